@@ -1,0 +1,113 @@
+//! E-mail addresses, in the one form in which they are kept, shown and matched.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
+
+use crate::Flaw;
+
+/// An address that we can write to: trimmed, NFC, lower case, the domain in A-label form; at most
+/// 254 bytes, the local part an ASCII dot-atom of at most 64 (RFC 5321 §4.5.3.1; SES takes no
+/// other local parts), the domain of two labels or more.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Email(String);
+
+impl FromStr for Email {
+    type Err = Flaw;
+
+    /// `Required` for nothing but white space, else `Email` for anything that is no such address.
+    fn from_str(text: &str) -> Result<Self, Flaw> {
+        let text: String = text.trim().nfc().flat_map(char::to_lowercase).collect();
+        if text.is_empty() {
+            return Err(Flaw::Required);
+        }
+        let (local, domain) = text.rsplit_once('@').ok_or(Flaw::Email)?;
+        let domain = idna::domain_to_ascii_strict(domain).map_err(|_| Flaw::Email)?;
+        let address = format!("{local}@{domain}");
+        if is_local_part(local) && is_mail_domain(&domain) && address.len() <= 254 { Ok(Self(address)) } else { Err(Flaw::Email) }
+    }
+}
+
+/// RFC 5322 §3.2.3 dot-atom, at most 64 bytes.
+fn is_local_part(local: &str) -> bool {
+    let atom = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&byte);
+    local.len() <= 64 && local.split('.').all(|part| !part.is_empty() && part.bytes().all(atom))
+}
+
+/// Two labels or more, the last not a number: an address literal is nobody's mailbox here.
+fn is_mail_domain(domain: &str) -> bool {
+    let last = domain.rsplit_once('.').map(|(_, last)| last);
+    last.is_some_and(|label| label.len() >= 2 && !label.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+impl Email {
+    /// The address.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What stands before the `@`.
+    pub fn local_part(&self) -> &str {
+        self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
+    }
+}
+
+impl fmt::Display for Email {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_has_one_form() {
+        for (text, form) in [
+            (" Amel.Trabelsi@Example.ORG ", "amel.trabelsi@example.org"),
+            ("amel+cours@example.org", "amel+cours@example.org"),
+            ("a@bücher.example", "a@xn--bcher-kva.example"),
+            ("a@BU\u{308}CHER.example", "a@xn--bcher-kva.example"),
+            ("o'neil@mail.example.org", "o'neil@mail.example.org"),
+        ] {
+            assert_eq!(text.parse::<Email>().map(|email| email.0), Ok(form.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused() {
+        let long_local = format!("{}@example.org", "a".repeat(65));
+        let long_label = format!("a@{}.org", "b".repeat(64));
+        for text in [
+            "amel",
+            "@example.org",
+            "amel@",
+            "a@b",
+            "a b@example.org",
+            "a@@example.org",
+            ".a@example.org",
+            "a.@example.org",
+            "a..b@example.org",
+            "\"a\"@example.org",
+            "a@[127.0.0.1]",
+            "a@127.0.0.1",
+            "a@-b.org",
+            "a@example..org",
+            "a@.org",
+            "a@exa mple.org",
+            "amél@example.org",
+            "a@example.org\r\nBcc: b@example.org",
+            "a\u{0}@example.org",
+            "a<b@example.org",
+            "a@exam_ple.org",
+            &long_local,
+            &long_label,
+        ] {
+            assert_eq!(text.parse::<Email>(), Err(Flaw::Email), "{text:?}");
+        }
+        assert_eq!("  ".parse::<Email>(), Err(Flaw::Required));
+    }
+}

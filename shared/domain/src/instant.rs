@@ -1,0 +1,112 @@
+//! Points in time.
+
+use std::{fmt, str::FromStr, time::Duration};
+
+use jiff::{Timestamp, civil::Date, tz::TimeZone};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+use crate::Flaw;
+
+/// A point in time, in whole milliseconds of UTC between the years 0001 and 9999. Written as
+/// `2026-11-20T23:46:12.000Z`, which sorts as text the way it sorts in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Instant(i64);
+
+/// 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what four digits of a year can say.
+const BOUNDS: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+
+impl Instant {
+    /// The instant `milliseconds` after 1970-01-01, moved into the years that can be written.
+    pub fn from_unix_milliseconds(milliseconds: i64) -> Self {
+        Self(milliseconds.clamp(*BOUNDS.start(), *BOUNDS.end()))
+    }
+
+    /// Milliseconds since 1970-01-01.
+    pub const fn unix_milliseconds(self) -> i64 {
+        self.0
+    }
+
+    /// Whole seconds since 1970-01-01, rounded down: the unit of token claims and of TTL.
+    pub const fn unix_seconds(self) -> i64 {
+        self.0.div_euclid(1000)
+    }
+
+    /// This instant `duration` later.
+    pub fn after(self, duration: Duration) -> Self {
+        Self::from_unix_milliseconds(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// This instant `duration` earlier.
+    pub fn before(self, duration: Duration) -> Self {
+        Self::from_unix_milliseconds(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// How long it is from `earlier` to this instant; nothing when `earlier` is later.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
+    }
+
+    /// The same instant for the calendar.
+    pub fn timestamp(self) -> Timestamp {
+        Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+}
+
+impl fmt::Display for Instant {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.timestamp().strftime("%Y-%m-%dT%H:%M:%S%.3fZ").fmt(out)
+    }
+}
+
+impl FromStr for Instant {
+    type Err = Flaw;
+
+    /// An ISO 8601 instant with its offset, cut to milliseconds, or a date alone, which is its
+    /// midnight in UTC. `Required` for nothing, `Format` for anything else, `Value` outside the
+    /// years 0001–9999.
+    fn from_str(text: &str) -> Result<Self, Flaw> {
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(Flaw::Required);
+        }
+        let midnight = || text.parse::<Date>().ok().filter(|_| text.len() == 10)?.to_zoned(TimeZone::UTC).ok();
+        let timestamp = match text.parse::<Timestamp>() {
+            Ok(timestamp) => timestamp,
+            Err(_) => midnight().ok_or(Flaw::Format)?.timestamp(),
+        };
+        let milliseconds = timestamp.as_millisecond();
+        if BOUNDS.contains(&milliseconds) { Ok(Self(milliseconds)) } else { Err(Flaw::Value) }
+    }
+}
+
+impl Serialize for Instant {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Instant {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(|_| D::Error::custom("no instant"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_are_written_in_milliseconds_of_utc() {
+        for (text, form) in [
+            ("2026-11-20T23:46:12Z", "2026-11-20T23:46:12.000Z"),
+            ("2026-11-20T23:46:12.98765+01:00", "2026-11-20T22:46:12.987Z"),
+            ("1956-03-20", "1956-03-20T00:00:00.000Z"),
+            ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"),
+        ] {
+            assert_eq!(text.parse::<Instant>().map(|at| at.to_string()), Ok(form.to_owned()), "{text}");
+        }
+        for text in ["2026-13-01", "yesterday", "2026-11-20T23:46:12", "20261120", "2026-11-20 "] {
+            assert_eq!(text.parse::<Instant>().is_ok(), text == "2026-11-20 ", "{text}");
+        }
+    }
+}

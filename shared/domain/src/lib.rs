@@ -1,0 +1,29 @@
+//! Nouns and rules: types that prove a rule was checked, and decisions as pure functions of state
+//! and `now`. Nothing here waits, reads a clock, draws chance or knows of HTTP or AWS.
+//!
+//! A value that comes from outside enters through `FromStr`, which says in a [`Flaw`] why it may
+//! not; a value that comes from our own tables is trusted and enters through `serde`.
+
+pub mod agent;
+pub mod committee;
+pub mod email;
+mod flaw;
+pub mod id;
+mod instant;
+pub mod login_activity;
+pub mod password;
+pub mod permissions;
+mod phone;
+mod profile;
+pub mod session;
+mod text;
+pub mod user;
+
+pub use email::Email;
+pub use flaw::Flaw;
+pub use id::{CommitteeId, SessionId, UserId};
+pub use instant::Instant;
+pub use permissions::{Grant, Permissions};
+pub use phone::{E164, Phone};
+pub use profile::Profile;
+pub use text::{Line, Name, ShortCode, folded};

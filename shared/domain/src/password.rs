@@ -1,0 +1,83 @@
+//! What a password must be. Whether everybody knows it is asked of `identity`, which has the list.
+
+use unicode_normalization::UnicodeNormalization;
+
+use crate::{Email, Flaw};
+
+/// No password is longer than this, in code points.
+pub const MAX_LENGTH: usize = 128;
+
+/// The form in which a password is hashed and compared: NFC, so that two keyboards that compose
+/// an accent differently write the same password.
+pub fn normalized(password: &str) -> String {
+    password.nfc().collect()
+}
+
+/// What a password must not give away.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner<'a> {
+    /// The first name.
+    pub name: &'a str,
+    /// The last name.
+    pub last_name: &'a str,
+    /// The address.
+    pub email: &'a Email,
+}
+
+/// Checks a new password: `min_length` to 128 code points of anything but U+0000, without the
+/// owner's names, the address's local part or the product's name in it. There are no rules of
+/// composition (NIST SP 800-63B-4 §3.1.1.2). Names, words of names and local parts under four
+/// letters are let pass: they turn up in any text.
+///
+/// # Errors
+/// `PasswordShort`, `Length`, `Format` (U+0000), `PasswordCommon`, in this order.
+pub fn check(password: &str, min_length: usize, owner: Owner<'_>) -> Result<(), Flaw> {
+    let password = normalized(password);
+    let length = password.chars().count();
+    if length < min_length {
+        return Err(Flaw::PasswordShort);
+    }
+    if length > MAX_LENGTH {
+        return Err(Flaw::Length);
+    }
+    if password.contains('\0') {
+        return Err(Flaw::Format);
+    }
+    let password = password.to_lowercase();
+    let gives_away = |text: &str| {
+        let text = normalized(text).to_lowercase();
+        std::iter::once(text.as_str()).chain(text.split_whitespace()).any(|word| word.chars().count() >= 4 && password.contains(word))
+    };
+    if gives_away(owner.name) || gives_away(owner.last_name) || gives_away(owner.email.local_part()) || password.contains("halqa") {
+        return Err(Flaw::PasswordCommon);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_measured_in_code_points_and_must_not_give_their_owner_away() {
+        let email = "a.trabelsi@example.org".parse::<Email>();
+        let owner = Owner { name: "Amel", last_name: "Ben Salah", email: email.as_ref().unwrap_or_else(|_| unreachable!()) };
+        for (password, flaw) in [
+            ("éàüöñçßø", None),
+            ("        ", None),
+            ("😀😀😀😀😀😀😀😀", None),
+            ("éàüöñçß", Some(Flaw::PasswordShort)),
+            ("e\u{301}e\u{301}e\u{301}e\u{301}", Some(Flaw::PasswordShort)),
+            ("tasse\0bleue", Some(Flaw::Format)),
+            ("xxAMELxxxx", Some(Flaw::PasswordCommon)),
+            ("xx-salah-xx", Some(Flaw::PasswordCommon)),
+            ("xx-ben-xxxxx", None),
+            ("A.Trabelsi99", Some(Flaw::PasswordCommon)),
+            ("myHalqa2026", Some(Flaw::PasswordCommon)),
+        ] {
+            assert_eq!(check(password, 8, owner).err(), flaw, "{password:?}");
+        }
+        assert_eq!(check(&"x".repeat(129), 8, owner), Err(Flaw::Length));
+        assert_eq!(check(&"x".repeat(128), 8, owner), Ok(()));
+    }
+}

@@ -1,0 +1,328 @@
+//! Who may do what: the federation's table of rights as one pure function.
+
+use std::{collections::BTreeSet, fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+use crate::{CommitteeId, Flaw, Profile, UserId};
+
+/// A right that one person was given beyond the defaults of the profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Grant {
+    /// `courses:publish`
+    CoursesPublish,
+    /// `courses:write`
+    CoursesWrite,
+    /// `cpanel:read`
+    CpanelRead,
+    /// `cpanel:write`
+    CpanelWrite,
+    /// `sms:bulk`
+    SmsBulk,
+    /// `sms:send`
+    SmsSend,
+    /// `users:read`
+    UsersRead,
+}
+
+impl Grant {
+    /// All grants, in the alphabetical order in which they are written.
+    pub const ALL: [Self; 7] =
+        [Self::CoursesPublish, Self::CoursesWrite, Self::CpanelRead, Self::CpanelWrite, Self::SmsBulk, Self::SmsSend, Self::UsersRead];
+
+    /// The grant as clients write it.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::CoursesPublish => "courses:publish",
+            Self::CoursesWrite => "courses:write",
+            Self::CpanelRead => "cpanel:read",
+            Self::CpanelWrite => "cpanel:write",
+            Self::SmsBulk => "sms:bulk",
+            Self::SmsSend => "sms:send",
+            Self::UsersRead => "users:read",
+        }
+    }
+
+    /// The right that the grant gives within the own committee (`cpanel:*`: in the whole service).
+    pub const fn right(self) -> Right {
+        match self {
+            Self::CoursesPublish => Right::PublishCourses,
+            Self::CoursesWrite => Right::WriteCourses,
+            Self::CpanelRead => Right::ReadPanel,
+            Self::CpanelWrite => Right::WritePanel,
+            Self::SmsBulk => Right::SendBulkSms,
+            Self::SmsSend => Right::SendSms,
+            Self::UsersRead => Right::ReadAccounts,
+        }
+    }
+}
+
+impl FromStr for Grant {
+    type Err = Flaw;
+
+    /// `Value` for a grant that does not exist.
+    fn from_str(text: &str) -> Result<Self, Flaw> {
+        Self::ALL.into_iter().find(|grant| grant.code() == text).ok_or(Flaw::Value)
+    }
+}
+
+/// A person's grants. Written as a *string* that holds a sorted JSON array: `"[\"sms:send\"]"`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Permissions(BTreeSet<Grant>);
+
+impl Permissions {
+    /// Whether `grant` is among them.
+    pub fn has(&self, grant: Grant) -> bool {
+        self.0.contains(&grant)
+    }
+
+    /// The grants, sorted.
+    pub fn iter(&self) -> impl Iterator<Item = Grant> {
+        self.0.iter().copied()
+    }
+}
+
+impl FromIterator<Grant> for Permissions {
+    fn from_iter<I: IntoIterator<Item = Grant>>(grants: I) -> Self {
+        Self(grants.into_iter().collect())
+    }
+}
+
+impl fmt::Display for Permissions {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let quoted: Vec<String> = self.iter().map(|grant| format!("\"{}\"", grant.code())).collect();
+        write!(out, "[{}]", quoted.join(","))
+    }
+}
+
+impl Serialize for Permissions {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Permissions {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).ok_or_else(|| D::Error::custom("no list"))?;
+        let grants = inner.split(',').filter(|grant| !grant.is_empty()).map(|grant| grant.trim_matches('"').parse());
+        grants.collect::<Result<_, Flaw>>().map(Self).map_err(|_| D::Error::custom("unknown grant"))
+    }
+}
+
+/// Something that not everybody may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Right {
+    /// See the card of other users.
+    ReadCards,
+    /// See the whole account of other users.
+    ReadAccounts,
+    /// Open, close and change other people's accounts.
+    ManageUsers,
+    /// Read published courses.
+    ReadPublished,
+    /// Read courses that are not published.
+    ReadDrafts,
+    /// Create, change and archive courses.
+    WriteCourses,
+    /// Publish courses and return them to draft.
+    PublishCourses,
+    /// Send single text messages.
+    SendSms,
+    /// Send text messages to many.
+    SendBulkSms,
+    /// Look at the hosting account.
+    ReadPanel,
+    /// Change the hosting account.
+    WritePanel,
+    /// Found and change committees.
+    WriteCommittees,
+    /// Read the audit of everything.
+    ReadAudit,
+}
+
+/// How far a right goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// Not at all.
+    Nowhere,
+    /// What is one's own.
+    Own,
+    /// All of the own committee.
+    Committee,
+    /// Everything.
+    Everywhere,
+}
+
+/// What decides over a person's rights.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    /// Whose they are.
+    pub user_id: UserId,
+    /// The profile.
+    pub profile: Profile,
+    /// The committee that the person belongs to.
+    pub committee_id: CommitteeId,
+    /// What was granted beyond the profile.
+    pub permissions: Permissions,
+}
+
+impl Standing {
+    /// How far `right` goes for this person: the profile's default, or what a grant adds to it.
+    pub fn reach(&self, right: Right) -> Reach {
+        let granted = self.permissions.iter().map(|grant| reach_of_grant(grant, right)).max();
+        default_reach(self.profile, right).max(granted.unwrap_or(Reach::Nowhere))
+    }
+
+    /// Whether `right` covers something of `owner` in `committee`.
+    pub fn may(&self, right: Right, owner: UserId, committee: CommitteeId) -> bool {
+        match self.reach(right) {
+            Reach::Nowhere => false,
+            Reach::Own => owner == self.user_id,
+            Reach::Committee => owner == self.user_id || committee == self.committee_id,
+            Reach::Everywhere => true,
+        }
+    }
+
+    /// Whether this person may change the account of `other` as an administrator: a super admin
+    /// anybody's but his own; others those of the own committee with a lower profile *and* no
+    /// grant for a right that they lack themselves, else a committee admin could take over an
+    /// account that can do more.
+    pub fn may_edit(&self, other: &Self) -> bool {
+        let below = || {
+            self.may(Right::ManageUsers, other.user_id, other.committee_id)
+                && other.profile < self.profile
+                && other.permissions.iter().all(|grant| self.reach(grant.right()) >= other.reach(grant.right()))
+        };
+        self.user_id != other.user_id && (self.profile == Profile::SuperAdmin || below())
+    }
+
+    /// Whether this person may pass on `grant`: only a right held by profile, and the hosting
+    /// account's only as a super admin.
+    pub fn may_grant(&self, grant: Grant) -> bool {
+        default_reach(self.profile, grant.right()) >= Reach::Committee
+    }
+}
+
+/// The table of rights: what each profile may by default.
+const fn default_reach(profile: Profile, right: Right) -> Reach {
+    use Profile::{CommitteeAdmin, Member, SuperAdmin, Trainer};
+    match (right, profile) {
+        (_, SuperAdmin) | (Right::ReadPublished, _) => Reach::Everywhere,
+        (Right::ReadCards, _) => Reach::Committee,
+        (Right::ReadAccounts, Member) => Reach::Own,
+        (Right::ReadAccounts, Trainer | CommitteeAdmin) => Reach::Committee,
+        (Right::ReadDrafts | Right::WriteCourses | Right::PublishCourses, Trainer) => Reach::Own,
+        (
+            Right::ManageUsers | Right::ReadDrafts | Right::WriteCourses | Right::PublishCourses | Right::SendSms | Right::ReadAudit,
+            CommitteeAdmin,
+        ) => Reach::Committee,
+        _ => Reach::Nowhere,
+    }
+}
+
+/// What `grant` adds to `right`. Either grant for courses shows the committee's drafts.
+fn reach_of_grant(grant: Grant, right: Right) -> Reach {
+    let shows_drafts = matches!(grant, Grant::CoursesWrite | Grant::CoursesPublish) && right == Right::ReadDrafts;
+    match grant {
+        Grant::CpanelRead | Grant::CpanelWrite if grant.right() == right => Reach::Everywhere,
+        _ if grant.right() == right || shows_drafts => Reach::Committee,
+        _ => Reach::Nowhere,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Reach::{Committee as C, Everywhere as E, Nowhere as N, Own as O};
+
+    #[test]
+    fn the_table_of_rights() {
+        // right, then by default MB, TR, CA, SA, then a member with every grant
+        let table = [
+            (Right::ReadCards, [C, C, C, E], C),
+            (Right::ReadAccounts, [O, C, C, E], C),
+            (Right::ManageUsers, [N, N, C, E], N),
+            (Right::ReadPublished, [E, E, E, E], E),
+            (Right::ReadDrafts, [N, O, C, E], C),
+            (Right::WriteCourses, [N, O, C, E], C),
+            (Right::PublishCourses, [N, O, C, E], C),
+            (Right::SendSms, [N, N, C, E], C),
+            (Right::SendBulkSms, [N, N, N, E], C),
+            (Right::ReadPanel, [N, N, N, E], E),
+            (Right::WritePanel, [N, N, N, E], E),
+            (Right::WriteCommittees, [N, N, N, E], N),
+            (Right::ReadAudit, [N, N, C, E], N),
+        ];
+        for (right, by_profile, granted) in table {
+            for (profile, reach) in Profile::ALL.into_iter().zip(by_profile) {
+                assert_eq!(standing(1, 1, profile, &[]).reach(right), reach, "{right:?} {profile}");
+            }
+            assert_eq!(standing(1, 1, Profile::Member, &Grant::ALL).reach(right), granted, "{right:?} granted");
+        }
+    }
+
+    fn standing(user: u128, committee: u128, profile: Profile, grants: &[Grant]) -> Standing {
+        Standing {
+            user_id: UserId::new(uuid::Uuid::from_u128(user)),
+            profile,
+            committee_id: CommitteeId::new(uuid::Uuid::from_u128(committee)),
+            permissions: grants.iter().copied().collect(),
+        }
+    }
+
+    #[test]
+    fn who_may_edit_whom() {
+        use Profile::{CommitteeAdmin, Member, SuperAdmin, Trainer};
+        let admin = standing(1, 1, CommitteeAdmin, &[]);
+        let super_admin = standing(2, 1, SuperAdmin, &[]);
+        for (other, by_admin, by_super) in [
+            (standing(3, 1, Member, &[]), true, true),
+            (standing(3, 1, Trainer, &[Grant::SmsSend]), true, true),
+            (standing(3, 1, Member, &[Grant::CpanelRead]), false, true),
+            (standing(3, 1, Member, &[Grant::SmsBulk]), false, true),
+            (standing(3, 1, CommitteeAdmin, &[]), false, true),
+            (standing(3, 2, Member, &[]), false, true),
+            (standing(3, 2, SuperAdmin, &[]), false, true),
+            (super_admin.clone(), false, false),
+            (admin.clone(), false, true),
+        ] {
+            assert_eq!(admin.may_edit(&other), by_admin, "{other:?}");
+            assert_eq!(super_admin.may_edit(&other), by_super, "{other:?}");
+        }
+        assert!(admin.may_grant(Grant::SmsSend) && !admin.may_grant(Grant::SmsBulk));
+        assert!(!standing(1, 1, CommitteeAdmin, &Grant::ALL).may_grant(Grant::CpanelRead), "only what one holds by profile");
+    }
+
+    #[test]
+    fn permissions_are_a_string_that_holds_a_sorted_list() {
+        let granted: Permissions = [Grant::UsersRead, Grant::CoursesWrite].into_iter().collect();
+        assert_eq!(granted.to_string(), r#"["courses:write","users:read"]"#);
+        assert_eq!(Permissions::default().to_string(), "[]");
+    }
+
+    proptest::proptest! {
+        /// Grants never take a right away, and no one without a grant for it climbs by editing:
+        /// whoever may edit somebody can already do all that this somebody can.
+        #[test]
+        fn nobody_edits_someone_who_can_do_more(
+            a in (0u128..3, 0u128..2, 0usize..4, 0u8..128), b in (0u128..3, 0u128..2, 0usize..4, 0u8..128),
+        ) {
+            let person = |(user, committee, profile, bits): (u128, u128, usize, u8)| {
+                let grants: Vec<Grant> = Grant::ALL.into_iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, grant)| grant).collect();
+                standing(user, committee, Profile::ALL[profile], &grants)
+            };
+            let (editor, edited) = (person(a), person(b));
+            if editor.may_edit(&edited) {
+                proptest::prop_assert!(editor.user_id != edited.user_id);
+                for right in [Right::ManageUsers, Right::WriteCourses, Right::PublishCourses, Right::SendSms, Right::SendBulkSms, Right::ReadPanel, Right::WritePanel, Right::WriteCommittees] {
+                    proptest::prop_assert!(editor.reach(right) >= edited.reach(right), "{right:?}");
+                }
+            }
+            for right in [Right::ReadCards, Right::ReadAccounts, Right::SendSms] {
+                let bare = Standing { permissions: Permissions::default(), ..editor.clone() };
+                proptest::prop_assert!(editor.reach(right) >= bare.reach(right));
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! Sealing: authenticated encryption of what we keep or hand out but nobody may read or change,
+//! and the values that are derived from the same keys.
+
+use std::{fmt, iter};
+
+use aes_gcm::{
+    Aes256Gcm, KeyInit, Nonce,
+    aead::{Aead, Payload},
+};
+use data_encoding::BASE64URL_NOPAD;
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+
+use crate::{NamedKey, chance};
+
+/// AES-256-GCM under the first of several keys; the others still open what they sealed, so keys
+/// can rotate: add a new one in front, seal everything anew, drop the old one.
+#[derive(Clone)]
+pub struct Sealer {
+    current: NamedKey,
+    former: Vec<NamedKey>,
+}
+
+impl Sealer {
+    /// A sealer under `keys`, of which the first seals. `None` without any.
+    pub fn new(keys: Vec<NamedKey>) -> Option<Self> {
+        let mut keys = keys.into_iter();
+        Some(Self { current: keys.next()?, former: keys.collect() })
+    }
+
+    /// `plain` sealed under a random nonce, as `kid.base64url`. `place` says where it belongs, such
+    /// as table, key and field: it is not in the result, and opening it elsewhere fails.
+    ///
+    /// # Errors
+    /// When `plain` is beyond 64 GiB.
+    pub fn seal(&self, plain: &[u8], place: &str) -> Result<String, Unsealable> {
+        let nonce = chance::bytes::<12>();
+        let payload = Payload { msg: plain, aad: place.as_bytes() };
+        let sealed = cipher(&self.current).encrypt(&Nonce::from(nonce), payload).map_err(|_| Unsealable)?;
+        Ok(format!("{}.{}", self.current.kid, BASE64URL_NOPAD.encode(&[&nonce[..], &sealed].concat())))
+    }
+
+    /// What [`seal`](Self::seal) sealed for the same `place`.
+    ///
+    /// # Errors
+    /// For anything else: another place, an unknown key, a changed byte.
+    pub fn open(&self, sealed: &str, place: &str) -> Result<Vec<u8>, Unsealable> {
+        let (kid, sealed) = sealed.split_once('.').ok_or(Unsealable)?;
+        let key = iter::once(&self.current).chain(&self.former).find(|key| key.kid == kid).ok_or(Unsealable)?;
+        let sealed = BASE64URL_NOPAD.decode(sealed.as_bytes()).map_err(|_| Unsealable)?;
+        let (nonce, sealed) = sealed.split_first_chunk::<12>().ok_or(Unsealable)?;
+        cipher(key).decrypt(&Nonce::from(*nonce), Payload { msg: sealed, aad: place.as_bytes() }).map_err(|_| Unsealable)
+    }
+
+    /// HMAC-SHA-256 of `data` under the first key, for `purpose` alone.
+    pub fn derive(&self, purpose: &str, data: &[u8]) -> [u8; 32] {
+        // a key shorter than the hash's block is filled up with zeros (RFC 2104 §2)
+        let mut block = [0; 64];
+        block[..32].copy_from_slice(&self.current.bytes());
+        let mut mac = <Hmac<Sha256> as hmac::KeyInit>::new(&block.into());
+        mac.update(purpose.as_bytes());
+        mac.update(&[0]);
+        mac.update(data);
+        mac.finalize().into_bytes().into()
+    }
+}
+
+fn cipher(key: &NamedKey) -> Aes256Gcm {
+    Aes256Gcm::new(&key.bytes().into())
+}
+
+/// Something that was not sealed here, for this place, by a key that we know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unsealable;
+
+impl fmt::Display for Unsealable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a sealed value could not be opened")
+    }
+}
+
+impl std::error::Error for Unsealable {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    proptest::proptest! {
+        #[test]
+        fn only_the_same_place_opens_what_was_sealed(plain: Vec<u8>, place in "[a-z#/]{0,12}", flipped in 0usize..1000) {
+            let (old, new) = (NamedKey::generate("old"), NamedKey::generate("new"));
+            let before = Sealer::new(vec![old.clone()]).unwrap();
+            let sealed = before.seal(&plain, &place).unwrap();
+            let after = Sealer::new(vec![new.clone(), old]).unwrap();
+            proptest::prop_assert_eq!(after.open(&sealed, &place), Ok(plain));
+            proptest::prop_assert_eq!(after.open(&sealed, &format!("{place}x")), Err(Unsealable));
+            proptest::prop_assert_eq!(Sealer::new(vec![new]).unwrap().open(&sealed, &place), Err(Unsealable));
+
+            let mut bytes = sealed.into_bytes();
+            let at = flipped % bytes.len();
+            bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+            proptest::prop_assert_eq!(after.open(&String::from_utf8(bytes).unwrap(), &place), Err(Unsealable));
+        }
+    }
+}

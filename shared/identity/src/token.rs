@@ -1,0 +1,276 @@
+//! Tokens: JSON Web Tokens (RFC 7519) signed with Ed25519, one `typ` for each use (RFC 8725 §3.11).
+//! They carry no rights: whether the session is alive and what its user may is asked of the store.
+
+use std::{collections::HashMap, fmt, str::FromStr};
+
+use data_encoding::BASE64;
+use domain::{CommitteeId, Instant, SessionId, UserId, session::Method};
+use ed25519_dalek::{SigningKey, pkcs8::EncodePrivateKey};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{MalformedKey, NamedKey};
+
+const ISSUER: &str = "halqa";
+const AUDIENCE: &str = "halqa-api";
+/// No token of ours comes near; nothing longer is even looked at.
+const MAX_LENGTH: usize = 4096;
+
+/// What a token may be used for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Everything that a session may do.
+    Access,
+    /// The one-time password step of a sign-in, alone.
+    OtpStep,
+    /// The step that follows a password-less request, alone.
+    PasswordlessStep,
+}
+
+impl Use {
+    const fn typ(self) -> &'static str {
+        match self {
+            Self::Access => "at+jwt",
+            Self::OtpStep => "otp+jwt",
+            Self::PasswordlessStep => "passwordless+jwt",
+        }
+    }
+}
+
+/// What a token says. Times are Unix seconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claims {
+    iss: String,
+    aud: String,
+    /// Whose.
+    pub sub: UserId,
+    /// In which session.
+    pub sid: SessionId,
+    /// The token's own name.
+    pub jti: Uuid,
+    /// Issued at.
+    pub iat: i64,
+    /// Not good before.
+    pub nbf: i64,
+    /// Not good from here on.
+    pub exp: i64,
+    /// When the person last proved who he is.
+    pub auth_time: i64,
+    /// By what.
+    pub amr: Vec<Method>,
+    /// The committee to read beside the user: a hint that proves nothing.
+    pub cid: CommitteeId,
+}
+
+/// What goes into a new token.
+#[derive(Debug, Clone)]
+pub struct Grant {
+    /// Whose.
+    pub user_id: UserId,
+    /// In which session.
+    pub session_id: SessionId,
+    /// From when.
+    pub issued: Instant,
+    /// Until when.
+    pub expires: Instant,
+    /// When the person last proved who he is.
+    pub auth_time: Instant,
+    /// By what.
+    pub amr: Vec<Method>,
+    /// The user's committee.
+    pub committee_id: CommitteeId,
+}
+
+/// Signs tokens. Only functions that sign people in hold one.
+#[derive(Clone)]
+pub struct Signer {
+    kid: String,
+    key: EncodingKey,
+}
+
+impl Signer {
+    /// A signer with the seed `key`.
+    ///
+    /// # Errors
+    /// When the seed makes no key.
+    pub fn new(key: &NamedKey) -> Result<Self, MalformedKey> {
+        let pkcs8 = SigningKey::from_bytes(&key.bytes()).to_pkcs8_der().map_err(|_| MalformedKey)?;
+        Ok(Self { kid: key.kid.clone(), key: EncodingKey::from_ed_der(pkcs8.as_bytes()) })
+    }
+
+    /// A token for `usage`.
+    ///
+    /// # Errors
+    /// When signing failed.
+    pub fn sign(&self, usage: Use, grant: &Grant) -> Result<String, jsonwebtoken::errors::Error> {
+        let mut header = Header::new(Algorithm::EdDSA);
+        header.typ = Some(usage.typ().to_owned());
+        header.kid = Some(self.kid.clone());
+        let claims = Claims {
+            iss: ISSUER.to_owned(),
+            aud: AUDIENCE.to_owned(),
+            sub: grant.user_id,
+            sid: grant.session_id,
+            jti: crate::chance::id(grant.issued),
+            iat: grant.issued.unix_seconds(),
+            nbf: grant.issued.unix_seconds(),
+            exp: grant.expires.unix_seconds(),
+            auth_time: grant.auth_time.unix_seconds(),
+            amr: grant.amr.clone(),
+            cid: grant.committee_id,
+        };
+        jsonwebtoken::encode(&header, &claims, &self.key)
+    }
+}
+
+/// A public key with its name, written `kid:base64 of 32 bytes`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicKey {
+    kid: String,
+    bytes: [u8; 32],
+}
+
+impl PublicKey {
+    /// The public half of the seed `key`.
+    pub fn of(key: &NamedKey) -> Self {
+        Self { kid: key.kid.clone(), bytes: SigningKey::from_bytes(&key.bytes()).verifying_key().to_bytes() }
+    }
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}", self.kid, BASE64.encode(&self.bytes))
+    }
+}
+
+impl FromStr for PublicKey {
+    type Err = MalformedKey;
+
+    fn from_str(text: &str) -> Result<Self, MalformedKey> {
+        let key: NamedKey = text.parse()?;
+        Ok(Self { bytes: key.bytes(), kid: key.kid })
+    }
+}
+
+/// Checks tokens against the public keys that are good now; several, so that keys can rotate.
+#[derive(Clone)]
+pub struct Verifier {
+    keys: HashMap<String, DecodingKey>,
+    validation: Validation,
+}
+
+impl Verifier {
+    /// A verifier that knows `keys`.
+    pub fn new(keys: &[PublicKey]) -> Self {
+        let keys = keys.iter().map(|key| (key.kid.clone(), DecodingKey::from_ed_der(&key.bytes))).collect();
+        let mut validation = Validation::new(Algorithm::EdDSA);
+        // Times are checked below against our own `now`, without leeway; the library would read
+        // the system's clock, allow a minute and forget `nbf`.
+        validation.validate_exp = false;
+        validation.validate_nbf = false;
+        validation.leeway = 0;
+        validation.set_issuer(&[ISSUER]);
+        validation.set_audience(&[AUDIENCE]);
+        validation.set_required_spec_claims(&["iss", "aud", "exp", "nbf", "sub"]);
+        Self { keys, validation }
+    }
+
+    /// The claims of `token`, if it is one of ours for `usage` and `now` lies in its time.
+    pub fn verify(&self, token: &str, usage: Use, now: Instant) -> Option<Claims> {
+        if token.len() > MAX_LENGTH {
+            return None;
+        }
+        let header = jsonwebtoken::decode_header(token).ok()?;
+        if header.typ.as_deref() != Some(usage.typ()) || header.crit.is_some() {
+            return None;
+        }
+        let key = self.keys.get(header.kid.as_deref()?)?;
+        let claims = jsonwebtoken::decode::<Claims>(token, key, &self.validation).ok()?.claims;
+        (claims.nbf <= now.unix_seconds() && now.unix_seconds() < claims.exp).then_some(claims)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn grant(now: Instant) -> Grant {
+        Grant {
+            user_id: UserId::new(Uuid::from_u128(1)),
+            session_id: SessionId::new(Uuid::from_u128(2)),
+            issued: now,
+            expires: now.after(Duration::from_secs(60)),
+            auth_time: now,
+            amr: vec![Method::Pwd],
+            committee_id: CommitteeId::new(Uuid::from_u128(3)),
+        }
+    }
+
+    #[test]
+    fn a_token_is_good_for_its_use_in_its_time_alone() {
+        let key = NamedKey::generate("2026-11");
+        let now = Instant::from_unix_milliseconds(1_800_000_000_000);
+        let token = Signer::new(&key).unwrap().sign(Use::Access, &grant(now)).unwrap();
+        let verifier = Verifier::new(&[PublicKey::of(&key)]);
+        assert_eq!(verifier.verify(&token, Use::Access, now).unwrap().sid, SessionId::new(Uuid::from_u128(2)));
+        assert_eq!(verifier.verify(&token, Use::OtpStep, now), None);
+        assert!(verifier.verify(&token, Use::Access, now.after(Duration::from_millis(59_999))).is_some());
+        assert_eq!(verifier.verify(&token, Use::Access, now.after(Duration::from_secs(60))), None);
+        assert_eq!(verifier.verify(&token, Use::Access, now.before(Duration::from_secs(1))), None, "a clock that stepped back");
+    }
+
+    #[test]
+    fn keys_follow_each_other() {
+        let (old, new, foreign) = (NamedKey::generate("old"), NamedKey::generate("new"), NamedKey::generate("old"));
+        let now = Instant::from_unix_milliseconds(1_800_000_000_000);
+        let token = Signer::new(&old).unwrap().sign(Use::Access, &grant(now)).unwrap();
+        assert!(Verifier::new(&[PublicKey::of(&new), PublicKey::of(&old)]).verify(&token, Use::Access, now).is_some());
+        assert_eq!(Verifier::new(&[PublicKey::of(&new)]).verify(&token, Use::Access, now), None);
+        assert_eq!(Verifier::new(&[PublicKey::of(&foreign)]).verify(&token, Use::Access, now), None);
+        assert_eq!(PublicKey::of(&old).to_string().parse(), Ok(PublicKey::of(&old)));
+    }
+
+    #[test]
+    fn forgeries_are_refused() {
+        let key = NamedKey::generate("k");
+        let public = PublicKey::of(&key);
+        let now = Instant::from_unix_milliseconds(1_800_000_000_000);
+        let verifier = Verifier::new(std::slice::from_ref(&public));
+        let token = Signer::new(&key).unwrap().sign(Use::Access, &grant(now)).unwrap();
+        let [head, claims, signature] = token.split('.').collect::<Vec<_>>()[..] else { panic!("three parts") };
+        let url = data_encoding::BASE64URL_NOPAD;
+        let none = url.encode(br#"{"alg":"none","typ":"at+jwt","kid":"k"}"#);
+        // the public key taken for an HMAC secret
+        let mut header = Header::new(Algorithm::HS256);
+        header.typ = Some("at+jwt".into());
+        header.kid = Some("k".into());
+        let decoded: Claims = serde_json::from_slice(&url.decode(claims.as_bytes()).unwrap()).unwrap();
+        let confused = jsonwebtoken::encode(&header, &decoded, &EncodingKey::from_secret(&public.bytes)).unwrap();
+        let stranger = Signer::new(&NamedKey::generate("k")).unwrap().sign(Use::Access, &grant(now)).unwrap();
+        let foreign = |iss: &str, aud: &str| {
+            let mut header = Header::new(Algorithm::EdDSA);
+            header.typ = Some("at+jwt".into());
+            header.kid = Some("k".into());
+            let claims = Claims { iss: iss.into(), aud: aud.into(), ..decoded.clone() };
+            jsonwebtoken::encode(&header, &claims, &Signer::new(&key).unwrap().key).unwrap()
+        };
+        assert!(verifier.verify(&foreign(ISSUER, AUDIENCE), Use::Access, now).is_some());
+        for forged in [
+            String::new(),
+            "a.b.c".into(),
+            format!("{none}.{claims}."),
+            format!("{head}.{claims}."),
+            confused,
+            stranger,
+            format!("{head}.{claims}.{}", url.encode(&[0; 64])),
+            format!("{token}{}", "A".repeat(4096)),
+            foreign("somebody", AUDIENCE),
+            foreign(ISSUER, "something"),
+            format!("{head}.{claims}x.{signature}"),
+        ] {
+            assert_eq!(verifier.verify(&forged, Use::Access, now), None, "{forged}");
+        }
+    }
+}
