@@ -4,7 +4,7 @@
 //! functions that take numbers in call [`Phone::parse`] or [`E164`]'s `FromStr`, so the linker
 //! leaves the plans out of all others.
 
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,12 @@ impl FromStr for E164 {
             return Err(Flaw::Format);
         }
         if is_in_plan(text) { Ok(Self(text.to_owned())) } else { Err(Flaw::Value) }
+    }
+}
+
+impl fmt::Display for E164 {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
     }
 }
 

@@ -181,11 +181,11 @@ pub struct SelfView {
 
 impl SelfView {
     /// At most this many sign-ins are shown.
-    pub const ACTIVITY: usize = 10;
+    pub const ACTIVITY: u16 = 10;
 
     /// `account` with its last sign-ins, newest first, and `token`, which reads `Bearer …`.
     pub fn new(account: Account, mut login_activity: Vec<LoginActivity>, secrets: ShownSecrets, token: String) -> Self {
-        login_activity.truncate(Self::ACTIVITY);
+        login_activity.truncate(usize::from(Self::ACTIVITY));
         Self { account, login_activity, secrets, token }
     }
 

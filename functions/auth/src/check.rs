@@ -1,0 +1,20 @@
+//! `GET /auth/check`: the caller himself, and a token that is good for a while yet.
+
+use axum::extract::State;
+use common::{Now, Reply, SignedIn, shown};
+use domain::user::SelfView;
+use serde::Serialize;
+
+use crate::Auth;
+
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    user: SelfView,
+}
+
+pub(crate) async fn check(State(auth): State<Auth>, Now(now): Now, person: SignedIn) -> Reply<Shown> {
+    let activity = auth.store.login_activity(person.user.user_id, SelfView::ACTIVITY, now).await?;
+    let user = auth.sessions.show(person, activity, now)?;
+    let token = user.token().to_owned();
+    shown(Shown { user }).map(|told| told.authorized(&token))
+}

@@ -1,0 +1,42 @@
+//! Signing in and out, and what a person sees of himself.
+
+mod check;
+mod current_user;
+mod login;
+mod logout;
+mod sessions;
+
+use axum::{
+    Router,
+    routing::{delete, get, post},
+};
+use common::{BadSetting, Key, Sessions, Setup};
+use identity::password::Hasher;
+use store::Store;
+
+/// The keys of this function.
+pub const KEYS: &[Key] = &[Key::TokenSigning, Key::TokenPublic, Key::Sealing];
+
+/// What this function can do.
+#[derive(Clone)]
+pub(crate) struct Auth {
+    store: Store,
+    sessions: Sessions,
+    hasher: Hasher,
+}
+
+/// Every URL of this function.
+///
+/// # Errors
+/// When a key is missing or malformed.
+pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+    let auth = Auth { store: setup.store.clone(), sessions: Sessions::new(setup)?, hasher: Hasher::default() };
+    Ok(Router::new()
+        .route("/auth/login", post(login::login))
+        .route("/auth/check", get(check::check))
+        .route("/auth/current-user", get(current_user::current_user))
+        .route("/auth/logout", post(logout::logout))
+        .route("/auth/sessions", get(sessions::list))
+        .route("/auth/sessions/{sid}", delete(sessions::end))
+        .with_state(auth))
+}

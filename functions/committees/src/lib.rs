@@ -1,0 +1,65 @@
+//! Committees: everybody finds one, super admins run them.
+
+mod change;
+mod create;
+mod list;
+mod show;
+
+use axum::{Router, routing::get};
+use common::{BadSetting, Cursors, Key, Setup, SignedIn};
+use domain::{
+    Profile,
+    committee::{Committee, PublicCommittee},
+};
+use serde::Serialize;
+use store::Store;
+
+/// The keys of this function.
+pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
+
+/// What this function can do.
+#[derive(Clone)]
+pub(crate) struct Committees {
+    store: Store,
+    cursors: Cursors,
+}
+
+/// Every URL of this function.
+///
+/// # Errors
+/// When a key is missing or malformed.
+pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+    let committees = Committees { store: setup.store.clone(), cursors: setup.keys.cursors()? };
+    Ok(Router::new()
+        .route("/committees", get(list::list).post(create::create))
+        .route("/committees/{committeeId}", get(show::show).put(change::change))
+        .with_state(committees))
+}
+
+/// A committee as `caller` may see it: super admins everything, members their own, everybody what
+/// is public of the active ones.
+fn view(committee: Committee, caller: Option<&SignedIn>) -> Option<View> {
+    let is_super = is_super_admin(caller);
+    let is_member = caller.is_some_and(|person| person.user.committee_id == committee.committee_id);
+    match (committee.is_active || is_super, is_super || is_member) {
+        (false, _) => None,
+        (true, true) => Some(View::Whole(Box::new(committee))),
+        (true, false) => Some(View::Public(committee.into())),
+    }
+}
+
+fn is_super_admin(caller: Option<&SignedIn>) -> bool {
+    caller.is_some_and(|person| person.user.profile == Profile::SuperAdmin)
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum View {
+    Whole(Box<Committee>),
+    Public(PublicCommittee),
+}
+
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    committee: View,
+}

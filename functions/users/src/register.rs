@@ -1,0 +1,156 @@
+//! `POST /users/register`: anybody opens an account, in a committee that is open.
+
+use axum::extract::{FromRequestParts, State};
+use common::{
+    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Registration, Reply, attempts, secret, text, told,
+};
+use domain::{
+    CommitteeId, Email, Flaw, Instant, Name, Permissions, Phone, Profile, UserId,
+    password::Owner,
+    user::{Account, DEFAULT_AVATAR, User},
+};
+use http::request::Parts;
+use identity::chance;
+use secrecy::SecretString;
+use serde::Serialize;
+use store::{NewUser, Registration as Registered};
+
+use crate::{Users, are_equal};
+
+/// Proof that registering is allowed at all: asked before the body is looked at.
+pub(crate) struct MayRegister;
+
+impl FromRequestParts<Users> for MayRegister {
+    type Rejection = Refused;
+
+    async fn from_request_parts(_: &mut Parts, users: &Users) -> Result<Self, Refused> {
+        match users.settings.registration {
+            Registration::Open | Registration::Approval => Ok(Self),
+            Registration::Closed => Err(Refusal::Forbidden.into()),
+        }
+    }
+}
+
+pub(crate) struct NewAccount {
+    name: Name,
+    last_name: Name,
+    email: Email,
+    password: SecretString,
+    phone: Phone,
+    committee_id: CommitteeId,
+}
+
+impl FromFields<Users> for NewAccount {
+    fn from_fields(fields: &mut Fields, users: &Users) -> Option<Self> {
+        let name: Option<Name> = fields.required("name", text);
+        let last_name: Option<Name> = fields.required("lastName", text);
+        let email: Option<Email> = fields.required("email", text);
+        let password = fields.required("password", secret);
+        let confirmation = fields.optional("confirmPassword", secret);
+        let phone = phone(fields);
+        let committee_id =
+            fields.required("committeeID", |value| text(value).map_err(|flaw| if flaw == Flaw::Format { Flaw::Committee } else { flaw }));
+
+        if let Some(password) = &password {
+            let owner = match (&name, &last_name, &email) {
+                (Some(name), Some(last_name), Some(email)) => Some(Owner { name: name.as_str(), last_name: last_name.as_str(), email }),
+                _ => None,
+            };
+            if let Err(flaw) = users.check_password(password, users.settings.password_min_length, owner) {
+                fields.refuse("password", flaw);
+            }
+            if confirmation.as_ref().is_some_and(|given| given.as_ref().is_some_and(|given| !are_equal(given, password))) {
+                fields.refuse("confirmPassword", Flaw::PasswordMismatch);
+            }
+        }
+        Some(Self { name: name?, last_name: last_name?, email: email?, password: password?, phone: phone?, committee_id: committee_id? })
+    }
+}
+
+/// Both parts of a number, or neither; the empty text is neither.
+fn phone(fields: &mut Fields) -> Option<Phone> {
+    let part = |value| match text::<domain::Line<15>>(value) {
+        Ok(part) => Ok(part.to_string()),
+        Err(Flaw::Required) => Ok(String::new()),
+        Err(flaw) => Err(flaw),
+    };
+    let code = fields.optional("phoneCode", part)?.unwrap_or_default();
+    let number = fields.optional("phone", part)?.unwrap_or_default();
+    let refused = match (code.is_empty(), number.is_empty()) {
+        (true, true) => return Some(Phone::default()),
+        (true, false) => ("phoneCode", Flaw::Required),
+        (false, true) => ("phone", Flaw::Required),
+        (false, false) => match Phone::parse(&code, &number) {
+            Ok(phone) => return Some(phone),
+            Err(flaw) => ("phone", flaw),
+        },
+    };
+    fields.refuse(refused.0, refused.1);
+    None
+}
+
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    user: Account,
+}
+
+/// The address is looked at twice: before the password is hashed, to spare the work, and in the
+/// transaction, which decides.
+pub(crate) async fn register(
+    State(users): State<Users>,
+    Now(now): Now,
+    client: Client,
+    _: MayRegister,
+    Input(new): Input<NewAccount>,
+) -> Reply<Shown> {
+    let counter = attempts::of_registering(&client, users.settings.register_per_hour);
+    let (reserved, owner, committee) = tokio::join!(
+        attempts::reserve(&users.store, &counter, now),
+        users.store.email_owner(&new.email),
+        users.store.committee(new.committee_id),
+    );
+    // Every call that comes so far counts, whatever becomes of it: the place is not given back.
+    let _ = reserved?;
+    let (owner, committee) = (owner?, committee?.filter(|committee| committee.is_active));
+    let email_taken = || FieldError::new("email", Refusal::EmailAlreadyUsed);
+    let no_committee = || FieldError::new("committeeID", Refusal::CommitteeInvalid);
+    let committee = match (owner, committee) {
+        (None, Some(committee)) => committee,
+        (Some(_), Some(_)) => return Err(Refused::fields(vec![email_taken()]).into()),
+        (None, None) => return Err(Refused::fields(vec![no_committee()]).into()),
+        (Some(_), None) => return Err(Refused::fields(vec![email_taken(), no_committee()]).into()),
+    };
+
+    let password_hash = users.hasher.hash(&new.password).await?;
+    let user = new.into_user(now);
+    match users.store.register(&NewUser { user: user.clone(), password_hash }).await? {
+        Registered::Done => told(Message::UserRegistered, Shown { user: Account::of(user, committee) }),
+        Registered::EmailTaken => Err(Refused::fields(vec![email_taken()]).into()),
+        Registered::CommitteeClosed => Err(Refused::fields(vec![no_committee()]).into()),
+    }
+}
+
+impl NewAccount {
+    fn into_user(self, now: Instant) -> User {
+        User {
+            user_id: UserId::new(chance::id(now)),
+            name: self.name,
+            last_name: self.last_name,
+            email: self.email,
+            created_at: now,
+            avatar: DEFAULT_AVATAR.to_owned(),
+            phone: self.phone,
+            is_active: true,
+            is_verified: false,
+            profile: Profile::Member,
+            role: None,
+            last_active: now,
+            is_otp_enabled: false,
+            is_otp_verified: false,
+            committee_id: self.committee_id,
+            permissions: Permissions::default(),
+            version: 1,
+            epoch: 1,
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! One endpoint that speaks as AWS does: DynamoDB by dynoxide on SQLite, S3 by s3s on a folder, and
+//! in front of both the faults that somebody asked for.
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    path::Path,
+    sync::Arc,
+    time::Duration,
+};
+
+use bytes::Bytes;
+use dynoxide::Database;
+use http::{Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Full};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::{
+    client::legacy::{Client, connect::HttpConnector},
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+};
+use s3s::{
+    auth::SimpleAuth,
+    service::{S3Service, S3ServiceBuilder},
+};
+use s3s_fs::FileSystem;
+use serde_json::{Value, json};
+use store::keys::{IndexSchema, TABLES, TableSchema};
+use tokio::net::TcpListener;
+use tower::ServiceExt;
+
+use crate::{
+    Trouble,
+    faults::{Fault, Faults, Mode, Service},
+};
+
+/// The one bucket.
+pub const BUCKET: &str = "halqa-files";
+const ACCESS_KEY: &str = "local";
+const SECRET_KEY: &str = "local-secret";
+
+/// A running cloud. It ends with the runtime that it was started on.
+#[derive(Clone)]
+pub struct Cloud {
+    endpoint: SocketAddr,
+    database: Database,
+    faults: Faults,
+}
+
+impl Cloud {
+    /// A cloud of tables alone that forgets everything: for a test.
+    ///
+    /// # Errors
+    /// When no port can be had.
+    pub async fn in_memory() -> Result<Self, Trouble> {
+        let database = Database::memory().map_err(|error| Trouble::new(format!("No database in memory: {error}.")))?;
+        Self::start(database, None).await
+    }
+
+    /// A cloud that keeps everything in `folder`.
+    ///
+    /// # Errors
+    /// A folder that cannot be written or a data file that is damaged.
+    pub async fn in_folder(folder: &Path) -> Result<Self, Trouble> {
+        let file = folder.join("dynamodb.sqlite");
+        let damaged =
+            |error| Trouble::new(format!("The data file {} is damaged or in use: {error}. Move it away to begin anew.", file.display()));
+        let database = Database::new(&file.to_string_lossy()).map_err(damaged)?;
+        let files = folder.join("s3");
+        let unwritable = |error| Trouble::new(format!("The folder {} cannot be written: {error}.", files.display()));
+        std::fs::create_dir_all(files.join(BUCKET)).map_err(unwritable)?;
+        let mut s3 = S3ServiceBuilder::new(
+            FileSystem::new(&files).map_err(|error| Trouble::new(format!("No file store in {}: {error:?}.", files.display())))?,
+        );
+        s3.set_auth(SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
+        Self::start(database, Some(s3.build())).await
+    }
+
+    async fn start(database: Database, files: Option<S3Service>) -> Result<Self, Trouble> {
+        for table in &TABLES {
+            make(&database, table)?;
+        }
+        let no_port = |error| Trouble::new(format!("No port can be opened on 127.0.0.1: {error}."));
+        let tables = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
+        let behind = tables.local_addr().map_err(no_port)?;
+        tokio::spawn(dynoxide::server::serve_on(tables, database.clone()));
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
+        let endpoint = listener.local_addr().map_err(no_port)?;
+        let faults = Faults::default();
+        let gate = Gate { behind, client: Client::builder(TokioExecutor::new()).build_http(), files, faults: faults.clone() };
+        tokio::spawn(accept(listener, Arc::new(gate)));
+        tokio::spawn(expire(database.clone()));
+        Ok(Self { endpoint, database, faults })
+    }
+
+    /// The settings by which a function finds this cloud.
+    pub fn settings(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("AWS_ENDPOINT_URL", format!("http://{}", self.endpoint)),
+            ("AWS_REGION", "eu-west-3".to_owned()),
+            ("AWS_ACCESS_KEY_ID", ACCESS_KEY.to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", SECRET_KEY.to_owned()),
+            ("RECORDS_TABLE", "records".to_owned()),
+            ("TRANSIENT_TABLE", "transient".to_owned()),
+        ]
+    }
+
+    /// What may go wrong here.
+    pub const fn faults(&self) -> &Faults {
+        &self.faults
+    }
+
+    /// How many items each table holds.
+    pub fn item_counts(&self) -> Vec<(String, u64)> {
+        let stats = self.database.table_stats().unwrap_or_default();
+        stats.into_iter().map(|table| (table.table_name, u64::try_from(table.item_count).unwrap_or(0))).collect()
+    }
+
+    /// Every item of `table`, in no order: for tests that look behind the service's back.
+    ///
+    /// # Errors
+    /// When there is no such table.
+    pub fn items(&self, table: &str) -> Result<Vec<Value>, Trouble> {
+        let request = request(json!({ "TableName": table }))?;
+        let scan = self.database.scan(request).map_err(|error| Trouble::new(error.to_string()))?;
+        let items = serde_json::to_value(scan).map_err(|error| Trouble::new(error.to_string()))?;
+        Ok(items["Items"].as_array().cloned().unwrap_or_default())
+    }
+}
+
+/// Makes `table` if it is not there, and adds the indexes that an older folder lacks.
+fn make(database: &Database, table: &TableSchema) -> Result<(), Trouble> {
+    let failed = |error| Trouble::new(format!("The table {} cannot be made: {error}.", table.name));
+    let known = database.get_table_metadata(table.name).map_err(failed)?;
+    if known.is_none() {
+        let mut create = json!({
+            "TableName": table.name,
+            "BillingMode": "PAY_PER_REQUEST",
+            "KeySchema": [{ "AttributeName": "pk", "KeyType": "HASH" }, { "AttributeName": "sk", "KeyType": "RANGE" }],
+            "AttributeDefinitions": definitions(table.indexes),
+        });
+        if !table.indexes.is_empty() {
+            create["GlobalSecondaryIndexes"] = table.indexes.iter().map(index).collect();
+        }
+        if table.has_stream {
+            create["StreamSpecification"] = json!({ "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" });
+        }
+        database.create_table(request(create)?).map_err(failed)?;
+        let ttl = json!({ "TableName": table.name, "TimeToLiveSpecification": { "AttributeName": "ttl", "Enabled": true } });
+        database.update_time_to_live(request(ttl)?).map_err(failed)?;
+        return Ok(());
+    }
+    let described = database.describe_table(request(json!({ "TableName": table.name }))?).map_err(failed)?;
+    let described = serde_json::to_string(&described).map_err(|error| Trouble::new(error.to_string()))?;
+    for missing in table.indexes.iter().filter(|index| !described.contains(&format!("\"IndexName\":\"{}\"", index.name))) {
+        let update = json!({
+            "TableName": table.name,
+            "AttributeDefinitions": definitions(table.indexes),
+            "GlobalSecondaryIndexUpdates": [{ "Create": index(missing) }],
+        });
+        database.update_table(request(update)?).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn definitions(indexes: &[IndexSchema]) -> Vec<Value> {
+    let keys = indexes.iter().flat_map(|index| [(index.pk, "S"), index.sk]);
+    let all = [("pk", "S"), ("sk", "S")].into_iter().chain(keys);
+    all.map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind })).collect()
+}
+
+fn index(index: &IndexSchema) -> Value {
+    let projection = match index.projected {
+        [] => json!({ "ProjectionType": "KEYS_ONLY" }),
+        projected => json!({ "ProjectionType": "INCLUDE", "NonKeyAttributes": projected }),
+    };
+    json!({
+        "IndexName": index.name,
+        "KeySchema": [{ "AttributeName": index.pk, "KeyType": "HASH" }, { "AttributeName": index.sk.0, "KeyType": "RANGE" }],
+        "Projection": projection,
+    })
+}
+
+fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<T, Trouble> {
+    serde_json::from_value(request).map_err(|error| Trouble::new(format!("The embedded store does not know this request: {error}.")))
+}
+
+/// Nothing expires by itself in the embedded store.
+async fn expire(database: Database) {
+    let mut minutes = tokio::time::interval(Duration::from_secs(60));
+    loop {
+        minutes.tick().await;
+        if let Err(failure) = database.sweep_ttl() {
+            tracing::warn!(%failure, "items that have expired were not removed");
+        }
+    }
+}
+
+async fn accept(listener: TcpListener, gate: Arc<Gate>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let _ = stream.set_nodelay(true);
+        let gate = Arc::clone(&gate);
+        let service = service_fn(move |request| {
+            let gate = Arc::clone(&gate);
+            async move { gate.answer(request).await }
+        });
+        // A connection that a fault drops ends in an error: that is its purpose.
+        tokio::spawn(http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service));
+    }
+}
+
+struct Gate {
+    behind: SocketAddr,
+    client: Client<HttpConnector, Full<Bytes>>,
+    files: Option<S3Service>,
+    faults: Faults,
+}
+
+/// Drops the connection without an answer.
+type Dropped = Box<dyn std::error::Error + Send + Sync>;
+
+impl Gate {
+    async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
+        let target = request.headers().get("x-amz-target").and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        let (parts, body) = request.into_parts();
+        let request = Request::from_parts(parts, body.collect().await?.to_bytes());
+        match target.split_once('.') {
+            Some((service, operation)) if service.starts_with("DynamoDB") => self.tables(operation, request).await,
+            _ => self.files(request).await,
+        }
+    }
+
+    async fn tables(&self, operation: &str, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
+        let Some(fault) = self.faults.strike(Service::Dynamodb, operation) else { return self.forward(request).await };
+        match fault.mode {
+            Mode::Slow => {
+                tokio::time::sleep(fault.delay()).await;
+                self.forward(request).await
+            }
+            Mode::Throttle => Ok(error("ProvisionedThroughputExceededException", json!({}))),
+            Mode::Conflict => Ok(conflict(operation, request.body())),
+            Mode::Refuse => Err("refused on demand".into()),
+            Mode::Silent => {
+                self.forward(request).await?;
+                Err("silent on demand".into())
+            }
+            Mode::Error => Ok(named(&fault)),
+        }
+    }
+
+    async fn forward(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
+        let (mut parts, body) = request.into_parts();
+        parts.uri = format!("http://{}/", self.behind).parse()?;
+        let response = self.client.request(Request::from_parts(parts, Full::new(body))).await?;
+        let (parts, body) = response.into_parts();
+        Ok(Response::from_parts(parts, Full::new(body.collect().await?.to_bytes())))
+    }
+
+    async fn files(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
+        let Some(files) = &self.files else {
+            let mut response = Response::new(Full::default());
+            *response.status_mut() = StatusCode::NOT_IMPLEMENTED;
+            return Ok(response);
+        };
+        let response = files.clone().oneshot(request.map(Full::new)).await.map_err(|error| format!("{error:?}"))?;
+        let (parts, body) = response.into_parts();
+        Ok(Response::from_parts(parts, Full::new(body.collect().await.map_err(|error| error.to_string())?.to_bytes())))
+    }
+}
+
+fn named(fault: &Fault) -> Response<Full<Bytes>> {
+    error(fault.error.as_deref().unwrap_or("InternalServerError"), json!({}))
+}
+
+/// Transactions tell of a conflict part by part, single writes by an exception of their own.
+fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
+    if operation != "TransactWriteItems" {
+        return error("TransactionConflictException", json!({}));
+    }
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let parts = body["TransactItems"].as_array().map_or(1, Vec::len);
+    let reasons = vec![json!({ "Code": "TransactionConflict", "Message": "Transaction is ongoing for the item" }); parts];
+    error("TransactionCanceledException", json!({ "CancellationReasons": reasons }))
+}
+
+fn error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
+    body["__type"] = format!("com.amazonaws.dynamodb.v20120810#{name}").into();
+    body["message"] = "on demand".into();
+    let mut response = Response::new(Full::new(body.to_string().into()));
+    *response.status_mut() = if name == "InternalServerError" { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::BAD_REQUEST };
+    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/x-amz-json-1.0"));
+    response
+}

@@ -1,0 +1,112 @@
+//! Faults on demand: what a bad day of a service looks like to the SDK in front of it.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use serde::{Deserialize, Serialize};
+
+/// A service that can have a bad day.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Service {
+    /// The tables.
+    Dynamodb,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Answers after `delayMs`.
+    Slow,
+    /// Says that it is asked too much.
+    Throttle,
+    /// Says that another transaction holds the item; writes only.
+    Conflict,
+    /// Drops the connection and does nothing.
+    Refuse,
+    /// Does what it was asked and then drops the connection.
+    Silent,
+    /// Answers with the error that `error` names.
+    Error,
+}
+
+/// A bad day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Fault {
+    /// What goes wrong.
+    pub mode: Mode,
+    /// How often it still does; until cleared when not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<u32>,
+    /// How long `slow` takes; 3000 when not said, a minute at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_ms: Option<u64>,
+    /// The only operation that it happens to, such as `UpdateItem`; all when not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// What `error` answers with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl Fault {
+    /// A bad day of kind `mode`, until cleared.
+    pub const fn new(mode: Mode) -> Self {
+        Self { mode, times: None, delay_ms: None, operation: None, error: None }
+    }
+
+    /// The same for `times` requests.
+    #[must_use]
+    pub fn times(self, times: u32) -> Self {
+        Self { times: Some(times), ..self }
+    }
+
+    /// The same for `operation` alone.
+    #[must_use]
+    pub fn on(self, operation: &str) -> Self {
+        Self { operation: Some(operation.to_owned()), ..self }
+    }
+
+    /// How long `slow` takes.
+    pub fn delay(&self) -> Duration {
+        Duration::from_millis(self.delay_ms.unwrap_or(3000).min(60_000))
+    }
+
+    fn happens_to(&self, operation: &str) -> bool {
+        let is_write = ["UpdateItem", "PutItem", "DeleteItem", "TransactWriteItems"].contains(&operation);
+        self.operation.as_deref().is_none_or(|only| only == operation) && (self.mode != Mode::Conflict || is_write)
+    }
+}
+
+/// The bad days that are on. Cloning shares them.
+#[derive(Debug, Clone, Default)]
+pub struct Faults(Arc<Mutex<BTreeMap<Service, Fault>>>);
+
+impl Faults {
+    /// Has `faults` happen and no others.
+    pub fn set(&self, faults: BTreeMap<Service, Fault>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = faults;
+    }
+
+    /// What is left.
+    pub fn left(&self) -> BTreeMap<Service, Fault> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// What happens to this request, if anything; uses up one of its times.
+    pub(crate) fn strike(&self, service: Service, operation: &str) -> Option<Fault> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let fault = all.get_mut(&service).filter(|fault| fault.happens_to(operation) && fault.times != Some(0))?;
+        fault.times = fault.times.map(|times| times - 1);
+        let struck = fault.clone();
+        if struck.times == Some(0) {
+            all.remove(&service);
+        }
+        Some(struck)
+    }
+}

@@ -1,0 +1,78 @@
+//! The front door of a laptop: plain HTTP/1.1 in front of the edge, as the gateway stands in front
+//! of Lambda. It reads bodies whole, tells the edge who calls, and says that connections stay open.
+
+use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+
+use bytes::{Bytes, BytesMut};
+use common::Edge;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, Version, header};
+use http_body_util::{BodyExt, Full};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+
+use crate::pages::Pages;
+
+/// What the gateway takes at most. Of a longer body the first bytes are enough to refuse it.
+const MAX_BODY: usize = 10 * 1024 * 1024;
+/// A little longer than the `Keep-Alive` header promises, so that no client meets a closed door.
+const IDLE: Duration = Duration::from_secs(7);
+
+/// Serves `edge`, and the local pages if there are any, on `listener` until the future is dropped.
+pub async fn serve(listener: TcpListener, edge: Edge, pages: Option<Pages>) {
+    let front = Arc::new(Front { edge, pages });
+    loop {
+        // Too many open files is a passing trouble: the next one may go well.
+        let Ok((stream, peer)) = listener.accept().await else { continue };
+        let _ = stream.set_nodelay(true);
+        let front = Arc::clone(&front);
+        let service = service_fn(move |request| {
+            let front = Arc::clone(&front);
+            async move { Ok::<_, Infallible>(front.answer(request, peer).await) }
+        });
+        tokio::spawn(
+            http1::Builder::new().timer(TokioTimer::new()).header_read_timeout(IDLE).serve_connection(TokioIo::new(stream), service),
+        );
+    }
+}
+
+struct Front {
+    edge: Edge,
+    pages: Option<Pages>,
+}
+
+impl Front {
+    async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Full<Bytes>> {
+        let (parts, body) = request.into_parts();
+        let stays_open = parts.version == Version::HTTP_11 && !asks_to_close(&parts.headers);
+        let request = Request::from_parts(parts, whole(body).await);
+        let mut response = match &self.pages {
+            Some(pages) if request.uri().path().starts_with("/_local") => pages.answer(&request),
+            _ => self.edge.answer(request, peer.ip()).await,
+        };
+        if stays_open {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("keep-alive"));
+            response.headers_mut().insert(HeaderName::from_static("keep-alive"), HeaderValue::from_static("timeout=5"));
+        }
+        response.map(Full::new)
+    }
+}
+
+fn asks_to_close(headers: &HeaderMap) -> bool {
+    let words = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
+    words.map(str::trim).any(|word| word.eq_ignore_ascii_case("close"))
+}
+
+/// The body, or the beginning of one that is too long; the rest is read and dropped, so that the
+/// client hears the answer. One that breaks off is what came of it.
+async fn whole(mut body: Incoming) -> Bytes {
+    let mut read = BytesMut::new();
+    while let Some(Ok(frame)) = body.frame().await {
+        if let Some(data) = frame.data_ref()
+            && read.len() <= MAX_BODY
+        {
+            read.extend_from_slice(data);
+        }
+    }
+    read.freeze()
+}

@@ -1,0 +1,167 @@
+//! What a laptop keeps between two starts: the data folder, the keys, the first administrator.
+
+use std::{collections::HashMap, fs, io::Write, os::unix::fs::OpenOptionsExt, path::Path};
+
+use common::{Clock, Setup};
+use domain::{
+    CommitteeId, Email, Instant, Permissions, Phone, Profile, UserId,
+    committee::Committee,
+    user::{DEFAULT_AVATAR, User},
+};
+use identity::{NamedKey, chance, password::Hasher, token::PublicKey};
+use secrecy::SecretString;
+use store::NewUser;
+
+use crate::{Trouble, cloud::Cloud};
+
+/// The settings of one process: what the person set, what the cloud needs, and the keys.
+#[derive(Debug, Clone, Default)]
+pub struct LocalSettings(HashMap<String, String>);
+
+impl LocalSettings {
+    /// The environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "the laptop's program reads its own environment, once")]
+    pub fn of_environment() -> Self {
+        Self(std::env::vars().collect())
+    }
+
+    /// The same with `name` set to `value`.
+    pub fn set(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
+        self.0.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The same with everything that `cloud` says of itself.
+    pub fn find(&mut self, cloud: &Cloud) -> &mut Self {
+        for (name, value) in cloud.settings() {
+            self.set(name, value);
+        }
+        self
+    }
+
+    /// The same with new keys.
+    pub fn with_new_keys(&mut self) -> &mut Self {
+        let signing = NamedKey::generate("local");
+        self.set("TOKEN_PUBLIC_KEYS", PublicKey::of(&signing).to_string());
+        self.set("TOKEN_SIGNING_KEY", signing.to_setting());
+        self.set("SEALING_KEYS", NamedKey::generate("local").to_setting());
+        self.set("CURSOR_KEYS", NamedKey::generate("local").to_setting())
+    }
+
+    /// The keys of `folder`; new ones, readable by the owner alone, on the first start.
+    ///
+    /// # Errors
+    /// When the folder cannot be written or the file is damaged.
+    pub fn with_keys_of(&mut self, folder: &Path) -> Result<&mut Self, Trouble> {
+        let file = folder.join("keys.json");
+        let trouble = |what: &dyn std::fmt::Display| {
+            Trouble::new(format!("The keys in {} cannot be used: {what}. Move the file away to begin anew.", file.display()))
+        };
+        const KEYS: [&str; 4] = ["TOKEN_PUBLIC_KEYS", "TOKEN_SIGNING_KEY", "SEALING_KEYS", "CURSOR_KEYS"];
+        if let Ok(text) = fs::read_to_string(&file) {
+            let keys: HashMap<String, String> = serde_json::from_str(&text).map_err(|error| trouble(&error))?;
+            self.0.extend(keys);
+            return Ok(self);
+        }
+        self.with_new_keys();
+        let keys: HashMap<&str, String> = KEYS.into_iter().filter_map(|name| Some((name, self.get(name)?))).collect();
+        let text = serde_json::to_string_pretty(&keys).map_err(|error| trouble(&error))?;
+        let mut options = fs::OpenOptions::new();
+        let mut opened = options.write(true).create_new(true).mode(0o600).open(&file).map_err(|error| trouble(&error))?;
+        opened.write_all(text.as_bytes()).map_err(|error| trouble(&error))?;
+        Ok(self)
+    }
+
+    /// The value of `name`.
+    pub fn get(&self, name: &str) -> Option<String> {
+        self.0.get(name).cloned()
+    }
+
+    /// Everything, for a child process.
+    pub fn iter(&self) -> impl Iterator<Item = (&String, &String)> {
+        self.0.iter()
+    }
+
+    /// What routes are made of.
+    ///
+    /// # Errors
+    /// A setting that is missing or makes no sense.
+    pub fn setup(&self, clock: Clock) -> Result<Setup, Trouble> {
+        Ok(Setup::of_settings(&|name| self.get(name), clock)?)
+    }
+}
+
+/// Makes the data folder.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn make_folder(folder: &Path) -> Result<(), Trouble> {
+    let unwritable =
+        |error| Trouble::new(format!("The data folder {} cannot be written: {error}. Set DATA_DIR to another one.", folder.display()));
+    fs::create_dir_all(folder).map_err(unwritable)?;
+    let probe = folder.join(".writable");
+    fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)).map_err(unwritable)
+}
+
+/// The first committee and the first super admin, unless the address has an account already.
+///
+/// # Errors
+/// When the store does not answer, or the address is none.
+pub async fn found(setup: &Setup, admin_email: &str, admin_password: &SecretString) -> Result<(), Trouble> {
+    let email: Email = admin_email.parse().map_err(|_| Trouble::new("The setting LOCAL_ADMIN_EMAIL is no e-mail address."))?;
+    if setup.store.email_owner(&email).await?.is_some() {
+        return Ok(());
+    }
+    let now = setup.clock.now();
+    let committee = first_committee(&email, now)?;
+    let password_hash = Hasher::default().hash(admin_password).await.map_err(|error| Trouble::new(error.to_string()))?;
+    let user = first_admin(email, committee.committee_id, now)?;
+    // A folder with an administrator under another address is left as it is.
+    setup.store.found(&committee, &NewUser { user, password_hash }).await?;
+    Ok(())
+}
+
+fn first_committee(email: &Email, now: Instant) -> Result<Committee, Trouble> {
+    let malformed = |_| Trouble::new("The first committee is malformed.");
+    Ok(Committee {
+        committee_id: CommitteeId::new(chance::id(now)),
+        name_arabe: "الجامعة الوطنية للتكوين".parse().map_err(malformed)?,
+        name_latin: "Fédération nationale de la formation".parse().map_err(malformed)?,
+        r#type: "NATIONAL".parse().map_err(malformed)?,
+        date_of_est: "1956-03-20".parse().map_err(malformed)?,
+        vat: String::new(),
+        address: String::new(),
+        region: "Tunis".parse().map_err(malformed)?,
+        city: "Tunis".parse().map_err(malformed)?,
+        postal_code: 1000,
+        is_active: true,
+        primary_email: email.clone(),
+        secondary_email: None,
+        primary_phone: "+21671123456".parse().map_err(malformed)?,
+        secondary_phone: String::new(),
+    })
+}
+
+fn first_admin(email: Email, committee_id: CommitteeId, now: Instant) -> Result<User, Trouble> {
+    let malformed = |_| Trouble::new("The first administrator is malformed.");
+    Ok(User {
+        user_id: UserId::new(chance::id(now)),
+        name: "Super".parse().map_err(malformed)?,
+        last_name: "Admin".parse().map_err(malformed)?,
+        email,
+        created_at: now,
+        avatar: DEFAULT_AVATAR.to_owned(),
+        phone: Phone::default(),
+        is_active: true,
+        is_verified: true,
+        profile: Profile::SuperAdmin,
+        role: None,
+        last_active: now,
+        is_otp_enabled: false,
+        is_otp_verified: false,
+        committee_id,
+        permissions: Permissions::default(),
+        version: 1,
+        epoch: 1,
+    })
+}

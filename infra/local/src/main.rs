@@ -1,0 +1,115 @@
+//! `cargo dev`: the whole service on a laptop, in one process. `cargo dev watch`: the same with the
+//! real Lambda binaries.
+
+use std::{io::ErrorKind, net::Ipv4Addr, path::PathBuf, process::ExitCode};
+
+use common::{Clock, log_for_people};
+use local::{Trouble, cloud::Cloud, front, home, home::LocalSettings, house, pages::Pages, watch};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    log_for_people();
+    let watches = std::env::args().nth(1);
+    let ran = match watches.as_deref() {
+        None => run(Mode::OneProcess).await,
+        Some("watch") => run(Mode::Watch).await,
+        Some(other) => Err(Trouble::new(format!("There is no `cargo dev {other}`: there are `cargo dev` and `cargo dev watch`."))),
+    };
+    match ran {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            say(&trouble.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Mode {
+    OneProcess,
+    Watch,
+}
+
+async fn run(mode: Mode) -> Result<(), Trouble> {
+    let mut settings = LocalSettings::of_environment();
+    let port = port(&settings)?;
+    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let folder = settings.get("DATA_DIR").map_or_else(|| root.join(".local"), PathBuf::from);
+    // The door first: who cannot have it should not touch the data of the one who has.
+    let listener = match mode {
+        Mode::OneProcess => bind(port).await?,
+        // cargo lambda has the port itself; the local pages stand beside it
+        Mode::Watch => bind(port + 1).await?,
+    };
+    home::make_folder(&folder)?;
+    let cloud = Cloud::in_folder(&folder).await?;
+    settings.find(&cloud).with_keys_of(&folder)?;
+    let clock = Clock::default();
+    let setup = settings.setup(clock.clone())?;
+    let email = settings.get("LOCAL_ADMIN_EMAIL").unwrap_or_else(|| "admin@example.org".to_owned());
+    let password = settings.get("LOCAL_ADMIN_PASSWORD").unwrap_or_else(|| "local-admin-passphrase".to_owned());
+    home::found(&setup, &email, &password.clone().into()).await?;
+
+    let folder = folder.canonicalize().unwrap_or(folder);
+    let about = json!({ "dataFolder": folder, "administrator": email, "processId": std::process::id() });
+    let edge = house(&setup)?;
+    let pages_port = if mode == Mode::Watch { port + 1 } else { port };
+    say(&welcome(port, pages_port, &folder.display().to_string(), &email, &password));
+    let front = front::serve(listener, edge, Some(Pages::new(cloud, clock, about)));
+    let interrupted = tokio::signal::ctrl_c();
+    match mode {
+        Mode::OneProcess => tokio::select! {
+            () = front => {}
+            _ = interrupted => say("Good-bye. Everything is kept in the data folder."),
+        },
+        Mode::Watch => tokio::select! {
+            () = front => {}
+            ended = watch::run(&root, port, &settings) => say(&format!("cargo lambda watch has ended: {}.", ended?)),
+            _ = interrupted => say("Good-bye. Everything is kept in the data folder."),
+        },
+    }
+    Ok(())
+}
+
+fn port(settings: &LocalSettings) -> Result<u16, Trouble> {
+    let Some(text) = settings.get("PORT") else { return Ok(9000) };
+    let port = text.parse().ok().filter(|port| (1..u16::MAX).contains(port));
+    port.ok_or_else(|| Trouble::new("The setting PORT must be a number from 1 to 65534."))
+}
+
+async fn bind(port: u16) -> Result<TcpListener, Trouble> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| {
+        Trouble::new(match error.kind() {
+            ErrorKind::AddrInUse => format!("Port {port} is in use, perhaps by another `cargo dev`. Set PORT to another one."),
+            _ => format!("Port {port} cannot be opened: {error}."),
+        })
+    })
+}
+
+fn welcome(port: u16, pages_port: u16, folder: &str, email: &str, password: &str) -> String {
+    format!(
+        r#"
+  Halqa is ready.
+
+    API        http://127.0.0.1:{port}/api/v1  (and /api/dev)
+    Inbox      http://127.0.0.1:{pages_port}/_local
+    Sign-in    {email}  /  {password}
+    Data       {folder}
+
+  Try it:
+
+    curl -s http://127.0.0.1:{port}/api/v1/auth/login \
+      -H 'Content-Type: application/json' \
+      -d '{{"email":"{email}","password":"{password}"}}'
+
+  Ctrl-C ends it.
+"#
+    )
+}
+
+#[expect(clippy::print_stdout, reason = "this is what a person at a terminal reads")]
+fn say(text: &str) {
+    println!("{text}");
+}

@@ -1,0 +1,41 @@
+//! Security counters: what is counted, for whom, and how often it may go wrong.
+//!
+//! A place is taken before the work and given back on success, so many at once cannot slip past.
+//! Unknown addresses are counted like known ones. When the counters cannot be asked, nobody may
+//! try. An open session keeps working whatever they say.
+
+use std::time::Duration;
+
+use domain::{Email, Instant};
+use store::{Counter, Reservation, Store};
+
+use crate::{Client, Failure, Refused};
+
+const QUARTER_HOUR: Duration = Duration::from_secs(15 * 60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
+
+/// Signing in, and proving one's old password: per account and network 10, per account 100, per
+/// network 50 failures in 15 minutes.
+pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
+    let counter = |name, key, most| Counter { name, key, most, length: QUARTER_HOUR };
+    [
+        counter("password-account-network", format!("{email} {}", client.network), 10),
+        counter("password-account", email.to_string(), 100),
+        counter("password-network", client.network.clone(), 50),
+    ]
+}
+
+/// Registering: `per_hour` calls per network that pass validation, whatever becomes of them; a
+/// class signs up from one room.
+pub fn of_registering(client: &Client, per_hour: u64) -> [Counter; 1] {
+    [Counter { name: "register", key: client.network.clone(), most: per_hour, length: HOUR }]
+}
+
+/// Takes a place in each of `counters`.
+///
+/// # Errors
+/// `TOO_MANY_ATTEMPTS_MESSAGE` when one is full, a fault when they cannot be asked.
+pub async fn reserve(store: &Store, counters: &[Counter], now: Instant) -> Result<Reservation, Failure> {
+    let reserved = store.reserve(counters, now).await?;
+    Ok(reserved.map_err(|ends| Refused::too_many_attempts(ends.since(now)))?)
+}

@@ -1,0 +1,251 @@
+//! Who calls: from the token and the address to the proofs that stand in handlers' signatures.
+//!
+//! The edge has asked the store before the route is known, side by side with the limit, so these
+//! extractors only look at what it found: the order of arguments is the order of checks.
+
+use std::{
+    collections::HashSet,
+    convert::Infallible,
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use axum::extract::{FromRequestParts, OptionalFromRequestParts};
+use domain::{
+    Instant, Profile, SessionId,
+    agent::Agent,
+    committee::Committee,
+    session::Session,
+    user::{Account, User},
+};
+use http::{HeaderMap, header, request::Parts};
+use identity::token::{Claims, Use, Verifier};
+use store::{Fault, Store};
+
+use crate::{Failure, Refusal, Refused};
+
+/// The one `now` of a request.
+#[derive(Debug, Clone, Copy)]
+pub struct Now(pub Instant);
+
+/// The machine at the other end.
+#[derive(Debug, Clone)]
+pub struct Client {
+    /// Its address.
+    pub ip: IpAddr,
+    /// The network that it belongs to, as limits see it: the IPv4 address, or the IPv6 /64.
+    pub network: String,
+    /// What its User-Agent says.
+    pub agent: Agent,
+}
+
+impl Client {
+    pub(crate) fn new(ip: IpAddr, headers: &HeaderMap) -> Self {
+        let ip = ip.to_canonical();
+        let network = match ip {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
+            }
+        };
+        let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        Self { ip, network, agent: Agent::of(agent) }
+    }
+}
+
+/// A person with a session that is alive.
+#[derive(Debug, Clone)]
+pub struct SignedIn {
+    /// The person.
+    pub user: User,
+    /// The committee that the person belongs to.
+    pub committee: Committee,
+    /// The session.
+    pub session: Session,
+    /// What the token says.
+    pub claims: Claims,
+    /// The token itself, without `Bearer`.
+    pub token: String,
+}
+
+impl SignedIn {
+    /// The person's account.
+    pub fn account(&self) -> Account {
+        Account::of(self.user.clone(), self.committee.clone())
+    }
+
+    /// Checks that the mailbox was proved, or an administrator vouched.
+    ///
+    /// # Errors
+    /// `ACCOUNT_NOT_VERIFIED_MESSAGE`.
+    pub fn must_be_verified(&self) -> Result<(), Refusal> {
+        if self.user.is_verified { Ok(()) } else { Err(Refusal::AccountNotVerified) }
+    }
+}
+
+/// A [`SignedIn`] whose account is verified.
+#[derive(Debug, Clone)]
+pub struct Verified(pub SignedIn);
+
+/// A [`Verified`] super admin. Not bound by his own committee's being closed, for only he can open it.
+#[derive(Debug, Clone)]
+pub struct SuperAdmin(pub SignedIn);
+
+/// What the edge found out about the caller.
+#[derive(Debug, Clone)]
+pub(crate) enum Caller {
+    /// No token was sent.
+    Nobody,
+    /// A token was sent and is no good.
+    BadToken,
+    /// A person.
+    Person(Arc<SignedIn>),
+    /// A token was sent and the store could not be asked about it.
+    Unknown(Arc<Fault>),
+}
+
+/// What a request's token says by itself.
+pub(crate) enum Presented {
+    Nothing,
+    Rubbish,
+    Good(Box<Claims>, String),
+}
+
+impl Presented {
+    /// Reads the one `Authorization` header. Of two, neither is read; a scheme other than Bearer
+    /// (in any case) is no token.
+    pub(crate) fn read(headers: &HeaderMap, verifier: &Verifier, now: Instant) -> Self {
+        let mut values = headers.get_all(header::AUTHORIZATION).iter();
+        let (Some(value), None) = (values.next(), values.next()) else { return Self::Nothing };
+        let Some((scheme, token)) = value.to_str().ok().and_then(|value| value.trim().split_once(' ')) else { return Self::Nothing };
+        if !scheme.eq_ignore_ascii_case("bearer") {
+            return Self::Nothing;
+        }
+        let token = token.trim();
+        verifier.verify(token, Use::Access, now).map_or(Self::Rubbish, |claims| Self::Good(Box::new(claims), token.to_owned()))
+    }
+}
+
+/// Finds people by their tokens, and remembers sessions that it found dead.
+#[derive(Clone)]
+pub(crate) struct Doorkeeper {
+    pub(crate) store: Store,
+    pub(crate) verifier: Verifier,
+    dead: Arc<Mutex<HashSet<SessionId>>>,
+}
+
+/// No container remembers more dead sessions.
+const MOST_DEAD: usize = 10_000;
+
+impl Doorkeeper {
+    pub(crate) fn new(store: Store, verifier: Verifier) -> Self {
+        Self { store, verifier, dead: Arc::default() }
+    }
+
+    /// Whether this container has found the session dead: it never comes back.
+    pub(crate) fn knows_dead(&self, sid: SessionId) -> bool {
+        self.dead.lock().unwrap_or_else(PoisonError::into_inner).contains(&sid)
+    }
+
+    /// Session, user and committee side by side. The committee is read where the token says that
+    /// it is, and again when the user says otherwise.
+    pub(crate) async fn find(&self, claims: Claims, token: String, now: Instant) -> Caller {
+        let (session, user, committee) =
+            tokio::join!(self.store.session(claims.sub, claims.sid), self.store.user(claims.sub), self.store.committee(claims.cid),);
+        let found = async {
+            let (Some(session), Some(user)) = (session?, user?) else { return Ok(None) };
+            if !session.is_alive(&user, now) {
+                return Ok(None);
+            }
+            let committee = if user.committee_id == claims.cid { committee? } else { self.store.committee(user.committee_id).await? };
+            let committee = committee.ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?;
+            Ok(Some((session, user, committee)))
+        };
+        match found.await {
+            Ok(Some((session, user, committee))) => Caller::Person(Arc::new(SignedIn { user, committee, session, claims, token })),
+            Ok(None) => {
+                let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
+                if dead.len() >= MOST_DEAD {
+                    dead.clear();
+                }
+                dead.insert(claims.sid);
+                Caller::BadToken
+            }
+            Err(fault) => Caller::Unknown(Arc::new(fault)),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Now {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        // the edge has set it
+        Ok(parts.extensions.get().copied().unwrap_or(Self(Instant::from_unix_milliseconds(0))))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Client {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Ok(parts.extensions.get().cloned().ok_or_else(|| Fault::Broken("the edge knows no client".to_owned()))?)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for SignedIn {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        match parts.extensions.get() {
+            Some(Caller::Person(person)) => Ok(Self::clone(person)),
+            Some(Caller::BadToken) => Err(Refused::invalid_token().into()),
+            Some(Caller::Unknown(fault)) => Err(unknown(fault)),
+            Some(Caller::Nobody) | None => Err(Refusal::BadAuthCombination.into()),
+        }
+    }
+}
+
+/// On a public endpoint a bad token is ignored.
+impl<S: Send + Sync> OptionalFromRequestParts<S> for SignedIn {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, Failure> {
+        match parts.extensions.get() {
+            Some(Caller::Person(person)) => Ok(Some(Self::clone(person))),
+            Some(Caller::Unknown(fault)) => Err(unknown(fault)),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn unknown(fault: &Fault) -> Failure {
+    match fault {
+        Fault::Broken(cause) => Fault::Broken(cause.clone()).into(),
+        fault => Fault::Unavailable(format!("the caller could not be looked up: {fault}")).into(),
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Verified {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+        person.must_be_verified()?;
+        Ok(Self(person))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for SuperAdmin {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+        if person.user.profile != Profile::SuperAdmin {
+            return Err(Refusal::Forbidden.into());
+        }
+        person.must_be_verified()?;
+        Ok(Self(person))
+    }
+}

@@ -1,0 +1,259 @@
+//! The way of every request: address and token, limit and caller side by side, route, headers.
+
+use std::{net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    extract::{MatchedPath, Request},
+    middleware::{Next, from_fn},
+    response::{IntoResponse, Response},
+};
+use bytes::Bytes;
+use domain::Instant;
+use futures_util::FutureExt;
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use identity::chance;
+use store::{Cost, metered};
+use tower::ServiceExt;
+
+use crate::{
+    BadSetting, Client, Clock, Failure, Now, Refusal, Refused, Setup, SignedIn, Throttle,
+    caller::{Caller, Doorkeeper, Presented},
+    effect::{Effect, WasHead},
+    headers,
+    reply::Wrong,
+    throttle::Standing,
+};
+
+/// `lastActive` is written when it is older than this.
+const ACTIVE_EVERY: Duration = Duration::from_secs(300);
+
+/// Everything between a client and the routes. Cloning shares what it remembers.
+#[derive(Clone)]
+pub struct Edge(Arc<Inner>);
+
+struct Inner {
+    router: Router,
+    prefixes: Vec<String>,
+    powered_by: HeaderValue,
+    clock: Clock,
+    throttle: Throttle,
+    doorkeeper: Doorkeeper,
+}
+
+/// What an answer cost, beside the answer, for benches and the tests of the cost table.
+#[derive(Debug, Clone, Copy)]
+pub struct Spent(pub Cost);
+
+/// Where a request wants to go.
+enum Target {
+    /// Below a prefix, or outside on purpose: the path that the routes know.
+    Path(String),
+    /// Nowhere.
+    Nowhere,
+}
+
+impl Edge {
+    /// The edge in front of `router`.
+    ///
+    /// # Errors
+    /// When the keys that check tokens, or a setting, are not there.
+    pub fn new(setup: &Setup, router: Router) -> Result<Self, BadSetting> {
+        let settings = &setup.settings;
+        let powered_by = HeaderValue::try_from(&settings.powered_by).map_err(|_| BadSetting::new("POWERED_BY", "must be visible ASCII"))?;
+        let router = router
+            .route_layer(from_fn(remember_route))
+            .fallback(|| async { Failure::from(Refusal::NotFound) })
+            .method_not_allowed_fallback(|| async { Failure::from(Refusal::MethodNotAllowed) });
+        Ok(Self(Arc::new(Inner {
+            router,
+            prefixes: settings.api_prefixes.clone(),
+            powered_by,
+            clock: setup.clock.clone(),
+            throttle: Throttle::new(setup.store.clone(), settings.rate_limit, settings.rate_window),
+            doorkeeper: Doorkeeper::new(setup.store.clone(), setup.keys.verifier()?),
+        })))
+    }
+
+    /// The answer to `request` from `ip`: whatever happens, a whole one with all its headers.
+    pub async fn answer(&self, request: http::Request<Bytes>, ip: IpAddr) -> http::Response<Bytes> {
+        let now = self.0.clock.now();
+        let id = chance::id(now).to_string();
+        let start = tokio::time::Instant::now();
+        let method = request.method().clone();
+        let asked = request.headers().clone();
+
+        let (arrived, cost) = metered(self.0.decide(request, ip, now)).await;
+        let Arrived { response, standing, user_id } = arrived;
+        let mut response = finished(&method, &asked, response).await;
+        headers::set_constant(response.headers_mut(), &self.0.powered_by, &id);
+        if let Some(standing) = standing {
+            headers::set_limit(response.headers_mut(), &standing);
+        }
+
+        let route = response.extensions().get::<Route>().map_or("-", |route| route.0.as_str()).to_owned();
+        let (status, took) = (response.status().as_u16(), start.elapsed().as_millis());
+        if let Some(Wrong(wrong)) = response.extensions().get() {
+            tracing::error!(request_id = id, route, fault = wrong, "fault");
+        }
+        tracing::info!(request_id = id, %method, route, status, took, user_id, round_trips = cost.round_trips, requests = cost.requests, "request");
+        response.extensions_mut().insert(Spent(cost));
+        response
+    }
+}
+
+struct Arrived {
+    response: Response,
+    standing: Option<Standing>,
+    user_id: Option<String>,
+}
+
+impl Inner {
+    async fn decide(&self, request: http::Request<Bytes>, ip: IpAddr, now: Instant) -> Arrived {
+        let target = self.target(request.uri().path());
+        if request.method() == Method::OPTIONS {
+            let mut response = StatusCode::NO_CONTENT.into_response();
+            headers::set_preflight(response.headers_mut(), request.headers());
+            return Arrived { response, standing: None, user_id: None };
+        }
+        if is_outside_limit(&target, request.method()) {
+            let response = self.route(request, target, Caller::Nobody, ip, now).await;
+            return Arrived { response, standing: None, user_id: None };
+        }
+
+        let client = Client::new(ip, request.headers());
+        let (standing, caller) = match Presented::read(request.headers(), &self.doorkeeper.verifier, now) {
+            Presented::Good(claims, token) if !self.doorkeeper.knows_dead(claims.sid) => {
+                let key = format!("u:{}", claims.sub);
+                tokio::join!(self.throttle.count(&key, now), self.doorkeeper.find(*claims, token, now))
+            }
+            Presented::Nothing => (self.throttle.count(&format!("ip:{}", client.network), now).await, Caller::Nobody),
+            Presented::Rubbish | Presented::Good(..) => {
+                (self.throttle.count(&format!("ip:{}", client.network), now).await, Caller::BadToken)
+            }
+        };
+        let person = match &caller {
+            Caller::Person(person) => Some(Arc::clone(person)),
+            _ => None,
+        };
+        let response = if standing.is_over {
+            Failure::from(Refusal::TooManyRequests).into_response()
+        } else {
+            let (response, ()) = tokio::join!(self.route(request, target, caller, ip, now), self.note_active(person.as_deref(), now));
+            response
+        };
+        Arrived { response, standing: Some(standing), user_id: person.map(|person| person.user.user_id.to_string()) }
+    }
+
+    /// The path without prefix and without one trailing slash. Images and the health check stand
+    /// outside the prefixes, images there alone.
+    fn target(&self, path: &str) -> Target {
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let below = |prefix: &String| path.strip_prefix(prefix.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        match self.prefixes.iter().find_map(below) {
+            Some(rest) if rest.starts_with("/media/") => Target::Nowhere,
+            Some("") => Target::Nowhere,
+            Some(rest) => Target::Path(rest.to_owned()),
+            None if path == "/health" || path.starts_with("/media/") => Target::Path(path.to_owned()),
+            None => Target::Nowhere,
+        }
+    }
+
+    async fn route(&self, request: http::Request<Bytes>, target: Target, caller: Caller, ip: IpAddr, now: Instant) -> Response {
+        let Target::Path(path) = target else { return Failure::from(Refusal::NotFound).into_response() };
+        let no_store = ["/auth", "/otp", "/users"].iter().any(|start| path.starts_with(start));
+        let (mut parts, body) = request.into_parts();
+        let uri = match parts.uri.query() {
+            Some(query) => format!("{path}?{query}").parse::<Uri>(),
+            None => path.parse::<Uri>(),
+        };
+        let Ok(uri) = uri else { return Failure::from(Refusal::NotFound).into_response() };
+        parts.uri = uri;
+        parts.extensions.insert(Now(now));
+        parts.extensions.insert(Client::new(ip, &parts.headers));
+        parts.extensions.insert(caller);
+        if parts.method == Method::HEAD {
+            parts.method = Method::GET;
+            parts.extensions.insert(WasHead);
+        }
+        let request = Request::from_parts(parts, Body::from(body));
+        let answered = AssertUnwindSafe(self.router.clone().oneshot(request)).catch_unwind().await;
+        let mut response = match answered {
+            Ok(Ok(response)) => response,
+            Err(panic) => {
+                let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+                let mut response = Failure::from(Refusal::Internal).into_response();
+                response.extensions_mut().insert(Wrong(format!("panic: {}", text.unwrap_or_default())));
+                response
+            }
+        };
+        if no_store {
+            response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        }
+        response
+    }
+
+    /// Beside the handler's own work, and only when the last time is five minutes old.
+    async fn note_active(&self, person: Option<&SignedIn>, now: Instant) {
+        let stale = person.filter(|person| now.since(person.user.last_active.min(person.session.last_active)) >= ACTIVE_EVERY);
+        let Some(SignedIn { user, session, .. }) = stale else { return };
+        if let Err(failure) = self.doorkeeper.store.touch(user.user_id, session.sid, now).await {
+            tracing::warn!(%failure, "lastActive was not written");
+        }
+    }
+}
+
+/// Health checks and images cost no point.
+fn is_outside_limit(target: &Target, method: &Method) -> bool {
+    let read = method == Method::GET || method == Method::HEAD;
+    matches!(target, Target::Path(path) if path.starts_with("/media/") || (path == "/health" && read))
+}
+
+/// The template of the route, such as `/users/{userId}`, for the log.
+#[derive(Clone)]
+struct Route(String);
+
+async fn remember_route(request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map(|path| Route(path.as_str().to_owned()));
+    let mut response = next.run(request).await;
+    if let Some(route) = route {
+        response.extensions_mut().insert(route);
+    }
+    response
+}
+
+/// The whole body, its tag and length, and what HEAD and conditional requests leave of them.
+async fn finished(method: &Method, asked: &HeaderMap, response: Response) -> http::Response<Bytes> {
+    let (parts, body) = response.into_parts();
+    // All our bodies are in memory: this cannot fail.
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let mut response = http::Response::from_parts(parts, body);
+    let length = response.body().len();
+    if length > 0 {
+        let etag = headers::etag(response.body());
+        let may_be_known = method == Method::GET || method == Method::HEAD;
+        let is_known = may_be_known && response.status().is_success() && headers::has_already(asked, &etag);
+        if let Ok(value) = HeaderValue::try_from(etag) {
+            response.headers_mut().insert(header::ETAG, value);
+        }
+        if is_known && response.extensions().get::<Effect>().is_none() {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.body_mut() = Bytes::new();
+            response.headers_mut().remove(header::CONTENT_TYPE);
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+            return response;
+        }
+    }
+    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    if method == Method::HEAD {
+        *response.body_mut() = Bytes::new();
+    }
+    response
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        Failure::from(self).into_response()
+    }
+}

@@ -1,0 +1,51 @@
+//! GETs that change something or send something: the interface has a few.
+
+use axum::{
+    extract::Request,
+    handler::Handler,
+    middleware::{Next, from_fn},
+    response::{IntoResponse, Response},
+    routing::{MethodRouter, get},
+};
+use http::{HeaderValue, header};
+
+use crate::{Failure, Refusal, Refused};
+
+/// The request was a HEAD before the edge made a GET of it.
+#[derive(Clone, Copy)]
+pub(crate) struct WasHead;
+
+/// The answer is of this moment: never a 304, never stored.
+#[derive(Clone, Copy)]
+pub(crate) struct Effect;
+
+/// Routes GET to `handler`, which changes or sends something: HEAD is 405 with `allow`, the
+/// methods that the path does take; a prefetch (`Sec-Purpose` or `Purpose: prefetch`, as browsers
+/// and mail scanners send it) is 403 and changes nothing; the answer is never a 304 nor stored.
+pub fn effect<H, T, S>(handler: H, allow: &'static str) -> MethodRouter<S>
+where
+    H: Handler<T, S>,
+    T: 'static,
+    S: Clone + Send + Sync + 'static,
+{
+    get(handler).layer(from_fn(move |request: Request, next: Next| async move {
+        let mut response = if request.extensions().get::<WasHead>().is_some() {
+            let allow = (header::ALLOW, HeaderValue::from_static(allow));
+            Failure::from(Refused { header: Some(allow), ..Refusal::MethodNotAllowed.into() }).into_response()
+        } else if is_prefetch(&request) {
+            Failure::from(Refusal::PrefetchRefused).into_response()
+        } else {
+            next.run(request).await
+        };
+        response.extensions_mut().insert(Effect);
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response as Response
+    }))
+}
+
+fn is_prefetch(request: &Request) -> bool {
+    ["sec-purpose", "purpose"].into_iter().flat_map(|name| request.headers().get_all(name)).any(|value| {
+        let value = value.to_str().unwrap_or_default().to_ascii_lowercase();
+        value.split([';', ',']).any(|word| word.trim() == "prefetch")
+    })
+}

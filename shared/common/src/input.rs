@@ -1,0 +1,303 @@
+//! Bodies: read strictly, then field by field, so that a client hears of all its mistakes at once.
+
+use std::{fmt, ops::RangeInclusive, str::FromStr};
+
+use axum::{
+    body::{Body, to_bytes},
+    extract::{FromRequest, Request},
+};
+use domain::Flaw;
+use http::{HeaderMap, header};
+use secrecy::SecretString;
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, MapAccess, SeqAccess, Visitor},
+};
+use serde_json::{Map, Number, Value};
+
+use crate::{Failure, FieldError, Refusal, Refused};
+
+/// No JSON body is longer, in bytes, unless its endpoint says so.
+const MAX_LENGTH: usize = 102_400;
+
+/// What an endpoint takes, read from the body as a JSON object.
+#[derive(Debug, Clone)]
+pub struct Input<T>(pub T);
+
+/// A type that is read from the fields of a body; `S` is the function's state, whose settings say
+/// such things as how long a password must be.
+pub trait FromFields<S>: Sized {
+    /// Reads what is needed; `None` when something was refused, which `fields` has noted.
+    fn from_fields(fields: &mut Fields, state: &S) -> Option<Self>;
+}
+
+impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request<Body>, state: &S) -> Result<Self, Failure> {
+        let (parts, body) = request.into_parts();
+        // One byte more than allowed tells too long from just long enough.
+        let body = to_bytes(body, MAX_LENGTH).await.map_err(|_| Refusal::PayloadTooLarge)?;
+        if !body.is_empty() && !is_plain_json(&parts.headers) {
+            return Err(Refusal::UnsupportedMediaType.into());
+        }
+        let mut fields = Fields { object: object(&body)?, errors: Vec::new() };
+        match (T::from_fields(&mut fields, state), fields.errors) {
+            (Some(input), errors) if errors.is_empty() => Ok(Self(input)),
+            (_, errors) => Err(Refused::fields(errors).into()),
+        }
+    }
+}
+
+/// `application/json` with or without `charset=utf-8`, or no content type at all; not encoded.
+fn is_plain_json(headers: &HeaderMap) -> bool {
+    let all = |name| headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?").trim().to_ascii_lowercase());
+    let json = |text: String| {
+        let mut parts = text.split(';').map(str::trim);
+        parts.next() == Some("application/json") && parts.all(|part| matches!(part, "" | "charset=utf-8" | "charset=\"utf-8\""))
+    };
+    all(header::CONTENT_TYPE).all(json) && all(header::CONTENT_ENCODING).all(|coding| matches!(coding.as_str(), "" | "identity"))
+}
+
+/// The object that `body` writes; nothing writes an empty one.
+fn object(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
+    if body.is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_slice(body) {
+        Ok(Strict(Value::Object(object))) => Ok(object),
+        Ok(_) | Err(_) => Err(Refusal::InvalidJson),
+    }
+}
+
+/// Any JSON value without duplicate keys, at any depth. serde_json itself bounds the depth at 127
+/// and refuses invalid UTF-8, lone surrogates and trailing text.
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StrictVisitor).map(Strict)
+    }
+}
+
+struct StrictVisitor;
+
+impl<'de> Visitor<'de> for StrictVisitor {
+    type Value = Value;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a finite number"))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Strict(value)) = list.next_element()? {
+            values.push(value);
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some((key, Strict(value))) = entries.next_entry::<String, _>()? {
+            if object.insert(key, value).is_some() {
+                return Err(A::Error::custom("a key stands twice"));
+            }
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// The fields of a body on their way into a type. Unknown ones are never looked at.
+#[derive(Debug)]
+pub struct Fields {
+    object: Map<String, Value>,
+    errors: Vec<FieldError>,
+}
+
+impl Fields {
+    /// The field `name` as `read` reads it. Absent, null and empty are `FIELD_REQUIRED_MESSAGE`.
+    pub fn required<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<T> {
+        let value = self.object.remove(name).unwrap_or(Value::Null);
+        let result = if value.is_null() { Err(Flaw::Required) } else { read(value) };
+        self.note(name, result)
+    }
+
+    /// The field `name`, if it is there: `Some(None)` when it is absent, `None` when it is refused.
+    /// Null is of the wrong type.
+    pub fn optional<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<Option<T>> {
+        match self.object.remove(name) {
+            None => Some(None),
+            Some(Value::Null) => self.note(name, Err(Flaw::Type)),
+            Some(value) => {
+                let result = read(value);
+                self.note(name, result).map(Some)
+            }
+        }
+    }
+
+    /// The field `name`, which may be null: absent, null and the empty text are `None` inside.
+    /// The outer `Option`s are those of [`optional`](Self::optional).
+    pub fn nullable<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<Option<Option<T>>> {
+        match self.object.remove(name) {
+            None => Some(None),
+            Some(Value::Null) => Some(Some(None)),
+            Some(Value::String(text)) if text.trim().is_empty() => Some(Some(None)),
+            Some(value) => {
+                let result = read(value);
+                self.note(name, result).map(|value| Some(Some(value)))
+            }
+        }
+    }
+
+    /// Refuses `field`.
+    pub fn refuse(&mut self, field: &str, refusal: impl Into<Refusal>) {
+        self.errors.push(FieldError::new(field, refusal));
+    }
+
+    fn note<T>(&mut self, name: &str, result: Result<T, Flaw>) -> Option<T> {
+        result.map_err(|flaw| self.refuse(name, flaw)).ok()
+    }
+}
+
+/// Reads a text into a type that proves its rule.
+///
+/// # Errors
+/// The type's own flaw, or `Type` for anything but a text.
+pub fn text<T: FromStr<Err = Flaw>>(value: Value) -> Result<T, Flaw> {
+    match value {
+        Value::String(text) => text.parse(),
+        _ => Err(Flaw::Type),
+    }
+}
+
+/// Reads a text into a type that proves its rule, and gives the text; the empty text stays empty.
+///
+/// # Errors
+/// As [`text`], but for the empty text.
+pub fn text_or_empty<T: FromStr<Err = Flaw> + fmt::Display>(value: Value) -> Result<String, Flaw> {
+    match text::<T>(value) {
+        Ok(text) => Ok(text.to_string()),
+        Err(Flaw::Required) => Ok(String::new()),
+        Err(flaw) => Err(flaw),
+    }
+}
+
+/// Reads a text that nobody may see, such as a password: neither trimmed nor measured.
+///
+/// # Errors
+/// `Required` for the empty text, `Type` for anything but a text.
+pub fn secret(value: Value) -> Result<SecretString, Flaw> {
+    match value {
+        Value::String(text) if text.is_empty() => Err(Flaw::Required),
+        Value::String(text) => Ok(text.into()),
+        _ => Err(Flaw::Type),
+    }
+}
+
+/// Reads `true` or `false`.
+///
+/// # Errors
+/// `Type` for anything else.
+pub fn flag(value: Value) -> Result<bool, Flaw> {
+    value.as_bool().ok_or(Flaw::Type)
+}
+
+/// Reads a whole number within `range`.
+///
+/// # Errors
+/// `Type` for anything but a whole number, `Value` outside the range.
+pub fn integer(range: RangeInclusive<u32>) -> impl FnOnce(Value) -> Result<u32, Flaw> {
+    move |value| {
+        let number = value.as_number().ok_or(Flaw::Type)?;
+        let whole = number.as_i64().map(|number| u32::try_from(number).ok()).or_else(|| number.as_u64().map(|_| None)).ok_or(Flaw::Type)?;
+        whole.filter(|number| range.contains(number)).ok_or(Flaw::Value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_one_whole_object_without_duplicates_is_read() {
+        let deep = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
+        for (body, read) in [
+            (&b""[..], true),
+            (b"{}", true),
+            (b"\xef\xbb\xbf{\"a\":1}", true),
+            (b" {\"a\":1} \n", true),
+            (deep(127).as_bytes(), true),
+            (deep(128).as_bytes(), false),
+            (b"[]", false),
+            (b"[\"x\"]", false),
+            (b"\"x\"", false),
+            (b"null", false),
+            (b"1", false),
+            (b" ", false),
+            (b"{", false),
+            (b"{}x", false),
+            (b"{}{}", false),
+            (b"{\"a\":1,\"a\":1}", false),
+            (b"{\"x\":[{\"b\":1,\"b\":2}]}", false),
+            (b"{\"a\":1,\"\\u0061\":1}", false),
+            (b"{\"a\":\"\xff\"}", false),
+            (b"{\"a\":\"\\ud800\"}", false),
+            (b"{\"a\":\"\\udc00\\ud800\"}", false),
+            (b"{\"\\ud800\":1}", false),
+            (b"{'a':1}", false),
+            (b"{\"a\":NaN}", false),
+            (b"{\"a\":1e999}", false),
+            (b"{\"a\":1,}", false),
+            (b"\xef\xbb\xbf\xef\xbb\xbf{}", false),
+        ] {
+            assert_eq!(object(body).is_ok(), read, "{:?}", String::from_utf8_lossy(body));
+        }
+    }
+
+    #[test]
+    fn content_types_are_json_or_nothing() {
+        for (name, value, taken) in [
+            ("content-type", "application/json", true),
+            ("content-type", "Application/JSON; Charset=UTF-8", true),
+            ("content-type", "application/json;charset=\"utf-8\"", true),
+            ("content-type", "application/json; charset=latin1", false),
+            ("content-type", "application/json2", false),
+            ("content-type", "application/problem+json", false),
+            ("content-type", "text/plain", false),
+            ("content-type", "", false),
+            ("content-encoding", "identity", true),
+            ("content-encoding", "gzip", false),
+            ("content-encoding", "identity, gzip", false),
+        ] {
+            let headers = HeaderMap::from_iter([(name.parse::<http::HeaderName>().unwrap(), value.parse().unwrap())]);
+            assert_eq!(is_plain_json(&headers), taken, "{name}: {value}");
+        }
+        assert!(is_plain_json(&HeaderMap::new()));
+    }
+}

@@ -1,0 +1,144 @@
+//! Keys: from SSM Parameter Store on AWS, read once per start; from the environment elsewhere.
+
+use std::{collections::HashMap, str::FromStr};
+
+use aws_sdk_ssm::{Client, error::DisplayErrorContext};
+use aws_types::SdkConfig;
+use identity::{
+    NamedKey,
+    sealing::Sealer,
+    token::{PublicKey, Signer, Verifier},
+};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::{BadSetting, Cursors, settings::Lookup};
+
+/// A key, or a list of keys, separated by commas, that a function asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// `TOKEN_SIGNING_KEY`: the seed that signs tokens. Only where people sign in.
+    TokenSigning,
+    /// `TOKEN_PUBLIC_KEYS`: the public keys whose tokens are good. No secret.
+    TokenPublic,
+    /// `SEALING_KEYS`: what secrets at rest are sealed with; the first seals.
+    Sealing,
+    /// `CURSOR_KEYS`: what cursors are sealed with; the first seals.
+    Cursor,
+}
+
+impl Key {
+    const fn setting(self) -> &'static str {
+        match self {
+            Self::TokenSigning => "TOKEN_SIGNING_KEY",
+            Self::TokenPublic => "TOKEN_PUBLIC_KEYS",
+            Self::Sealing => "SEALING_KEYS",
+            Self::Cursor => "CURSOR_KEYS",
+        }
+    }
+
+    /// The parameter below `KEYS_PATH`, `/halqa/<stage>/<function>`; what is public stands beside
+    /// the functions, in `/halqa/<stage>/public`.
+    fn parameter(self, path: &str) -> String {
+        let stage = path.rsplit_once('/').map_or(path, |(stage, _)| stage);
+        match self {
+            Self::TokenPublic => format!("{stage}/public/{}", self.setting()),
+            _ => format!("{path}/{}", self.setting()),
+        }
+    }
+}
+
+/// The keys that this process may have.
+#[derive(Clone)]
+pub struct Keys(HashMap<&'static str, SecretString>);
+
+impl Keys {
+    /// The keys that stand in settings.
+    pub fn from_settings(lookup: &dyn Fn(&str) -> Option<String>) -> Self {
+        let all = [Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Cursor];
+        Self(all.into_iter().filter_map(|key| Some((key.setting(), lookup(key.setting())?.into()))).collect())
+    }
+
+    /// `wanted` from SSM below the path that the setting `KEYS_PATH` names, in one GetParameters;
+    /// from the settings themselves when there is no such path.
+    pub(crate) async fn read(wanted: &[Key], sdk: &SdkConfig, lookup: Lookup<'_>) -> Result<Self, BadSetting> {
+        let Some(path) = lookup("KEYS_PATH").filter(|path| !path.is_empty()) else { return Ok(Self::from_settings(lookup)) };
+        let parameters: Vec<String> = wanted.iter().map(|key| key.parameter(path.trim_end_matches('/'))).collect();
+        let request = Client::new(sdk).get_parameters().set_names(Some(parameters.clone())).with_decryption(true);
+        let answer = request.send().await;
+        let answer = answer.map_err(|error| BadSetting::new("KEYS_PATH", format!("could not be read: {}", DisplayErrorContext(error))))?;
+        let mut keys = HashMap::new();
+        for (key, parameter) in wanted.iter().zip(parameters) {
+            let found = answer.parameters().iter().find(|found| found.name() == Some(&parameter)).and_then(|found| found.value());
+            let value = found.ok_or_else(|| BadSetting::new(&parameter, "is not in SSM"))?;
+            keys.insert(key.setting(), value.into());
+        }
+        Ok(Self(keys))
+    }
+
+    /// What signs tokens.
+    ///
+    /// # Errors
+    /// When the key is missing or malformed, as with all of these.
+    pub fn signer(&self) -> Result<Signer, BadSetting> {
+        let setting = Key::TokenSigning.setting();
+        let keys: Vec<NamedKey> = self.list(setting)?;
+        let [key] = keys.as_slice() else { return Err(BadSetting::new(setting, "must be one key")) };
+        Signer::new(key).map_err(|problem| BadSetting::new(setting, problem))
+    }
+
+    /// What checks tokens.
+    ///
+    /// # Errors
+    /// When the keys are missing or malformed.
+    pub fn verifier(&self) -> Result<Verifier, BadSetting> {
+        Ok(Verifier::new(&self.list::<PublicKey>(Key::TokenPublic.setting())?))
+    }
+
+    /// What seals secrets.
+    ///
+    /// # Errors
+    /// When the keys are missing or malformed.
+    pub fn sealer(&self) -> Result<Sealer, BadSetting> {
+        self.sealer_under(Key::Sealing.setting())
+    }
+
+    /// What makes cursors.
+    ///
+    /// # Errors
+    /// When the keys are missing or malformed.
+    pub fn cursors(&self) -> Result<Cursors, BadSetting> {
+        self.sealer_under(Key::Cursor.setting()).map(Cursors::new)
+    }
+
+    fn sealer_under(&self, setting: &'static str) -> Result<Sealer, BadSetting> {
+        Sealer::new(self.list(setting)?).ok_or_else(|| BadSetting::new(setting, "is missing"))
+    }
+
+    fn list<T: FromStr<Err = identity::MalformedKey>>(&self, setting: &'static str) -> Result<Vec<T>, BadSetting> {
+        let text = self.0.get(setting).ok_or_else(|| BadSetting::new(setting, "is missing"))?;
+        let keys: Result<_, _> = text.expose_secret().split(',').map(str::parse).collect();
+        keys.map_err(|problem| BadSetting::new(setting, format!("is {problem}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_or_malformed_key_is_named_and_not_shown() {
+        let signing = NamedKey::generate("2026-11").to_setting();
+        let keys = |value: Option<&str>| Keys::from_settings(&|_| value.map(str::to_owned));
+        assert!(keys(Some(&signing)).signer().is_ok());
+        for value in [None, Some(""), Some("k:short"), Some(&*format!("{signing},{signing}"))] {
+            let problem = keys(value).signer().map(|_| ()).unwrap_err().to_string();
+            assert!(problem.starts_with("The setting TOKEN_SIGNING_KEY ") && !problem.contains(&signing), "{problem}");
+        }
+    }
+
+    #[test]
+    fn each_function_has_a_path_of_its_own_and_shares_what_is_public() {
+        assert_eq!(Key::Sealing.parameter("/halqa/prod/auth"), "/halqa/prod/auth/SEALING_KEYS");
+        assert_eq!(Key::TokenPublic.parameter("/halqa/prod/auth"), "/halqa/prod/public/TOKEN_PUBLIC_KEYS");
+    }
+}

@@ -1,0 +1,194 @@
+//! THE TABLE: every code that a client can meet, its status and its French text, once.
+
+use std::time::Duration;
+
+use domain::Flaw;
+use http::{HeaderValue, StatusCode};
+use serde::Serialize;
+
+macro_rules! table {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident $status:literal $code:literal $text:literal)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $(#[doc = concat!("`", $code, "`, ", stringify!($status), ".")] $variant,)*
+        }
+
+        impl $name {
+            /// All of them, in the order of the table.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// The HTTP status.
+            pub fn status(self) -> StatusCode {
+                let status: u16 = match self { $(Self::$variant => $status,)* };
+                StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+            }
+
+            /// `RESPONSE_CODE`.
+            pub const fn code(self) -> &'static str {
+                match self { $(Self::$variant => $code,)* }
+            }
+
+            /// `RESPONSE_TEXT`.
+            pub const fn text(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+table! {
+    /// What a success says.
+    Message {
+        UserRegistered      201 "USER_REGISTERED_SUCCESS_MESSAGE"    "Votre compte a été créé. Un code de vérification vous est envoyé par e-mail."
+        LoginSuccess        200 "LOGIN_SUCCESS_MESSAGE"              "Vous êtes connecté."
+        OtpRequired         200 "OTP_REQUIRED_MESSAGE"               "Saisissez le code affiché par votre application d’authentification."
+        LogoutSuccess       200 "LOGOUT_SUCCESS_MESSAGE"             "Vous êtes déconnecté."
+        SessionEnded        200 "SESSION_ENDED_MESSAGE"              "La session a été fermée."
+        PasswordChanged     200 "PASSWORD_CHANGED_SUCCESS_MESSAGE"   "Votre mot de passe a été modifié."
+        CommitteeCreated    201 "COMMITTEE_CREATED_MESSAGE"          "Le comité a été créé."
+        CommitteeUpdated    200 "COMMITTEE_UPDATED_MESSAGE"          "Le comité a été modifié."
+    }
+}
+
+table! {
+    /// Why something was not done.
+    Refusal {
+        InvalidJson          400 "INVALID_JSON_MESSAGE"              "Le corps de la requête n’est pas un objet JSON valide."
+        Validation           400 "VALIDATION_ERROR_MESSAGE"          "Plusieurs champs sont incorrects."
+        FieldRequired        400 "FIELD_REQUIRED_MESSAGE"            "Ce champ est obligatoire."
+        FieldType            400 "FIELD_TYPE_MESSAGE"                "Ce champ n’est pas du type attendu."
+        FieldLength          400 "FIELD_LENGTH_MESSAGE"              "La longueur de ce champ n’est pas permise."
+        FieldFormat          400 "FIELD_FORMAT_MESSAGE"              "Le format de ce champ est incorrect."
+        FieldValue           400 "FIELD_VALUE_MESSAGE"               "La valeur de ce champ n’est pas permise."
+        EmailInvalid         400 "EMAIL_INVALID_MESSAGE"             "Cette adresse e-mail n’est pas valide."
+        EmailAlreadyUsed     400 "EMAIL_ALREADY_USED_MESSAGE"        "Cette adresse e-mail est déjà utilisée."
+        CommitteeInvalid     400 "COMMITTEE_INVALID_MESSAGE"         "Ce comité n’existe pas ou n’est pas actif."
+        PasswordTooShort     400 "PASSWORD_TOO_SHORT_MESSAGE"        "Ce mot de passe est trop court."
+        PasswordTooCommon    400 "PASSWORD_TOO_COMMON_MESSAGE"       "Ce mot de passe est trop courant ou trop facile à deviner."
+        PasswordMismatch     400 "PASSWORD_MISMATCH_MESSAGE"         "Les deux mots de passe ne sont pas identiques."
+        PasswordUnchanged    400 "PASSWORD_UNCHANGED_MESSAGE"        "Le nouveau mot de passe doit être différent de l’ancien."
+        LimitInvalid         400 "LIMIT_INVALID_MESSAGE"             "La limite doit être un nombre entier de 1 à 100."
+        InvalidCursor        400 "INVALID_CURSOR_MESSAGE"            "Le curseur n’est pas valide ou n’est plus valable."
+        MalformedRequest     400 "MALFORMED_REQUEST_MESSAGE"         "La requête n’a pas pu être lue."
+        BadAuthCombination   401 "BAD_AUTH_COMBINATION_MESSAGE"      "Les informations d’identification sont incorrectes."
+        Forbidden            403 "FORBIDDEN_MESSAGE"                 "Vous n’avez pas le droit d’effectuer cette opération."
+        AccountNotVerified   403 "ACCOUNT_NOT_VERIFIED_MESSAGE"      "Votre compte n’est pas encore vérifié."
+        CommitteeInactive    403 "COMMITTEE_INACTIVE_MESSAGE"        "Votre comité n’est pas actif."
+        PrefetchRefused      403 "PREFETCH_REFUSED_MESSAGE"          "Cette opération ne peut pas être chargée à l’avance."
+        NotFound             404 "NOT_FOUND_MESSAGE"                 "Cette ressource n’existe pas."
+        UserNotFound         404 "USER_NOT_FOUND_MESSAGE"            "Cet utilisateur n’existe pas."
+        CommitteeNotFound    404 "COMMITTEE_NOT_FOUND_MESSAGE"       "Ce comité n’existe pas."
+        SessionNotFound      404 "SESSION_NOT_FOUND_MESSAGE"         "Cette session n’existe pas ou est déjà fermée."
+        MethodNotAllowed     405 "METHOD_NOT_ALLOWED_MESSAGE"        "Cette méthode n’est pas permise pour cette ressource."
+        PayloadTooLarge      413 "PAYLOAD_TOO_LARGE_MESSAGE"         "Le corps de la requête est trop volumineux."
+        UnsupportedMediaType 415 "UNSUPPORTED_MEDIA_TYPE_MESSAGE"    "Ce type de contenu n’est pas pris en charge."
+        TooManyRequests      429 "TOO_MANY_REQUESTS_MESSAGE"         "Trop de requêtes. Veuillez réessayer plus tard."
+        TooManyAttempts      429 "TOO_MANY_ATTEMPTS_MESSAGE"         "Trop de tentatives. Veuillez réessayer plus tard."
+        Internal             500 "INTERNAL_ERROR_MESSAGE"            "Une erreur interne est survenue. Veuillez réessayer."
+        Unavailable          503 "SERVICE_UNAVAILABLE_MESSAGE"       "Le service est momentanément indisponible. Veuillez réessayer."
+    }
+}
+
+impl From<Flaw> for Refusal {
+    fn from(flaw: Flaw) -> Self {
+        match flaw {
+            Flaw::Required => Self::FieldRequired,
+            Flaw::Type => Self::FieldType,
+            Flaw::Length => Self::FieldLength,
+            Flaw::Format => Self::FieldFormat,
+            Flaw::Value => Self::FieldValue,
+            Flaw::Email => Self::EmailInvalid,
+            Flaw::Committee => Self::CommitteeInvalid,
+            Flaw::PasswordShort => Self::PasswordTooShort,
+            Flaw::PasswordCommon => Self::PasswordTooCommon,
+            Flaw::PasswordMismatch => Self::PasswordMismatch,
+            Flaw::PasswordUnchanged => Self::PasswordUnchanged,
+        }
+    }
+}
+
+/// What is wrong with one field.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FieldError {
+    /// A path such as `questions[2].language`.
+    pub field: String,
+    #[serde(rename = "RESPONSE_CODE")]
+    code: &'static str,
+    #[serde(rename = "RESPONSE_TEXT")]
+    text: &'static str,
+    #[serde(skip)]
+    refusal: Refusal,
+}
+
+impl FieldError {
+    /// `field` is refused for `refusal`.
+    pub fn new(field: impl Into<String>, refusal: impl Into<Refusal>) -> Self {
+        let refusal = refusal.into();
+        Self { field: field.into(), code: refusal.code(), text: refusal.text(), refusal }
+    }
+}
+
+/// A refusal with what belongs to this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    pub(crate) refusal: Refusal,
+    pub(crate) errors: Vec<FieldError>,
+    /// Headers beyond those of every answer.
+    pub(crate) header: Option<(http::HeaderName, HeaderValue)>,
+}
+
+impl From<Refusal> for Refused {
+    fn from(refusal: Refusal) -> Self {
+        let challenge = || (http::header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"halqa\""));
+        Self { refusal, errors: Vec::new(), header: (refusal == Refusal::BadAuthCombination).then(challenge) }
+    }
+}
+
+impl Refused {
+    /// Bad input: one error's code stands at the top too, several are told as a validation error.
+    pub fn fields(errors: Vec<FieldError>) -> Self {
+        let refusal = match errors.as_slice() {
+            [only] => only.refusal,
+            _ => Refusal::Validation,
+        };
+        Self { refusal, errors, header: None }
+    }
+
+    /// One field is refused.
+    pub fn field(field: &str, refusal: impl Into<Refusal>) -> Self {
+        Self::fields(vec![FieldError::new(field, refusal)])
+    }
+
+    /// A token was sent and is no good (RFC 6750 §3.1).
+    pub fn invalid_token() -> Self {
+        let challenge = HeaderValue::from_static("Bearer realm=\"halqa\", error=\"invalid_token\"");
+        Self { header: Some((http::header::WWW_AUTHENTICATE, challenge)), ..Refusal::BadAuthCombination.into() }
+    }
+
+    /// A security counter is full; another try makes sense after `wait`.
+    pub fn too_many_attempts(wait: Duration) -> Self {
+        let seconds = HeaderValue::from(wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
+        Self { header: Some((http::header::RETRY_AFTER, seconds)), ..Refusal::TooManyAttempts.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn every_code_stands_once_and_has_a_french_text() {
+        let refusals = Refusal::ALL.iter().map(|one| (one.code(), one.text(), one.status().as_u16()));
+        let messages = Message::ALL.iter().map(|one| (one.code(), one.text(), one.status().as_u16()));
+        let mut seen = HashSet::new();
+        for (code, text, status) in refusals.chain(messages) {
+            assert!(seen.insert(code), "{code} stands twice");
+            assert!(code.ends_with("_MESSAGE") && code.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'), "{code}");
+            assert!(text.ends_with('.') && text.chars().next().is_some_and(char::is_uppercase) && !text.contains('\''), "{text}");
+            assert!((200..=503).contains(&status));
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! What a handler gives back: something told, or a failure.
+
+use std::{error::Error, fmt};
+
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+use store::Fault;
+
+use crate::{FieldError, Message, Refusal, Refused};
+
+/// What a handler returns: a body of `T` in the envelope, or a [`Failure`].
+pub type Reply<T> = Result<Told<T>, Failure>;
+
+/// A success.
+#[derive(Debug)]
+pub struct Told<T> {
+    message: Option<Message>,
+    data: T,
+    authorization: Option<String>,
+}
+
+/// A write's success: the message's status and text, and `data` beside it.
+///
+/// # Errors
+/// None; it is a `Reply` so that a handler can end in it.
+pub const fn told<T>(message: Message, data: T) -> Reply<T> {
+    Ok(Told { message: Some(message), data, authorization: None })
+}
+
+/// A read's success: 200 and `data`.
+///
+/// # Errors
+/// None; it is a `Reply` so that a handler can end in it.
+pub const fn shown<T>(data: T) -> Reply<T> {
+    Ok(Told { message: None, data, authorization: None })
+}
+
+impl<T> Told<T> {
+    /// The same with `Authorization: <token>`, which reads `Bearer …`.
+    #[must_use]
+    pub fn authorized(self, token: &str) -> Self {
+        Self { authorization: Some(token.to_owned()), ..self }
+    }
+}
+
+#[derive(Serialize)]
+struct Envelope<'a, T> {
+    code: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Text>,
+    #[serde(flatten)]
+    data: T,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    errors: &'a [FieldError],
+}
+
+#[derive(Serialize)]
+struct Text {
+    #[serde(rename = "RESPONSE_TEXT")]
+    text: &'static str,
+    #[serde(rename = "RESPONSE_CODE")]
+    code: &'static str,
+}
+
+/// A body without data of its own.
+#[derive(Serialize)]
+struct Nothing {}
+
+fn envelope<T: Serialize>(status: StatusCode, message: Option<Text>, data: T, errors: &[FieldError]) -> Response {
+    let envelope = Envelope { code: status.as_u16(), message, data, errors };
+    match serde_json::to_vec(&envelope) {
+        Ok(body) => {
+            let json = HeaderValue::from_static("application/json; charset=utf-8");
+            (status, [(header::CONTENT_TYPE, json)], body).into_response()
+        }
+        Err(error) => Failure::from(error).into_response(),
+    }
+}
+
+impl<T: Serialize> IntoResponse for Told<T> {
+    fn into_response(self) -> Response {
+        let status = self.message.map_or(StatusCode::OK, Message::status);
+        let message = self.message.map(|message| Text { text: message.text(), code: message.code() });
+        let mut response = envelope(status, message, self.data, &[]);
+        if let Some(token) = self.authorization.and_then(|token| HeaderValue::try_from(token).ok()) {
+            response.headers_mut().insert(header::AUTHORIZATION, token);
+        }
+        response
+    }
+}
+
+/// An image as it is shown to any page for ever: its key changes when it does.
+#[derive(Debug)]
+pub struct Image {
+    /// Such as `image/png`.
+    pub content_type: &'static str,
+    /// The file.
+    pub bytes: Bytes,
+}
+
+impl IntoResponse for Image {
+    fn into_response(self) -> Response {
+        let headers = [
+            (header::CONTENT_TYPE, HeaderValue::from_static(self.content_type)),
+            (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable")),
+            (header::HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
+        ];
+        (headers, self.bytes).into_response()
+    }
+}
+
+/// Why a handler gave nothing: a refusal, which is told, or a fault, which is logged once and told
+/// without detail. `?` makes a fault of every library's error and a refusal of a [`Refusal`]; the
+/// two cannot be confused, for a refusal is no `std::error::Error`.
+#[derive(Debug)]
+pub enum Failure {
+    /// The client is told why.
+    Refused(Refused),
+    /// The client is told that it was us.
+    Fault(Box<dyn Error + Send + Sync>),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal.into())
+    }
+}
+
+impl From<Refused> for Failure {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused)
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for Failure {
+    fn from(fault: E) -> Self {
+        Self::Fault(Box::new(fault))
+    }
+}
+
+/// What went wrong, on its way to the one place that logs it.
+#[derive(Clone)]
+pub(crate) struct Wrong(pub(crate) String);
+
+impl fmt::Debug for Wrong {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        let (refused, wrong) = match self {
+            Self::Refused(refused) => (refused, None),
+            Self::Fault(fault) => {
+                let refusal = match fault.downcast_ref::<Fault>() {
+                    Some(Fault::Throttled | Fault::Conflict | Fault::Unavailable(_)) => Refusal::Unavailable,
+                    Some(Fault::Broken(_)) | None => Refusal::Internal,
+                };
+                (refusal.into(), Some(Wrong(fault.to_string())))
+            }
+        };
+        let Refused { refusal, errors, header } = refused;
+        let text = Text { text: refusal.text(), code: refusal.code() };
+        let mut response = envelope(refusal.status(), Some(text), Nothing {}, &errors);
+        if let Some((name, value)) = header {
+            response.headers_mut().insert(name, value);
+        }
+        if let Some(wrong) = wrong {
+            response.extensions_mut().insert(wrong);
+        }
+        response
+    }
+}

@@ -1,0 +1,131 @@
+//! A function on Lambda behind an API Gateway HTTP API, payload format 2.0
+//! (<https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html>).
+//!
+//! The event is read by ourselves, seven fields of it: `lambda_http` panics before any route on a
+//! query with a raw space or `<>"{}|^`, and takes `rawPath`, which the gateway delivers *decoded*,
+//! for a path, so that `/users/me%3Fx` would become a query and `%23` cut it off.
+
+use std::{collections::HashMap, net::IpAddr};
+
+use axum::{Router, response::IntoResponse};
+use bytes::Bytes;
+use data_encoding::BASE64;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+use lambda_runtime::{LambdaEvent, service_fn};
+use serde::{Deserialize, Serialize};
+
+use crate::{BadSetting, Edge, Failure, Key, Refusal, Setup, log_as_json};
+
+/// Runs `routes` on Lambda: reads the environment and the `keys` that it asks for, opens
+/// connections, and answers events until the process is ended.
+///
+/// # Errors
+/// A setting that is missing or makes no sense, in one sentence that names it.
+pub async fn serve(keys: &[Key], routes: fn(&Setup) -> Result<Router, BadSetting>) -> Result<(), lambda_runtime::Error> {
+    log_as_json();
+    let edge = async {
+        let setup = Setup::of_environment(keys).await?;
+        Edge::new(&setup, routes(&setup)?)
+    };
+    let edge = edge.await.inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
+    let answer = |event: LambdaEvent<Event>| async { Ok::<_, lambda_runtime::Error>(answer_event(&edge, event.payload).await) };
+    lambda_runtime::run(service_fn(answer)).await
+}
+
+/// What we read of an event.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    #[serde(default)]
+    raw_path: String,
+    #[serde(default)]
+    raw_query_string: String,
+    #[serde(default)]
+    headers: HashMap<String, String>,
+    #[serde(default)]
+    body: Option<String>,
+    #[serde(default)]
+    is_base64_encoded: bool,
+    request_context: RequestContext,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct RequestContext {
+    http: RequestHttp,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RequestHttp {
+    method: String,
+    source_ip: String,
+}
+
+/// What the gateway takes back.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Answer {
+    /// The status.
+    pub status_code: u16,
+    /// The headers; none of ours stands twice.
+    pub headers: HashMap<String, String>,
+    /// The body, in base64 when it is no text.
+    pub body: String,
+    /// Whether it is.
+    pub is_base64_encoded: bool,
+}
+
+/// The answer to one event, however odd it is.
+pub async fn answer_event(edge: &Edge, event: Event) -> Answer {
+    let response = match request(event) {
+        Some((request, ip)) => edge.answer(request, ip).await,
+        None => {
+            let (parts, body) = Failure::from(Refusal::MalformedRequest).into_response().into_parts();
+            http::Response::from_parts(parts, axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default())
+        }
+    };
+    let headers = response.headers().iter();
+    let headers = headers.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())).collect();
+    let status_code = response.status().as_u16();
+    match String::from_utf8(response.into_body().into()) {
+        Ok(body) => Answer { status_code, headers, body, is_base64_encoded: false },
+        Err(bytes) => Answer { status_code, headers, body: BASE64.encode(bytes.as_bytes()), is_base64_encoded: true },
+    }
+}
+
+/// The request that `event` tells of; `None` when it tells of none.
+fn request(event: Event) -> Option<(http::Request<Bytes>, IpAddr)> {
+    let path = encoded(&event.raw_path, |byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte));
+    let query = encoded(&event.raw_query_string, |byte| byte.is_ascii_graphic() && !b"\"<>`{}|\\^#".contains(&byte));
+    let uri = if query.is_empty() { path } else { format!("{path}?{query}") };
+    let body = match event.body {
+        None => Bytes::new(),
+        Some(body) if event.is_base64_encoded => BASE64.decode(body.as_bytes()).ok()?.into(),
+        Some(body) => body.into(),
+    };
+    let mut headers = HeaderMap::new();
+    for (name, value) in event.headers {
+        // Header values may be any bytes but control characters; the gateway gives them as text.
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_bytes(value.as_bytes())) {
+            headers.append(name, value);
+        }
+    }
+    let mut request = http::Request::new(body);
+    *request.method_mut() = Method::from_bytes(event.request_context.http.method.as_bytes()).ok()?;
+    *request.uri_mut() = uri.parse::<Uri>().ok()?;
+    *request.headers_mut() = headers;
+    Some((request, event.request_context.http.source_ip.parse().ok()?))
+}
+
+/// `text` with every byte that is not `plain` percent-encoded.
+fn encoded(text: &str, plain: impl Fn(u8) -> bool) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if plain(byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}

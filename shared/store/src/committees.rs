@@ -1,0 +1,89 @@
+//! Committees.
+
+use aws_sdk_dynamodb::types::Update;
+use domain::{
+    CommitteeId,
+    committee::{Committee, CommitteeChange},
+};
+use serde_dynamo::to_item;
+
+use crate::{
+    Fault, Store,
+    keys::{self, Table},
+    table::{Carded, Item, Outcome, part_put, text},
+};
+
+/// A part of the list of committees.
+#[derive(Debug)]
+pub struct CommitteePage {
+    /// By folded Latin name, then id.
+    pub committees: Vec<Committee>,
+    /// Where the next part begins; `None` at the end.
+    pub position: Option<String>,
+}
+
+impl Store {
+    /// The committee `id`.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn committee(&self, id: CommitteeId) -> Result<Option<Committee>, Fault> {
+        Ok(self.get::<Carded<Committee>>(&keys::committee(id)).await?.map(|item| item.card))
+    }
+
+    /// At most `limit` committees after `position`, active or not.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn committees(&self, position: Option<&str>, limit: u16) -> Result<CommitteePage, Fault> {
+        let page = self.list::<Carded<Committee>>(keys::COMMITTEES, position, limit).await?;
+        Ok(CommitteePage { committees: page.items.into_iter().map(|item| item.card).collect(), position: page.last })
+    }
+
+    /// Writes a committee that was not there.
+    ///
+    /// # Errors
+    /// When the store is out of reach, or something stands at the new id.
+    pub async fn create_committee(&self, committee: &Committee) -> Result<(), Fault> {
+        let put = self.new_item(&keys::committee(committee.committee_id), Self::committee_item(committee)?)?;
+        match self.transact(vec![part_put(put)]).await? {
+            Outcome::Done => Ok(()),
+            Outcome::Refused(_) => Err(Fault::Broken("a new identifier was taken".to_owned())),
+        }
+    }
+
+    pub(crate) fn committee_item(committee: &Committee) -> Result<Item, Fault> {
+        let mut item = keys::committee(committee.committee_id).holding(&Carded { card: committee })?;
+        item.extend(keys::committee_place(committee.committee_id, committee.name_latin.as_str()).attributes());
+        Ok(item)
+    }
+
+    /// Sets the given fields of `id` and no others, so that two changes of different fields both
+    /// stay; the committee afterwards, or `None` when there is none.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn change_committee(&self, id: CommitteeId, change: &CommitteeChange) -> Result<Option<Committee>, Fault> {
+        let fields: Item = to_item(change)?;
+        let place = change.name_latin.as_ref().map(|name| keys::committee_place(id, name.as_str()));
+        if fields.is_empty() {
+            return self.committee(id).await;
+        }
+        let mut update = Update::builder()
+            .table_name(self.name(Table::Records))
+            .set_key(Some(keys::committee(id).item()))
+            .condition_expression("attribute_exists(pk)");
+        let mut sets = Vec::new();
+        for (number, (field, value)) in fields.into_iter().enumerate() {
+            sets.push(format!("card.#f{number} = :v{number}"));
+            update =
+                update.expression_attribute_names(format!("#f{number}"), field).expression_attribute_values(format!(":v{number}"), value);
+        }
+        if let Some(place) = place {
+            sets.push("listSk = :place".to_owned());
+            update = update.expression_attribute_values(":place", text(&place.sk));
+        }
+        let update = update.update_expression(format!("SET {}", sets.join(", "))).build()?;
+        Ok(self.update::<Carded<Committee>>(update).await?.map(|item| item.card))
+    }
+}

@@ -1,0 +1,63 @@
+//! Security counters: how often something may go wrong before nobody is let try.
+
+use std::time::Duration;
+
+use domain::Instant;
+use futures_util::future::join_all;
+
+use crate::{
+    Fault, Store,
+    keys::{self, Key},
+};
+
+/// A bound on failures: at most `most` of them for `key` in a window of `length`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// What is counted, such as `login-account`.
+    pub name: &'static str,
+    /// For whom: an account, a network, both. Stored as a hash.
+    pub key: String,
+    /// How many are let pass.
+    pub most: u64,
+    /// For how long the window stays open.
+    pub length: Duration,
+}
+
+/// Places taken in counters before the work whose failure they count.
+#[derive(Debug)]
+#[must_use = "a success gives its places back"]
+pub struct Reservation(Vec<(Key, Instant)>);
+
+impl Store {
+    /// Takes a place in each of `counters`, side by side, before work that may fail. When one is
+    /// full, all places are given back, so that a network that is shut out cannot fill an
+    /// account's counter; then the inner error says when the last of the full windows ends.
+    ///
+    /// # Errors
+    /// When the counters cannot be asked: then nobody may try.
+    pub async fn reserve(&self, counters: &[Counter], now: Instant) -> Result<Result<Reservation, Instant>, Fault> {
+        let keys: Vec<Key> = counters.iter().map(|counter| keys::counter(counter.name, &counter.key)).collect();
+        let counts = keys.iter().zip(counters).map(|(key, counter)| self.count(key, counter.length, now, false));
+        let windows = join_all(counts).await.into_iter().collect::<Result<Vec<_>, Fault>>()?;
+
+        let full = windows.iter().zip(counters).filter(|(window, counter)| window.count > counter.most).map(|(window, _)| window.ends);
+        let ends = full.max();
+        let reservation = Reservation(keys.into_iter().zip(windows.iter().map(|window| window.ends)).collect());
+        match ends {
+            None => Ok(Ok(reservation)),
+            Some(ends) => {
+                self.give_back(reservation).await?;
+                Ok(Err(ends))
+            }
+        }
+    }
+
+    /// Gives the places back: what they were taken for did not fail.
+    ///
+    /// # Errors
+    /// When the store is out of reach: then they stay taken until their windows end.
+    pub async fn give_back(&self, reservation: Reservation) -> Result<(), Fault> {
+        let places = reservation.0.iter().map(|(key, ends)| self.uncount(key, *ends));
+        join_all(places).await.into_iter().collect()
+    }
+}

@@ -1,0 +1,68 @@
+//! What goes wrong between us and the tables.
+
+use std::fmt;
+
+use aws_sdk_dynamodb::{
+    error::{DisplayErrorContext, ProvideErrorMetadata, SdkError},
+    operation::RequestId,
+};
+
+/// The tables did not do what was asked. Nothing in it is for clients.
+#[derive(Debug)]
+pub enum Fault {
+    /// The tables answered that this item or account is asked too much.
+    Throttled,
+    /// Another transaction held the item; nothing was done.
+    Conflict,
+    /// No answer, or none that says what happened: it may have been done.
+    Unavailable(String),
+    /// We asked for something that makes no sense, or found an item that does not.
+    Broken(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Throttled => out.write_str("the store throttles"),
+            Self::Conflict => out.write_str("another transaction holds the item"),
+            Self::Unavailable(cause) => write!(out, "the store is out of reach: {cause}"),
+            Self::Broken(cause) => write!(out, "the store refused or surprised us: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl<E, R> From<SdkError<E, R>> for Fault
+where
+    E: ProvideErrorMetadata + std::error::Error + 'static,
+    R: fmt::Debug,
+    SdkError<E, R>: RequestId,
+{
+    fn from(error: SdkError<E, R>) -> Self {
+        // The request id is what AWS support asks for; the message never holds an item.
+        let cause = || format!("{} (request {})", DisplayErrorContext(&error), error.request_id().unwrap_or("unknown"));
+        match &error {
+            SdkError::ServiceError(service) => match service.err().code() {
+                Some("ProvisionedThroughputExceededException" | "ThrottlingException" | "RequestLimitExceeded") => Self::Throttled,
+                Some("TransactionConflictException" | "TransactionInProgressException") => Self::Conflict,
+                Some("InternalServerError" | "ServiceUnavailable") | None => Self::Unavailable(cause()),
+                Some(_) => Self::Broken(cause()),
+            },
+            SdkError::ConstructionFailure(_) => Self::Broken(cause()),
+            _ => Self::Unavailable(cause()),
+        }
+    }
+}
+
+impl From<serde_dynamo::Error> for Fault {
+    fn from(error: serde_dynamo::Error) -> Self {
+        Self::Broken(format!("an item has another shape than expected: {error}"))
+    }
+}
+
+impl From<aws_sdk_dynamodb::error::BuildError> for Fault {
+    fn from(error: aws_sdk_dynamodb::error::BuildError) -> Self {
+        Self::Broken(error.to_string())
+    }
+}

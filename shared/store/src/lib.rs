@@ -1,0 +1,67 @@
+//! The tables: keys, conditions, transactions, paging. The only room that names DynamoDB.
+//!
+//! One `impl Store` block per entity. What may happen twice at once is a condition of the write,
+//! never a read before it; what belongs together is one transaction; nothing scans. Whether a
+//! person *may* do a thing is not asked here.
+
+mod committees;
+mod counters;
+mod fault;
+pub mod keys;
+mod limits;
+mod meter;
+mod sessions;
+mod table;
+mod users;
+
+use std::sync::Arc;
+
+use aws_sdk_dynamodb::{
+    Client,
+    config::{Builder, retry::RetryConfig},
+};
+use aws_types::SdkConfig;
+
+pub use committees::CommitteePage;
+pub use counters::{Counter, Reservation};
+pub use fault::Fault;
+pub use limits::Window;
+pub use meter::{Cost, metered};
+pub use users::{Credentials, EmailOwner, Founding, NewUser, Registration};
+
+/// The two tables, reached through the SDK. Cloning shares the connections.
+#[derive(Clone, Debug)]
+pub struct Store {
+    /// Retries twice: reading again is always safe.
+    reads: Client,
+    /// Never retries: a conditional write that is repeated blindly after a silent success tells a
+    /// winner that he lost.
+    writes: Client,
+    names: Arc<Names>,
+}
+
+#[derive(Debug)]
+struct Names {
+    records: String,
+    transient: String,
+}
+
+impl Store {
+    /// The tables `records` and `transient` in the place that `sdk` says.
+    pub fn new(sdk: &SdkConfig, records: String, transient: String) -> Self {
+        let retries = RetryConfig::standard().with_max_attempts(2).with_initial_backoff(std::time::Duration::from_millis(25));
+        let reads = Builder::from(sdk).retry_config(retries).build();
+        let writes = Builder::from(sdk).retry_config(RetryConfig::disabled()).build();
+        Self { reads: Client::from_conf(reads), writes: Client::from_conf(writes), names: Arc::new(Names { records, transient }) }
+    }
+
+    /// Opens `connections` connections side by side with a read each of an item that is not there,
+    /// so that the first request does not pay for handshakes. A failure is left to that request.
+    pub async fn open_connections(&self, connections: usize) {
+        let key = keys::nothing();
+        let reads = (0..connections).map(|_| self.get::<serde::de::IgnoredAny>(&key));
+        for failure in futures_util::future::join_all(reads).await.into_iter().filter_map(Result::err) {
+            tracing::warn!(%failure, "a connection to the store could not be opened ahead");
+        }
+    }
+}

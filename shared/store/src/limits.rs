@@ -1,0 +1,92 @@
+//! Fixed windows that begin with a key's first request, exact across all containers.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::Update;
+use domain::Instant;
+use serde::Deserialize;
+
+use crate::{
+    Fault, Store,
+    keys::{self, Key},
+    table::number,
+};
+
+/// Where a key stands in its window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// The number of this request in the window, from 1.
+    pub count: u64,
+    /// When the window ends.
+    pub ends: Instant,
+}
+
+#[derive(Deserialize)]
+struct Stored {
+    n: u64,
+    exp: i64,
+}
+
+impl Store {
+    /// Counts a request of the public limit's `key`. `seems_open` says whether the caller
+    /// remembers a window that is still open: then counting is tried before opening.
+    ///
+    /// # Errors
+    /// `Throttled` when the key's item is asked more than DynamoDB takes, which means that the
+    /// key is far over any limit; `Unavailable` when nothing is known.
+    pub async fn count_request(&self, key: &str, length: Duration, now: Instant, seems_open: bool) -> Result<Window, Fault> {
+        self.count(&keys::limit(key), length, now, seems_open).await
+    }
+
+    /// Two updates of which exactly one can hold at any time, tried in turn with the same `now`:
+    /// with a fresh one each, a window that ends between them would take neither.
+    pub(crate) async fn count(&self, key: &Key, length: Duration, now: Instant, seems_open: bool) -> Result<Window, Fault> {
+        for open in if seems_open { [false, true, false, true] } else { [true, false, true, false] } {
+            let update = if open { self.opening(key, length, now)? } else { self.counting(key, now)? };
+            if let Some(Stored { n, exp }) = self.update(update).await? {
+                return Ok(Window { count: n, ends: Instant::from_unix_milliseconds(exp) });
+            }
+        }
+        Err(Fault::Conflict)
+    }
+
+    fn opening(&self, key: &Key, length: Duration, now: Instant) -> Result<Update, Fault> {
+        let ends = now.after(length);
+        let update = Update::builder()
+            .table_name(self.name(key.table))
+            .set_key(Some(key.item()))
+            .condition_expression("attribute_not_exists(exp) OR exp <= :now")
+            .update_expression("SET n = :one, exp = :ends, #ttl = :ttl")
+            .expression_attribute_names("#ttl", "ttl")
+            .expression_attribute_values(":now", number(now.unix_milliseconds()))
+            .expression_attribute_values(":one", number(1))
+            .expression_attribute_values(":ends", number(ends.unix_milliseconds()))
+            .expression_attribute_values(":ttl", number(ends.unix_seconds() + 60));
+        Ok(update.build()?)
+    }
+
+    fn counting(&self, key: &Key, now: Instant) -> Result<Update, Fault> {
+        let update = Update::builder()
+            .table_name(self.name(key.table))
+            .set_key(Some(key.item()))
+            .condition_expression("exp > :now")
+            .update_expression("ADD n :one")
+            .expression_attribute_values(":now", number(now.unix_milliseconds()))
+            .expression_attribute_values(":one", number(1));
+        Ok(update.build()?)
+    }
+
+    /// Gives one back to the window that ends at `ends`, if it is still there.
+    pub(crate) async fn uncount(&self, key: &Key, ends: Instant) -> Result<(), Fault> {
+        let update = Update::builder()
+            .table_name(self.name(key.table))
+            .set_key(Some(key.item()))
+            .condition_expression("attribute_exists(pk) AND exp = :ends AND n > :zero")
+            .update_expression("ADD n :less")
+            .expression_attribute_values(":ends", number(ends.unix_milliseconds()))
+            .expression_attribute_values(":zero", number(0))
+            .expression_attribute_values(":less", number(-1));
+        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! Sessions and sign-ins.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::{Delete, Put, Update};
+use domain::{Instant, SessionId, UserId, login_activity::LoginActivity, session::Session, user::User};
+
+use crate::{
+    Fault, Store,
+    keys::{self, LOGIN_PREFIX, SESSION_PREFIX, Table},
+    table::{Outcome, number, part_delete, part_put, ttl, value},
+};
+
+/// How long a sign-in stays in the list.
+const ACTIVITY_KEPT: Duration = Duration::from_secs(180 * 86_400);
+
+impl Store {
+    /// Begins `session` and notes its sign-in in one transaction. Gives the sign-in as it was
+    /// noted: its id moves up by one while another of the same microsecond stands there.
+    ///
+    /// # Errors
+    /// When the store is out of reach or two hundred sign-ins share a microsecond.
+    pub async fn sign_in(&self, session: &Session, mut activity: LoginActivity) -> Result<LoginActivity, Fault> {
+        for _ in 0..200 {
+            let mut begun = keys::session(session.user_id, session.sid).holding(session)?;
+            begun.extend([ttl(session.expires_at)]);
+            let mut noted = keys::login(session.user_id, activity.login_activity_id).holding(&activity)?;
+            noted.extend([ttl(activity.created_at.after(ACTIVITY_KEPT))]);
+            let begun = Put::builder().table_name(self.name(Table::Transient)).set_item(Some(begun)).build()?;
+            let noted = Put::builder()
+                .table_name(self.name(Table::Records))
+                .set_item(Some(noted))
+                .condition_expression("attribute_not_exists(pk)")
+                .build()?;
+            match self.transact(vec![part_put(begun), part_put(noted)]).await? {
+                Outcome::Done => return Ok(activity),
+                Outcome::Refused(_) => activity.login_activity_id += 1,
+            }
+        }
+        Err(Fault::Conflict)
+    }
+
+    /// The session `sid` of `user`, whether it is still alive or not.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn session(&self, user: UserId, sid: SessionId) -> Result<Option<Session>, Fault> {
+        self.get(&keys::session(user, sid)).await
+    }
+
+    /// The sessions of `user` that are alive at `now`, newest first, of the last 100 that began.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn sessions(&self, user: &User, now: Instant) -> Result<Vec<Session>, Fault> {
+        let pk = keys::user(user.user_id).pk;
+        let mut sessions: Vec<Session> = self.newest(Table::Transient, &pk, SESSION_PREFIX, 100).await?;
+        sessions.retain(|session| session.is_alive(user, now));
+        Ok(sessions)
+    }
+
+    /// Ends the session `sid` of `user`: whether there was one that had not ended at `now`.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn end_session(&self, user: &User, sid: SessionId, now: Instant) -> Result<bool, Fault> {
+        let delete = Delete::builder()
+            .table_name(self.name(Table::Transient))
+            .set_key(Some(keys::session(user.user_id, sid).item()))
+            .condition_expression("epoch = :epoch AND expiresAt > :now")
+            .expression_attribute_values(":epoch", number(user.epoch))
+            .expression_attribute_values(":now", value(&now)?);
+        Ok(self.transact(vec![part_delete(delete.build()?)]).await? == Outcome::Done)
+    }
+
+    /// The last `limit` sign-ins of `user`, newest first.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn login_activity(&self, user: UserId, limit: u16, now: Instant) -> Result<Vec<LoginActivity>, Fault> {
+        let mut activity: Vec<LoginActivity> = self.newest(Table::Records, &keys::user(user).pk, LOGIN_PREFIX, limit).await?;
+        activity.retain(|entry| now < entry.created_at.after(ACTIVITY_KEPT));
+        Ok(activity)
+    }
+
+    /// Notes that `user` is active at `now` in session `sid`. Never moves the time back, and never
+    /// brings a session back that has ended.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn touch(&self, user_id: UserId, sid: SessionId, now: Instant) -> Result<(), Fault> {
+        let now = value(&now)?;
+        let user = Update::builder()
+            .table_name(self.name(Table::Records))
+            .set_key(Some(keys::user(user_id).item()))
+            .condition_expression("card.lastActive < :now")
+            .update_expression("SET card.lastActive = :now")
+            .expression_attribute_values(":now", now.clone());
+        let session = Update::builder()
+            .table_name(self.name(Table::Transient))
+            .set_key(Some(keys::session(user_id, sid).item()))
+            .condition_expression("lastActive < :now")
+            .update_expression("SET lastActive = :now")
+            .expression_attribute_values(":now", now);
+        let (user, session) = (user.build()?, session.build()?);
+        let (user, session) = tokio::join!(self.update::<serde::de::IgnoredAny>(user), self.update::<serde::de::IgnoredAny>(session));
+        user.and(session).map(|_| ())
+    }
+}

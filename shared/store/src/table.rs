@@ -1,0 +1,244 @@
+//! The verbs of the tables. Every request of ours passes here, so here it is counted, and
+//! here stands what may be tried again.
+
+use std::{collections::HashMap, time::Duration};
+
+use aws_sdk_dynamodb::{
+    error::SdkError,
+    operation::{transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
+    types::{AttributeValue, Delete, Put, ReturnConsumedCapacity, ReturnValue, TransactWriteItem, Update},
+};
+use domain::Instant;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_dynamo::{from_item, from_items, to_attribute_value, to_item};
+use tokio::time::{Instant as Monotonic, sleep};
+
+use crate::{
+    Fault, Store,
+    keys::{Key, LISTING, Place, Table},
+    meter::Trip,
+};
+
+pub(crate) type Item = HashMap<String, AttributeValue>;
+
+/// Tries of a transaction, and of a single write that met a transaction.
+const TRIES: u32 = 5;
+/// No further try begins after this long.
+const PATIENCE: Duration = Duration::from_millis(1500);
+
+/// What became of a transaction.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All of it was done.
+    Done,
+    /// Nothing was done: the condition of the part with this number did not hold.
+    Refused(usize),
+}
+
+/// A page of a query.
+pub(crate) struct Page<T> {
+    pub(crate) items: Vec<T>,
+    /// The sort key to go on after; `None` at the end.
+    pub(crate) last: Option<String>,
+}
+
+/// An item that lists show.
+#[derive(serde::Serialize, serde::Deserialize)]
+pub(crate) struct Carded<T> {
+    pub(crate) card: T,
+}
+
+impl Store {
+    pub(crate) fn name(&self, table: Table) -> &str {
+        match table {
+            Table::Records => &self.names.records,
+            Table::Transient => &self.names.transient,
+        }
+    }
+
+    /// The item at `key`, as it stands after every write that was acknowledged.
+    pub(crate) async fn get<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<T>, Fault> {
+        let trip = Trip::start();
+        let request = self.reads.get_item().table_name(self.name(key.table)).set_key(Some(key.item())).consistent_read(true);
+        let answer = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
+        trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
+        Ok(answer?.item.map(from_item).transpose()?)
+    }
+
+    /// The first `limit` items of partition `pk` whose sort key begins with `prefix`, from the
+    /// greatest down.
+    pub(crate) async fn newest<T: DeserializeOwned>(&self, table: Table, pk: &str, prefix: &str, limit: u16) -> Result<Vec<T>, Fault> {
+        let trip = Trip::start();
+        let request = self.reads.query().table_name(self.name(table)).consistent_read(true).scan_index_forward(false).limit(limit.into());
+        let request = request
+            .key_condition_expression("pk = :pk AND begins_with(sk, :prefix)")
+            .expression_attribute_values(":pk", text(pk))
+            .expression_attribute_values(":prefix", text(prefix));
+        let answer = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
+        trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
+        Ok(from_items(answer?.items.unwrap_or_default())?)
+    }
+
+    /// At most `limit` items of the list `pk` after the sort key `after`, in order. Eventually
+    /// consistent, as indexes are.
+    pub(crate) async fn list<T: DeserializeOwned>(&self, pk: &str, after: Option<&str>, limit: u16) -> Result<Page<T>, Fault> {
+        let trip = Trip::start();
+        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(LISTING).limit(limit.into());
+        let request = match after {
+            None => request.key_condition_expression("listPk = :pk"),
+            Some(after) => {
+                request.key_condition_expression("listPk = :pk AND listSk > :after").expression_attribute_values(":after", text(after))
+            }
+        };
+        let request = request.expression_attribute_values(":pk", text(pk));
+        let answer = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
+        trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
+        let answer = answer?;
+        let place = |key: &Item| key.get("listSk").and_then(|sk| sk.as_s().ok()).cloned();
+        let last = answer.last_evaluated_key().and_then(place);
+        Ok(Page { items: from_items(answer.items.unwrap_or_default())?, last })
+    }
+
+    /// One conditional update: the item as it is afterwards, or `None` when the condition did not
+    /// hold. For counting, and for setting values that may be set twice; what must be told exactly
+    /// once is a transaction, even of one part.
+    pub(crate) async fn update<T: DeserializeOwned>(&self, update: Update) -> Result<Option<T>, Fault> {
+        for tries in 1.. {
+            let trip = Trip::start();
+            let one = update.clone();
+            let request = self.writes.update_item().table_name(one.table_name).set_key(Some(one.key));
+            let request = request.update_expression(one.update_expression).set_condition_expression(one.condition_expression);
+            let request = request
+                .set_expression_attribute_names(one.expression_attribute_names)
+                .set_expression_attribute_values(one.expression_attribute_values)
+                .return_values(ReturnValue::AllNew);
+            match request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await {
+                Ok(answer) => {
+                    trip.wrote(answer.consumed_capacity());
+                    return Ok(answer.attributes.map(from_item).transpose()?);
+                }
+                Err(error) => {
+                    trip.refused();
+                    if error.as_service_error().is_some_and(UpdateItemError::is_conditional_check_failed_exception) {
+                        return Ok(None);
+                    }
+                    try_again_after_conflict(error, tries).await?;
+                }
+            }
+        }
+        Err(Fault::Conflict)
+    }
+
+    /// All of `parts` or nothing. One token stands for all tries, so a success whose answer was
+    /// lost is told as the success that it was
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
+    pub(crate) async fn transact(&self, parts: Vec<TransactWriteItem>) -> Result<Outcome, Fault> {
+        let token = uuid::Builder::from_random_bytes(chance()?).into_uuid().to_string();
+        let start = Monotonic::now();
+        for tries in 1.. {
+            let trip = Trip::start();
+            let request = self.writes.transact_write_items().set_transact_items(Some(parts.clone())).client_request_token(&token);
+            let error = match request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await {
+                Ok(answer) => {
+                    trip.wrote(answer.consumed_capacity());
+                    return Ok(Outcome::Done);
+                }
+                Err(error) => error,
+            };
+            trip.refused();
+            let (refused, conflict) = reasons(&error);
+            if let Some(part) = refused {
+                return Ok(Outcome::Refused(part));
+            }
+            let fault = if conflict { Fault::Conflict } else { Fault::from(error) };
+            let may_help = matches!(fault, Fault::Conflict | Fault::Throttled | Fault::Unavailable(_));
+            if !may_help || tries == TRIES || start.elapsed() > PATIENCE {
+                return Err(fault);
+            }
+            sleep(pause(tries)?).await;
+        }
+        Err(Fault::Conflict)
+    }
+}
+
+/// The first part whose condition did not hold, and whether any met another transaction.
+fn reasons<R>(error: &SdkError<TransactWriteItemsError, R>) -> (Option<usize>, bool) {
+    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error.as_service_error() else {
+        return (None, false);
+    };
+    let codes = cancelled.cancellation_reasons().iter().map(|reason| reason.code());
+    let refused = codes.clone().position(|code| code == Some("ConditionalCheckFailed"));
+    (refused, codes.clone().any(|code| code == Some("TransactionConflict")))
+}
+
+/// A single write that met a transaction was not done, so it may be tried again; nothing else may.
+async fn try_again_after_conflict(error: impl Into<Fault>, tries: u32) -> Result<(), Fault> {
+    match error.into() {
+        Fault::Conflict if tries < TRIES => {
+            sleep(pause(tries)?).await;
+            Ok(())
+        }
+        fault => Err(fault),
+    }
+}
+
+/// Full jitter over a doubling pause
+/// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
+fn pause(tries: u32) -> Result<Duration, Fault> {
+    let [chance] = chance::<1>()?;
+    Ok(Duration::from_micros(u64::from(chance) * 80 * 2_u64.pow(tries)))
+}
+
+fn chance<const N: usize>() -> Result<[u8; N], Fault> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| Fault::Broken(error.to_string()))?;
+    Ok(bytes)
+}
+
+impl Key {
+    pub(crate) fn item(&self) -> Item {
+        HashMap::from([("pk".to_owned(), text(&self.pk)), ("sk".to_owned(), text(&self.sk))])
+    }
+
+    /// `value` as the item at this key.
+    pub(crate) fn holding<T: Serialize>(&self, value: &T) -> Result<Item, Fault> {
+        let mut item: Item = to_item(value)?;
+        item.extend(self.item());
+        Ok(item)
+    }
+}
+
+impl Place {
+    pub(crate) fn attributes(self) -> [(String, AttributeValue); 2] {
+        [("listPk".to_owned(), AttributeValue::S(self.pk)), ("listSk".to_owned(), AttributeValue::S(self.sk))]
+    }
+}
+
+pub(crate) fn text(text: &str) -> AttributeValue {
+    AttributeValue::S(text.to_owned())
+}
+
+pub(crate) fn number(number: impl ToString) -> AttributeValue {
+    AttributeValue::N(number.to_string())
+}
+
+pub(crate) fn value<T: Serialize>(value: &T) -> Result<AttributeValue, Fault> {
+    Ok(to_attribute_value(value)?)
+}
+
+/// The attribute by which DynamoDB removes an item some time after `end`.
+pub(crate) fn ttl(end: Instant) -> (String, AttributeValue) {
+    ("ttl".to_owned(), number(end.unix_seconds()))
+}
+
+pub(crate) fn part_put(put: Put) -> TransactWriteItem {
+    TransactWriteItem::builder().put(put).build()
+}
+
+pub(crate) fn part_delete(delete: Delete) -> TransactWriteItem {
+    TransactWriteItem::builder().delete(delete).build()
+}
+
+pub(crate) fn part_update(update: Update) -> TransactWriteItem {
+    TransactWriteItem::builder().update(update).build()
+}
