@@ -1,1 +1,15 @@
-//! x
+//! The test kit: a World with a cloud of its own, people in it who can act, and answers that are
+//! held against the OpenAPI document whoever looks at them.
+
+mod answer;
+mod document;
+mod person;
+mod world;
+
+pub use answer::Answer;
+pub use document::Document;
+pub use person::Person;
+pub use world::{Someone, World};
+
+/// The password of everybody in a World.
+pub const PASSWORD: &str = "sept grenadiers en fleur";

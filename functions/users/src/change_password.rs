@@ -43,14 +43,16 @@ pub(crate) async fn change_password(
     let matched = users.hasher.matches(&change.old, hash.as_deref()).await?;
     let Some(old_hash) = hash.filter(|_| matched != Match::No) else { return Err(Refusal::BadAuthCombination.into()) };
 
-    let checked = check(&users, &user, &change);
-    let (given_back, new_hash) = tokio::join!(users.store.give_back(reserved), async {
-        checked?;
-        Ok::<_, common::Failure>(users.hasher.hash(&change.new).await?)
-    });
+    if let Err(refused) = check(&users, &user, &change) {
+        users.store.give_back(reserved).await?;
+        return Err(refused.into());
+    }
+    let new_hash = users.hasher.hash(&change.new).await?;
+    let (given_back, changed) =
+        tokio::join!(users.store.give_back(reserved), users.store.change_password(&user, &session, &old_hash, &new_hash));
     // Places that could not be given back are free when their windows end.
     let _ = given_back;
-    if users.store.change_password(&user, &session, &old_hash, &new_hash?).await? {
+    if changed? {
         told(Message::PasswordChanged, Nothing {})
     } else {
         // somebody was faster: the old password is no longer the password

@@ -1,13 +1,24 @@
 //! The front door of a laptop: plain HTTP/1.1 in front of the edge, as the gateway stands in front
 //! of Lambda. It reads bodies whole, tells the edge who calls, and says that connections stay open.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    net::SocketAddr,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
 
 use bytes::{Bytes, BytesMut};
 use common::Edge;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, Version, header};
-use http_body_util::{BodyExt, Full};
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use http_body_util::BodyExt;
+use hyper::{
+    body::{Body, Frame, Incoming, SizeHint},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
@@ -42,7 +53,7 @@ struct Front {
 }
 
 impl Front {
-    async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Full<Bytes>> {
+    async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Whole> {
         let (parts, body) = request.into_parts();
         let stays_open = parts.version == Version::HTTP_11 && !asks_to_close(&parts.headers);
         let request = Request::from_parts(parts, whole(body).await);
@@ -54,7 +65,7 @@ impl Front {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("keep-alive"));
             response.headers_mut().insert(HeaderName::from_static("keep-alive"), HeaderValue::from_static("timeout=5"));
         }
-        response.map(Full::new)
+        response.map(|body| Whole(Some(body)))
     }
 }
 
@@ -75,4 +86,25 @@ async fn whole(mut body: Incoming) -> Bytes {
         }
     }
     read.freeze()
+}
+
+/// A body in one piece. Unlike `Full`, an empty one has not ended before it was asked: only then
+/// does hyper let the `Content-Length: 0` of a 204 pass, which clients of the interface expect.
+struct Whole(Option<Bytes>);
+
+impl Body for Whole {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.take().filter(|body| !body.is_empty()).map(|body| Ok(Frame::data(body))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.as_ref().map_or(0, |body| body.len() as u64))
+    }
 }

@@ -93,7 +93,8 @@ impl Edge {
         }
 
         let route = response.extensions().get::<Route>().map_or("-", |route| route.0.as_str()).to_owned();
-        let (status, took) = (response.status().as_u16(), start.elapsed().as_millis());
+        let status = response.status().as_u16();
+        let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(Wrong(wrong)) = response.extensions().get() {
             tracing::error!(request_id = id, route, fault = wrong, "fault");
         }
@@ -178,7 +179,7 @@ impl Inner {
             parts.extensions.insert(WasHead);
         }
         let request = Request::from_parts(parts, Body::from(body));
-        let answered = AssertUnwindSafe(self.router.clone().oneshot(request)).catch_unwind().await;
+        let answered = AssertUnwindSafe(Box::pin(self.router.clone().oneshot(request))).catch_unwind().await;
         let mut response = match answered {
             Ok(Ok(response)) => response,
             Err(panic) => {

@@ -68,17 +68,17 @@ pub const COSTS: &[Budget] = &[
     // edge; three counters beside the address; user, credentials, committee and sign-ins; session and
     // sign-in in one transaction beside giving the counters back
     costs("POST /auth/login", 4, 5.0, 11.0),
-    costs("POST /auth/logout", 2, 3.0, 2.0),
+    costs("POST /auth/logout", 2, 3.0, 3.0),
     costs("GET /auth/sessions", 2, 4.0, 1.0),
-    costs("DELETE /auth/sessions/{sid}", 2, 3.0, 2.0),
+    costs("DELETE /auth/sessions/{sid}", 2, 3.0, 3.0),
     // edge; counter, address and committee; one transaction of three writes and a check
-    costs("POST /users/register", 3, 2.0, 12.0),
-    costs("GET /users/{userId}", 2, 5.0, 1.0),
+    costs("POST /users/register", 3, 2.0, 11.0),
+    costs("GET /users/{userId}", 2, 4.0, 1.0),
     // edge; three counters and the credentials; one transaction of three writes beside giving back
-    costs("PUT /users/reset-password", 3, 4.0, 13.0),
-    costs("GET /committees", 2, 1.0, 1.0),
+    costs("PUT /users/reset-password", 3, 4.0, 14.0),
+    costs("GET /committees", 2, 0.5, 1.0),
     costs("GET /committees/{committeeId}", 2, 1.0, 1.0),
-    costs("POST /committees", 2, 3.0, 3.0),
+    costs("POST /committees", 2, 3.0, 4.0),
     costs("PUT /committees/{committeeId}", 2, 3.0, 4.0),
 ];
 

@@ -1,5 +1,6 @@
 //! The verbs of the tables. Every request of ours passes here, so here it is counted, and
-//! here stands what may be tried again.
+//! here stands what may be tried again. The SDK's futures are tens of kilobytes each: they live on
+//! the heap, or a handler that joins a few of them outgrows a thread's stack.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -60,7 +61,7 @@ impl Store {
     pub(crate) async fn get<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<T>, Fault> {
         let trip = Trip::start();
         let request = self.reads.get_item().table_name(self.name(key.table)).set_key(Some(key.item())).consistent_read(true);
-        let answer = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
+        let answer = Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await;
         trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
         Ok(answer?.item.map(from_item).transpose()?)
     }
@@ -74,16 +75,16 @@ impl Store {
             .key_condition_expression("pk = :pk AND begins_with(sk, :prefix)")
             .expression_attribute_values(":pk", text(pk))
             .expression_attribute_values(":prefix", text(prefix));
-        let answer = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
+        let answer = Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await;
         trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
         Ok(from_items(answer?.items.unwrap_or_default())?)
     }
 
     /// At most `limit` items of the list `pk` after the sort key `after`, in order. Eventually
-    /// consistent, as indexes are.
+    /// consistent, as indexes are. One more is read, so that the last page is known for it.
     pub(crate) async fn list<T: DeserializeOwned>(&self, pk: &str, after: Option<&str>, limit: u16) -> Result<Page<T>, Fault> {
         let trip = Trip::start();
-        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(LISTING).limit(limit.into());
+        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(LISTING).limit(i32::from(limit) + 1);
         let request = match after {
             None => request.key_condition_expression("listPk = :pk"),
             Some(after) => {
@@ -91,12 +92,17 @@ impl Store {
             }
         };
         let request = request.expression_attribute_values(":pk", text(pk));
-        let answer = request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await;
+        let answer = Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await;
         trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
         let answer = answer?;
-        let place = |key: &Item| key.get("listSk").and_then(|sk| sk.as_s().ok()).cloned();
-        let last = answer.last_evaluated_key().and_then(place);
-        Ok(Page { items: from_items(answer.items.unwrap_or_default())?, last })
+        // DynamoDB ends a page at a megabyte, too.
+        let has_more = answer.last_evaluated_key().is_some();
+        let mut items = answer.items.unwrap_or_default();
+        let has_more = has_more || items.len() > usize::from(limit);
+        items.truncate(limit.into());
+        let place = |item: &Item| item.get("listSk").and_then(|sk| sk.as_s().ok()).cloned();
+        let last = items.last().filter(|_| has_more).and_then(place);
+        Ok(Page { items: from_items(items)?, last })
     }
 
     /// One conditional update: the item as it is afterwards, or `None` when the condition did not
@@ -112,7 +118,7 @@ impl Store {
                 .set_expression_attribute_names(one.expression_attribute_names)
                 .set_expression_attribute_values(one.expression_attribute_values)
                 .return_values(ReturnValue::AllNew);
-            match request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await {
+            match Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await {
                 Ok(answer) => {
                     trip.wrote(answer.consumed_capacity());
                     return Ok(answer.attributes.map(from_item).transpose()?);
@@ -138,7 +144,7 @@ impl Store {
         for tries in 1.. {
             let trip = Trip::start();
             let request = self.writes.transact_write_items().set_transact_items(Some(parts.clone())).client_request_token(&token);
-            let error = match request.return_consumed_capacity(ReturnConsumedCapacity::Total).send().await {
+            let error = match Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await {
                 Ok(answer) => {
                     trip.wrote(answer.consumed_capacity());
                     return Ok(Outcome::Done);

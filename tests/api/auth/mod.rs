@@ -1,0 +1,5 @@
+mod check;
+mod current_user;
+mod login;
+mod logout;
+mod sessions;

@@ -1,0 +1,137 @@
+//! Every way in which a body can be no body, on every endpoint that takes one.
+
+use bytes::Bytes;
+use common::Refusal;
+use http::Method;
+use tests::{Person, World};
+
+/// Every endpoint that takes a body, and somebody who may send it one.
+async fn endpoints(world: &World) -> Vec<(Person, Method, String)> {
+    let (admin, committee) = (world.admin().await, world.committee());
+    vec![
+        (world.stranger(), Method::POST, "/api/v1/auth/login".into()),
+        (world.stranger(), Method::POST, "/api/v1/users/register".into()),
+        (world.member().await, Method::PUT, "/api/v1/users/reset-password".into()),
+        (admin.clone(), Method::POST, "/api/v1/committees".into()),
+        (admin, Method::PUT, format!("/api/v1/committees/{committee}")),
+    ]
+}
+
+async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], refusal: Option<Refusal>) {
+    let body = body.into();
+    let world = World::new().await;
+    for (mut person, method, path) in endpoints(&world).await {
+        for (name, value) in headers {
+            person = person.with(name, value);
+        }
+        let answer = person.send(method.clone(), &path, body.clone()).await;
+        match refusal {
+            Some(refusal) => answer.refuses(refusal),
+            // read: what is missing is named, or, where nothing is required, nothing
+            None => assert!(answer.code() == Refusal::Validation.code() || answer.status == 200, "{method} {path}: {answer:?}"),
+        }
+    }
+}
+
+const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
+
+#[tokio::test]
+async fn broken_json_is_refused() {
+    for body in ["{", "{\"a\":}", "{'a':1}", "{\"a\":1,}", "nonsense", "{\"a\":1e999}", "{\"a\":01}", " "] {
+        expect(body, JSON, Some(Refusal::InvalidJson)).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_object_is_refused() {
+    for body in ["[]", "[\"x\"]", "\"x\"", "null", "true", "12"] {
+        expect(body, JSON, Some(Refusal::InvalidJson)).await;
+    }
+}
+
+#[tokio::test]
+async fn trailing_text_is_refused() {
+    for body in ["{}x", "{}{}", "{} null", "{},"] {
+        expect(body, JSON, Some(Refusal::InvalidJson)).await;
+    }
+}
+
+#[tokio::test]
+async fn duplicate_keys_are_refused_at_any_depth_known_or_not() {
+    for body in [r#"{"email":"a","email":"a"}"#, r#"{"x":1,"x":2}"#, r#"{"x":{"y":1,"y":1}}"#, r#"{"x":[[{"y":1,"\u0079":1}]]}"#] {
+        expect(body, JSON, Some(Refusal::InvalidJson)).await;
+    }
+}
+
+#[tokio::test]
+async fn invalid_utf8_and_lone_surrogates_are_refused() {
+    for body in [&b"{\"a\":\"\xff\"}"[..], b"{\"a\":\"\xc3\"}", b"{\"\xed\xa0\x80\":1}", br#"{"a":"\ud800"}"#, br#"{"\udfff":1}"#] {
+        expect(body, JSON, Some(Refusal::InvalidJson)).await;
+    }
+}
+
+#[tokio::test]
+async fn nesting_is_read_to_127_levels() {
+    let deep = |levels: usize| format!("{{\"x\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
+    expect(deep(127), JSON, None).await;
+    expect(deep(128), JSON, Some(Refusal::InvalidJson)).await;
+    expect(format!("{{\"x\":{}", "[".repeat(50_000)), JSON, Some(Refusal::InvalidJson)).await;
+}
+
+#[tokio::test]
+async fn an_empty_body_is_an_empty_object_whatever_its_type() {
+    expect("", JSON, None).await;
+    expect("", &[], None).await;
+    expect("", &[("content-type", "text/plain")], None).await;
+    expect("", &[("content-encoding", "gzip")], None).await;
+}
+
+#[tokio::test]
+async fn a_byte_order_mark_is_accepted() {
+    expect("\u{feff}{}", JSON, None).await;
+}
+
+#[tokio::test]
+async fn a_body_without_type_is_read_as_json() {
+    expect("{}", &[], None).await;
+    expect("{", &[], Some(Refusal::InvalidJson)).await;
+}
+
+#[tokio::test]
+async fn only_json_is_taken() {
+    for kind in ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;CHARSET=UTF-8"] {
+        expect("{}", &[("content-type", kind)], None).await;
+    }
+    for kind in
+        ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json; charset=latin1", "json"]
+    {
+        expect("{}", &[("content-type", kind)], Some(Refusal::UnsupportedMediaType)).await;
+    }
+}
+
+#[tokio::test]
+async fn nothing_encoded_is_taken() {
+    for (coding, refusal) in
+        [("identity", None), ("gzip", Some(Refusal::UnsupportedMediaType)), ("br", Some(Refusal::UnsupportedMediaType))]
+    {
+        expect("{}", &[("content-type", "application/json"), ("content-encoding", coding)], refusal).await;
+    }
+}
+
+#[tokio::test]
+async fn a_body_has_102400_bytes_at_most() {
+    let padded = |length: usize| format!("{{\"x\":\"{}\"}}", "x".repeat(length - 8));
+    expect(padded(102_400), JSON, None).await;
+    expect(padded(102_401), JSON, Some(Refusal::PayloadTooLarge)).await;
+    expect(padded(102_401), &[("content-type", "text/plain")], Some(Refusal::PayloadTooLarge)).await;
+    expect("x".repeat(6_000_000), JSON, Some(Refusal::PayloadTooLarge)).await;
+}
+
+#[tokio::test]
+async fn who_may_not_call_hears_nothing_about_his_body() {
+    let world = World::new().await;
+    for (_, method, path) in endpoints(&world).await.into_iter().skip(2) {
+        let answer = world.stranger().send(method, &path, "x".repeat(200_000).into()).await;
+        answer.refuses(Refusal::BadAuthCombination);
+    }
+}

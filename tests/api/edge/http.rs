@@ -1,0 +1,101 @@
+//! The front door of a laptop: real HTTP on a real port.
+
+use bytes::Bytes;
+use http::{HeaderMap, Request, Response, header};
+use http_body_util::{BodyExt, Full};
+use hyper_util::{client::legacy::Client, rt::TokioExecutor};
+use local::front;
+use tests::World;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::{TcpListener, TcpStream},
+};
+
+async fn door(world: &World) -> std::net::SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(front::serve(listener, world.edge().clone(), None));
+    address
+}
+
+async fn send(request: Request<Full<Bytes>>) -> Response<Bytes> {
+    let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
+    let (parts, body) = client.request(request).await.unwrap().into_parts();
+    Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
+}
+
+/// What comes back on the wire, byte for byte.
+async fn raw(address: std::net::SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+    headers.get(name).map_or("", |value| value.to_str().unwrap())
+}
+
+#[tokio::test]
+async fn connections_are_said_to_stay_open_for_five_seconds() {
+    let world = World::new().await;
+    let address = door(&world).await;
+    let answer = send(Request::get(format!("http://{address}/api/v1/committees")).body(Full::default()).unwrap()).await;
+    assert_eq!(answer.status(), 200);
+    assert_eq!((text(answer.headers(), "connection"), text(answer.headers(), "keep-alive")), ("keep-alive", "timeout=5"));
+    assert!(text(answer.headers(), "date").ends_with(" GMT"));
+    assert_eq!(text(answer.headers(), "content-length"), answer.body().len().to_string());
+}
+
+#[tokio::test]
+async fn one_that_asks_to_close_is_closed() {
+    let world = World::new().await;
+    let address = door(&world).await;
+    let answer = raw(address, "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.to_lowercase();
+    assert!(answer.starts_with("http/1.1 200") && !answer.contains("keep-alive"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_preflight_has_content_length_0_and_a_304_none() {
+    let world = World::new().await;
+    let address = door(&world).await;
+    let preflight = raw(address, "OPTIONS /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.to_lowercase();
+    assert!(preflight.starts_with("http/1.1 204") && preflight.contains("\r\ncontent-length: 0\r\n"), "{preflight}");
+    let known =
+        raw(address, "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nIf-None-Match: *\r\nConnection: close\r\n\r\n").await.to_lowercase();
+    assert!(known.starts_with("http/1.1 304") && !known.contains("content-length"), "{known}");
+}
+
+#[tokio::test]
+async fn a_head_tells_the_length_of_what_a_get_would_give() {
+    let world = World::new().await;
+    let address = door(&world).await;
+    let head = raw(address, "HEAD /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.to_lowercase();
+    let get = raw(address, "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.to_lowercase();
+    let length = |answer: &str| answer.lines().find(|line| line.starts_with("content-length")).map(str::to_owned);
+    assert_eq!(length(&head), length(&get));
+    assert!(head.ends_with("\r\n\r\n") && !get.ends_with("\r\n\r\n"));
+}
+
+#[tokio::test]
+async fn a_body_in_chunks_is_read_and_one_that_is_far_too_long_is_refused() {
+    let world = World::new().await;
+    let address = door(&world).await;
+    let chunked = "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n";
+    assert!(raw(address, chunked).await.contains("VALIDATION_ERROR_MESSAGE"));
+    let long = Full::from("x".repeat(12_000_000));
+    let answer = send(Request::post(format!("http://{address}/api/v1/auth/login")).body(long).unwrap()).await;
+    assert_eq!(answer.status(), 413);
+    assert_eq!(text(answer.headers(), header::CONTENT_TYPE.as_str()), "application/json; charset=utf-8");
+}
+
+#[tokio::test]
+async fn requests_in_one_breath_are_answered_in_order() {
+    let world = World::new().await;
+    let address = door(&world).await;
+    let both = "GET /api/v1/nowhere HTTP/1.1\r\nHost: x\r\n\r\nGET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    let answer = raw(address, both).await;
+    let (first, second) = (answer.find("HTTP/1.1 404").unwrap(), answer.find("HTTP/1.1 200").unwrap());
+    assert!(first < second);
+}

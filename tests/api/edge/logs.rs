@@ -1,0 +1,106 @@
+//! What is logged, and what never is.
+
+use std::{
+    io,
+    sync::{Arc, Mutex},
+};
+
+use local::faults::{Fault, Mode};
+use serde_json::{Value, json};
+use tests::{PASSWORD, World};
+use tracing_subscriber::fmt::MakeWriter;
+
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Lines {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+impl Lines {
+    fn read(&self) -> Vec<Value> {
+        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+}
+
+/// Everything of every level that is logged on this thread while the guard lives.
+fn capture() -> (Lines, tracing::subscriber::DefaultGuard) {
+    let lines = Lines::default();
+    let subscriber =
+        tracing_subscriber::fmt().json().flatten_event(true).with_max_level(tracing::Level::DEBUG).with_writer(lines.clone()).finish();
+    (lines, tracing::subscriber::set_default(subscriber))
+}
+
+#[tokio::test]
+async fn one_line_per_request_says_route_status_duration_person_and_round_trips() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let (lines, _guard) = capture();
+    member.get(&format!("/users/{}?code=123456", member.user().user_id)).await.shows();
+    world.stranger().get("/nowhere").await;
+    let all = lines.read();
+    let requests: Vec<&Value> = all.iter().filter(|line| line["message"] == "request" && line["status"].is_number()).collect();
+    assert_eq!(requests.len(), 2);
+    assert_eq!((&requests[0]["route"], &requests[0]["status"]), (&json!("/users/{userId}"), &json!(200)));
+    assert_eq!(requests[0]["user_id"], json!(member.user().user_id.to_string()));
+    assert_eq!(requests[0]["round_trips"], 1);
+    assert!(requests[0]["took"].is_number() && requests[0]["request_id"].is_string());
+    assert_eq!((&requests[1]["route"], &requests[1]["status"]), (&json!("-"), &json!(404)));
+}
+
+#[tokio::test]
+async fn a_fault_is_logged_once_with_its_cause_and_told_without() {
+    let world = World::new().await;
+    let (lines, _guard) = capture();
+    world.strike(Fault { error: Some("ValidationException".into()), ..Fault::new(Mode::Error).on("Query") });
+    let answer = world.stranger().get("/committees").await;
+    let faults: Vec<Value> = lines.read().into_iter().filter(|line| line["message"] == "fault").collect();
+    assert_eq!(faults.len(), 1);
+    assert!(faults[0]["fault"].as_str().unwrap().contains("ValidationException"));
+    assert_eq!(faults[0]["request_id"], answer.header("x-request-id"));
+}
+
+#[tokio::test]
+async fn no_secret_and_no_address_is_ever_logged() {
+    let world = World::new().await;
+    let (lines, _guard) = capture();
+    let wish = json!({
+        "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "phoneCode": "216",
+        "phone": "20123456", "committeeID": world.committee(),
+    });
+    world.stranger().post("/users/register", wish.clone()).await;
+    let signed_in = world.stranger().login("amel@example.org", "clé de sol et fa").await;
+    let person = world.stranger().holding(signed_in.header("authorization"));
+    person.get("/auth/check?token=query-secret").await;
+    person
+        .put("/users/reset-password", json!({ "oldPassword": "clé de sol et fa", "newPassword": PASSWORD, "confirmPassword": PASSWORD }))
+        .await;
+    world.strike_with(Mode::Refuse);
+    world.stranger().login("amel@example.org", PASSWORD).await;
+    person.get("/auth/check").await;
+    world.stranger().post("/users/register", wish).await;
+
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let token = signed_in.header("authorization").strip_prefix("Bearer ").unwrap().to_owned();
+    let signature = token.rsplit('.').next().unwrap().to_owned();
+    for secret in ["clé de sol", PASSWORD, "amel@example.org", "Trabelsi", "20123456", "query-secret", "argon2id", &token, &signature] {
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+    assert!(text.lines().count() > 6);
+}

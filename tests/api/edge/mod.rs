@@ -1,0 +1,10 @@
+mod bodies;
+mod effects;
+mod events;
+mod faults;
+mod fuzz;
+mod headers;
+mod http;
+mod limit;
+mod logs;
+mod routes;

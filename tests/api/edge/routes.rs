@@ -1,0 +1,156 @@
+//! Which paths lead where.
+
+use bytes::Bytes;
+use common::Refusal;
+use http::Method;
+use tests::World;
+
+async fn send(world: &World, method: &str, path: &str) -> tests::Answer {
+    world.stranger().send(method.parse().unwrap(), path, Bytes::new()).await
+}
+
+#[tokio::test]
+async fn both_prefixes_answer_alike_and_one_trailing_slash_is_tolerated() {
+    let world = World::new().await;
+    for path in ["/api/v1/committees", "/api/dev/committees", "/api/v1/committees/", "/api/dev/committees/", "/api/v1/committees/?limit=5"]
+    {
+        assert_eq!(send(&world, "GET", path).await.status, 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn anything_else_is_an_enveloped_404() {
+    let world = World::new().await;
+    for path in [
+        "/",
+        "/api",
+        "/api/",
+        "/api/v1",
+        "/api/v1/",
+        "/api/v2/committees",
+        "/committees",
+        "/api/v1/committees//",
+        "/api/v1//committees",
+        "/API/v1/committees",
+        "/api/v1/Committees",
+        "/api/v1/auth",
+        "/api/v1/auth/login/x",
+        "/api/v1/auth/%63heck/x",
+        "/api/v1/../v1/committees",
+        "/api/v1/auth/./check",
+        "/api/v1/media/default.png",
+        "/media",
+        "/media/",
+        "/media/x/y",
+        "/api/v1x/committees",
+        "/healthz",
+        "/api/v1/api/v1/committees",
+        "/api/v1/committees%2f",
+        "/api/v1/auth%2fcheck",
+        "/favicon.ico",
+    ] {
+        send(&world, "GET", path).await.refuses(Refusal::NotFound);
+    }
+}
+
+#[tokio::test]
+async fn an_operator_says_which_prefixes_there_are() {
+    let world = World::with(&[("API_PREFIXES", "/api/v1")]).await;
+    assert_eq!(send(&world, "GET", "/api/v1/committees").await.status, 200);
+    send(&world, "GET", "/api/dev/committees").await.refuses(Refusal::NotFound);
+}
+
+#[tokio::test]
+async fn a_method_that_is_not_there_is_405_and_says_which_are() {
+    let world = World::new().await;
+    for (method, path, allow) in [
+        ("GET", "/api/v1/auth/login", "POST"),
+        ("HEAD", "/api/v1/auth/login", "POST"),
+        ("DELETE", "/api/v1/auth/check", "GET,HEAD"),
+        ("PATCH", "/api/v1/committees", "GET,HEAD,POST"),
+        ("POST", "/api/v1/committees/x", "GET,HEAD,PUT"),
+        ("POST", "/api/v1/users/reset-password", "PUT"),
+        ("PURGE", "/api/v1/health", "GET,HEAD"),
+        ("TRACE", "/media/default.png", "GET,HEAD"),
+    ] {
+        let answer = send(&world, method, path).await;
+        if method != "HEAD" {
+            answer.refuses(Refusal::MethodNotAllowed);
+        }
+        assert_eq!(answer.status, 405, "{method} {path}");
+        assert_eq!(answer.header("allow"), allow, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn head_is_get_without_its_body() {
+    let world = World::new().await;
+    for path in ["/api/v1/committees", "/api/v1/auth/check", "/api/v1/nowhere", "/api/v1/health", "/media/default.png"] {
+        let (get, head) = (send(&world, "GET", path).await, send(&world, "HEAD", path).await);
+        assert_eq!((head.status, head.body.len()), (get.status, 0), "{path}");
+        for name in ["content-type", "content-length", "etag", "cache-control"] {
+            assert_eq!(head.header(name), get.header(name), "{path} {name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn preflight_is_answered_on_any_path() {
+    let world = World::new().await;
+    for path in ["/api/v1/auth/login", "/api/v1/nowhere", "/", "/media/default.png"] {
+        let asking = world.stranger().with("origin", "https://example.org").with("access-control-request-method", "PUT");
+        let asking = asking.with("access-control-request-headers", "authorization, content-type");
+        let answer = asking.send(Method::OPTIONS, path, Bytes::new()).await;
+        assert_eq!((answer.status, answer.body.len()), (204, 0));
+        for (name, value) in [
+            ("content-length", "0"),
+            ("access-control-allow-origin", "*"),
+            ("access-control-allow-methods", "GET,HEAD,PUT,PATCH,POST,DELETE"),
+            ("access-control-allow-headers", "authorization, content-type"),
+            ("vary", "Access-Control-Request-Headers"),
+            ("access-control-max-age", "600"),
+            ("x-powered-by", "Halqa"),
+        ] {
+            assert_eq!(answer.header(name), value, "{path}");
+        }
+        assert!(!answer.headers.contains_key("x-ratelimit-limit"));
+    }
+}
+
+#[tokio::test]
+async fn health_says_the_version_and_touches_no_store() {
+    let world = World::new().await;
+    world.strike_with(local::faults::Mode::Refuse);
+    for path in ["/health", "/api/v1/health", "/api/dev/health/"] {
+        let answer = send(&world, "GET", path).await;
+        assert_eq!(answer.shows()["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(answer.cost.requests, 0);
+    }
+}
+
+#[tokio::test]
+async fn the_default_avatar_is_there_for_every_page_for_ever() {
+    let world = World::new().await;
+    let answer = send(&world, "GET", "/media/default.png").await;
+    assert_eq!(answer.status, 200);
+    assert!(answer.body.starts_with(b"\x89PNG"));
+    for (name, value) in [
+        ("content-type", "image/png"),
+        ("cache-control", "public, max-age=31536000, immutable"),
+        ("cross-origin-resource-policy", "cross-origin"),
+        ("x-content-type-options", "nosniff"),
+    ] {
+        assert_eq!(answer.header(name), value);
+    }
+    for path in ["/media/other.png", "/media/..%2fdefault.png", "/media/%00"] {
+        send(&world, "GET", path).await.refuses(Refusal::NotFound);
+    }
+}
+
+#[tokio::test]
+async fn the_route_comes_before_the_caller() {
+    let world = World::new().await;
+    send(&world, "GET", "/api/v1/auth/nowhere").await.refuses(Refusal::NotFound);
+    send(&world, "PUT", "/api/v1/auth/check").await.refuses(Refusal::MethodNotAllowed);
+    send(&world, "GET", "/api/v1/auth/check").await.refuses(Refusal::BadAuthCombination);
+}

@@ -1,0 +1,3 @@
+mod register;
+mod reset_password;
+mod show;

@@ -1,0 +1,106 @@
+//! Which crate may depend on which.
+
+use std::{collections::BTreeSet, process::Command};
+
+use crate::{files, read};
+
+const FUNCTIONS: [&str; 4] = ["auth", "committees", "fallback", "users"];
+
+fn dependencies(manifest: &str) -> BTreeSet<String> {
+    let text = read(manifest);
+    let section = text.split("[dependencies]").nth(1).unwrap().split("\n[").next().unwrap();
+    section.lines().filter_map(|line| line.split(['.', ' ', '=']).next()).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn arrows_between_rooms_go_one_way() {
+    for (room, allowed) in [
+        ("shared/domain", vec![]),
+        ("shared/identity", vec!["domain"]),
+        ("shared/store", vec!["domain"]),
+        ("shared/common", vec!["domain", "identity", "store"]),
+        ("functions/auth", vec!["domain", "identity", "store", "common"]),
+        ("functions/committees", vec!["domain", "identity", "store", "common"]),
+        ("functions/fallback", vec!["common"]),
+        ("functions/users", vec!["domain", "identity", "store", "common"]),
+    ] {
+        let rooms = ["domain", "identity", "store", "common", "auth", "committees", "fallback", "users", "local", "tests", "bench"];
+        let ours: BTreeSet<String> =
+            dependencies(&format!("{room}/Cargo.toml")).into_iter().filter(|name| rooms.contains(&name.as_str())).collect();
+        assert!(ours.iter().all(|name| allowed.contains(&name.as_str())), "{room} depends on {ours:?}");
+    }
+}
+
+#[test]
+fn one_room_names_each_outside_service() {
+    for (krate, room) in [
+        ("aws-sdk-dynamodb", "shared/store"),
+        ("aws-sdk-ssm", "shared/common"),
+        ("jsonwebtoken", "shared/identity"),
+        ("argon2", "shared/identity"),
+        ("aes-gcm", "shared/identity"),
+        ("dynoxide-rs", "infra/local"),
+        ("lambda_runtime", "shared/common"),
+    ] {
+        for folder in ["functions", "shared", "infra"] {
+            for (manifest, _) in files(folder, "Cargo.toml") {
+                let names_it = dependencies(&manifest).contains(krate);
+                assert_eq!(names_it, manifest == format!("{room}/Cargo.toml"), "{krate} in {manifest}");
+            }
+        }
+    }
+}
+
+#[test]
+fn rules_and_secrets_do_not_wait_or_talk() {
+    for krate in ["tokio", "axum", "http", "tracing", "getrandom", "aws-sdk-dynamodb"] {
+        assert!(!dependencies("shared/domain/Cargo.toml").contains(krate), "domain depends on {krate}");
+    }
+    for krate in ["axum", "http", "store", "tracing"] {
+        assert!(!dependencies("shared/identity/Cargo.toml").contains(krate), "identity depends on {krate}");
+    }
+}
+
+/// What a Lambda binary links, as `name version`.
+fn linked(function: &str) -> BTreeSet<String> {
+    let mut tree = Command::new(env!("CARGO"));
+    tree.args(["tree", "--offline", "--locked", "--package", function, "--edges", "normal", "--prefix", "none", "--format", "{p}"]);
+    tree.args(["--target", "aarch64-unknown-linux-gnu"]);
+    let output = tree.current_dir(crate::root()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect()
+}
+
+#[test]
+fn the_slow_stacks_stay_out_of_the_functions() {
+    for function in FUNCTIONS {
+        let linked = linked(function);
+        let named = |name: &str| linked.iter().filter(|krate| krate.split(' ').next() == Some(name)).count();
+        // 22 ms of CPU at the first handshake; a second client; a shell around what we read ourselves
+        for slow in
+            ["aws-lc-rs", "aws-lc-sys", "aws-config", "openssl", "native-tls", "reqwest", "lambda_http", "dynoxide-rs", "image", "s3s"]
+        {
+            assert_eq!(named(slow), 0, "{function} links {slow}");
+        }
+        for single in ["hyper", "rustls", "tokio", "http", "ring"] {
+            assert_eq!(named(single), 1, "{function} links {single} more than once, or not at all");
+        }
+        assert!(named("aws-sdk-dynamodb") == 1 && named("aws-sdk-s3") == 0 && named("aws-sdk-sns") == 0 && named("aws-sdk-sesv2") == 0);
+    }
+}
+
+#[test]
+fn a_function_does_not_know_another() {
+    for function in FUNCTIONS {
+        let dependencies = dependencies(&format!("functions/{function}/Cargo.toml"));
+        assert!(FUNCTIONS.iter().all(|other| !dependencies.contains(*other)), "{function}");
+    }
+}
+
+#[test]
+fn only_identity_keys_of_functions_that_sign_people_in_ask_for_the_signing_key() {
+    for (file, text) in files("functions", "src/lib.rs") {
+        assert_eq!(text.contains("Key::TokenSigning"), file == "functions/auth/src/lib.rs", "{file}");
+    }
+}

@@ -1,0 +1,55 @@
+//! The OpenAPI document against the code.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use common::{Message, Refusal};
+use serde_json::Value;
+use tests::Document;
+
+use crate::routes;
+
+#[test]
+fn every_route_stands_in_the_document_and_the_reverse() {
+    let routes: BTreeSet<String> = routes().into_iter().map(|(_, route)| route).collect();
+    let operations: BTreeSet<String> = Document::get().operations().into_iter().collect();
+    assert_eq!(routes, operations);
+}
+
+/// Every `{RESPONSE_CODE, RESPONSE_TEXT}` in `value`.
+fn pairs(value: &Value, found: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(object) => {
+            if let (Some(code), Some(text)) =
+                (object.get("RESPONSE_CODE").and_then(Value::as_str), object.get("RESPONSE_TEXT").and_then(Value::as_str))
+            {
+                found.push((code.to_owned(), text.to_owned()));
+            }
+            object.values().for_each(|value| pairs(value, found));
+        }
+        Value::Array(list) => list.iter().for_each(|value| pairs(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn its_examples_say_what_the_service_says() {
+    let refusals = Refusal::ALL.iter().map(|one| (one.code(), one.text()));
+    let table: BTreeMap<&str, &str> = refusals.chain(Message::ALL.iter().map(|one| (one.code(), one.text()))).collect();
+    let mut examples = Vec::new();
+    pairs(Document::get().root(), &mut examples);
+    assert!(examples.len() > 20);
+    let wrong: BTreeSet<String> = examples
+        .iter()
+        .filter(|(code, text)| table.get(code.as_str()) != Some(&text.as_str()))
+        .map(|(code, text)| format!("{code}\t{text}\t{}", table.get(code.as_str()).unwrap_or(&"no such code")))
+        .collect();
+    assert!(wrong.is_empty(), "code, the document's text, ours:\n{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn every_message_that_is_told_is_promised_by_an_operation() {
+    let text = Document::get().root().to_string();
+    for message in Message::ALL {
+        assert!(text.contains(message.code()), "{} is in no operation", message.code());
+    }
+}

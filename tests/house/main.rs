@@ -1,0 +1,58 @@
+//! The rules of the house, as tests.
+
+mod crates;
+mod document;
+mod events;
+mod keys;
+mod template;
+mod words;
+
+use std::{fs, path::PathBuf};
+
+/// The root of the repository.
+fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
+
+/// The text of the file at `path` below the root.
+fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// All files below `folder` whose names end in `ending`, as paths below the root with their texts.
+fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join(folder)];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.to_string_lossy().ends_with(ending) {
+                let name = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+                found.push((name, fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Every route of the functions as `GET /path`, read from the one screen where they stand.
+fn routes() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for (file, text) in files("functions", "src/lib.rs") {
+        let function = file.split('/').nth(1).unwrap().to_owned();
+        for line in text.split(".route(").skip(1) {
+            let path = line.split('"').nth(1).unwrap();
+            let rest = &line[line.find(',').unwrap()..line.find(")\n").or_else(|| line.find("))")).unwrap()];
+            for method in ["get", "post", "put", "delete"] {
+                if rest.contains(&format!("{method}(")) {
+                    all.push((function.clone(), format!("{} {path}", method.to_uppercase())));
+                }
+            }
+        }
+    }
+    assert!(all.len() > 10, "{all:?}");
+    all
+}
