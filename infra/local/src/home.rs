@@ -15,7 +15,7 @@ use store::NewUser;
 use crate::{Trouble, cloud::Cloud};
 
 /// The settings of one process: what the person set, what the cloud needs, and the keys.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct LocalSettings(HashMap<String, String>);
 
 impl LocalSettings {

@@ -87,8 +87,9 @@ mod tests {
             proptest::prop_assert!(cursor.len() <= MAX_LENGTH);
             let later = now.after(std::time::Duration::from_secs(hours * 3600));
             proptest::prop_assert_eq!(cursors.read(&cursor, &list, later).ok(), (hours < 24).then_some(position));
-            proptest::prop_assert!(cursors.read(&cursor, &format!("{list}x"), now).is_err());
-            proptest::prop_assert!(cursors.read(&format!("{cursor}A"), &list, now).is_err());
+            let (other_list, longer) = (format!("{list}x"), format!("{cursor}A"));
+            proptest::prop_assert!(cursors.read(&cursor, &other_list, now).is_err());
+            proptest::prop_assert!(cursors.read(&longer, &list, now).is_err());
         }
     }
 }
