@@ -18,6 +18,7 @@ use local::{
     faults::{Fault, Mode, Service},
     home::{self, LocalSettings},
     house,
+    pages::Pages,
 };
 use serde_json::Value;
 use store::NewUser;
@@ -118,6 +119,16 @@ impl World {
     /// The clock of this World.
     pub const fn clock(&self) -> &Clock {
         &self.setup.clock
+    }
+
+    /// The value of the setting `name`.
+    pub fn setting(&self, name: &str) -> String {
+        self.settings.get(name).expect("the setting is set")
+    }
+
+    /// The local pages of this World.
+    pub fn pages(&self) -> Pages {
+        Pages::new(self.cloud.clone(), self.clock().clone(), Value::Null)
     }
 
     /// Has the tables have a bad day.

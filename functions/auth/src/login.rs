@@ -1,7 +1,7 @@
 //! `POST /auth/login`: address and password open a session.
 
 use axum::extract::State;
-use common::{Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Reply, attempts, secret, text, told};
+use common::{Client, Failure, Fields, FromFields, Input, Message, Now, Reply, attempts, secret, text, told};
 use domain::{
     CommitteeId, Email, Instant, UserId,
     committee::Committee,
@@ -42,31 +42,42 @@ pub(crate) enum SignIn {
 pub(crate) async fn login(State(auth): State<Auth>, Now(now): Now, client: Client, Input(login): Input<Login>) -> Reply<SignIn> {
     let counters = attempts::of_password(&login.email, &client);
     let (reserved, found) = tokio::join!(attempts::reserve(&auth.store, &counters, now), find(&auth, &login.email, now));
-    let (reserved, found) = (reserved?, found?);
-
-    let hash = found.credentials.as_ref().map(|credentials| credentials.password_hash.as_str());
-    let matched = auth.hasher.matches(&login.password, hash).await?;
-    let (Some(user), Some(committee), Some(hash)) = (found.user.filter(|user| user.is_active), found.committee, hash) else {
-        return Err(Refusal::BadAuthCombination.into());
-    };
-    match matched {
-        Match::No => return Err(Refusal::BadAuthCombination.into()),
-        Match::Yes => {}
-        Match::YesOutdated => auth.store.rehash(user.user_id, hash, &auth.hasher.hash(&login.password).await?).await?,
-    }
+    let (reserved, proof) = (reserved?, async { prove(&auth, found?, &login.password).await });
+    let (Proved { user, committee, activity }, reserved) = attempts::settle(&auth.store, reserved, proof.await).await?;
 
     let amr = vec![Method::Pwd];
-    if user.is_otp_enabled {
-        auth.store.give_back(reserved).await?;
-        return told(Message::OtpRequired, SignIn::OtpStep { token: auth.sessions.otp_step(&user, amr, now)? });
+    let begin = async {
+        if user.is_otp_enabled {
+            return told(Message::OtpRequired, SignIn::OtpStep { token: auth.sessions.otp_step(&user, amr, now)? });
+        }
+        let user = Box::new(auth.sessions.begin(user, committee, activity, amr, &client, now).await?);
+        let token = user.token().to_owned();
+        told(Message::LoginSuccess, SignIn::Complete { user }).map(|told| told.authorized(&token))
+    };
+    // Places that cannot be given back are free when their windows end.
+    let (begun, _) = tokio::join!(begin, auth.store.give_back(reserved));
+    begun
+}
+
+/// A person who knows his password.
+struct Proved {
+    user: User,
+    committee: Committee,
+    activity: Vec<LoginActivity>,
+}
+
+async fn prove(auth: &Auth, found: Found, password: &SecretString) -> Result<Option<Proved>, Failure> {
+    let hash = found.credentials.as_ref().map(|credentials| credentials.password_hash.as_str());
+    let matched = auth.hasher.matches(password, hash).await?;
+    let (Some(user), Some(committee), Some(hash)) = (found.user.filter(|user| user.is_active), found.committee, hash) else {
+        return Ok(None);
+    };
+    match matched {
+        Match::No => return Ok(None),
+        Match::Yes => {}
+        Match::YesOutdated => auth.store.rehash(user.user_id, hash, &auth.hasher.hash(password).await?).await?,
     }
-    let begin = auth.sessions.begin(user, committee, found.activity, amr, &client, now);
-    let (user, given_back) = tokio::join!(begin, auth.store.give_back(reserved));
-    // Places that could not be given back are free when their windows end.
-    let _ = given_back;
-    let user = Box::new(user?);
-    let token = user.token().to_owned();
-    told(Message::LoginSuccess, SignIn::Complete { user }).map(|told| told.authorized(&token))
+    Ok(Some(Proved { user, committee, activity: found.activity }))
 }
 
 struct Found {

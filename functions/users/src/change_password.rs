@@ -1,7 +1,9 @@
 //! `PUT /users/reset-password`: the caller changes his password; all his other sessions end.
 
 use axum::extract::State;
-use common::{Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, SignedIn, attempts, secret, told};
+use common::{
+    Client, Failure, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, SignedIn, attempts, secret, told,
+};
 use domain::{Flaw, password::Owner, user::User};
 use identity::password::Match;
 use secrecy::SecretString;
@@ -38,20 +40,21 @@ pub(crate) async fn change_password(
     let SignedIn { user, session, .. } = person;
     let counters = attempts::of_password(&user.email, &client);
     let (reserved, credentials) = tokio::join!(attempts::reserve(&users.store, &counters, now), users.store.credentials(user.user_id));
-    let (reserved, credentials) = (reserved?, credentials?);
-    let hash = credentials.map(|credentials| credentials.password_hash);
-    let matched = users.hasher.matches(&change.old, hash.as_deref()).await?;
-    let Some(old_hash) = hash.filter(|_| matched != Match::No) else { return Err(Refusal::BadAuthCombination.into()) };
+    let (reserved, proof) = (reserved?, async {
+        let hash = credentials?.map(|credentials| credentials.password_hash);
+        let matched = users.hasher.matches(&change.old, hash.as_deref()).await?;
+        Ok(hash.filter(|_| matched != Match::No))
+    });
+    let (old_hash, reserved) = attempts::settle(&users.store, reserved, proof.await).await?;
 
-    if let Err(refused) = check(&users, &user, &change) {
-        users.store.give_back(reserved).await?;
-        return Err(refused.into());
-    }
-    let new_hash = users.hasher.hash(&change.new).await?;
-    let (given_back, changed) =
-        tokio::join!(users.store.give_back(reserved), users.store.change_password(&user, &session, &old_hash, &new_hash));
-    // Places that could not be given back are free when their windows end.
-    let _ = given_back;
+    let new_hash = async {
+        check(&users, &user, &change)?;
+        Ok::<_, Failure>(users.hasher.hash(&change.new).await?)
+    };
+    let new_hash = new_hash.await;
+    let changed = async { Ok::<_, Failure>(users.store.change_password(&user, &session, &old_hash, &new_hash?).await?) };
+    // Places that cannot be given back are free when their windows end.
+    let (changed, _) = tokio::join!(changed, users.store.give_back(reserved));
     if changed? {
         told(Message::PasswordChanged, Nothing {})
     } else {

@@ -10,13 +10,10 @@ use std::{
 
 use bytes::Bytes;
 use dynoxide::Database;
-use http::{Request, Response, StatusCode, header};
+use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
-use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use s3s::{
     auth::SimpleAuth,
     service::{S3Service, S3ServiceBuilder},
@@ -26,21 +23,29 @@ use serde_json::{Value, json};
 use store::keys::{IndexSchema, TABLES, TableSchema};
 use tokio::net::TcpListener;
 use tower::ServiceExt;
+use uuid::Uuid;
 
 use crate::{
     Trouble,
-    faults::{Fault, Faults, Mode, Service},
+    faults::{Faults, Mode, Service},
+    tables,
 };
 
 /// The one bucket.
 pub const BUCKET: &str = "halqa-files";
-const ACCESS_KEY: &str = "local";
 const SECRET_KEY: &str = "local-secret";
+
+/// A new name at every start: who does not know it, such as a page in a browser that tries ports,
+/// is not let in.
+fn new_access_key() -> String {
+    format!("local{}", Uuid::from_bytes(identity::chance::bytes()).simple())
+}
 
 /// A running cloud. It ends with the runtime that it was started on.
 #[derive(Clone)]
 pub struct Cloud {
     endpoint: SocketAddr,
+    access_key: String,
     database: Database,
     faults: Faults,
 }
@@ -52,7 +57,7 @@ impl Cloud {
     /// When no port can be had.
     pub async fn in_memory() -> Result<Self, Trouble> {
         let database = Database::memory().map_err(|error| Trouble::new(format!("No database in memory: {error}.")))?;
-        Self::start(database, None).await
+        Self::start(new_access_key(), database, None).await
     }
 
     /// A cloud that keeps everything in `folder`.
@@ -70,25 +75,23 @@ impl Cloud {
         let mut s3 = S3ServiceBuilder::new(
             FileSystem::new(&files).map_err(|error| Trouble::new(format!("No file store in {}: {error:?}.", files.display())))?,
         );
-        s3.set_auth(SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
-        Self::start(database, Some(s3.build())).await
+        let access_key = new_access_key();
+        s3.set_auth(SimpleAuth::from_single(access_key.clone(), SECRET_KEY));
+        Self::start(access_key, database, Some(s3.build())).await
     }
 
-    async fn start(database: Database, files: Option<S3Service>) -> Result<Self, Trouble> {
+    async fn start(access_key: String, database: Database, files: Option<S3Service>) -> Result<Self, Trouble> {
+        let faults = Faults::default();
         for table in &TABLES {
             make(&database, table)?;
         }
         let no_port = |error| Trouble::new(format!("No port can be opened on 127.0.0.1: {error}."));
-        let tables = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
-        let behind = tables.local_addr().map_err(no_port)?;
-        tokio::spawn(dynoxide::server::serve_on(tables, database.clone()));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
-        let faults = Faults::default();
-        let gate = Gate { behind, client: Client::builder(TokioExecutor::new()).build_http(), files, faults: faults.clone() };
+        let gate = Gate { access_key: access_key.clone(), database: database.clone(), files, faults: faults.clone() };
         tokio::spawn(accept(listener, Arc::new(gate)));
         tokio::spawn(expire(database.clone()));
-        Ok(Self { endpoint, database, faults })
+        Ok(Self { endpoint, access_key, database, faults })
     }
 
     /// The settings by which a function finds this cloud.
@@ -96,7 +99,7 @@ impl Cloud {
         vec![
             ("AWS_ENDPOINT_URL", format!("http://{}", self.endpoint)),
             ("AWS_REGION", "eu-west-3".to_owned()),
-            ("AWS_ACCESS_KEY_ID", ACCESS_KEY.to_owned()),
+            ("AWS_ACCESS_KEY_ID", self.access_key.clone()),
             ("AWS_SECRET_ACCESS_KEY", SECRET_KEY.to_owned()),
             ("RECORDS_TABLE", "records".to_owned()),
             ("TRANSIENT_TABLE", "transient".to_owned()),
@@ -208,8 +211,8 @@ async fn accept(listener: TcpListener, gate: Arc<Gate>) {
 }
 
 struct Gate {
-    behind: SocketAddr,
-    client: Client<HttpConnector, Full<Bytes>>,
+    access_key: String,
+    database: Database,
     files: Option<S3Service>,
     faults: Faults,
 }
@@ -219,39 +222,37 @@ type Dropped = Box<dyn std::error::Error + Send + Sync>;
 
 impl Gate {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
-        let target = request.headers().get("x-amz-target").and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default();
+        let is_tables = text("x-amz-target").starts_with("DynamoDB");
+        let operation = text("x-amz-target").rsplit('.').next().unwrap_or_default().to_owned();
+        let is_known = text("authorization").contains(&format!("Credential={}/", self.access_key));
         let (parts, body) = request.into_parts();
-        let request = Request::from_parts(parts, body.collect().await?.to_bytes());
-        match target.split_once('.') {
-            Some((service, operation)) if service.starts_with("DynamoDB") => self.tables(operation, request).await,
-            _ => self.files(request).await,
+        let body = body.collect().await?.to_bytes();
+        match (is_tables, is_known) {
+            (true, true) => self.tables(&operation, &body).await,
+            (true, false) => Ok(error("UnrecognizedClientException", json!({}))),
+            (false, _) => self.files(Request::from_parts(parts, body)).await,
         }
     }
 
-    async fn tables(&self, operation: &str, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
-        let Some(fault) = self.faults.strike(Service::Dynamodb, operation) else { return self.forward(request).await };
+    async fn tables(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
+        let Some(fault) = self.faults.strike(Service::Dynamodb, operation) else {
+            return Ok(tables::answer(&self.database, operation, body));
+        };
         match fault.mode {
             Mode::Slow => {
                 tokio::time::sleep(fault.delay()).await;
-                self.forward(request).await
+                Ok(tables::answer(&self.database, operation, body))
             }
             Mode::Throttle => Ok(error("ProvisionedThroughputExceededException", json!({}))),
-            Mode::Conflict => Ok(conflict(operation, request.body())),
+            Mode::Conflict => Ok(conflict(operation, body)),
             Mode::Refuse => Err("refused on demand".into()),
             Mode::Silent => {
-                self.forward(request).await?;
+                tables::answer(&self.database, operation, body);
                 Err("silent on demand".into())
             }
-            Mode::Error => Ok(named(&fault)),
+            Mode::Error => Ok(error(fault.error.as_deref().unwrap_or("InternalServerError"), json!({}))),
         }
-    }
-
-    async fn forward(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
-        let (mut parts, body) = request.into_parts();
-        parts.uri = format!("http://{}/", self.behind).parse()?;
-        let response = self.client.request(Request::from_parts(parts, Full::new(body))).await?;
-        let (parts, body) = response.into_parts();
-        Ok(Response::from_parts(parts, Full::new(body.collect().await?.to_bytes())))
     }
 
     async fn files(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
@@ -264,10 +265,6 @@ impl Gate {
         let (parts, body) = response.into_parts();
         Ok(Response::from_parts(parts, Full::new(body.collect().await.map_err(|error| error.to_string())?.to_bytes())))
     }
-}
-
-fn named(fault: &Fault) -> Response<Full<Bytes>> {
-    error(fault.error.as_deref().unwrap_or("InternalServerError"), json!({}))
 }
 
 /// Transactions tell of a conflict part by part, single writes by an exception of their own.
@@ -284,8 +281,6 @@ fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
 fn error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
     body["__type"] = format!("com.amazonaws.dynamodb.v20120810#{name}").into();
     body["message"] = "on demand".into();
-    let mut response = Response::new(Full::new(body.to_string().into()));
-    *response.status_mut() = if name == "InternalServerError" { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::BAD_REQUEST };
-    response.headers_mut().insert(header::CONTENT_TYPE, header::HeaderValue::from_static("application/x-amz-json-1.0"));
-    response
+    let status = if name == "InternalServerError" { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::BAD_REQUEST };
+    tables::response(status, body.to_string())
 }

@@ -3,6 +3,7 @@
 
 use std::{
     convert::Infallible,
+    io,
     net::SocketAddr,
     pin::Pin,
     sync::Arc,
@@ -26,6 +27,8 @@ use crate::pages::Pages;
 
 /// What the gateway takes at most. Of a longer body the first bytes are enough to refuse it.
 const MAX_BODY: usize = 10 * 1024 * 1024;
+/// A body that takes longer is given up.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// A little longer than the `Keep-Alive` header promises, so that no client meets a closed door.
 const IDLE: Duration = Duration::from_secs(7);
 
@@ -39,7 +42,7 @@ pub async fn serve(listener: TcpListener, edge: Edge, pages: Option<Pages>) {
         let front = Arc::clone(&front);
         let service = service_fn(move |request| {
             let front = Arc::clone(&front);
-            async move { Ok::<_, Infallible>(front.answer(request, peer).await) }
+            async move { front.answer(request, peer).await }
         });
         tokio::spawn(
             http1::Builder::new().timer(TokioTimer::new()).header_read_timeout(IDLE).serve_connection(TokioIo::new(stream), service),
@@ -53,19 +56,21 @@ struct Front {
 }
 
 impl Front {
-    async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> Response<Whole> {
+    /// A body that breaks off, or never comes, ends its connection: half a request is none.
+    async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> io::Result<Response<Whole>> {
         let (parts, body) = request.into_parts();
         let stays_open = parts.version == Version::HTTP_11 && !asks_to_close(&parts.headers);
-        let request = Request::from_parts(parts, whole(body).await);
+        let body = tokio::time::timeout(PATIENCE, whole(body)).await.map_err(|_| io::ErrorKind::TimedOut)?;
+        let request = Request::from_parts(parts, body.map_err(io::Error::other)?);
         let mut response = match &self.pages {
-            Some(pages) if request.uri().path().starts_with("/_local") => pages.answer(&request),
+            Some(pages) if Pages::are_at(request.uri().path()) => pages.answer(&request),
             _ => self.edge.answer(request, peer.ip()).await,
         };
         if stays_open {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("keep-alive"));
             response.headers_mut().insert(HeaderName::from_static("keep-alive"), HeaderValue::from_static("timeout=5"));
         }
-        response.map(|body| Whole(Some(body)))
+        Ok(response.map(|body| Whole(Some(body))))
     }
 }
 
@@ -75,17 +80,18 @@ fn asks_to_close(headers: &HeaderMap) -> bool {
 }
 
 /// The body, or the beginning of one that is too long; the rest is read and dropped, so that the
-/// client hears the answer. One that breaks off is what came of it.
-async fn whole(mut body: Incoming) -> Bytes {
+/// client hears the answer.
+async fn whole(mut body: Incoming) -> hyper::Result<Bytes> {
     let mut read = BytesMut::new();
-    while let Some(Ok(frame)) = body.frame().await {
+    while let Some(frame) = body.frame().await {
+        let frame = frame?;
         if let Some(data) = frame.data_ref()
             && read.len() <= MAX_BODY
         {
             read.extend_from_slice(data);
         }
     }
-    read.freeze()
+    Ok(read.freeze())
 }
 
 /// A body in one piece. Unlike `Full`, an empty one has not ended before it was asked: only then

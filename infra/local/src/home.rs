@@ -1,6 +1,12 @@
 //! What a laptop keeps between two starts: the data folder, the keys, the first administrator.
 
-use std::{collections::HashMap, fs, io::Write, os::unix::fs::OpenOptionsExt, path::Path};
+use std::{
+    collections::HashMap,
+    fs,
+    io::Write,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
+    path::Path,
+};
 
 use common::{Clock, Setup};
 use domain::{
@@ -9,7 +15,7 @@ use domain::{
     user::{DEFAULT_AVATAR, User},
 };
 use identity::{NamedKey, chance, password::Hasher, token::PublicKey};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use store::NewUser;
 
 use crate::{Trouble, cloud::Cloud};
@@ -98,7 +104,8 @@ impl LocalSettings {
 pub fn make_folder(folder: &Path) -> Result<(), Trouble> {
     let unwritable =
         |error| Trouble::new(format!("The data folder {} cannot be written: {error}. Set DATA_DIR to another one.", folder.display()));
-    fs::create_dir_all(folder).map_err(unwritable)?;
+    // Password hashes lie in it: it is the owner's alone.
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
     let probe = folder.join(".writable");
     fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)).map_err(unwritable)
 }
@@ -106,8 +113,13 @@ pub fn make_folder(folder: &Path) -> Result<(), Trouble> {
 /// The first committee and the first super admin, unless the address has an account already.
 ///
 /// # Errors
-/// When the store does not answer, or the address is none.
+/// When the store does not answer, the address is none, or the password is too weak for an administrator.
 pub async fn found(setup: &Setup, admin_email: &str, admin_password: &SecretString) -> Result<(), Trouble> {
+    let min_length = setup.settings.password_min_length_admin;
+    let weak = |_| {
+        Trouble::new(format!("The setting LOCAL_ADMIN_PASSWORD must be {min_length} to 128 letters long and nothing that everybody knows."))
+    };
+    domain::password::check(admin_password.expose_secret(), min_length, None).map_err(weak)?;
     let email: Email = admin_email.parse().map_err(|_| Trouble::new("The setting LOCAL_ADMIN_EMAIL is no e-mail address."))?;
     if setup.store.email_owner(&email).await?.is_some() {
         return Ok(());

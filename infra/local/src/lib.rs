@@ -6,6 +6,7 @@ pub mod faults;
 pub mod front;
 pub mod home;
 pub mod pages;
+mod tables;
 pub mod watch;
 
 use std::fmt;
@@ -27,7 +28,6 @@ pub fn house(setup: &Setup) -> Result<Edge, BadSetting> {
 }
 
 /// Why the local cloud cannot run, in one sentence for the person in front of it.
-#[derive(Debug)]
 pub struct Trouble(String);
 
 impl Trouble {
@@ -40,6 +40,13 @@ impl Trouble {
 impl fmt::Display for Trouble {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
+    }
+}
+
+/// The same sentence: it is what a `main` that returns this prints.
+impl fmt::Debug for Trouble {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
     }
 }
 

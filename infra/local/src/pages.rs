@@ -24,6 +24,11 @@ impl Pages {
         Self { cloud, clock, about }
     }
 
+    /// Whether `path` is a local page.
+    pub(crate) fn are_at(path: &str) -> bool {
+        path == "/_local" || path.starts_with("/_local/")
+    }
+
     pub(crate) fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
         if !is_of_this_machine(request) {
             return json_response(
@@ -62,10 +67,13 @@ impl Pages {
 /// A name that a browser was tricked into resolving to this machine is not this machine's, and a
 /// page of another origin says so.
 fn is_of_this_machine(request: &Request<Bytes>) -> bool {
-    let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    let host = |text: &str| matches!(text.rsplit_once(':').map_or(text, |(host, _)| host), "127.0.0.1" | "localhost");
-    let own = |origin: &str| origin.strip_prefix("http://").is_some_and(host);
-    text(header::HOST).is_some_and(host) && text(header::ORIGIN).is_none_or(own)
+    let text = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or("?"));
+    let Some(host) = text("host") else { return false };
+    let (name, port) = host.split_once(':').unwrap_or((host, "80"));
+    let is_named = ["127.0.0.1", "localhost"].contains(&name) && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_own_origin = text("origin").is_none_or(|origin| origin.strip_prefix("http://") == Some(host));
+    let is_own_site = text("sec-fetch-site").is_none_or(|site| ["same-origin", "none"].contains(&site));
+    is_named && is_own_origin && is_own_site
 }
 
 fn html(page: &'static str) -> Response<Bytes> {
@@ -81,5 +89,6 @@ fn json_response(status: StatusCode, value: &Value) -> Response<Bytes> {
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     response
 }

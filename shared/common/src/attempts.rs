@@ -9,7 +9,7 @@ use std::time::Duration;
 use domain::{Email, Instant};
 use store::{Counter, Reservation, Store};
 
-use crate::{Client, Failure, Refused};
+use crate::{Client, Failure, Refusal, Refused};
 
 const QUARTER_HOUR: Duration = Duration::from_secs(15 * 60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -29,6 +29,24 @@ pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
 /// class signs up from one room.
 pub fn of_registering(client: &Client, per_hour: u64) -> [Counter; 1] {
     [Counter { name: "register", key: client.network.clone(), most: per_hour, length: HOUR }]
+}
+
+/// What came of work that places were taken for: somebody was proved, and the places go on to be
+/// given back beside the next step; or nobody was, and they stay taken. A fault is not the caller's
+/// failure: the places are given back.
+///
+/// # Errors
+/// `BAD_AUTH_COMBINATION_MESSAGE` for nobody, else the fault or refusal of `proof`.
+pub async fn settle<T>(store: &Store, reserved: Reservation, proof: Result<Option<T>, Failure>) -> Result<(T, Reservation), Failure> {
+    match proof {
+        Ok(Some(proved)) => Ok((proved, reserved)),
+        Ok(None) => Err(Refusal::BadAuthCombination.into()),
+        Err(failure) => {
+            // What cannot be given back stays taken until its window ends.
+            let _ = store.give_back(reserved).await;
+            Err(failure)
+        }
+    }
 }
 
 /// Takes a place in each of `counters`.

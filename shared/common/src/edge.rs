@@ -54,6 +54,13 @@ enum Target {
     Nowhere,
 }
 
+impl Target {
+    /// What nobody may keep a copy of.
+    fn is_about_accounts(&self) -> bool {
+        matches!(self, Self::Path(path) if ["/auth", "/otp", "/users"].iter().any(|start| path.starts_with(start)))
+    }
+}
+
 impl Edge {
     /// The edge in front of `router`.
     ///
@@ -127,7 +134,10 @@ impl Inner {
         let (standing, caller) = match Presented::read(request.headers(), &self.doorkeeper.verifier, now) {
             Presented::Good(claims, token) if !self.doorkeeper.knows_dead(claims.sid) => {
                 let key = format!("u:{}", claims.sub);
-                tokio::join!(self.throttle.count(&key, now), self.doorkeeper.find(*claims, token, now))
+                match self.throttle.known_over(&key, now) {
+                    Some(over) => (over, Caller::Nobody),
+                    None => tokio::join!(self.throttle.count(&key, now), self.doorkeeper.find(*claims, token, now)),
+                }
             }
             Presented::Nothing => (self.throttle.count(&format!("ip:{}", client.network), now).await, Caller::Nobody),
             Presented::Rubbish | Presented::Good(..) => {
@@ -138,12 +148,16 @@ impl Inner {
             Caller::Person(person) => Some(Arc::clone(person)),
             _ => None,
         };
-        let response = if standing.is_over {
+        let no_store = target.is_about_accounts();
+        let mut response = if standing.is_over {
             Failure::from(Refusal::TooManyRequests).into_response()
         } else {
             let (response, ()) = tokio::join!(self.route(request, target, caller, ip, now), self.note_active(person.as_deref(), now));
             response
         };
+        if no_store {
+            response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        }
         Arrived { response, standing: Some(standing), user_id: person.map(|person| person.user.user_id.to_string()) }
     }
 
@@ -163,7 +177,6 @@ impl Inner {
 
     async fn route(&self, request: http::Request<Bytes>, target: Target, caller: Caller, ip: IpAddr, now: Instant) -> Response {
         let Target::Path(path) = target else { return Failure::from(Refusal::NotFound).into_response() };
-        let no_store = ["/auth", "/otp", "/users"].iter().any(|start| path.starts_with(start));
         let (mut parts, body) = request.into_parts();
         let uri = match parts.uri.query() {
             Some(query) => format!("{path}?{query}").parse::<Uri>(),
@@ -180,7 +193,7 @@ impl Inner {
         }
         let request = Request::from_parts(parts, Body::from(body));
         let answered = AssertUnwindSafe(Box::pin(self.router.clone().oneshot(request))).catch_unwind().await;
-        let mut response = match answered {
+        match answered {
             Ok(Ok(response)) => response,
             Err(panic) => {
                 let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
@@ -188,11 +201,7 @@ impl Inner {
                 response.extensions_mut().insert(Wrong(format!("panic: {}", text.unwrap_or_default())));
                 response
             }
-        };
-        if no_store {
-            response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
-        response
     }
 
     /// Beside the handler's own work, and only when the last time is five minutes old.

@@ -87,8 +87,8 @@ pub(crate) fn set_preflight(headers: &mut HeaderMap, request: &HeaderMap) {
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET,HEAD,PUT,PATCH,POST,DELETE"));
     headers.insert(header::VARY, HeaderValue::from_static("Access-Control-Request-Headers"));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
-    if let Some(asked) = request.get(header::ACCESS_CONTROL_REQUEST_HEADERS) {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
+    for asked in request.get_all(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.append(header::ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
     }
 }
 

@@ -144,7 +144,8 @@ impl Fields {
     /// The field `name` as `read` reads it. Absent, null and empty are `FIELD_REQUIRED_MESSAGE`.
     pub fn required<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<T> {
         let value = self.object.remove(name).unwrap_or(Value::Null);
-        let result = if value.is_null() { Err(Flaw::Required) } else { read(value) };
+        let is_empty = value.is_null() || value.as_str().is_some_and(str::is_empty);
+        let result = if is_empty { Err(Flaw::Required) } else { read(value) };
         self.note(name, result)
     }
 

@@ -61,7 +61,7 @@ impl FromStr for Registration {
 }
 
 /// A setting that is missing or makes no sense. Names the setting and never its value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct BadSetting {
     name: String,
     problem: String,
@@ -77,6 +77,13 @@ impl BadSetting {
 impl fmt::Display for BadSetting {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "The setting {} {}.", self.name, self.problem)
+    }
+}
+
+/// The same sentence: it is what a `main` that returns this prints.
+impl fmt::Debug for BadSetting {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
     }
 }
 

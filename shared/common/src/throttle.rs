@@ -35,10 +35,10 @@ pub struct Throttle {
 }
 
 /// What this container last heard of a key.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Known {
-    count: u64,
     ends: Instant,
+    count: u64,
 }
 
 /// No container remembers more keys.
@@ -52,27 +52,44 @@ impl Throttle {
 
     /// Counts a request of `key` at `now`.
     pub(crate) async fn count(&self, key: &str, now: Instant) -> Standing {
-        let open = self.known(key).filter(|known| now < known.ends);
-        if let Some(known) = open.filter(|known| known.count > self.limit) {
-            return self.standing(known, now);
+        if let Some(over) = self.known_over(key, now) {
+            return over;
         }
-        let fresh = Known { count: 1, ends: now.after(self.window) };
-        let known = match self.store.count_request(key, self.window, now, open.is_some()).await {
-            Ok(window) => Known { count: window.count, ends: window.ends },
-            // So many requests for one key that its item is throttled: more than any limit.
-            Err(Fault::Throttled) => Known { count: self.limit + 1, ends: open.unwrap_or(fresh).ends },
+        let open = self.known(key).filter(|known| now < known.ends);
+        match self.store.count_request(key, self.window, now, open.is_some()).await {
+            Ok(window) => {
+                let known = Known { count: window.count, ends: window.ends };
+                // Answers may arrive out of order: in one window the highest count is the last.
+                self.remember(key, now, |former| if former.ends == known.ends { former.max(known) } else { known }, known);
+                self.standing(known, now)
+            }
+            // So many requests for one key that its item is throttled: more than any limit. Not
+            // remembered, for it may have been the table.
+            Err(Fault::Throttled) => {
+                let ends = open.map_or_else(|| now.after(self.window), |known| known.ends);
+                self.standing(Known { ends, count: self.limit + 1 }, now)
+            }
             // The store is out of reach: better a container that counts alone than nobody served.
             Err(failure) => {
                 tracing::warn!(%failure, "the public limit is counted in memory");
-                open.map_or(fresh, |known| Known { count: known.count + 1, ..known })
+                let fresh = Known { ends: now.after(self.window), count: 1 };
+                let next = |former: Known| if now < former.ends { Known { count: former.count + 1, ..former } } else { fresh };
+                self.standing(self.remember(key, now, next, fresh), now)
             }
-        };
-        self.remember(key, known, now);
-        self.standing(known, now)
+        }
+    }
+
+    /// Where `key` stands if this container remembers that it is over.
+    pub(crate) fn known_over(&self, key: &str, now: Instant) -> Option<Standing> {
+        let known = self.known(key).filter(|known| now < known.ends && known.count > self.limit)?;
+        Some(self.standing(known, now))
     }
 
     fn standing(&self, known: Known, now: Instant) -> Standing {
         let remaining = self.limit.saturating_sub(known.count);
+        // Of two requests at once, one may have been counted into a window that the other opened a
+        // moment later: nobody is told to wait for longer than a window.
+        let now = now.max(known.ends.before(self.window));
         Standing { limit: self.limit, remaining, ends: known.ends, now, is_over: known.count > self.limit }
     }
 
@@ -80,7 +97,8 @@ impl Throttle {
         self.known.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
     }
 
-    fn remember(&self, key: &str, known: Known, now: Instant) {
+    /// Remembers what `next` makes of what was known of `key`, or `first`, and gives it.
+    fn remember(&self, key: &str, now: Instant, next: impl FnOnce(Known) -> Known, first: Known) -> Known {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST_KNOWN {
             all.retain(|_, known| now < known.ends);
@@ -89,10 +107,8 @@ impl Throttle {
             // What is forgotten costs a write more and is still counted exactly.
             all.clear();
         }
-        // Answers may arrive out of order: in one window the highest count is the last.
-        let entry = all.entry(key.to_owned()).or_insert(known);
-        if entry.ends != known.ends || entry.count < known.count {
-            *entry = known;
-        }
+        let known = all.get(key).map_or(first, |former| next(*former));
+        all.insert(key.to_owned(), known);
+        known
     }
 }

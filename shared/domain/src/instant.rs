@@ -7,13 +7,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::Flaw;
 
-/// A point in time, in whole milliseconds of UTC between the years 0001 and 9999. Written as
+/// A point in time, in whole milliseconds of UTC from the year 0001 to 9999-12-30T22:00Z, where the
+/// calendar library ends. Written as
 /// `2026-11-20T23:46:12.000Z`, which sorts as text the way it sorts in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
-/// 0001-01-01T00:00:00.000Z and 9999-12-31T23:59:59.999Z: what four digits of a year can say.
-const BOUNDS: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_300_799_999;
+/// 0001-01-01T00:00:00.000Z, the first year of four digits, and the last instant of the library.
+const BOUNDS: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_207_200_999;
 
 impl Instant {
     /// The instant `milliseconds` after 1970-01-01, moved into the years that can be written.
@@ -62,17 +63,18 @@ impl FromStr for Instant {
     type Err = Flaw;
 
     /// An ISO 8601 instant with its offset, cut to milliseconds, or a date alone, which is its
-    /// midnight in UTC. `Required` for nothing, `Format` for anything else, `Value` outside the
-    /// years 0001–9999.
+    /// midnight in UTC. `Required` for nothing, `Format` for anything else, `Value` outside what an
+    /// instant can be.
     fn from_str(text: &str) -> Result<Self, Flaw> {
         let text = text.trim();
         if text.is_empty() {
             return Err(Flaw::Required);
         }
-        let midnight = || text.parse::<Date>().ok().filter(|_| text.len() == 10)?.to_zoned(TimeZone::UTC).ok();
-        let timestamp = match text.parse::<Timestamp>() {
-            Ok(timestamp) => timestamp,
-            Err(_) => midnight().ok_or(Flaw::Format)?.timestamp(),
+        let date = text.parse::<Date>().ok().filter(|_| text.len() == 10);
+        let timestamp = match date {
+            Some(date) => date.to_zoned(TimeZone::UTC).map_err(|_| Flaw::Value)?.timestamp(),
+            // an annotation such as `[Africa/Tunis]` is beyond ISO 8601
+            None => text.parse::<Timestamp>().ok().filter(|_| !text.contains('[')).ok_or(Flaw::Format)?,
         };
         let milliseconds = timestamp.as_millisecond();
         if BOUNDS.contains(&milliseconds) { Ok(Self(milliseconds)) } else { Err(Flaw::Value) }
@@ -102,10 +104,12 @@ mod tests {
             ("2026-11-20T23:46:12.98765+01:00", "2026-11-20T22:46:12.987Z"),
             ("1956-03-20", "1956-03-20T00:00:00.000Z"),
             ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"),
+            ("9999-12-30", "9999-12-30T00:00:00.000Z"),
         ] {
             assert_eq!(text.parse::<Instant>().map(|at| at.to_string()), Ok(form.to_owned()), "{text}");
         }
-        for text in ["2026-13-01", "yesterday", "2026-11-20T23:46:12", "20261120", "2026-11-20 "] {
+        assert_eq!("9999-12-31".parse::<Instant>(), Err(Flaw::Value));
+        for text in ["2026-13-01", "2026-11-20T23:46:12Z[Africa/Tunis]", "yesterday", "2026-11-20T23:46:12", "20261120", "2026-11-20 "] {
             assert_eq!(text.parse::<Instant>().is_ok(), text == "2026-11-20 ", "{text}");
         }
     }

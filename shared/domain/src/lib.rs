@@ -5,12 +5,14 @@
 //! not; a value that comes from our own tables is trusted and enters through `serde`.
 
 pub mod agent;
+pub mod code;
 pub mod committee;
 pub mod email;
 mod flaw;
 pub mod id;
 mod instant;
 pub mod login_activity;
+pub mod outbox;
 pub mod password;
 pub mod permissions;
 mod phone;

@@ -38,11 +38,26 @@ impl Store {
     pub async fn reserve(&self, counters: &[Counter], now: Instant) -> Result<Result<Reservation, Instant>, Fault> {
         let keys: Vec<Key> = counters.iter().map(|counter| keys::counter(counter.name, &counter.key)).collect();
         let counts = keys.iter().zip(counters).map(|(key, counter)| self.count(key, counter.length, now, false));
-        let windows = join_all(counts).await.into_iter().collect::<Result<Vec<_>, Fault>>()?;
+        let counted = join_all(counts).await;
+        let (mut taken, mut windows, mut failed) = (Vec::new(), Vec::new(), None);
+        for (key, counted) in keys.into_iter().zip(counted) {
+            match counted {
+                Ok(window) => {
+                    taken.push((key, window.ends));
+                    windows.push(window);
+                }
+                Err(fault) => failed = Some(fault),
+            }
+        }
+        let reservation = Reservation(taken);
+        if let Some(fault) = failed {
+            // What cannot be given back stays taken until its window ends.
+            let _ = self.give_back(reservation).await;
+            return Err(fault);
+        }
 
         let full = windows.iter().zip(counters).filter(|(window, counter)| window.count > counter.most).map(|(window, _)| window.ends);
         let ends = full.max();
-        let reservation = Reservation(keys.into_iter().zip(windows.iter().map(|window| window.ends)).collect());
         match ends {
             None => Ok(Ok(reservation)),
             Some(ends) => {

@@ -21,12 +21,14 @@
 //! | e-mail address | records | `EMAIL#<sha-256>` | `EMAIL` | |
 //! | active super admins | records | `ADMINS` | `ADMINS` | |
 //! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>#<id>` folded |
+//! | outgoing message | records | `OUTBOX#<id>` | `OUTBOX` | |
+//! | one-time code | transient | `CODE#<kind>#<user>` | `CODE` | |
 //! | session | transient | `USER#<id>` | `SESSION#<sid>` | |
 //! | public limit | transient | `LIMIT#<key>` | `LIMIT` | |
 //! | security counter | transient | `COUNTER#<name>#<sha-256>` | `COUNTER` | |
 //!
-//! Later entities take their place here: outbox (`OUTBOX#<id>`, sparse in `due`), one-time codes
-//! (`CODE#<kind>#<user>`, transient), audit (`AUDIT#<committee>`), courses, words, files, messages.
+//! An outgoing message stands in `due` under `OUTBOX` until it has left. Later entities take their
+//! place here: audit (`AUDIT#<committee>`), courses, words, files, text messages.
 //!
 //! # What each endpoint costs
 //!
@@ -37,8 +39,9 @@
 //! adds two writes, side by side with its own work, for `lastActive`.
 
 use data_encoding::HEXLOWER;
-use domain::{CommitteeId, Email, SessionId, UserId, folded};
+use domain::{CommitteeId, Email, SessionId, UserId, code::CodeKind, folded};
 use sha2::{Digest, Sha256};
+use uuid::Uuid;
 
 /// The highest cost of an endpoint in its usual course.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -182,6 +185,17 @@ pub(crate) fn session(user: UserId, sid: SessionId) -> Key {
 }
 
 pub(crate) const SESSION_PREFIX: &str = "SESSION#";
+
+pub(crate) fn code(user: UserId, kind: CodeKind) -> Key {
+    transient(format!("CODE#{}#{user}", kind.word()), "CODE")
+}
+
+pub(crate) fn outbox(id: Uuid) -> Key {
+    records(format!("OUTBOX#{id}"), "OUTBOX")
+}
+
+/// The partition of the index `due` in which outgoing messages wait.
+pub(crate) const OUTBOX_DUE: &str = "OUTBOX";
 
 pub(crate) fn limit(key: &str) -> Key {
     transient(format!("LIMIT#{key}"), "LIMIT")

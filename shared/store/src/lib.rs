@@ -4,6 +4,7 @@
 //! never a read before it; what belongs together is one transaction; nothing scans. Whether a
 //! person *may* do a thing is not asked here.
 
+mod codes;
 mod committees;
 mod counters;
 mod fault;

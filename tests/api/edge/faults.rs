@@ -191,6 +191,26 @@ async fn the_public_limit_fails_open_and_the_security_counters_fail_closed() {
 }
 
 #[tokio::test]
+async fn faults_of_ours_do_not_use_up_the_owners_tries() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let email = member.user().email.to_string();
+    let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
+    for operation in ["GetItem", "Query"] {
+        world.strike(Fault { error: Some("InternalServerError".into()), ..Fault::new(Mode::Error).on(operation) });
+        for _ in 0..11 {
+            assert!([500, 503].contains(&member.login(&email, PASSWORD).await.status));
+        }
+    }
+    world.strike(Fault::new(Mode::Error).on("TransactWriteItems").times(200));
+    for _ in 0..11 {
+        assert!([500, 503].contains(&member.put("/users/reset-password", change.clone()).await.status));
+    }
+    world.heal();
+    member.login(&email, PASSWORD).await.tells(Message::LoginSuccess);
+}
+
+#[tokio::test]
 async fn a_public_endpoint_needs_no_caller_who_could_not_be_looked_up() {
     let world = World::new().await;
     let member = world.person(Someone::with(Profile::Member)).await;

@@ -91,6 +91,87 @@ async fn a_body_in_chunks_is_read_and_one_that_is_far_too_long_is_refused() {
 }
 
 #[tokio::test]
+async fn half_a_request_is_none() {
+    let world = World::new().await;
+    let address = door(&world).await;
+    let body = format!(r#"{{"email":"admin@example.org","password":"{}"}}"#, tests::PASSWORD);
+    let before = world.items("transient").len();
+    for request in [
+        format!("POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{body}"),
+        format!("POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\nZZZ\r\n", body.len()),
+    ] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        assert!(!String::from_utf8_lossy(&answer).contains(" 200 "), "{answer:?}");
+    }
+    assert_eq!(world.items("transient").len(), before, "nobody signed in");
+}
+
+#[tokio::test]
+async fn the_local_pages_are_for_this_machine_and_no_other_origin() {
+    let world = World::new().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
+    for (headers, status) in [
+        (format!("Host: {address}"), 200),
+        (format!("Host: {address}\r\nOrigin: http://{address}"), 200),
+        (format!("Host: localhost:{}\r\nSec-Fetch-Site: none", address.port()), 200),
+        ("Host: evil.example".to_owned(), 403),
+        ("Host: 127.0.0.1:80@evil.example".to_owned(), 403),
+        (format!("Host: {address}\r\nOrigin: http://evil.example"), 403),
+        (format!("Host: {address}\r\nOrigin: http://localhost:3000"), 403),
+        (format!("Host: {address}\r\nSec-Fetch-Site: cross-site"), 403),
+    ] {
+        let answer = raw(address, &format!("GET /_local/state HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n")).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{headers}: {answer}");
+    }
+    let outside = raw(address, "GET /_localx HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+    assert!(outside.contains("NOT_FOUND_MESSAGE"), "{outside}");
+}
+
+#[tokio::test]
+async fn faults_are_set_seen_and_cleared_by_http() {
+    let world = World::new().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
+    let faults = async |body: &str| {
+        let request = Request::put(format!("http://{address}/_local/faults")).body(Full::from(body.to_owned())).unwrap();
+        let answer = send(request).await;
+        (answer.status().as_u16(), String::from_utf8_lossy(answer.body()).into_owned())
+    };
+    let set = r#"{"dynamodb":{"mode":"refuse","operation":"Query","times":2}}"#;
+    assert_eq!(faults(set).await, (200, set.to_owned()));
+    let committees =
+        async || send(Request::get(format!("http://{address}/api/v1/committees")).body(Full::default()).unwrap()).await.status().as_u16();
+    assert_eq!((committees().await, committees().await), (503, 200), "a read is tried twice");
+    assert_eq!(faults("{}").await, (200, "{}".to_owned()));
+    assert_eq!(faults(r#"{"dynamodb":{"mode":"nonsense"}}"#).await.0, 400);
+}
+
+#[tokio::test]
+async fn the_embedded_store_answers_nobody_who_does_not_know_its_key() {
+    let world = World::new().await;
+    let request = |credential: &str| {
+        let authorization =
+            format!("AWS4-HMAC-SHA256 Credential={credential}/20261121/eu-west-3/dynamodb/aws4_request, SignedHeaders=host, Signature=00");
+        let request = Request::post(world.setting("AWS_ENDPOINT_URL"))
+            .header("x-amz-target", "DynamoDB_20120810.GetItem")
+            .header("authorization", authorization);
+        let body = r#"{"TableName":"records","Key":{"pk":{"S":"ADMINS"},"sk":{"S":"ADMINS"}}}"#;
+        request.body(Full::from(body)).unwrap()
+    };
+    let refused = send(request("local")).await;
+    assert!(String::from_utf8_lossy(refused.body()).contains("UnrecognizedClientException"));
+    assert!(!refused.headers().contains_key("access-control-allow-origin"));
+    assert_eq!(send(request(&world.setting("AWS_ACCESS_KEY_ID"))).await.status(), 200);
+}
+
+#[tokio::test]
 async fn requests_in_one_breath_are_answered_in_order() {
     let world = World::new().await;
     let address = door(&world).await;

@@ -160,6 +160,45 @@ async fn a_throttled_item_means_over_and_a_store_out_of_reach_means_counting_alo
 }
 
 #[tokio::test]
+async fn counting_alone_is_exact_too() {
+    let world = World::new().await;
+    world.strike(Fault::new(Mode::Refuse).on("UpdateItem"));
+    let (passed, refused) = many(&vec![world.stranger(); 150]).await;
+    assert_eq!((passed.len(), refused), (100, 50));
+}
+
+#[tokio::test]
+async fn one_throttled_write_is_not_held_against_the_next_request() {
+    let world = World::new().await;
+    let stranger = world.stranger();
+    world.strike(Fault::new(Mode::Throttle).on("UpdateItem").times(1));
+    stranger.get("/nowhere").await.refuses(Refusal::TooManyRequests);
+    stranger.get("/nowhere").await.refuses(Refusal::NotFound);
+}
+
+#[tokio::test]
+async fn a_person_who_is_over_costs_the_store_nothing() {
+    let world = World::with(&[("RATE_LIMIT", "1")]).await;
+    let member = world.member().await;
+    member.get("/auth/check").await.shows();
+    member.get("/auth/check").await.refuses(Refusal::TooManyRequests);
+    let answer = member.get("/auth/check").await;
+    answer.refuses(Refusal::TooManyRequests);
+    assert_eq!((answer.cost.requests, answer.header("cache-control")), (0, "no-store"));
+}
+
+#[tokio::test]
+async fn nobody_is_told_to_wait_longer_than_a_window() {
+    let world = World::new().await;
+    let people = vec![world.stranger(); 150];
+    let answers = join_all(people.iter().map(|person| person.get("/nowhere"))).await;
+    for answer in answers {
+        let seconds: f64 = answer.header("retry-after").parse().unwrap();
+        assert!(seconds <= 60.0, "{seconds}");
+    }
+}
+
+#[tokio::test]
 async fn a_clock_that_steps_back_opens_no_second_window() {
     let world = World::with(&[("RATE_LIMIT", "2")]).await;
     let stranger = world.stranger();
