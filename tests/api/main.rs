@@ -6,4 +6,5 @@ mod codes;
 mod committees;
 mod costs;
 mod edge;
+mod start;
 mod users;

@@ -126,6 +126,16 @@ impl World {
         self.settings.get(name).expect("the setting is set")
     }
 
+    /// The same, if it is set.
+    pub fn try_setting(&self, name: &str) -> Option<String> {
+        self.settings.get(name)
+    }
+
+    /// The cloud of this World.
+    pub const fn cloud(&self) -> &Cloud {
+        &self.cloud
+    }
+
     /// The local pages of this World.
     pub fn pages(&self) -> Pages {
         Pages::new(self.cloud.clone(), self.clock().clone(), Value::Null)

@@ -2,9 +2,10 @@
 //! in front of both the faults that somebody asked for.
 
 use std::{
+    collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
     path::Path,
-    sync::Arc,
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -47,8 +48,12 @@ pub struct Cloud {
     endpoint: SocketAddr,
     access_key: String,
     database: Database,
+    parameters: Parameters,
     faults: Faults,
 }
+
+/// Parameters of SSM by name.
+type Parameters = Arc<Mutex<BTreeMap<String, String>>>;
 
 impl Cloud {
     /// A cloud of tables alone that forgets everything: for a test.
@@ -88,10 +93,17 @@ impl Cloud {
         let no_port = |error| Trouble::new(format!("No port can be opened on 127.0.0.1: {error}."));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
-        let gate = Gate { access_key: access_key.clone(), database: database.clone(), files, faults: faults.clone() };
+        let parameters = Parameters::default();
+        let gate = Gate {
+            access_key: access_key.clone(),
+            database: database.clone(),
+            parameters: Arc::clone(&parameters),
+            files,
+            faults: faults.clone(),
+        };
         tokio::spawn(accept(listener, Arc::new(gate)));
         tokio::spawn(expire(database.clone()));
-        Ok(Self { endpoint, access_key, database, faults })
+        Ok(Self { endpoint, access_key, database, parameters, faults })
     }
 
     /// The settings by which a function finds this cloud.
@@ -104,6 +116,11 @@ impl Cloud {
             ("RECORDS_TABLE", "records".to_owned()),
             ("TRANSIENT_TABLE", "transient".to_owned()),
         ]
+    }
+
+    /// Puts a parameter into SSM.
+    pub fn put_parameter(&self, name: &str, value: &str) {
+        self.parameters.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value.to_owned());
     }
 
     /// What may go wrong here.
@@ -213,6 +230,7 @@ async fn accept(listener: TcpListener, gate: Arc<Gate>) {
 struct Gate {
     access_key: String,
     database: Database,
+    parameters: Parameters,
     files: Option<S3Service>,
     faults: Faults,
 }
@@ -223,16 +241,27 @@ type Dropped = Box<dyn std::error::Error + Send + Sync>;
 impl Gate {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
         let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default();
-        let is_tables = text("x-amz-target").starts_with("DynamoDB");
-        let operation = text("x-amz-target").rsplit('.').next().unwrap_or_default().to_owned();
+        let target = text("x-amz-target").to_owned();
+        let (service, operation) = target.split_once('.').unwrap_or_default();
         let is_known = text("authorization").contains(&format!("Credential={}/", self.access_key));
         let (parts, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
-        match (is_tables, is_known) {
-            (true, true) => self.tables(&operation, &body).await,
-            (true, false) => Ok(error("UnrecognizedClientException", json!({}))),
-            (false, _) => self.files(Request::from_parts(parts, body)).await,
+        match service {
+            // the file store checks signatures itself
+            "" => self.files(Request::from_parts(parts, body)).await,
+            _ if !is_known => Ok(error("UnrecognizedClientException", json!({}))),
+            "AmazonSSM" => Ok(self.parameters(&body)),
+            _ => self.tables(operation, &body).await,
         }
+    }
+
+    /// SSM's GetParameters, the only operation of it that anything asks for.
+    fn parameters(&self, body: &[u8]) -> Response<Full<Bytes>> {
+        let asked: Value = serde_json::from_slice(body).unwrap_or_default();
+        let known = self.parameters.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = asked["Names"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let found: Vec<Value> = names.filter_map(|name| Some(json!({ "Name": name, "Value": known.get(name)? }))).collect();
+        tables::response(StatusCode::OK, json!({ "Parameters": found }).to_string())
     }
 
     async fn tables(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {

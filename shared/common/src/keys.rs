@@ -2,16 +2,17 @@
 
 use std::{collections::HashMap, str::FromStr};
 
-use aws_sdk_ssm::{Client, error::DisplayErrorContext};
-use aws_types::SdkConfig;
+use domain::Instant;
 use identity::{
     NamedKey,
     sealing::Sealer,
     token::{PublicKey, Signer, Verifier},
 };
 use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::json;
 
-use crate::{BadSetting, Cursors, settings::Lookup};
+use crate::{BadSetting, Cursors, aws::Aws, settings::Lookup};
 
 /// A key, or a list of keys, separated by commas, that a function asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +48,19 @@ impl Key {
     }
 }
 
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Parameters {
+    parameters: Vec<Parameter>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Parameter {
+    name: String,
+    value: SecretString,
+}
+
 /// The keys that this process may have.
 #[derive(Clone)]
 pub struct Keys(HashMap<&'static str, SecretString>);
@@ -58,19 +72,21 @@ impl Keys {
         Self(all.into_iter().filter_map(|key| Some((key.setting(), lookup(key.setting())?.into()))).collect())
     }
 
-    /// `wanted` from SSM below the path that the setting `KEYS_PATH` names, in one GetParameters;
+    /// `wanted` from SSM below the path that the setting `KEYS_PATH` names, in one GetParameters
+    /// (<https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_GetParameters.html>);
     /// from the settings themselves when there is no such path.
-    pub(crate) async fn read(wanted: &[Key], sdk: &SdkConfig, lookup: Lookup<'_>) -> Result<Self, BadSetting> {
+    pub(crate) async fn read(wanted: &[Key], aws: &Aws, lookup: Lookup<'_>, now: Instant) -> Result<Self, BadSetting> {
         let Some(path) = lookup("KEYS_PATH").filter(|path| !path.is_empty()) else { return Ok(Self::from_settings(lookup)) };
-        let parameters: Vec<String> = wanted.iter().map(|key| key.parameter(path.trim_end_matches('/'))).collect();
-        let request = Client::new(sdk).get_parameters().set_names(Some(parameters.clone())).with_decryption(true);
-        let answer = request.send().await;
-        let answer = answer.map_err(|error| BadSetting::new("KEYS_PATH", format!("could not be read: {}", DisplayErrorContext(error))))?;
+        let names: Vec<String> = wanted.iter().map(|key| key.parameter(path.trim_end_matches('/'))).collect();
+        let body = json!({ "Names": names, "WithDecryption": true }).to_string();
+        let unreadable = |problem| BadSetting::new("KEYS_PATH", format!("could not be read from SSM: {problem}"));
+        let answer = aws.call("ssm", "AmazonSSM.GetParameters", body, now).await.map_err(unreadable)?;
+        let answer: Parameters = serde_json::from_slice(&answer).map_err(|_| unreadable("the answer makes no sense".to_owned()))?;
         let mut keys = HashMap::new();
-        for (key, parameter) in wanted.iter().zip(parameters) {
-            let found = answer.parameters().iter().find(|found| found.name() == Some(&parameter)).and_then(|found| found.value());
-            let value = found.ok_or_else(|| BadSetting::new(&parameter, "is not in SSM"))?;
-            keys.insert(key.setting(), value.into());
+        for (key, name) in wanted.iter().zip(names) {
+            let found = answer.parameters.iter().find(|parameter| parameter.name == name);
+            let found = found.ok_or_else(|| BadSetting::new(&name, "is not in SSM"))?;
+            keys.insert(key.setting(), found.value.clone());
         }
         Ok(Self(keys))
     }

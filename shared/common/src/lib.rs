@@ -7,6 +7,7 @@
 //! ```
 
 pub mod attempts;
+mod aws;
 mod caller;
 mod clock;
 mod cursor;

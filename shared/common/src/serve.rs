@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde::{Deserialize, Serialize};
 
-use crate::{BadSetting, Edge, Failure, Key, Refusal, Setup, log_as_json};
+use crate::{BadSetting, Edge, Failure, Key, Refusal, Setup, log_as_json, settings::environment};
 
 /// Runs `routes` on Lambda: reads the environment and the `keys` that it asks for, opens
 /// connections, and answers events until the process is ended.
@@ -24,7 +24,7 @@ use crate::{BadSetting, Edge, Failure, Key, Refusal, Setup, log_as_json};
 pub async fn serve(keys: &[Key], routes: fn(&Setup) -> Result<Router, BadSetting>) -> Result<(), lambda_runtime::Error> {
     log_as_json();
     let edge = async {
-        let setup = Setup::of_environment(keys).await?;
+        let setup = Setup::start(keys, &environment).await?;
         Edge::new(&setup, routes(&setup)?)
     };
     let edge = edge.await.inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;

@@ -1,0 +1,69 @@
+//! How a function starts on Lambda: settings from the environment, keys from SSM.
+
+use common::{Edge, Key, Setup};
+use tests::World;
+
+const KEYS: &[Key] = auth::KEYS;
+
+/// The environment of the function `auth`, with its keys in SSM and without `missing`.
+async fn start(world: &World, missing: &str) -> Result<Edge, String> {
+    for (name, path) in [
+        ("TOKEN_SIGNING_KEY", "/halqa/test/auth/TOKEN_SIGNING_KEY"),
+        ("SEALING_KEYS", "/halqa/test/auth/SEALING_KEYS"),
+        ("TOKEN_PUBLIC_KEYS", "/halqa/test/public/TOKEN_PUBLIC_KEYS"),
+    ] {
+        let value = if name == missing { "rubbish".to_owned() } else { world.setting(name) };
+        world.cloud().put_parameter(path, &value);
+    }
+    let lookup = |name: &str| match name {
+        _ if name == missing => None,
+        "KEYS_PATH" => Some("/halqa/test/auth".to_owned()),
+        "TOKEN_SIGNING_KEY" | "SEALING_KEYS" | "TOKEN_PUBLIC_KEYS" => None,
+        _ => world.try_setting(name),
+    };
+    let setup = Setup::start(KEYS, &lookup).await.map_err(|problem| problem.to_string())?;
+    let routes = auth::routes(&setup).map_err(|problem| problem.to_string())?;
+    Edge::new(&setup, routes).map_err(|problem| problem.to_string())
+}
+
+#[tokio::test]
+async fn its_keys_come_from_its_own_path() {
+    let world = World::new().await;
+    let edge = start(&world, "").await.unwrap();
+    let member = world.member().await;
+    let mut request = http::Request::get("/api/v1/auth/check").body(bytes::Bytes::new()).unwrap();
+    request.headers_mut().insert("authorization", member.token().parse().unwrap());
+    assert_eq!(edge.answer(request, "10.0.0.1".parse().unwrap()).await.status(), 200);
+}
+
+#[tokio::test]
+async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
+    let world = World::new().await;
+    for name in
+        ["RECORDS_TABLE", "TRANSIENT_TABLE", "AWS_REGION", "AWS_ACCESS_KEY_ID", "TOKEN_SIGNING_KEY", "TOKEN_PUBLIC_KEYS", "SEALING_KEYS"]
+    {
+        let problem = start(&world, name).await.err().unwrap_or_else(|| panic!("it started without {name}"));
+        assert!(problem.starts_with(&format!("The setting {name} ")) && problem.ends_with('.'), "{problem}");
+        assert!(!problem.contains("rubbish"), "{problem}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_not_in_ssm_is_named_by_its_path() {
+    let world = World::new().await;
+    let lookup = |name: &str| if name == "KEYS_PATH" { Some("/halqa/empty/auth".to_owned()) } else { world.try_setting(name) };
+    let problem = Setup::start(KEYS, &lookup).await.err().unwrap().to_string();
+    assert_eq!(problem, "The setting /halqa/empty/auth/TOKEN_SIGNING_KEY is not in SSM.");
+}
+
+#[tokio::test]
+async fn ssm_out_of_reach_is_told() {
+    let world = World::new().await;
+    let lookup = |name: &str| match name {
+        "KEYS_PATH" => Some("/halqa/test/auth".to_owned()),
+        "AWS_ENDPOINT_URL" => Some("http://127.0.0.1:9".to_owned()),
+        _ => world.try_setting(name),
+    };
+    let problem = Setup::start(KEYS, &lookup).await.err().unwrap().to_string();
+    assert!(problem.starts_with("The setting KEYS_PATH could not be read from SSM"), "{problem}");
+}
