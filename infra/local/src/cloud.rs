@@ -71,8 +71,8 @@ impl Cloud {
     /// A folder that cannot be written or a data file that is damaged.
     pub async fn in_folder(folder: &Path) -> Result<Self, Trouble> {
         let file = folder.join("dynamodb.sqlite");
-        let damaged =
-            |error| Trouble::new(format!("The data file {} is damaged or in use: {error}. Move it away to begin anew.", file.display()));
+        // The library's own words for this suggest features that are not built in.
+        let damaged = |_| Trouble::new(format!("The data file {} is damaged or in use; move it away to begin anew.", file.display()));
         let database = Database::new(&file.to_string_lossy()).map_err(damaged)?;
         let files = folder.join("s3");
         let unwritable = |error| Trouble::new(format!("The folder {} cannot be written: {error}.", files.display()));

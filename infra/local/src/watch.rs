@@ -18,7 +18,7 @@ pub async fn run(root: &Path, port: u16, settings: &LocalSettings) -> Result<Exi
         install().await?;
     }
     let mut watch = Command::new("cargo");
-    watch.args(["lambda", "watch", "--invoke-address", "127.0.0.1", "--invoke-port", &port.to_string()]);
+    watch.args(["lambda", "watch", "--invoke-address", "127.0.0.1", "--invoke-port", &port.to_string(), "--disable-cors"]);
     watch.current_dir(root).envs(settings.iter()).kill_on_drop(true);
     let failed = |error| Trouble::new(format!("cargo lambda watch cannot be run: {error}."));
     watch.spawn().map_err(failed)?.wait().await.map_err(failed)

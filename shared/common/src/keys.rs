@@ -99,7 +99,7 @@ impl Keys {
         let setting = Key::TokenSigning.setting();
         let keys: Vec<NamedKey> = self.list(setting)?;
         let [key] = keys.as_slice() else { return Err(BadSetting::new(setting, "must be one key")) };
-        Signer::new(key).map_err(|problem| BadSetting::new(setting, problem))
+        Ok(Signer::new(key))
     }
 
     /// What checks tokens.

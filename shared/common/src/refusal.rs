@@ -40,7 +40,7 @@ macro_rules! table {
 table! {
     /// What a success says.
     Message {
-        UserRegistered      201 "USER_REGISTERED_SUCCESS_MESSAGE"    "Votre compte a été créé. Un code de vérification vous est envoyé par e-mail."
+        UserRegistered      201 "USER_REGISTERED_SUCCESS_MESSAGE"    "Votre compte a été créé."
         LoginSuccess        200 "LOGIN_SUCCESS_MESSAGE"              "Vous êtes connecté."
         OtpRequired         200 "OTP_REQUIRED_MESSAGE"               "Saisissez le code affiché par votre application d’authentification."
         LogoutSuccess       200 "LOGOUT_SUCCESS_MESSAGE"             "Vous êtes déconnecté."

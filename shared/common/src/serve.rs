@@ -39,7 +39,7 @@ pub struct Event {
     #[serde(default)]
     raw_path: String,
     #[serde(default)]
-    raw_query_string: String,
+    raw_query_string: Option<String>,
     #[serde(default)]
     headers: HashMap<String, String>,
     #[serde(default)]
@@ -67,7 +67,7 @@ struct RequestHttp {
 pub struct Answer {
     /// The status.
     pub status_code: u16,
-    /// The headers; none of ours stands twice.
+    /// The headers, each name once.
     pub headers: HashMap<String, String>,
     /// The body, in base64 when it is no text.
     pub body: String,
@@ -84,8 +84,12 @@ pub async fn answer_event(edge: &Edge, event: Event) -> Answer {
             http::Response::from_parts(parts, axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default())
         }
     };
-    let headers = response.headers().iter();
-    let headers = headers.map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned())).collect();
+    let mut headers: HashMap<String, String> = HashMap::new();
+    for (name, value) in response.headers() {
+        let value = String::from_utf8_lossy(value.as_bytes());
+        // The gateway takes each name once: what stands in several lines stands in one there.
+        headers.entry(name.to_string()).and_modify(|line| *line = format!("{line}, {value}")).or_insert_with(|| value.into_owned());
+    }
     let status_code = response.status().as_u16();
     match String::from_utf8(response.into_body().into()) {
         Ok(body) => Answer { status_code, headers, body, is_base64_encoded: false },
@@ -96,7 +100,8 @@ pub async fn answer_event(edge: &Edge, event: Event) -> Answer {
 /// The request that `event` tells of; `None` when it tells of none.
 fn request(event: Event) -> Option<(http::Request<Bytes>, IpAddr)> {
     let path = encoded(&event.raw_path, |byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte));
-    let query = encoded(&event.raw_query_string, |byte| byte.is_ascii_graphic() && !b"\"<>`{}|\\^#".contains(&byte));
+    let query =
+        encoded(event.raw_query_string.as_deref().unwrap_or_default(), |byte| byte.is_ascii_graphic() && !b"\"<>`{}|\\^#".contains(&byte));
     let uri = if query.is_empty() { path } else { format!("{path}?{query}") };
     let body = match event.body {
         None => Bytes::new(),

@@ -2,6 +2,7 @@
 //! reads first.
 
 pub mod chance;
+mod ed25519;
 pub mod known_passwords;
 pub mod password;
 pub mod sealing;

@@ -88,6 +88,17 @@ async fn odd_events_get_whole_answers() {
 }
 
 #[tokio::test]
+async fn a_header_of_several_lines_is_given_in_one() {
+    let world = World::new().await;
+    let mut event = event("fallback/health.json");
+    event["requestContext"]["http"]["method"] = json!("OPTIONS");
+    event["rawQueryString"] = json!(null);
+    event["headers"]["access-control-request-headers"] = json!("authorization, content-type");
+    let answer = replay(&world, event).await;
+    assert_eq!((answer.status_code, answer.headers["access-control-allow-headers"].as_str()), (204, "authorization, content-type"));
+}
+
+#[tokio::test]
 async fn what_tells_of_no_request_is_told_so() {
     let world = World::new().await;
     let good = event("auth/check.json");
