@@ -73,6 +73,8 @@ pub struct Answer {
     pub body: String,
     /// Whether it is.
     pub is_base64_encoded: bool,
+    /// None; `cargo lambda watch` wants to be told so.
+    pub cookies: [String; 0],
 }
 
 /// The answer to one event, however odd it is.
@@ -92,8 +94,8 @@ pub async fn answer_event(edge: &Edge, event: Event) -> Answer {
     }
     let status_code = response.status().as_u16();
     match String::from_utf8(response.into_body().into()) {
-        Ok(body) => Answer { status_code, headers, body, is_base64_encoded: false },
-        Err(bytes) => Answer { status_code, headers, body: BASE64.encode(bytes.as_bytes()), is_base64_encoded: true },
+        Ok(body) => Answer { status_code, headers, body, is_base64_encoded: false, cookies: [] },
+        Err(bytes) => Answer { status_code, headers, body: BASE64.encode(bytes.as_bytes()), is_base64_encoded: true, cookies: [] },
     }
 }
 
