@@ -2,10 +2,11 @@
 
 use axum::extract::{FromRequestParts, State};
 use common::{
-    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Registration, Reply, attempts, secret, text, told,
+    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Registration, Reply, attempts, secret, text,
+    text_or_empty, told,
 };
 use domain::{
-    CommitteeId, Email, Flaw, Instant, Name, Permissions, Phone, Profile, UserId,
+    CommitteeId, Email, Flaw, Instant, Line, Name, Permissions, Phone, Profile, UserId,
     password::Owner,
     user::{Account, DEFAULT_AVATAR, User},
 };
@@ -69,13 +70,8 @@ impl FromFields<Users> for NewAccount {
 
 /// Both parts of a number, or neither; the empty text is neither.
 fn phone(fields: &mut Fields) -> Option<Phone> {
-    let part = |value| match text::<domain::Line<15>>(value) {
-        Ok(part) => Ok(part.to_string()),
-        Err(Flaw::Required) => Ok(String::new()),
-        Err(flaw) => Err(flaw),
-    };
-    let code = fields.optional("phoneCode", part)?.unwrap_or_default();
-    let number = fields.optional("phone", part)?.unwrap_or_default();
+    let code = fields.optional("phoneCode", text_or_empty::<Line<15>>)?.unwrap_or_default();
+    let number = fields.optional("phone", text_or_empty::<Line<15>>)?.unwrap_or_default();
     let refused = match (code.is_empty(), number.is_empty()) {
         (true, true) => return Some(Phone::default()),
         (true, false) => ("phoneCode", Flaw::Required),

@@ -125,12 +125,12 @@ impl Inner {
             headers::set_preflight(response.headers_mut(), request.headers());
             return Arrived { response, standing: None, user_id: None };
         }
+        let client = Client::new(ip, request.headers());
         if is_outside_limit(&target, request.method()) {
-            let response = self.route(request, target, Caller::Nobody, ip, now).await;
+            let response = self.route(request, target, Caller::Nobody, client, now).await;
             return Arrived { response, standing: None, user_id: None };
         }
 
-        let client = Client::new(ip, request.headers());
         let (standing, caller) = match Presented::read(request.headers(), &self.doorkeeper.verifier, now) {
             Presented::Good(claims, token) if !self.doorkeeper.knows_dead(claims.sid) => {
                 let key = format!("u:{}", claims.sub);
@@ -152,7 +152,7 @@ impl Inner {
         let mut response = if standing.is_over {
             Failure::from(Refusal::TooManyRequests).into_response()
         } else {
-            let (response, ()) = tokio::join!(self.route(request, target, caller, ip, now), self.note_active(person.as_deref(), now));
+            let (response, ()) = tokio::join!(self.route(request, target, caller, client, now), self.note_active(person.as_deref(), now));
             response
         };
         if no_store {
@@ -175,7 +175,7 @@ impl Inner {
         }
     }
 
-    async fn route(&self, request: http::Request<Bytes>, target: Target, caller: Caller, ip: IpAddr, now: Instant) -> Response {
+    async fn route(&self, request: http::Request<Bytes>, target: Target, caller: Caller, client: Client, now: Instant) -> Response {
         let Target::Path(path) = target else { return Failure::from(Refusal::NotFound).into_response() };
         let (mut parts, body) = request.into_parts();
         let uri = match parts.uri.query() {
@@ -185,7 +185,7 @@ impl Inner {
         let Ok(uri) = uri else { return Failure::from(Refusal::NotFound).into_response() };
         parts.uri = uri;
         parts.extensions.insert(Now(now));
-        parts.extensions.insert(Client::new(ip, &parts.headers));
+        parts.extensions.insert(client);
         parts.extensions.insert(caller);
         if parts.method == Method::HEAD {
             parts.method = Method::GET;
