@@ -1,15 +1,16 @@
 //! The cost table of the store, measured.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use common::Message;
 use domain::Profile;
+use http::Method;
 use serde_json::json;
 use store::{
     Cost,
     keys::{Budget, COSTS},
 };
-use tests::{Document, PASSWORD, Someone, World};
+use tests::{Authenticator, Document, PASSWORD, Person, Someone, World};
 
 /// The row of the cost table that this cost makes.
 fn row(route: &str, cost: Cost) -> String {
@@ -58,11 +59,105 @@ async fn every_endpoint_costs_what_the_table_says() {
     within("PUT /users/reset-password", member.put("/users/reset-password", change).await.cost);
     within("POST /auth/logout", member.post("/auth/logout", json!({})).await.cost);
 
+    people(&world, &admin, &mut within).await;
+    ways_in(&world, &mut within).await;
+    one_time_passwords(&world, &admin, &mut within).await;
+
     let promised = |Budget { route, round_trips, reads, writes }: &Budget| {
         row(route, Cost { round_trips: *round_trips, reads: *reads, writes: *writes, ..Cost::default() })
     };
     let promised: BTreeSet<String> = COSTS.iter().map(promised).collect();
     assert_eq!(BTreeSet::from_iter(measured), promised);
+}
+
+type Within<'a> = &'a mut dyn FnMut(&str, Cost);
+
+/// A person whose window of the public limit is open, so that what follows counts.
+async fn counted(person: Person) -> Person {
+    person.get("/nowhere").await;
+    person
+}
+
+async fn people(world: &World, admin: &Person, within: Within<'_>) {
+    let member = counted(world.member().await).await;
+    let other = world.account(&Someone::with(Profile::Member)).await;
+    within("GET /users/activity", member.get("/users/activity").await.cost);
+    within("GET /users/my-committee-users", member.get("/users/my-committee-users").await.cost);
+    let own = format!("/users/{}", member.user().user_id);
+    within("GET /users/{userId}/export", member.get(&format!("{own}/export")).await.cost);
+    within("PUT /users/{userId}", member.put(&own, json!({ "name": "Leïla" })).await.cost);
+    let picture = include_bytes!("../../functions/files/src/default.png");
+    let sent = member.with("content-type", "image/png").send(Method::POST, "/api/v1/users/avatar", picture.as_slice().into()).await;
+    within("POST /users/avatar", sent.cost);
+    let path = format!("/users/user-status/{}", other.user_id);
+    within("PUT /users/user-status/{userId}", admin.put(&path, json!({ "isActive": false })).await.cost);
+    within("PUT /team/{userId}", admin.put(&format!("/team/{}", other.user_id), json!({ "role": "Trésorier" })).await.cost);
+    within("GET /audit", admin.get("/audit").await.cost);
+    let erased = member.json().send(Method::DELETE, &format!("/api/v1{own}"), json!({ "password": PASSWORD }).to_string().into()).await;
+    erased.tells(Message::UserDeleted);
+    within("DELETE /users/{userId}", erased.cost);
+}
+
+async fn ways_in(world: &World, within: Within<'_>) {
+    let someone = Someone::with(Profile::Member).unverified().reached_at("216", "20123456");
+    let member = counted(world.person(someone).await).await;
+    let email = member.user().email.to_string();
+    let stranger = counted(world.stranger()).await;
+    let asked = stranger.post("/auth/passwordless", json!({ "email": email })).await;
+    within("POST /auth/passwordless", asked.cost);
+    let code = world.mailed_code(&email).await;
+    let arriving = counted(world.stranger().holding(asked.json()["token"].as_str().unwrap())).await;
+    let arrived = arriving.get(&format!("/auth/passwordless?code={code}")).await;
+    arrived.tells(Message::LoginSuccess);
+    within("GET /auth/passwordless", arrived.cost);
+    within("GET /users/reset-password", stranger.get(&format!("/users/reset-password?sendMethode=email&email={email}")).await.cost);
+    let code = world.mailed_code(&email).await;
+    let wish = json!({ "email": email, "code": code, "newPassword": "cinq cigognes au nord", "confirmPassword": "cinq cigognes au nord" });
+    let reset = stranger.post("/users/reset-password", wish).await;
+    reset.tells(Message::PasswordChanged);
+    within("POST /users/reset-password", reset.cost);
+
+    let member = counted(world.signed_in(world.user(member.user().user_id).await).await).await;
+    within("POST /users/email-verification", member.post("/users/email-verification", json!({})).await.cost);
+    let code = world.mailed_code(&email).await;
+    let verified = stranger.put("/users/email-verification", json!({ "email": email, "code": code })).await;
+    verified.tells(Message::EmailVerified);
+    within("PUT /users/email-verification", verified.cost);
+    within("POST /users/phone-verification", member.post("/users/phone-verification", json!({})).await.cost);
+    let code = world.texted_code("+21620123456").await;
+    let verified = member.put("/users/phone-verification", json!({ "code": code })).await;
+    verified.tells(Message::PhoneVerified);
+    within("PUT /users/phone-verification", verified.cost);
+}
+
+async fn one_time_passwords(world: &World, admin: &Person, within: Within<'_>) {
+    let member = counted(world.member().await).await;
+    within("GET /otp/generate", member.get("/otp/generate").await.cost);
+    let authenticator = Authenticator::enrolled_by(world, &member).await;
+    world.clock().advance(Duration::from_secs(30));
+    let email = member.user().email.as_str();
+    let step = world.stranger().login(email, PASSWORD).await.tells(Message::OtpRequired)["token"].as_str().unwrap().to_owned();
+    let arriving = counted(world.stranger().holding(&step)).await;
+    let arrived = arriving.post("/otp/verify", json!({ "code": authenticator.code(world) })).await;
+    arrived.tells(Message::OtpVerified);
+    within("POST /otp/verify", arrived.cost);
+    world.clock().advance(Duration::from_secs(30));
+    let member = counted(world.signed_in(world.user(member.user().user_id).await).await).await;
+    let renewed = member.post("/otp/recovery-codes", json!({ "code": authenticator.code(world) })).await;
+    renewed.tells(Message::RecoveryCodes);
+    within("POST /otp/recovery-codes", renewed.cost);
+    world.clock().advance(Duration::from_secs(30));
+    let wish = json!({ "password": PASSWORD, "code": authenticator.code(world) }).to_string();
+    let disabled = counted(member).await.json().send(Method::DELETE, "/api/v1/otp", wish.into()).await;
+    disabled.tells(Message::OtpDisabled);
+    within("DELETE /otp", disabled.cost);
+
+    let other = world.member().await;
+    Authenticator::enrolled_by(world, &other).await;
+    let admin = counted(admin.clone()).await;
+    let reset = admin.delete(&format!("/team/{}/otp", other.user().user_id)).await;
+    reset.tells(Message::OtpReset);
+    within("DELETE /team/{userId}/otp", reset.cost);
 }
 
 #[test]

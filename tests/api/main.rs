@@ -2,7 +2,6 @@
 #![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod auth;
-mod codes;
 mod committees;
 mod costs;
 mod edge;

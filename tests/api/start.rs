@@ -10,6 +10,7 @@ async fn start(world: &World, missing: &str) -> Result<Edge, String> {
     for (name, path) in [
         ("TOKEN_SIGNING_KEY", "/halqa/test/auth/TOKEN_SIGNING_KEY"),
         ("SEALING_KEYS", "/halqa/test/auth/SEALING_KEYS"),
+        ("OUTBOX_KEYS", "/halqa/test/auth/OUTBOX_KEYS"),
         ("TOKEN_PUBLIC_KEYS", "/halqa/test/public/TOKEN_PUBLIC_KEYS"),
     ] {
         let value = if name == missing { "rubbish".to_owned() } else { world.setting(name) };
@@ -18,7 +19,7 @@ async fn start(world: &World, missing: &str) -> Result<Edge, String> {
     let lookup = |name: &str| match name {
         _ if name == missing => None,
         "KEYS_PATH" => Some("/halqa/test/auth".to_owned()),
-        "TOKEN_SIGNING_KEY" | "SEALING_KEYS" | "TOKEN_PUBLIC_KEYS" => None,
+        "TOKEN_SIGNING_KEY" | "SEALING_KEYS" | "OUTBOX_KEYS" | "TOKEN_PUBLIC_KEYS" => None,
         _ => world.try_setting(name),
     };
     let setup = Setup::start(KEYS, &lookup).await.map_err(|problem| problem.to_string())?;

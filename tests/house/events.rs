@@ -12,6 +12,9 @@ fn every_route_has_its_event_and_every_event_its_route() {
     let mut met = BTreeSet::new();
     for (file, text) in files("events", ".json") {
         let event: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
+        if file.starts_with("events/dispatcher/") {
+            continue;
+        }
         assert_eq!(event["version"], "2.0", "{file}");
         if file.starts_with("events/odd/") {
             continue;
@@ -45,6 +48,12 @@ fn every_url_has_a_test_file_that_mirrors_it() {
         let segments: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         let file = match (method, segments.as_slice()) {
             ("DELETE", ["auth", "sessions", _]) => "auth/sessions".to_owned(),
+            ("DELETE", ["otp"]) => "otp/disable".to_owned(),
+            ("DELETE", ["users", _]) => "users/erase".to_owned(),
+            (_, ["audit"]) => "users/audit".to_owned(),
+            (_, ["media", _]) => "files/media".to_owned(),
+            (_, ["users", "user-status", _]) => "users/user_status".to_owned(),
+            (_, [noun, id, word]) if id.starts_with('{') => format!("{noun}/{word}"),
             ("GET", [noun, id]) if id.starts_with('{') => format!("{noun}/show"),
             ("PUT", [noun, id]) if id.starts_with('{') => format!("{noun}/change"),
             ("POST", [noun]) => format!("{noun}/create"),

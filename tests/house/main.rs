@@ -48,7 +48,8 @@ fn routes() -> Vec<(String, String)> {
             let path = line.split('"').nth(1).unwrap();
             let rest = &line[line.find(',').unwrap()..line.find(")\n").or_else(|| line.find("))")).unwrap()];
             for method in ["get", "post", "put", "delete"] {
-                if rest.contains(&format!("{method}(")) {
+                let is_effect = method == "get" && rest.contains("effect(");
+                if is_effect || rest.contains(&format!("{method}(")) {
                     all.push((function.clone(), format!("{} {path}", method.to_uppercase())));
                 }
             }
@@ -56,4 +57,9 @@ fn routes() -> Vec<(String, String)> {
     }
     assert!(all.len() > 10, "{all:?}");
     all
+}
+
+/// The functions, by the names of their crates.
+fn functions() -> Vec<String> {
+    files("functions", "Cargo.toml").into_iter().map(|(file, _)| file.split('/').nth(1).unwrap().to_owned()).collect()
 }

@@ -36,7 +36,7 @@ fn gateway() -> BTreeMap<String, Vec<(String, String)>> {
                 let text = |key: &str| properties[key].as_str().unwrap_or("ANY").to_owned();
                 (text("Method"), properties["Path"].as_str().unwrap_or("$default").to_owned())
             };
-            (name.to_lowercase(), events.values().map(route).collect())
+            (name.to_lowercase(), events.values().filter(|event| event["Type"] == "HttpApi").map(route).collect())
         })
         .collect()
 }

@@ -3,14 +3,16 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a kit that cannot go on ends the test")]
 
 mod answer;
+mod authenticator;
 mod document;
 mod person;
 mod world;
 
 pub use answer::Answer;
+pub use authenticator::Authenticator;
 pub use document::Document;
 pub use person::Person;
-pub use world::{Someone, World};
+pub use world::{Someone, World, digits};
 
 /// The password of everybody in a World.
 pub const PASSWORD: &str = "sept grenadiers en fleur";

@@ -91,7 +91,9 @@ impl Person {
         self.json().send(Method::PUT, &format!("/api/v1{path}"), body.to_string().into()).await
     }
 
-    fn json(&self) -> Self {
+    /// The same person, who sends JSON.
+    #[must_use]
+    pub fn json(&self) -> Self {
         self.with("content-type", "application/json")
     }
 

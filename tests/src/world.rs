@@ -5,7 +5,8 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use common::{Clock, Edge, Sessions, Setup};
+use common::{Arrival, Clock, Edge, Sessions, Setup};
+use dispatcher::Dispatcher;
 use domain::{
     CommitteeId, Email, Grant, Instant, Phone, Profile, UserId,
     committee::Committee,
@@ -15,13 +16,15 @@ use domain::{
 use identity::{chance, password::Hasher};
 use local::{
     cloud::Cloud,
+    delivery,
     faults::{Fault, Mode, Service},
     home::{self, LocalSettings},
     house,
     pages::Pages,
 };
 use serde_json::Value;
-use store::NewUser;
+use store::{NewUser, Outcome};
+use tempfile::TempDir;
 
 use crate::{PASSWORD, Person};
 
@@ -32,8 +35,11 @@ pub struct World {
     settings: LocalSettings,
     setup: Setup,
     edge: Edge,
+    dispatcher: Dispatcher,
     people: Arc<AtomicU32>,
     committee: CommitteeId,
+    /// Files lie in it until the last clone of this World is gone.
+    _folder: Arc<TempDir>,
 }
 
 /// Who a person is to be.
@@ -44,12 +50,13 @@ pub struct Someone {
     is_verified: bool,
     is_active: bool,
     committee: Option<CommitteeId>,
+    phone: Option<Phone>,
 }
 
 impl Someone {
     /// A verified person of `profile` in the first committee.
     pub const fn with(profile: Profile) -> Self {
-        Self { profile, grants: Vec::new(), is_verified: true, is_active: true, committee: None }
+        Self { profile, grants: Vec::new(), is_verified: true, is_active: true, committee: None, phone: None }
     }
 
     /// The same in `committee`.
@@ -70,6 +77,12 @@ impl Someone {
         Self { is_verified: false, ..self }
     }
 
+    /// The same with a number that was proved.
+    #[must_use]
+    pub fn reached_at(self, code: &str, number: &str) -> Self {
+        Self { phone: Some(Phone::parse(code, number).expect("a number")), ..self }
+    }
+
     /// The same, but closed.
     #[must_use]
     pub fn inactive(self) -> Self {
@@ -85,9 +98,10 @@ impl World {
 
     /// A founded World with these `settings`.
     pub async fn with(settings: &[(&str, &str)]) -> Self {
-        let cloud = Cloud::in_memory().await.expect("a cloud in memory starts");
+        let folder = tempfile::tempdir().expect("a folder");
+        let cloud = Cloud::in_memory(folder.path()).await.expect("a cloud in memory starts");
         let mut all = LocalSettings::default();
-        all.with_new_keys().find(&cloud);
+        all.with_new_keys().find(&cloud).set("PUBLIC_URL", "https://front.example.org");
         for (name, value) in settings {
             all.set(name, *value);
         }
@@ -95,15 +109,73 @@ impl World {
         home::found(&setup, "admin@example.org", &PASSWORD.into()).await.expect("the World is founded");
         let edge = house(&setup).expect("the house stands");
         let page = setup.store.committees(None, 1).await.expect("the store answers");
-        let committee = page.committees.first().expect("the World has a committee").committee_id;
-        Self { cloud, settings: all, setup, edge, people: Arc::default(), committee }
+        let committee = page.items.first().expect("the World has a committee").committee_id;
+        let dispatcher = Dispatcher::new(&setup).expect("the dispatcher starts");
+        Self { cloud, settings: all, setup, edge, dispatcher, people: Arc::default(), committee, _folder: Arc::new(folder) }
     }
 
     /// Another process of the same service: same tables, keys and clock, a memory of its own.
     pub fn another_process(&self) -> Self {
-        let setup = self.settings.setup(self.setup.clock.clone()).expect("the settings are good");
+        self.another_process_with(&[])
+    }
+
+    /// The same with other `settings`.
+    pub fn another_process_with(&self, settings: &[(&str, &str)]) -> Self {
+        let mut all = self.settings.clone();
+        for (name, value) in settings {
+            all.set(name, *value);
+        }
+        let setup = all.setup(self.setup.clock.clone()).expect("the settings are good");
         let edge = house(&setup).expect("the house stands");
-        Self { setup, edge, ..self.clone() }
+        let dispatcher = Dispatcher::new(&setup).expect("the dispatcher starts");
+        Self { settings: all, setup, edge, dispatcher, ..self.clone() }
+    }
+
+    /// Has the dispatcher deal with everything that the stream has brought.
+    pub async fn deliver(&self) {
+        while delivery::bring(&self.cloud, &self.dispatcher).await.expect("the stream answers") > 0 {}
+    }
+
+    /// Has the dispatcher look for what is due, as it does every minute.
+    pub async fn sweep(&self) {
+        delivery::sweep(&self.dispatcher).await.expect("the dispatcher sweeps");
+    }
+
+    /// The dispatcher of this process.
+    pub const fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    /// The mails that `to` has got, newest first, once everything was delivered.
+    pub async fn mails(&self, to: &str) -> Vec<Value> {
+        self.deliver().await;
+        self.cloud.recorder().mails().into_iter().filter(|mail| mail["to"] == to).collect()
+    }
+
+    /// The text messages that `to` has got, newest first, once everything was delivered.
+    pub async fn texts(&self, to: &str) -> Vec<Value> {
+        self.deliver().await;
+        self.cloud.recorder().texts().into_iter().filter(|text| text["to"] == to).collect()
+    }
+
+    /// The six digits in the last mail to `to`.
+    pub async fn mailed_code(&self, to: &str) -> String {
+        let mails = self.mails(to).await;
+        digits(mails.first().unwrap_or_else(|| panic!("no mail to {to}"))["text"].as_str().expect("a text"))
+    }
+
+    /// The long code in the link of the last mail to `to`.
+    pub async fn mailed_link(&self, to: &str) -> String {
+        let mails = self.mails(to).await;
+        let text = mails.first().unwrap_or_else(|| panic!("no mail to {to}"))["text"].as_str().expect("a text").to_owned();
+        let code = text.split("#code=").nth(1).expect("a link");
+        code.chars().take_while(char::is_ascii_alphabetic).collect()
+    }
+
+    /// The six digits in the last text message to `to`.
+    pub async fn texted_code(&self, to: &str) -> String {
+        let texts = self.texts(to).await;
+        digits(texts.first().unwrap_or_else(|| panic!("no text message to {to}"))["text"].as_str().expect("a text"))
     }
 
     /// The edge of this process.
@@ -144,6 +216,11 @@ impl World {
     /// Has the tables have a bad day.
     pub fn strike(&self, fault: Fault) {
         self.cloud.faults().set([(Service::Dynamodb, fault)].into());
+    }
+
+    /// Has `service` have a bad day.
+    pub fn strike_at(&self, service: Service, fault: Fault) {
+        self.cloud.faults().set([(service, fault)].into());
     }
 
     /// Has the tables have a bad day of kind `mode`, until cleared.
@@ -188,7 +265,10 @@ impl World {
         let number = self.people.fetch_add(1, Ordering::Relaxed) + 1;
         let user = user(self.clock().now(), format!("person{number}@example.org").parse().expect("an address"), committee_id, someone);
         let password_hash = Hasher::default().hash(&PASSWORD.into()).await.expect("a hash");
-        self.setup.store.register(&NewUser { user: user.clone(), password_hash }).await.expect("the store answers");
+        let mut register = self.setup.store.transaction();
+        register.new_user(&NewUser { user: user.clone(), password_hash }).expect("a person");
+        register.follow_admins(&User { is_active: false, ..user.clone() }, &user).expect("a person");
+        assert_eq!(register.commit().await.expect("the store answers"), Outcome::Done);
         user
     }
 
@@ -204,8 +284,9 @@ impl World {
         let stranger = self.stranger();
         let sessions = Sessions::new(&self.setup).expect("the keys are there");
         let client = stranger.client();
-        let begun = sessions.begin(user.clone(), committee, Vec::new(), vec![Method::Pwd], &client, self.clock().now());
-        let view = begun.await.expect("a session begins");
+        let arrival = Arrival { user: user.clone(), committee, activity: Vec::new(), enrolment: None };
+        let begun = sessions.begin(arrival, vec![Method::Pwd], &client, self.clock().now(), self.setup.store.transaction());
+        let view = begun.await.expect("the store answers").expect("a session begins");
         stranger.holding(view.token()).known_as(user)
     }
 
@@ -215,6 +296,11 @@ impl World {
         let owner = self.setup.store.email_owner(&email).await.expect("the store answers").expect("the World is founded");
         let user = self.setup.store.user(owner.user_id).await.expect("the store answers").expect("it is there");
         self.signed_in(user).await
+    }
+
+    /// The account `id` as it is now.
+    pub async fn user(&self, id: UserId) -> User {
+        self.setup.store.user(id).await.expect("the store answers").expect("it is there")
     }
 
     /// A verified member of the first committee, signed in.
@@ -231,7 +317,7 @@ fn user(now: Instant, email: Email, committee_id: CommitteeId, someone: &Someone
         email,
         created_at: now,
         avatar: DEFAULT_AVATAR.to_owned(),
-        phone: Phone::default(),
+        phone: someone.phone.clone().unwrap_or_default(),
         is_active: someone.is_active,
         is_verified: someone.is_verified,
         profile: someone.profile,
@@ -243,5 +329,17 @@ fn user(now: Instant, email: Email, committee_id: CommitteeId, someone: &Someone
         permissions: someone.grants.iter().copied().collect(),
         version: 1,
         epoch: 1,
+        is_phone_verified: someone.phone.is_some(),
+        pending_email: None,
+        erased_at: None,
+    }
+}
+
+/// The only run of six digits in `text`.
+pub fn digits(text: &str) -> String {
+    let runs: Vec<&str> = text.split(|letter: char| !letter.is_ascii_digit()).filter(|run| run.len() >= 6).collect();
+    match runs.as_slice() {
+        [only] if only.len() == 6 => (*only).to_owned(),
+        runs => panic!("{runs:?} in {text}"),
     }
 }

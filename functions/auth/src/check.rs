@@ -13,8 +13,9 @@ pub(crate) struct Shown {
 }
 
 pub(crate) async fn check(State(auth): State<Auth>, Now(now): Now, person: SignedIn) -> Reply<Shown> {
-    let activity = auth.store.login_activity(person.user.user_id, SelfView::ACTIVITY, now).await?;
-    let user = auth.sessions.show(person, activity, now)?;
+    let id = person.user.user_id;
+    let (activity, enrolment) = tokio::join!(auth.store.login_activity(id, SelfView::ACTIVITY, now), auth.store.enrolment(id));
+    let user = auth.sessions.show(person, activity?, enrolment?, now)?;
     let token = user.token().to_owned();
     shown(Shown { user }).map(|told| told.authorized(&token))
 }

@@ -1,13 +1,9 @@
 //! `POST /auth/logout`: the caller's session ends.
 
 use axum::extract::State;
-use common::{Message, Now, Reply, SignedIn, told};
-use serde::Serialize;
+use common::{Message, Nothing, Now, Reply, SignedIn, told};
 
 use crate::Auth;
-
-#[derive(Serialize)]
-pub(crate) struct Nothing {}
 
 /// A session that somebody else has just ended is ended all the same.
 pub(crate) async fn logout(State(auth): State<Auth>, Now(now): Now, person: SignedIn) -> Reply<Nothing> {

@@ -2,39 +2,21 @@
 //! ends it from afar.
 
 use axum::extract::State;
-use common::{Message, Now, Path, Refusal, Reply, SignedIn, shown, told};
-use domain::{Instant, SessionId, agent::Agent};
+use common::{Message, Nothing, Now, Path, Refusal, Reply, SignedIn, shown, told};
+use domain::{SessionId, session::ShownSession};
 use serde::Serialize;
 
-use crate::{Auth, logout::Nothing};
+use crate::Auth;
 
 #[derive(Serialize)]
 pub(crate) struct Shown {
     sessions: Vec<ShownSession>,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ShownSession {
-    sid: SessionId,
-    created_at: Instant,
-    last_active: Instant,
-    ip: String,
-    #[serde(flatten)]
-    agent: Agent,
-    current: bool,
-}
-
 /// Newest first, of the last hundred that began.
 pub(crate) async fn list(State(auth): State<Auth>, Now(now): Now, person: SignedIn) -> Reply<Shown> {
-    let sessions = auth.store.sessions(&person.user, now).await?.into_iter().map(|session| ShownSession {
-        sid: session.sid,
-        created_at: session.created_at,
-        last_active: session.last_active,
-        ip: session.ip,
-        agent: session.agent,
-        current: session.sid == person.session.sid,
-    });
+    let sessions = auth.store.sessions(&person.user, now).await?.into_iter();
+    let sessions = sessions.map(|session| ShownSession::of(session, person.session.sid));
     shown(Shown { sessions: sessions.collect() })
 }
 

@@ -20,6 +20,6 @@ pub(crate) async fn list(State(state): State<Committees>, Now(now): Now, caller:
     let name = format!("GET /committees closed={} caller={id}", is_super_admin(caller));
     let position = paging.cursor.map(|cursor| state.cursors.read(&cursor, &name, now)).transpose()?;
     let page = state.store.committees(position.as_deref(), paging.limit).await?;
-    let next_cursor = page.position.map(|position| state.cursors.write(&position, &name, now)).transpose()?;
-    shown(Shown { committees: page.committees.into_iter().filter_map(|committee| view(committee, caller)).collect(), next_cursor })
+    let next_cursor = page.last.map(|position| state.cursors.write(&position, &name, now)).transpose()?;
+    shown(Shown { committees: page.items.into_iter().filter_map(|committee| view(committee, caller)).collect(), next_cursor })
 }

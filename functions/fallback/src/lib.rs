@@ -1,9 +1,7 @@
-//! What no other function serves: the enveloped 404, the health check, and the avatar of those who
-//! have not chosen one.
+//! What no other function serves: the enveloped 404, and the health check.
 
 use axum::{Router, routing::get};
-use bytes::Bytes;
-use common::{BadSetting, Image, Key, Path, Refusal, Refused, Reply, Setup, shown};
+use common::{BadSetting, Key, Reply, Setup, shown};
 use serde::Serialize;
 
 /// The keys of this function.
@@ -14,7 +12,7 @@ pub const KEYS: &[Key] = &[Key::TokenPublic];
 /// # Errors
 /// None.
 pub fn routes(_: &Setup) -> Result<Router, BadSetting> {
-    Ok(Router::new().route("/health", get(health)).route("/media/{key}", get(media)))
+    Ok(Router::new().route("/health", get(health)))
 }
 
 #[derive(Serialize)]
@@ -25,12 +23,4 @@ struct Health {
 /// `GET /health`: this process answers. Touches no store.
 async fn health() -> Reply<Health> {
     shown(Health { version: env!("CARGO_PKG_VERSION") })
-}
-
-/// `GET /media/{key}`: an image.
-async fn media(Path(key): Path<String>) -> Result<Image, Refused> {
-    match key.as_str() {
-        "default.png" => Ok(Image { content_type: "image/png", bytes: Bytes::from_static(include_bytes!("default.png")) }),
-        _ => Err(Refusal::NotFound.into()),
-    }
 }

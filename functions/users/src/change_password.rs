@@ -1,33 +1,27 @@
 //! `PUT /users/reset-password`: the caller changes his password; all his other sessions end.
 
 use axum::extract::State;
-use common::{
-    Client, Failure, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, SignedIn, attempts, secret, told,
-};
-use domain::{Flaw, password::Owner, user::User};
+use common::{Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Reply, SignedIn, attempts, secret, told};
+use domain::{Instant, outbox::News, session::Session, user::User};
 use identity::password::Match;
 use secrecy::SecretString;
-use serde::Serialize;
+use store::Outcome;
 
-use crate::{Users, are_equal};
+use crate::{NewPassword, Users};
 
 pub(crate) struct Change {
     old: SecretString,
-    new: SecretString,
-    confirmation: SecretString,
+    new: NewPassword,
 }
 
 impl<S> FromFields<S> for Change {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
         let old = fields.required("oldPassword", secret);
-        let new = fields.required("newPassword", secret);
+        let password = fields.required("newPassword", secret);
         let confirmation = fields.required("confirmPassword", secret);
-        Some(Self { old: old?, new: new?, confirmation: confirmation? })
+        Some(Self { old: old?, new: NewPassword { password: password?, confirmation: confirmation? } })
     }
 }
-
-#[derive(Serialize)]
-pub(crate) struct Nothing {}
 
 /// The old password comes first: who does not know it hears nothing of the new one.
 pub(crate) async fn change_password(
@@ -48,11 +42,11 @@ pub(crate) async fn change_password(
     let (old_hash, reserved) = attempts::settle(&users.store, reserved, proof.await).await?;
 
     let new_hash = async {
-        check(&users, &user, &change)?;
-        Ok::<_, Failure>(users.hasher.hash(&change.new).await?)
+        users.check_new_password(&user, &change.new, Some(&change.old))?;
+        Ok::<_, Failure>(users.hasher.hash(&change.new.password).await?)
     };
     let new_hash = new_hash.await;
-    let changed = async { Ok::<_, Failure>(users.store.change_password(&user, &session, &old_hash, &new_hash?).await?) };
+    let changed = async { replace(&users, user, &session, &old_hash, &new_hash?, now).await };
     // Places that cannot be given back are free when their windows end.
     let (changed, _) = tokio::join!(changed, users.store.give_back(reserved));
     if changed? {
@@ -63,16 +57,25 @@ pub(crate) async fn change_password(
     }
 }
 
-fn check(users: &Users, user: &User, change: &Change) -> Result<(), Refused> {
-    let mut errors = Vec::new();
-    let owner = Owner { name: user.name.as_str(), last_name: user.last_name.as_str(), email: &user.email };
-    if let Err(flaw) = users.check_password(&change.new, users.min_length(user), Some(owner)) {
-        errors.push(FieldError::new("newPassword", flaw));
-    } else if are_equal(&change.old, &change.new) {
-        errors.push(FieldError::new("newPassword", Flaw::PasswordUnchanged));
+/// The password changes, all sessions end but `session`, and the owner is told: whether nobody was faster.
+/// Another change of the account is nobody who was faster.
+async fn replace(users: &Users, mut user: User, session: &Session, old_hash: &str, new_hash: &str, now: Instant) -> Result<bool, Failure> {
+    for _ in 0..crate::TRIES {
+        let after = user.changed(|user| user.epoch += 1);
+        let mut change = users.store.transaction();
+        change.change_password(user.user_id, old_hash, new_hash)?;
+        change.keep_session(session, &Session { epoch: after.epoch, ..session.clone() })?;
+        change.change_user(&user, &after)?;
+        change.send(&users.codes.post().tell(&user, News::PasswordChanged { at: now }, now)?)?;
+        match change.commit().await? {
+            Outcome::Done => return Ok(true),
+            Outcome::Refused(store::Part::User) => {}
+            Outcome::Refused(_) => return Ok(false),
+        }
+        match users.store.user(user.user_id).await?.filter(|read| read.is_active && read.epoch == session.epoch) {
+            Some(read) => user = read,
+            None => return Ok(false),
+        }
     }
-    if !are_equal(&change.new, &change.confirmation) {
-        errors.push(FieldError::new("confirmPassword", Flaw::PasswordMismatch));
-    }
-    if errors.is_empty() { Ok(()) } else { Err(Refused::fields(errors)) }
+    Err(Refusal::Conflict.into())
 }

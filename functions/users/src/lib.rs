@@ -1,40 +1,73 @@
-//! Accounts: opening one, looking at one, changing its password.
+//! Accounts: opening one, looking at people, changing and closing what is one's own.
 
+mod activity;
+mod audit;
+mod avatar;
+mod change;
 mod change_password;
+mod email;
+mod erase;
+mod export;
+mod list;
+mod phone;
 mod register;
+mod reset;
 mod show;
+mod status;
 
 use axum::{
     Router,
     routing::{get, post, put},
 };
-use common::{BadSetting, Key, Settings, Setup};
+use common::{BadSetting, Codes, Cursors, FieldError, Key, Refused, Registration, Settings, Setup, effect};
 use domain::{Flaw, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
+use objects::Objects;
 use secrecy::{ExposeSecret, SecretString};
 use store::Store;
 
 /// The keys of this function.
-pub const KEYS: &[Key] = &[Key::TokenPublic];
+pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Sealing, Key::Outbox, Key::Cursor];
+
+/// How often a change is tried that others are faster with.
+const TRIES: u32 = 5;
 
 /// What this function can do.
 #[derive(Clone)]
 pub(crate) struct Users {
     store: Store,
+    codes: Codes,
+    cursors: Cursors,
     hasher: Hasher,
+    avatars: avatar::Avatars,
     settings: Settings,
 }
 
 /// Every URL of this function.
 ///
 /// # Errors
-/// When a key is missing or malformed.
+/// When a key or a setting is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
-    let users = Users { store: setup.store.clone(), hasher: Hasher::default(), settings: setup.settings.clone() };
+    let users = Users {
+        store: setup.store.clone(),
+        codes: Codes::new(setup)?,
+        cursors: setup.keys.cursors()?,
+        hasher: Hasher::default(),
+        avatars: avatar::Avatars::new(Objects::new(setup.aws.clone(), setup.settings.files_bucket.as_deref())?, setup.keys.sealer()?),
+        settings: setup.settings.clone(),
+    };
     Ok(Router::new()
         .route("/users/register", post(register::register))
-        .route("/users/reset-password", put(change_password::change_password))
-        .route("/users/{userId}", get(show::show))
+        .route("/users/reset-password", effect(reset::request, "GET,POST,PUT").post(reset::reset).put(change_password::change_password))
+        .route("/users/email-verification", post(email::request).put(email::verify))
+        .route("/users/phone-verification", post(phone::request).put(phone::verify))
+        .route("/users/activity", get(activity::activity))
+        .route("/users/my-committee-users", get(list::list))
+        .route("/users/user-status/{userId}", put(status::set_status))
+        .route("/users/avatar", post(avatar::change))
+        .route("/users/{userId}", get(show::show).put(change::change).delete(erase::erase))
+        .route("/users/{userId}/export", get(export::export))
+        .route("/audit", get(audit::list))
         .with_state(users))
 }
 
@@ -50,6 +83,33 @@ impl Users {
         let needs_more = user.profile.is_admin() && !user.is_otp_enabled;
         if needs_more { self.settings.password_min_length_admin } else { self.settings.password_min_length }
     }
+
+    /// Checks the new password of `user`, who writes it twice; `old` is the one that he has, where he
+    /// told it.
+    fn check_new_password(&self, user: &User, new: &NewPassword, old: Option<&SecretString>) -> Result<(), Refused> {
+        let mut errors = Vec::new();
+        let owner = Owner { name: user.name.as_str(), last_name: user.last_name.as_str(), email: &user.email };
+        if let Err(flaw) = self.check_password(&new.password, self.min_length(user), Some(owner)) {
+            errors.push(FieldError::new("newPassword", flaw));
+        } else if old.is_some_and(|old| are_equal(old, &new.password)) {
+            errors.push(FieldError::new("newPassword", Flaw::PasswordUnchanged));
+        }
+        if !are_equal(&new.password, &new.confirmation) {
+            errors.push(FieldError::new("confirmPassword", Flaw::PasswordMismatch));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(Refused::fields(errors)) }
+    }
+
+    /// Whether a code that came by mail verifies the account; otherwise an administrator alone does.
+    fn mailbox_verifies(&self) -> bool {
+        self.settings.registration != Registration::Approval
+    }
+}
+
+/// A new password, written twice.
+pub(crate) struct NewPassword {
+    password: SecretString,
+    confirmation: SecretString,
 }
 
 /// Whether two passwords are the same, however an accent was typed.

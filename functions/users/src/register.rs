@@ -2,11 +2,13 @@
 
 use axum::extract::{FromRequestParts, State};
 use common::{
-    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Registration, Reply, attempts, secret, text,
-    text_or_empty, told,
+    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Registration, Reply, attempts, codes::place_of, phone,
+    secret, text, told,
 };
 use domain::{
-    CommitteeId, Email, Flaw, Instant, Line, Name, Permissions, Phone, Profile, UserId,
+    CommitteeId, Email, Flaw, Instant, Name, Permissions, Phone, Profile, UserId,
+    code::CodeKind,
+    outbox::Recipient,
     password::Owner,
     user::{Account, DEFAULT_AVATAR, User},
 };
@@ -14,7 +16,7 @@ use http::request::Parts;
 use identity::chance;
 use secrecy::SecretString;
 use serde::Serialize;
-use store::{NewUser, Registration as Registered};
+use store::{NewUser, Outcome, Part};
 
 use crate::{Users, are_equal};
 
@@ -64,25 +66,15 @@ impl FromFields<Users> for NewAccount {
                 fields.refuse("confirmPassword", Flaw::PasswordMismatch);
             }
         }
-        Some(Self { name: name?, last_name: last_name?, email: email?, password: password?, phone: phone?, committee_id: committee_id? })
+        Some(Self {
+            name: name?,
+            last_name: last_name?,
+            email: email?,
+            password: password?,
+            phone: phone?.unwrap_or_default(),
+            committee_id: committee_id?,
+        })
     }
-}
-
-/// Both parts of a number, or neither; the empty text is neither.
-fn phone(fields: &mut Fields) -> Option<Phone> {
-    let code = fields.optional("phoneCode", text_or_empty::<Line<15>>)?.unwrap_or_default();
-    let number = fields.optional("phone", text_or_empty::<Line<15>>)?.unwrap_or_default();
-    let refused = match (code.is_empty(), number.is_empty()) {
-        (true, true) => return Some(Phone::default()),
-        (true, false) => ("phoneCode", Flaw::Required),
-        (false, true) => ("phone", Flaw::Required),
-        (false, false) => match Phone::parse(&code, &number) {
-            Ok(phone) => return Some(phone),
-            Err(flaw) => ("phone", flaw),
-        },
-    };
-    fields.refuse(refused.0, refused.1);
-    None
 }
 
 #[derive(Serialize)]
@@ -119,10 +111,15 @@ pub(crate) async fn register(
 
     let password_hash = users.hasher.hash(&new.password).await?;
     let user = new.into_user(now);
-    match users.store.register(&NewUser { user: user.clone(), password_hash }).await? {
-        Registered::Done => told(Message::UserRegistered, Shown { user: Account::of(user, committee) }),
-        Registered::EmailTaken => Err(Refused::fields(vec![email_taken()]).into()),
-        Registered::CommitteeClosed => Err(Refused::fields(vec![no_committee()]).into()),
+    let mut register = users.store.transaction();
+    register.require_active_committee(user.committee_id)?;
+    register.new_user(&NewUser { user: user.clone(), password_hash })?;
+    let to = Recipient::Mail(user.email.clone());
+    users.codes.issue(&mut register, CodeKind::Email, place_of(&user.email), Some(&user), to, now)?;
+    match register.commit().await? {
+        Outcome::Done => told(Message::UserRegistered, Shown { user: Account::of(user, committee) }),
+        Outcome::Refused(Part::Committee) => Err(Refused::fields(vec![no_committee()]).into()),
+        Outcome::Refused(_) => Err(Refused::fields(vec![email_taken()]).into()),
     }
 }
 
@@ -147,6 +144,9 @@ impl NewAccount {
             permissions: Permissions::default(),
             version: 1,
             epoch: 1,
+            is_phone_verified: false,
+            pending_email: None,
+            erased_at: None,
         }
     }
 }

@@ -24,9 +24,9 @@ const ROUNDS: usize = 5;
 #[tokio::main]
 async fn main() -> Result<(), Trouble> {
     let hello = hello::serve(listen().await?).await?;
-    let memory = Cloud::in_memory().await?;
-    report("tables in memory", hello, &memory).await?;
     let folder = tempfile::tempdir().map_err(|error| Trouble::new(error.to_string()))?;
+    let memory = Cloud::in_memory(&folder.path().join("files")).await?;
+    report("tables in memory", hello, &memory).await?;
     let file = Cloud::in_folder(folder.path()).await?;
     report("tables in a file", hello, &file).await
 }

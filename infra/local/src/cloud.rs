@@ -1,5 +1,5 @@
-//! One endpoint that speaks as AWS does: DynamoDB by dynoxide on SQLite, S3 by s3s on a folder, and
-//! in front of both the faults that somebody asked for.
+//! One endpoint that speaks as AWS does: DynamoDB by dynoxide on SQLite, S3 by s3s on a folder, SNS and
+//! SES by a recorder, and in front of all the faults that somebody asked for.
 
 use std::{
     collections::BTreeMap,
@@ -10,8 +10,9 @@ use std::{
 };
 
 use bytes::Bytes;
+use common::Clock;
 use dynoxide::Database;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -28,7 +29,8 @@ use uuid::Uuid;
 
 use crate::{
     Trouble,
-    faults::{Faults, Mode, Service},
+    faults::{Fault, Faults, Mode, Service},
+    recorder::{Recorder, ses_error, sns_error, sns_operation},
     tables,
 };
 
@@ -49,6 +51,8 @@ pub struct Cloud {
     access_key: String,
     database: Database,
     parameters: Parameters,
+    recorder: Recorder,
+    stream: Arc<Mutex<Option<String>>>,
     faults: Faults,
 }
 
@@ -56,13 +60,13 @@ pub struct Cloud {
 type Parameters = Arc<Mutex<BTreeMap<String, String>>>;
 
 impl Cloud {
-    /// A cloud of tables alone that forgets everything: for a test.
+    /// A cloud that forgets everything but its files, which lie in `folder`: for a test.
     ///
     /// # Errors
-    /// When no port can be had.
-    pub async fn in_memory() -> Result<Self, Trouble> {
+    /// When no port can be had, or the folder cannot be written.
+    pub async fn in_memory(folder: &Path) -> Result<Self, Trouble> {
         let database = Database::memory().map_err(|error| Trouble::new(format!("No database in memory: {error}.")))?;
-        Self::start(new_access_key(), database, None).await
+        Self::start(database, folder, Recorder::in_memory()).await
     }
 
     /// A cloud that keeps everything in `folder`.
@@ -74,19 +78,11 @@ impl Cloud {
         // The library's own words for this suggest features that are not built in.
         let damaged = |_| Trouble::new(format!("The data file {} is damaged or in use; move it away to begin anew.", file.display()));
         let database = Database::new(&file.to_string_lossy()).map_err(damaged)?;
-        let files = folder.join("s3");
-        let unwritable = |error| Trouble::new(format!("The folder {} cannot be written: {error}.", files.display()));
-        std::fs::create_dir_all(files.join(BUCKET)).map_err(unwritable)?;
-        let mut s3 = S3ServiceBuilder::new(
-            FileSystem::new(&files).map_err(|error| Trouble::new(format!("No file store in {}: {error:?}.", files.display())))?,
-        );
-        let access_key = new_access_key();
-        s3.set_auth(SimpleAuth::from_single(access_key.clone(), SECRET_KEY));
-        Self::start(access_key, database, Some(s3.build())).await
+        Self::start(database, &folder.join("s3"), Recorder::in_folder(folder)?).await
     }
 
-    async fn start(access_key: String, database: Database, files: Option<S3Service>) -> Result<Self, Trouble> {
-        let faults = Faults::default();
+    async fn start(database: Database, files: &Path, recorder: Recorder) -> Result<Self, Trouble> {
+        let (faults, access_key) = (Faults::default(), new_access_key());
         for table in &TABLES {
             make(&database, table)?;
         }
@@ -98,12 +94,15 @@ impl Cloud {
             access_key: access_key.clone(),
             database: database.clone(),
             parameters: Arc::clone(&parameters),
-            files,
+            files: file_store(files, &access_key)?,
+            recorder: recorder.clone(),
+            clock: Clock::default(),
             faults: faults.clone(),
         };
+        let stream = Arc::new(Mutex::new(Some(latest(&database)?)));
         tokio::spawn(accept(listener, Arc::new(gate)));
         tokio::spawn(expire(database.clone()));
-        Ok(Self { endpoint, access_key, database, parameters, faults })
+        Ok(Self { endpoint, access_key, database, parameters, recorder, stream, faults })
     }
 
     /// The settings by which a function finds this cloud.
@@ -115,12 +114,35 @@ impl Cloud {
             ("AWS_SECRET_ACCESS_KEY", SECRET_KEY.to_owned()),
             ("RECORDS_TABLE", "records".to_owned()),
             ("TRANSIENT_TABLE", "transient".to_owned()),
+            ("FILES_BUCKET", BUCKET.to_owned()),
         ]
     }
 
     /// Puts a parameter into SSM.
     pub fn put_parameter(&self, name: &str, value: &str) {
         self.parameters.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value.to_owned());
+    }
+
+    /// What was sent.
+    pub const fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+
+    /// What the stream of the records table has brought since this was last asked, or since the start, as
+    /// the event that Lambda would get; at most a thousand records.
+    ///
+    /// # Errors
+    /// When the embedded store does not answer.
+    pub fn stream_event(&self) -> Result<Value, Trouble> {
+        let mut position = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+        let iterator = match position.take() {
+            Some(iterator) => iterator,
+            None => latest(&self.database)?,
+        };
+        let read = self.database.get_records(request(json!({ "ShardIterator": iterator }))?);
+        let read = read.map_err(|error| Trouble::new(format!("The stream cannot be read: {error}.")))?;
+        *position = Some(read.next_shard_iterator.unwrap_or(iterator));
+        Ok(json!({ "Records": read.records }))
     }
 
     /// What may go wrong here.
@@ -203,6 +225,23 @@ fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<T, Trouble>
     serde_json::from_value(request).map_err(|error| Trouble::new(format!("The embedded store does not know this request: {error}.")))
 }
 
+/// The end of the stream as it is now.
+fn latest(database: &Database) -> Result<String, Trouble> {
+    let asked = json!({ "StreamArn": "stream/records", "ShardId": "shardId-00000001-records", "ShardIteratorType": "LATEST" });
+    let found = database.get_shard_iterator(request(asked)?).map_err(|error| Trouble::new(format!("There is no stream: {error}.")))?;
+    found.shard_iterator.ok_or_else(|| Trouble::new("There is no stream."))
+}
+
+/// S3 on the folder `files`.
+fn file_store(files: &Path, access_key: &str) -> Result<S3Service, Trouble> {
+    let unwritable = |error| Trouble::new(format!("The folder {} cannot be written: {error}.", files.display()));
+    std::fs::create_dir_all(files.join(BUCKET)).map_err(unwritable)?;
+    let store = FileSystem::new(files).map_err(|error| Trouble::new(format!("No file store in {}: {error:?}.", files.display())))?;
+    let mut service = S3ServiceBuilder::new(store);
+    service.set_auth(SimpleAuth::from_single(access_key, SECRET_KEY));
+    Ok(service.build())
+}
+
 /// Nothing expires by itself in the embedded store.
 async fn expire(database: Database) {
     let mut minutes = tokio::time::interval(Duration::from_secs(60));
@@ -231,7 +270,9 @@ struct Gate {
     access_key: String,
     database: Database,
     parameters: Parameters,
-    files: Option<S3Service>,
+    files: S3Service,
+    recorder: Recorder,
+    clock: Clock,
     faults: Faults,
 }
 
@@ -243,15 +284,52 @@ impl Gate {
         let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default();
         let target = text("x-amz-target").to_owned();
         let (service, operation) = target.split_once('.').unwrap_or_default();
-        let is_known = text("authorization").contains(&format!("Credential={}/", self.access_key));
+        let authorization = text("authorization");
+        let is_known = authorization.contains(&format!("Credential={}/", self.access_key));
+        // Services without a target say who they are in the scope of their signature.
+        let scope = authorization.split('/').nth(3).unwrap_or_default().to_owned();
         let (parts, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
-        match service {
+        match (service, scope.as_str()) {
             // the file store checks signatures itself
-            "" => self.files(Request::from_parts(parts, body)).await,
+            ("", "" | "s3") => self.files(Request::from_parts(parts, body)).await,
             _ if !is_known => Ok(error("UnrecognizedClientException", json!({}))),
-            "AmazonSSM" => Ok(self.parameters(&body)),
+            ("", "sns") => {
+                let fault = self.faults.strike(Service::Sns, &sns_operation(&body));
+                self.struck(fault, || self.recorder.sns(&body, self.clock.now()), sns_error, ["Throttled", "InternalError"]).await
+            }
+            ("", "ses") => {
+                let fault = self.faults.strike(Service::Ses, "SendEmail");
+                let answer = || self.recorder.ses(&parts.method, parts.uri.path(), &body, self.clock.now());
+                self.struck(fault, answer, ses_error, ["TooManyRequestsException", "InternalServiceErrorException"]).await
+            }
+            ("AmazonSSM", _) => Ok(self.parameters(&body)),
             _ => self.tables(operation, &body).await,
+        }
+    }
+
+    /// What a service answers, or what `fault` makes of it; `errors` are its words for being asked too much
+    /// and for being in trouble.
+    async fn struck(
+        &self,
+        fault: Option<Fault>,
+        answer: impl FnOnce() -> Response<Full<Bytes>>,
+        error: fn(&str, StatusCode) -> Response<Full<Bytes>>,
+        [throttled, trouble]: [&str; 2],
+    ) -> Result<Response<Full<Bytes>>, Dropped> {
+        let Some(fault) = fault else { return Ok(answer()) };
+        match fault.mode {
+            Mode::Slow => {
+                tokio::time::sleep(fault.delay()).await;
+                Ok(answer())
+            }
+            Mode::Throttle => Ok(error(throttled, StatusCode::TOO_MANY_REQUESTS)),
+            Mode::Refuse | Mode::Conflict => Ok(error(trouble, StatusCode::SERVICE_UNAVAILABLE)),
+            Mode::Silent => {
+                answer();
+                Err("silent on demand".into())
+            }
+            Mode::Error => Ok(error(fault.error.as_deref().unwrap_or(trouble), StatusCode::BAD_REQUEST)),
         }
     }
 
@@ -285,15 +363,34 @@ impl Gate {
     }
 
     async fn files(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
-        let Some(files) = &self.files else {
-            let mut response = Response::new(Full::default());
-            *response.status_mut() = StatusCode::NOT_IMPLEMENTED;
-            return Ok(response);
-        };
-        let response = files.clone().oneshot(request.map(Full::new)).await.map_err(|error| format!("{error:?}"))?;
+        let operation = format!(
+            "{}Object",
+            match *request.method() {
+                Method::PUT => "Put",
+                Method::DELETE => "Delete",
+                _ => "Get",
+            }
+        );
+        let fault = self.faults.strike(Service::S3, &operation);
+        let refuses = fault.as_ref().is_some_and(|fault| matches!(fault.mode, Mode::Throttle | Mode::Refuse | Mode::Error));
+        let response = if refuses { Response::new(Full::default()) } else { self.stored(request).await? };
+        self.struck(fault, || response, s3_error, ["SlowDown", "InternalError"]).await
+    }
+
+    async fn stored(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
+        let response = self.files.clone().oneshot(request.map(Full::new)).await.map_err(|error| format!("{error:?}"))?;
         let (parts, body) = response.into_parts();
         Ok(Response::from_parts(parts, Full::new(body.collect().await.map_err(|error| error.to_string())?.to_bytes())))
     }
+}
+
+/// An error as S3 writes it.
+fn s3_error(name: &str, status: StatusCode) -> Response<Full<Bytes>> {
+    let xml = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>on demand</Message></Error>");
+    let mut response = Response::new(Full::new(xml.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/xml"));
+    response
 }
 
 /// Transactions tell of a conflict part by part, single writes by an exception of their own.

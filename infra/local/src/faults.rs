@@ -14,6 +14,12 @@ use serde::{Deserialize, Serialize};
 pub enum Service {
     /// The tables.
     Dynamodb,
+    /// The bucket.
+    S3,
+    /// Text messages.
+    Sns,
+    /// Mails.
+    Ses,
 }
 
 /// What goes wrong.
@@ -26,7 +32,7 @@ pub enum Mode {
     Throttle,
     /// Says that another transaction holds the item; writes only.
     Conflict,
-    /// Drops the connection and does nothing.
+    /// Fails before it does anything: the tables drop the connection, all others say 503.
     Refuse,
     /// Does what it was asked and then drops the connection.
     Silent,

@@ -37,6 +37,12 @@ impl LocalSettings {
         self
     }
 
+    /// The same with `name` set to `value` where nobody has set it.
+    pub fn set_default(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
+        self.0.entry(name.to_owned()).or_insert_with(|| value.into());
+        self
+    }
+
     /// The same with everything that `cloud` says of itself.
     pub fn find(&mut self, cloud: &Cloud) -> &mut Self {
         for (name, value) in cloud.settings() {
@@ -51,7 +57,8 @@ impl LocalSettings {
         self.set("TOKEN_PUBLIC_KEYS", PublicKey::of(&signing).to_string());
         self.set("TOKEN_SIGNING_KEY", signing.to_setting());
         self.set("SEALING_KEYS", NamedKey::generate("local").to_setting());
-        self.set("CURSOR_KEYS", NamedKey::generate("local").to_setting())
+        self.set("CURSOR_KEYS", NamedKey::generate("local").to_setting());
+        self.set("OUTBOX_KEYS", NamedKey::generate("local").to_setting())
     }
 
     /// The keys of `folder`; new ones, readable by the owner alone, on the first start.
@@ -63,13 +70,18 @@ impl LocalSettings {
         let trouble = |what: &dyn std::fmt::Display| {
             Trouble::new(format!("The keys in {} cannot be used: {what}. Move the file away to begin anew.", file.display()))
         };
-        const KEYS: [&str; 4] = ["TOKEN_PUBLIC_KEYS", "TOKEN_SIGNING_KEY", "SEALING_KEYS", "CURSOR_KEYS"];
+        const KEYS: [&str; 5] = ["TOKEN_PUBLIC_KEYS", "TOKEN_SIGNING_KEY", "SEALING_KEYS", "CURSOR_KEYS", "OUTBOX_KEYS"];
+        // A file from before a key was needed keeps the others.
+        self.with_new_keys();
         if let Ok(text) = fs::read_to_string(&file) {
             let keys: HashMap<String, String> = serde_json::from_str(&text).map_err(|error| trouble(&error))?;
+            let is_whole = KEYS.iter().all(|name| keys.contains_key(*name));
             self.0.extend(keys);
-            return Ok(self);
+            if is_whole {
+                return Ok(self);
+            }
+            fs::remove_file(&file).map_err(|error| trouble(&error))?;
         }
-        self.with_new_keys();
         let keys: HashMap<&str, String> = KEYS.into_iter().filter_map(|name| Some((name, self.get(name)?))).collect();
         let text = serde_json::to_string_pretty(&keys).map_err(|error| trouble(&error))?;
         let mut options = fs::OpenOptions::new();
@@ -175,5 +187,8 @@ fn first_admin(email: Email, committee_id: CommitteeId, now: Instant) -> Result<
         permissions: Permissions::default(),
         version: 1,
         epoch: 1,
+        is_phone_verified: false,
+        pending_email: None,
+        erased_at: None,
     })
 }

@@ -2,10 +2,12 @@
 //! functions reach it through the real SDK, by endpoint alone; nothing in them knows.
 
 pub mod cloud;
+pub mod delivery;
 pub mod faults;
 pub mod front;
 pub mod home;
 pub mod pages;
+pub mod recorder;
 mod tables;
 pub mod watch;
 
@@ -23,6 +25,9 @@ pub fn house(setup: &Setup) -> Result<Edge, BadSetting> {
         .merge(auth::routes(setup)?)
         .merge(committees::routes(setup)?)
         .merge(fallback::routes(setup)?)
+        .merge(files::routes(setup)?)
+        .merge(otp::routes(setup)?)
+        .merge(team::routes(setup)?)
         .merge(users::routes(setup)?);
     Edge::new(setup, router)
 }

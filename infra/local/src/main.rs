@@ -4,7 +4,16 @@
 use std::{io::ErrorKind, net::Ipv4Addr, path::PathBuf, process::ExitCode};
 
 use common::{Clock, log_for_people};
-use local::{Trouble, cloud::Cloud, front, home, home::LocalSettings, house, pages::Pages, watch};
+use dispatcher::Dispatcher;
+use local::{
+    Trouble,
+    cloud::Cloud,
+    delivery, front, home,
+    home::LocalSettings,
+    house,
+    pages::{FRONT_PATH, Pages},
+    watch,
+};
 use serde_json::json;
 use tokio::net::TcpListener;
 
@@ -46,6 +55,10 @@ async fn run(mode: Mode) -> Result<(), Trouble> {
     home::make_folder(&folder)?;
     let cloud = Cloud::in_folder(&folder).await?;
     settings.find(&cloud).with_keys_of(&folder)?;
+    let pages_port = if mode == Mode::Watch { port + 1 } else { port };
+    settings.set_default("PUBLIC_URL", format!("http://127.0.0.1:{pages_port}{FRONT_PATH}"));
+    // whoever watches has less patience than an operator
+    settings.set_default("SMS_CLAIM_SECONDS", "60");
     let clock = Clock::default();
     let setup = settings.setup(clock.clone())?;
     let email = settings.get("LOCAL_ADMIN_EMAIL").unwrap_or_else(|| "admin@example.org".to_owned());
@@ -55,17 +68,19 @@ async fn run(mode: Mode) -> Result<(), Trouble> {
     let folder = folder.canonicalize().unwrap_or(folder);
     let about = json!({ "dataFolder": folder, "administrator": email, "processId": std::process::id() });
     let edge = house(&setup)?;
-    let pages_port = if mode == Mode::Watch { port + 1 } else { port };
+    let deliveries = delivery::run(cloud.clone(), Dispatcher::new(&setup)?);
     say(&welcome(port, pages_port, &folder.display().to_string(), &email, &password));
     let front = front::serve(listener, edge, Some(Pages::new(cloud, clock, about)));
     let interrupted = tokio::signal::ctrl_c();
     match mode {
         Mode::OneProcess => tokio::select! {
             () = front => {}
+            () = deliveries => {}
             _ = interrupted => say("Good-bye. Everything is kept in the data folder."),
         },
         Mode::Watch => tokio::select! {
             () = front => {}
+            () = deliveries => {}
             ended = watch::run(&root, port, &settings) => say(&format!("cargo lambda watch has ended: {}.", ended?)),
             _ = interrupted => say("Good-bye. Everything is kept in the data folder."),
         },

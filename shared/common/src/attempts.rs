@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use domain::{Email, Instant};
+use domain::{Email, Instant, UserId};
 use store::{Counter, Reservation, Store};
 
 use crate::{Client, Failure, Refusal, Refused};
@@ -22,6 +22,29 @@ pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
         counter("password-account-network", format!("{email} {}", client.network), 10),
         counter("password-account", email.to_string(), 100),
         counter("password-network", client.network.clone(), 50),
+    ]
+}
+
+/// Checking a code that was sent: 30 failures per network in an hour. What kills the code itself is
+/// counted with it.
+pub fn of_code(client: &Client) -> [Counter; 1] {
+    [Counter { name: "code-network", key: client.network.clone(), most: 30, length: HOUR }]
+}
+
+/// The one-time password step `challenge` of `user`: 5 failures each, 10 per account in an hour.
+pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {
+    [
+        Counter { name: "otp-challenge", key: format!("{user} {challenge}"), most: 5, length: HOUR },
+        Counter { name: "otp-account", key: user.to_string(), most: 10, length: HOUR },
+    ]
+}
+
+/// The same with recovery codes, which have counts of their own, so that whoever exhausts the others
+/// does not shut the owner out.
+pub fn of_recovery(user: UserId, challenge: &str) -> [Counter; 2] {
+    [
+        Counter { name: "recovery-challenge", key: format!("{user} {challenge}"), most: 5, length: HOUR },
+        Counter { name: "recovery-account", key: user.to_string(), most: 10, length: HOUR },
     ]
 }
 

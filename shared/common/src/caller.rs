@@ -12,9 +12,10 @@ use std::{
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use domain::{
-    Instant, Profile, SessionId,
+    Instant, Profile, SessionId, UserId,
     agent::Agent,
     committee::Committee,
+    permissions::{Reach, Right},
     session::Session,
     user::{Account, User},
 };
@@ -84,6 +85,60 @@ impl SignedIn {
     }
 }
 
+impl SignedIn {
+    /// Checks that the person's committee is open; a super admin runs the service whatever becomes of
+    /// his committee.
+    ///
+    /// # Errors
+    /// `COMMITTEE_INACTIVE_MESSAGE`.
+    pub fn must_be_of_open_committee(&self) -> Result<(), Refusal> {
+        let may = self.committee.is_active || self.user.profile == Profile::SuperAdmin;
+        if may { Ok(()) } else { Err(Refusal::CommitteeInactive) }
+    }
+}
+
+/// A [`Verified`] person who runs a committee that is open, or the service.
+#[derive(Debug, Clone)]
+pub struct Administrator(pub SignedIn);
+
+impl Administrator {
+    /// The person `id`, if this administrator may edit him.
+    ///
+    /// # Errors
+    /// `USER_NOT_FOUND_MESSAGE` for whom he may not know, `FORBIDDEN_MESSAGE` for whom he may not edit.
+    pub async fn edits(&self, store: &Store, id: UserId) -> Result<User, Failure> {
+        let caller = self.0.user.standing();
+        let user = store.user(id).await?.filter(|user| caller.may(Right::ReadCards, user.user_id, user.committee_id));
+        let user = user.ok_or(Refusal::UserNotFound)?;
+        if caller.may_edit(&user.standing()) { Ok(user) } else { Err(Refusal::Forbidden.into()) }
+    }
+
+    /// The committee of `user`: the administrator's own without another read.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn committee_of(&self, store: &Store, user: &User) -> Result<Committee, Failure> {
+        if user.committee_id == self.0.committee.committee_id {
+            return Ok(self.0.committee.clone());
+        }
+        Ok(store.committee(user.committee_id).await?.ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?)
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Administrator {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+        if person.user.standing().reach(Right::ManageUsers) == Reach::Nowhere {
+            return Err(Refusal::Forbidden.into());
+        }
+        person.must_be_verified()?;
+        person.must_be_of_open_committee()?;
+        Ok(Self(person))
+    }
+}
+
 /// A [`SignedIn`] whose account is verified.
 #[derive(Debug, Clone)]
 pub struct Verified(pub SignedIn);
@@ -113,18 +168,20 @@ pub(crate) enum Presented {
 }
 
 impl Presented {
-    /// Reads the one `Authorization` header. Of two, neither is read; a scheme other than Bearer
-    /// (in any case) is no token.
+    /// What the one `Authorization` header holds.
     pub(crate) fn read(headers: &HeaderMap, verifier: &Verifier, now: Instant) -> Self {
-        let mut values = headers.get_all(header::AUTHORIZATION).iter();
-        let (Some(value), None) = (values.next(), values.next()) else { return Self::Nothing };
-        let Some((scheme, token)) = value.to_str().ok().and_then(|value| value.trim().split_once(' ')) else { return Self::Nothing };
-        if !scheme.eq_ignore_ascii_case("bearer") {
-            return Self::Nothing;
-        }
-        let token = token.trim();
+        let Some(token) = bearer(headers) else { return Self::Nothing };
         verifier.verify(token, Use::Access, now).map_or(Self::Rubbish, |claims| Self::Good(Box::new(claims), token.to_owned()))
     }
+}
+
+/// The token in the one `Authorization` header. Of two, neither is read; a scheme other than Bearer
+/// (in any case) is no token.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    let (Some(value), None) = (values.next(), values.next()) else { return None };
+    let (scheme, token) = value.to_str().ok()?.trim().split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
 /// Finds people by their tokens, and remembers sessions that it found dead.

@@ -76,10 +76,21 @@ pub(crate) fn etag(body: &[u8]) -> String {
 pub(crate) fn has_already(request: &HeaderMap, etag: &str) -> bool {
     let all = |name| request.get_all(name).iter().filter_map(|value| value.to_str().ok());
     let fresh = all(header::CACHE_CONTROL).flat_map(|value| value.split(',')).any(|word| word.trim().eq_ignore_ascii_case("no-cache"));
+    !fresh && all(header::IF_NONE_MATCH).any(|tags| names(tags, etag))
+}
+
+/// Whether `If-Match` lets a change of what has `etag` pass: it names the tag, or is not there. Ours are
+/// weak tags, which RFC 9110 §13.1.1 would never match; here they are compared as they stand.
+pub fn if_match_holds(request: &HeaderMap, etag: &str) -> bool {
+    let mut tags = request.get_all(header::IF_MATCH).iter().peekable();
+    tags.peek().is_none() || tags.any(|value| value.to_str().is_ok_and(|tags| names(tags, etag)))
+}
+
+/// Whether the list of tags `tags`, or `*`, names `etag` in its weak or strong form.
+pub(crate) fn names(tags: &str, etag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     // Our tags have no comma in them, so a list may be split at commas.
-    let mut known = all(header::IF_NONE_MATCH).flat_map(|value| value.split(','));
-    !fresh && known.any(|tag| tag.trim() == "*" || opaque(tag) == opaque(etag))
+    tags.split(',').any(|tag| tag.trim() == "*" || opaque(tag) == opaque(etag))
 }
 
 /// Sets what a preflight is answered with, as cors does for any OPTIONS request.

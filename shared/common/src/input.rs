@@ -4,10 +4,10 @@ use std::{fmt, ops::RangeInclusive, str::FromStr};
 
 use axum::{
     body::{Body, to_bytes},
-    extract::{FromRequest, Request},
+    extract::{FromRequest, FromRequestParts, Request},
 };
-use domain::Flaw;
-use http::{HeaderMap, header};
+use domain::{Flaw, Line, Phone};
+use http::{HeaderMap, header, request::Parts};
 use secrecy::SecretString;
 use serde::{
     Deserialize, Deserializer,
@@ -15,7 +15,7 @@ use serde::{
 };
 use serde_json::{Map, Number, Value};
 
-use crate::{Failure, FieldError, Refusal, Refused};
+use crate::{Failure, FieldError, Query, Refusal, Refused};
 
 /// No JSON body is longer, in bytes, unless its endpoint says so.
 const MAX_LENGTH: usize = 102_400;
@@ -41,11 +41,28 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
         if !body.is_empty() && !is_plain_json(&parts.headers) {
             return Err(Refusal::UnsupportedMediaType.into());
         }
-        let mut fields = Fields { object: object(&body)?, errors: Vec::new() };
-        match (T::from_fields(&mut fields, state), fields.errors) {
-            (Some(input), errors) if errors.is_empty() => Ok(Self(input)),
-            (_, errors) => Err(Refused::fields(errors).into()),
-        }
+        read(object(&body)?, state).map(Self)
+    }
+}
+
+/// What an endpoint takes, read from the query: every parameter is a text.
+#[derive(Debug, Clone)]
+pub struct Asked<T>(pub T);
+
+impl<T: FromFields<S>, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let Ok(query) = Query::from_request_parts(parts, state).await;
+        read(query.into_object(), state).map(Self)
+    }
+}
+
+fn read<T: FromFields<S>, S>(object: Map<String, Value>, state: &S) -> Result<T, Failure> {
+    let mut fields = Fields { object, errors: Vec::new() };
+    match (T::from_fields(&mut fields, state), fields.errors) {
+        (Some(input), errors) if errors.is_empty() => Ok(input),
+        (_, errors) => Err(Refused::fields(errors).into()),
     }
 }
 
@@ -176,6 +193,11 @@ impl Fields {
         }
     }
 
+    /// Whether the field `name` is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.object.contains_key(name)
+    }
+
     /// Refuses `field`.
     pub fn refuse(&mut self, field: &str, refusal: impl Into<Refusal>) {
         self.errors.push(FieldError::new(field, refusal));
@@ -219,6 +241,29 @@ pub fn secret(value: Value) -> Result<SecretString, Flaw> {
         Value::String(text) => Ok(text.into()),
         _ => Err(Flaw::Type),
     }
+}
+
+/// Reads the two parts of a number, `phoneCode` and `phone`: both, or two empty texts, which are none.
+/// `Some(None)` when neither is there, `None` when they are refused.
+pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
+    let code = fields.optional("phoneCode", text_or_empty::<Line<15>>);
+    let number = fields.optional("phone", text_or_empty::<Line<15>>);
+    let (code, number) = (code?, number?);
+    if code.is_none() && number.is_none() {
+        return Some(None);
+    }
+    let (code, number) = (code.unwrap_or_default(), number.unwrap_or_default());
+    let refused = match (code.is_empty(), number.is_empty()) {
+        (true, true) => return Some(Some(Phone::default())),
+        (true, false) => ("phoneCode", Flaw::Required),
+        (false, true) => ("phone", Flaw::Required),
+        (false, false) => match Phone::parse(&code, &number) {
+            Ok(phone) => return Some(Some(phone)),
+            Err(flaw) => ("phone", flaw),
+        },
+    };
+    fields.refuse(refused.0, refused.1);
+    None
 }
 
 /// Reads `true` or `false`.

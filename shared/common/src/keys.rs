@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, str::FromStr};
 
+use aws::{Aws, BadSetting, Lookup};
 use domain::Instant;
 use identity::{
     NamedKey,
@@ -12,7 +13,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::{BadSetting, Cursors, aws::Aws, settings::Lookup};
+use crate::Cursors;
 
 /// A key, or a list of keys, separated by commas, that a function asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,9 @@ pub enum Key {
     Sealing,
     /// `CURSOR_KEYS`: what cursors are sealed with; the first seals.
     Cursor,
+    /// `OUTBOX_KEYS`: what messages wait under; the first seals. Its own key, so that what sends them
+    /// can open nothing else.
+    Outbox,
 }
 
 impl Key {
@@ -34,6 +38,7 @@ impl Key {
             Self::TokenPublic => "TOKEN_PUBLIC_KEYS",
             Self::Sealing => "SEALING_KEYS",
             Self::Cursor => "CURSOR_KEYS",
+            Self::Outbox => "OUTBOX_KEYS",
         }
     }
 
@@ -68,7 +73,7 @@ pub struct Keys(HashMap<&'static str, SecretString>);
 impl Keys {
     /// The keys that stand in settings.
     pub fn from_settings(lookup: &dyn Fn(&str) -> Option<String>) -> Self {
-        let all = [Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Cursor];
+        let all = [Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Cursor, Key::Outbox];
         Self(all.into_iter().filter_map(|key| Some((key.setting(), lookup(key.setting())?.into()))).collect())
     }
 
@@ -124,6 +129,14 @@ impl Keys {
     /// When the keys are missing or malformed.
     pub fn cursors(&self) -> Result<Cursors, BadSetting> {
         self.sealer_under(Key::Cursor.setting()).map(Cursors::new)
+    }
+
+    /// What messages are sealed with while they wait.
+    ///
+    /// # Errors
+    /// When the keys are missing or malformed.
+    pub fn outbox(&self) -> Result<Sealer, BadSetting> {
+        self.sealer_under(Key::Outbox.setting())
     }
 
     fn sealer_under(&self, setting: &'static str) -> Result<Sealer, BadSetting> {

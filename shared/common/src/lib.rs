@@ -7,9 +7,9 @@
 //! ```
 
 pub mod attempts;
-mod aws;
 mod caller;
 mod clock;
+pub mod codes;
 mod cursor;
 mod edge;
 mod effect;
@@ -27,21 +27,24 @@ mod settings;
 mod setup;
 mod throttle;
 
-pub use caller::{Client, Now, SignedIn, SuperAdmin, Verified};
+pub use aws::{Aws, BadSetting};
+pub use caller::{Administrator, Client, Now, SignedIn, SuperAdmin, Verified};
 pub use clock::Clock;
+pub use codes::{Codes, Post};
 pub use cursor::{Cursors, Paging};
 pub use edge::{Edge, Spent};
 pub use effect::effect;
-pub use input::{Fields, FromFields, Input, flag, integer, secret, text, text_or_empty};
+pub use headers::if_match_holds;
+pub use input::{Asked, Fields, FromFields, Input, flag, integer, phone, secret, text, text_or_empty};
 pub use keys::{Key, Keys};
 pub use lambda_runtime::Error as LambdaError;
 pub use logs::{log_as_json, log_for_people};
 pub use path::Path;
 pub use query::Query;
 pub use refusal::{FieldError, Message, Refusal, Refused};
-pub use reply::{Failure, Image, Reply, Told, shown, told};
-pub use serve::{Answer, Event, answer_event, serve};
-pub use sessions::Sessions;
-pub use settings::{BadSetting, Registration, Settings};
+pub use reply::{Failure, Image, Nothing, Reply, Told, etag_of, shown, told};
+pub use serve::{Answer, Event, answer_event, serve, serve_events};
+pub use sessions::{Arrival, Sessions};
+pub use settings::{Registration, Settings};
 pub use setup::Setup;
 pub use throttle::Throttle;

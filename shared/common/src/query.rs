@@ -4,6 +4,7 @@ use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
 use http::request::Parts;
+use serde_json::{Map, Value};
 
 /// The parameters of the query. Unknown ones are ignored; of one that stands twice the first counts.
 #[derive(Debug, Clone, Default)]
@@ -13,6 +14,13 @@ impl Query {
     /// The value of `name`, decoded.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+}
+
+impl Query {
+    pub(crate) fn into_object(self) -> Map<String, Value> {
+        // Of one that stands twice the first counts: it is put in last.
+        self.0.into_iter().rev().map(|(name, value)| (name, Value::String(value))).collect()
     }
 }
 

@@ -40,12 +40,27 @@ macro_rules! table {
 table! {
     /// What a success says.
     Message {
-        UserRegistered      201 "USER_REGISTERED_SUCCESS_MESSAGE"    "Votre compte a été créé."
+        UserRegistered      201 "USER_REGISTERED_SUCCESS_MESSAGE"    "Votre compte a été créé. Un code de vérification vient d’être envoyé."
         LoginSuccess        200 "LOGIN_SUCCESS_MESSAGE"              "Vous êtes connecté."
         OtpRequired         200 "OTP_REQUIRED_MESSAGE"               "Saisissez le code affiché par votre application d’authentification."
         LogoutSuccess       200 "LOGOUT_SUCCESS_MESSAGE"             "Vous êtes déconnecté."
         SessionEnded        200 "SESSION_ENDED_MESSAGE"              "La session a été fermée."
         PasswordChanged     200 "PASSWORD_CHANGED_SUCCESS_MESSAGE"   "Votre mot de passe a été modifié."
+        OtpGenerated        200 "OTP_GENERATED_SUCCESS_MESSAGE"      "Scannez ce code avec votre application d’authentification, puis saisissez le code affiché."
+        OtpVerified         201 "OTP_VERIFIED_SUCCESS_MESSAGE"       "Le code a été vérifié."
+        OtpDisabled         200 "OTP_DISABLED_SUCCESS_MESSAGE"       "La double authentification est désactivée."
+        RecoveryCodes       201 "RECOVERY_CODES_CREATED_MESSAGE"     "Voici vos nouveaux codes de récupération."
+        OtpReset            200 "OTP_RESET_SUCCESS_MESSAGE"          "La double authentification de cet utilisateur a été réinitialisée."
+        PasswordlessSent    200 "PASSWORDLESS_CODE_SENT_MESSAGE"     "Si un compte existe, un code de connexion vient d’être envoyé."
+        ResetCodeSent       200 "RESET_CODE_SENT_MESSAGE"            "Si un compte existe, un code vient d’être envoyé."
+        VerificationSent    200 "VERIFICATION_CODE_SENT_MESSAGE"     "Un code de vérification vient d’être envoyé."
+        EmailVerified       200 "EMAIL_VERIFIED_SUCCESS_MESSAGE"     "Votre adresse e-mail a été vérifiée."
+        PhoneVerified       200 "PHONE_VERIFIED_SUCCESS_MESSAGE"     "Votre numéro de téléphone a été vérifié."
+        UserUpdated         200 "USER_UPDATED_SUCCESS_MESSAGE"       "Votre compte a été modifié."
+        UserDeleted         200 "USER_DELETED_SUCCESS_MESSAGE"       "Le compte a été supprimé."
+        AvatarUpdated       200 "AVATAR_UPDATED_SUCCESS_MESSAGE"     "Votre photo de profil a été modifiée."
+        UserStatusUpdated   200 "USER_STATUS_UPDATED_SUCCESS_MESSAGE" "Le statut de l’utilisateur a été modifié."
+        TeamMemberUpdated   200 "TEAM_MEMBER_UPDATED_SUCCESS_MESSAGE" "Le membre de l’équipe a été modifié."
         CommitteeCreated    201 "COMMITTEE_CREATED_MESSAGE"          "Le comité a été créé."
         CommitteeUpdated    200 "COMMITTEE_UPDATED_MESSAGE"          "Le comité a été modifié."
     }
@@ -68,6 +83,11 @@ table! {
         PasswordTooCommon    400 "PASSWORD_TOO_COMMON_MESSAGE"       "Ce mot de passe est trop courant ou trop facile à deviner."
         PasswordMismatch     400 "PASSWORD_MISMATCH_MESSAGE"         "Les deux mots de passe ne sont pas identiques."
         PasswordUnchanged    400 "PASSWORD_UNCHANGED_MESSAGE"        "Le nouveau mot de passe doit être différent de l’ancien."
+        OtpInvalid           400 "OTP_INVALID_MESSAGE"               "Ce code n’est pas valide ou n’est plus valable."
+        ResetCodeInvalid     400 "RESET_CODE_INVALID_MESSAGE"        "Ce code n’est pas valide ou n’est plus valable."
+        VerificationInvalid  400 "VERIFICATION_CODE_INVALID_MESSAGE" "Ce code n’est pas valide ou n’est plus valable."
+        SendMethodInvalid    400 "SEND_METHOD_INVALID_MESSAGE"       "Le mode d’envoi doit être email ou sms."
+        AvatarInvalid        400 "AVATAR_INVALID_MESSAGE"            "Cette image ne peut pas servir de photo de profil."
         LimitInvalid         400 "LIMIT_INVALID_MESSAGE"             "La limite doit être un nombre entier de 1 à 100."
         InvalidCursor        400 "INVALID_CURSOR_MESSAGE"            "Le curseur n’est pas valide ou n’est plus valable."
         MalformedRequest     400 "MALFORMED_REQUEST_MESSAGE"         "La requête n’a pas pu être lue."
@@ -75,12 +95,16 @@ table! {
         Forbidden            403 "FORBIDDEN_MESSAGE"                 "Vous n’avez pas le droit d’effectuer cette opération."
         AccountNotVerified   403 "ACCOUNT_NOT_VERIFIED_MESSAGE"      "Votre compte n’est pas encore vérifié."
         CommitteeInactive    403 "COMMITTEE_INACTIVE_MESSAGE"        "Votre comité n’est pas actif."
+        Reauthentication     403 "REAUTHENTICATION_REQUIRED_MESSAGE" "Reconnectez-vous pour effectuer cette opération."
         PrefetchRefused      403 "PREFETCH_REFUSED_MESSAGE"          "Cette opération ne peut pas être chargée à l’avance."
         NotFound             404 "NOT_FOUND_MESSAGE"                 "Cette ressource n’existe pas."
         UserNotFound         404 "USER_NOT_FOUND_MESSAGE"            "Cet utilisateur n’existe pas."
         CommitteeNotFound    404 "COMMITTEE_NOT_FOUND_MESSAGE"       "Ce comité n’existe pas."
         SessionNotFound      404 "SESSION_NOT_FOUND_MESSAGE"         "Cette session n’existe pas ou est déjà fermée."
         MethodNotAllowed     405 "METHOD_NOT_ALLOWED_MESSAGE"        "Cette méthode n’est pas permise pour cette ressource."
+        Conflict             409 "CONFLICT_MESSAGE"                  "Cette ressource vient d’être modifiée. Veuillez réessayer."
+        LastAdmin            409 "LAST_ADMIN_MESSAGE"                "Le dernier super administrateur actif ne peut pas être retiré."
+        VersionConflict      412 "VERSION_CONFLICT_MESSAGE"          "Cette ressource a été modifiée entre-temps."
         PayloadTooLarge      413 "PAYLOAD_TOO_LARGE_MESSAGE"         "Le corps de la requête est trop volumineux."
         UnsupportedMediaType 415 "UNSUPPORTED_MEDIA_TYPE_MESSAGE"    "Ce type de contenu n’est pas pris en charge."
         TooManyRequests      429 "TOO_MANY_REQUESTS_MESSAGE"         "Trop de requêtes. Veuillez réessayer plus tard."
@@ -104,6 +128,7 @@ impl From<Flaw> for Refusal {
             Flaw::PasswordCommon => Self::PasswordTooCommon,
             Flaw::PasswordMismatch => Self::PasswordMismatch,
             Flaw::PasswordUnchanged => Self::PasswordUnchanged,
+            Flaw::SendMethod => Self::SendMethodInvalid,
         }
     }
 }

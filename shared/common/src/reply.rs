@@ -8,7 +8,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde::Serialize;
 use store::Fault;
 
-use crate::{FieldError, Message, Refusal, Refused};
+use crate::{FieldError, Message, Refusal, Refused, headers};
 
 /// What a handler returns: a body of `T` in the envelope, or a [`Failure`].
 pub type Reply<T> = Result<Told<T>, Failure>;
@@ -65,8 +65,8 @@ struct Text {
 }
 
 /// A body without data of its own.
-#[derive(Serialize)]
-struct Nothing {}
+#[derive(Debug, Serialize)]
+pub struct Nothing {}
 
 fn envelope<T: Serialize>(status: StatusCode, message: Option<Text>, data: T, errors: &[FieldError]) -> Response {
     let envelope = Envelope { code: status.as_u16(), message, data, errors };
@@ -77,6 +77,15 @@ fn envelope<T: Serialize>(status: StatusCode, message: Option<Text>, data: T, er
         }
         Err(error) => Failure::from(error).into_response(),
     }
+}
+
+/// The entity tag of a read's success with `data`: what `If-Match` holds of it.
+///
+/// # Errors
+/// None for data that can be shown.
+pub fn etag_of<T: Serialize>(data: T) -> Result<String, Failure> {
+    let envelope = Envelope { code: StatusCode::OK.as_u16(), message: None, data, errors: &[] };
+    Ok(headers::etag(&serde_json::to_vec(&envelope)?))
 }
 
 impl<T: Serialize> IntoResponse for Told<T> {

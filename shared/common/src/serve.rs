@@ -12,7 +12,7 @@ use bytes::Bytes;
 use data_encoding::BASE64;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
 use lambda_runtime::{LambdaEvent, service_fn};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{BadSetting, Edge, Failure, Key, Refusal, Setup, log_as_json, settings::environment};
 
@@ -29,6 +29,29 @@ pub async fn serve(keys: &[Key], routes: fn(&Setup) -> Result<Router, BadSetting
     };
     let edge = edge.await.inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
     let answer = |event: LambdaEvent<Event>| async { Ok::<_, lambda_runtime::Error>(answer_event(&edge, event.payload).await) };
+    lambda_runtime::run(service_fn(answer)).await
+}
+
+/// Runs what `make` makes on Lambda without HTTP: `handle` answers events of `E` until the process is
+/// ended.
+///
+/// # Errors
+/// A setting that is missing or makes no sense, in one sentence that names it.
+pub async fn serve_events<T, E, A, F>(
+    keys: &[Key],
+    make: fn(&Setup) -> Result<T, BadSetting>,
+    handle: fn(T, E) -> F,
+) -> Result<(), lambda_runtime::Error>
+where
+    T: Clone,
+    E: DeserializeOwned,
+    A: Serialize,
+    F: Future<Output = A>,
+{
+    log_as_json();
+    let made = async { make(&Setup::start(keys, &environment).await?) };
+    let made = made.await.inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
+    let answer = |event: LambdaEvent<E>| async { Ok::<_, lambda_runtime::Error>(handle(made.clone(), event.payload).await) };
     lambda_runtime::run(service_fn(answer)).await
 }
 

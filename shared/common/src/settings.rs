@@ -1,7 +1,9 @@
 //! Settings: environment variables, read once, checked at start. A bad one stops the start with a
 //! sentence that names it.
 
-use std::{fmt, str::FromStr, time::Duration};
+use std::{str::FromStr, time::Duration};
+
+use aws::{BadSetting, Lookup, required, url};
 
 /// What everything is set to.
 #[derive(Debug, Clone)]
@@ -34,6 +36,16 @@ pub struct Settings {
     pub session: Duration,
     /// `SESSION_DAYS_STRICT`: 7.
     pub session_strict: Duration,
+    /// `MESSAGE_INTERVAL_SECONDS`: how long nobody gets a second code of a kind; 60.
+    pub message_interval: Duration,
+    /// `PUBLIC_URL`: where the front end lives, without a slash at the end; links in mails begin with it.
+    pub public_url: Option<String>,
+    /// `MAIL_FROM`: who mails are from.
+    pub mail_from: String,
+    /// `SMS_CLAIM_SECONDS`: a message that a dispatcher has held for so long is lost to it; 300.
+    pub claim: Duration,
+    /// `FILES_BUCKET`: where files and images lie.
+    pub files_bucket: Option<String>,
 }
 
 /// Who may open an account.
@@ -59,38 +71,6 @@ impl FromStr for Registration {
         }
     }
 }
-
-/// A setting that is missing or makes no sense. Names the setting and never its value.
-#[derive(Clone, PartialEq, Eq)]
-pub struct BadSetting {
-    name: String,
-    problem: String,
-}
-
-impl BadSetting {
-    /// The setting `name` has `problem`, which reads on after the name: "must be …".
-    pub fn new(name: impl Into<String>, problem: impl fmt::Display) -> Self {
-        Self { name: name.into(), problem: problem.to_string() }
-    }
-}
-
-impl fmt::Display for BadSetting {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "The setting {} {}.", self.name, self.problem)
-    }
-}
-
-/// The same sentence: it is what a `main` that returns this prints.
-impl fmt::Debug for BadSetting {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, out)
-    }
-}
-
-impl std::error::Error for BadSetting {}
-
-/// Where settings are looked up: the environment, or a test's own table.
-pub(crate) type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Reads the process's environment.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
@@ -122,23 +102,12 @@ impl Settings {
             access_token_strict: seconds("ACCESS_TOKEN_SECONDS_STRICT", 14_400)?,
             session: days("SESSION_DAYS", 30)?,
             session_strict: days("SESSION_DAYS_STRICT", 7)?,
+            message_interval: seconds("MESSAGE_INTERVAL_SECONDS", 60)?,
+            public_url: url(lookup, "PUBLIC_URL")?.map(|url| url.trim_end_matches('/').to_owned()),
+            mail_from: lookup("MAIL_FROM").unwrap_or_else(|| "Halqa <no-reply@example.org>".to_owned()),
+            claim: seconds("SMS_CLAIM_SECONDS", 300)?,
+            files_bucket: lookup("FILES_BUCKET").filter(|bucket| !bucket.is_empty()),
         })
-    }
-}
-
-/// The setting `name`, which must be there; empty is not there.
-pub(crate) fn required(lookup: Lookup<'_>, name: &str) -> Result<String, BadSetting> {
-    lookup(name).filter(|value| !value.trim().is_empty()).ok_or_else(|| BadSetting::new(name, "is missing"))
-}
-
-/// A URL, which must be https unless it points at this machine.
-pub(crate) fn url(lookup: Lookup<'_>, name: &str) -> Result<Option<String>, BadSetting> {
-    let Some(url) = lookup(name).filter(|value| !value.is_empty()) else { return Ok(None) };
-    let host = url.strip_prefix("http://").map(|rest| rest.split(['/', ':']).next().unwrap_or_default());
-    match host {
-        Some("127.0.0.1" | "localhost") => Ok(Some(url)),
-        None if url.starts_with("https://") => Ok(Some(url)),
-        _ => Err(BadSetting::new(name, "must be an https URL, or an http URL on 127.0.0.1 or localhost")),
     }
 }
 
@@ -205,20 +174,6 @@ mod tests {
         ] {
             let problem = Settings::read(&with(name, value)).map(|_| ()).unwrap_err().to_string();
             assert!(problem.starts_with(&format!("The setting {name} ")), "{problem}");
-        }
-    }
-
-    #[test]
-    fn urls_are_https_but_on_this_machine() {
-        for (value, taken) in [
-            ("https://dynamodb.eu-west-3.amazonaws.com", true),
-            ("http://127.0.0.1:8000", true),
-            ("http://localhost:8000/x", true),
-            ("http://127.0.0.1.example.org", false),
-            ("http://example.org", false),
-            ("ftp://localhost", false),
-        ] {
-            assert_eq!(url(&|_| Some(value.to_owned()), "AWS_ENDPOINT_URL").is_ok(), taken, "{value}");
         }
     }
 }

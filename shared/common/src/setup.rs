@@ -1,8 +1,9 @@
 //! What a function is given when it starts.
 
+use aws::{Aws, BadSetting};
 use store::Store;
 
-use crate::{BadSetting, Clock, Key, Keys, Settings, aws::Aws};
+use crate::{Clock, Key, Keys, Settings};
 
 /// Connections that one request uses side by side: limit, session, user, committee.
 const CONNECTIONS: usize = 4;
@@ -12,6 +13,8 @@ const CONNECTIONS: usize = 4;
 pub struct Setup {
     /// What everything is set to.
     pub settings: Settings,
+    /// What everything on AWS is reached with.
+    pub aws: Aws,
     /// The tables.
     pub store: Store,
     /// The keys that this process may have.
@@ -30,7 +33,7 @@ impl Setup {
         let (settings, aws, clock) = (Settings::read(lookup)?, Aws::new(lookup)?, Clock::default());
         let store = store(&aws, &settings);
         let (keys, ()) = tokio::join!(Keys::read(keys, &aws, lookup, clock.now()), store.open_connections(CONNECTIONS));
-        Ok(Self { settings, store, keys: keys?, clock })
+        Ok(Self { settings, aws, store, keys: keys?, clock })
     }
 
     /// The same from `lookup` alone: keys stand among the settings, and nothing is opened yet.
@@ -38,9 +41,9 @@ impl Setup {
     /// # Errors
     /// The first setting that is missing or makes no sense.
     pub fn of_settings(lookup: &dyn Fn(&str) -> Option<String>, clock: Clock) -> Result<Self, BadSetting> {
-        let settings = Settings::read(lookup)?;
-        let store = store(&Aws::new(lookup)?, &settings);
-        Ok(Self { settings, store, keys: Keys::from_settings(lookup), clock })
+        let (settings, aws) = (Settings::read(lookup)?, Aws::new(lookup)?);
+        let store = store(&aws, &settings);
+        Ok(Self { settings, aws, store, keys: Keys::from_settings(lookup), clock })
     }
 }
 

@@ -26,4 +26,6 @@ pub enum Flaw {
     PasswordMismatch,
     /// A new password equal to the old one.
     PasswordUnchanged,
+    /// Not a way of sending that there is.
+    SendMethod,
 }

@@ -5,6 +5,7 @@
 //! not; a value that comes from our own tables is trusted and enters through `serde`.
 
 pub mod agent;
+pub mod audit;
 pub mod code;
 pub mod committee;
 pub mod email;
@@ -12,6 +13,7 @@ mod flaw;
 pub mod id;
 mod instant;
 pub mod login_activity;
+pub mod otp;
 pub mod outbox;
 pub mod password;
 pub mod permissions;

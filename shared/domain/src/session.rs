@@ -49,6 +49,33 @@ pub struct Session {
     pub agent: Agent,
 }
 
+/// A session as its owner sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ShownSession {
+    sid: SessionId,
+    created_at: Instant,
+    last_active: Instant,
+    ip: String,
+    #[serde(flatten)]
+    agent: Agent,
+    current: bool,
+}
+
+impl ShownSession {
+    /// `session`, seen from the session `current`.
+    pub fn of(session: Session, current: SessionId) -> Self {
+        Self {
+            sid: session.sid,
+            created_at: session.created_at,
+            last_active: session.last_active,
+            ip: session.ip,
+            agent: session.agent,
+            current: session.sid == current,
+        }
+    }
+}
+
 impl Session {
     /// Whether this session of `user` counts at `now`.
     pub fn is_alive(&self, user: &User, now: Instant) -> bool {

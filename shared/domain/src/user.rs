@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CommitteeId, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId, committee::Committee, login_activity::LoginActivity,
-    permissions::Standing,
+    CommitteeId, Email, Flaw, Instant, Line, Name, Permissions, Phone, Profile, UserId, committee::Committee,
+    login_activity::LoginActivity, outbox::Recipient, permissions::Standing,
 };
 
 /// The avatar of a person who has not chosen one.
@@ -54,12 +54,72 @@ pub struct User {
     pub version: u64,
     /// Sessions of another epoch are dead.
     pub epoch: u64,
+    /// Whether a code that was sent to the number came back.
+    #[serde(default)]
+    pub is_phone_verified: bool,
+    /// An address that was asked for and not proved yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pending_email: Option<Email>,
+    /// When the account was erased: what is left is anonymous and nobody's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erased_at: Option<Instant>,
 }
 
 impl User {
     /// What decides over this person's rights.
     pub fn standing(&self) -> Standing {
         Standing { user_id: self.user_id, profile: self.profile, committee_id: self.committee_id, permissions: self.permissions.clone() }
+    }
+
+    /// The account as `change` makes it; of the next version, when that is another.
+    #[must_use]
+    pub fn changed(&self, change: impl FnOnce(&mut Self)) -> Self {
+        let mut after = self.clone();
+        change(&mut after);
+        after.version += u64::from(after != *self);
+        after
+    }
+
+    /// Whether this is one of those of whom one must remain.
+    pub fn is_active_super_admin(&self) -> bool {
+        self.is_active && self.profile == Profile::SuperAdmin
+    }
+
+    /// Gives the account another number, which nobody has proved yet unless it is the same.
+    pub fn set_phone(&mut self, phone: Phone) {
+        self.is_phone_verified = self.is_phone_verified && self.phone == phone;
+        self.phone = phone;
+    }
+
+    /// Where a code goes that was asked for as a text message: to a number that was proved, else by mail.
+    pub fn text_recipient(&self) -> Recipient {
+        if self.is_phone_verified { Recipient::Sms(self.phone.clone()) } else { Recipient::Mail(self.email.clone()) }
+    }
+
+    /// What is left of a person who was erased at `now`: an identifier, a profile and a committee, and
+    /// the avatar until its object was removed.
+    ///
+    /// # Errors
+    /// None: every value is well formed.
+    pub fn erased(self, now: Instant) -> Result<Self, Flaw> {
+        Ok(Self {
+            name: "Compte".parse()?,
+            last_name: "supprimé".parse()?,
+            email: format!("{}@erased.invalid", self.user_id).parse()?,
+            phone: Phone::default(),
+            is_active: false,
+            is_verified: false,
+            role: None,
+            is_otp_enabled: false,
+            is_otp_verified: false,
+            permissions: Permissions::default(),
+            version: self.version + 1,
+            epoch: self.epoch + 1,
+            is_phone_verified: false,
+            pending_email: None,
+            erased_at: Some(now),
+            ..self
+        })
     }
 
     /// Whether the stricter rules hold: short sessions and tokens for those who run something,
@@ -92,14 +152,19 @@ pub struct Account {
     is_otp_verified: bool,
     #[serde(rename = "committeeID")]
     committee_id: CommitteeId,
-    #[serde(rename = "Committee")]
-    committee: Committee,
+    #[serde(rename = "Committee", skip_serializing_if = "Option::is_none")]
+    committee: Option<Committee>,
     permissions: Permissions,
 }
 
 impl Account {
     /// `user`, who belongs to `committee`.
     pub fn of(user: User, committee: Committee) -> Self {
+        Self { committee: Some(committee), ..Self::listed(user) }
+    }
+
+    /// `user` as lists show him: without his committee.
+    pub fn listed(user: User) -> Self {
         Self {
             user_id: user.user_id,
             name: user.name,
@@ -116,9 +181,26 @@ impl Account {
             is_otp_enabled: user.is_otp_enabled,
             is_otp_verified: user.is_otp_verified,
             committee_id: user.committee_id,
-            committee,
+            committee: None,
             permissions: user.permissions,
         }
+    }
+}
+
+/// A person as whoever may edit him sees him.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Editable {
+    /// The account.
+    pub user: Account,
+    /// What guards the next change.
+    pub version: u64,
+}
+
+impl Editable {
+    /// `user`, who belongs to `committee`.
+    pub fn of(user: User, committee: Committee) -> Self {
+        let version = user.version;
+        Self { user: Account::of(user, committee), version }
     }
 }
 

@@ -2,6 +2,7 @@
 //! reads first.
 
 pub mod chance;
+pub mod code;
 mod ed25519;
 pub mod known_passwords;
 pub mod password;

@@ -10,6 +10,7 @@ use aes_gcm::{
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
+use subtle::ConstantTimeEq;
 
 use crate::{NamedKey, chance};
 
@@ -52,17 +53,45 @@ impl Sealer {
         cipher(key).decrypt(&Nonce::from(*nonce), Payload { msg: sealed, aad: place.as_bytes() }).map_err(|_| Unsealable)
     }
 
+    /// The name of the key that seals.
+    pub fn kid(&self) -> &str {
+        &self.current.kid
+    }
+
+    /// The names of the keys that only open.
+    pub fn former_kids(&self) -> impl Iterator<Item = &str> {
+        self.former.iter().map(|key| key.kid.as_str())
+    }
+
     /// HMAC-SHA-256 of `data` under the first key, for `purpose` alone.
     pub fn derive(&self, purpose: &str, data: &[u8]) -> [u8; 32] {
-        // a key shorter than the hash's block is filled up with zeros (RFC 2104 §2)
-        let mut block = [0; 64];
-        block[..32].copy_from_slice(&self.current.bytes());
-        let mut mac = <Hmac<Sha256> as hmac::KeyInit>::new(&block.into());
-        mac.update(purpose.as_bytes());
-        mac.update(&[0]);
-        mac.update(data);
-        mac.finalize().into_bytes().into()
+        authenticated(&self.current.bytes(), purpose, data)
     }
+
+    /// The same as `kid.base64url`, to be kept in place of `data` and found again by [`is_mac`](Self::is_mac).
+    pub fn mac(&self, purpose: &str, data: &[u8]) -> String {
+        format!("{}.{}", self.current.kid, BASE64URL_NOPAD.encode(&self.derive(purpose, data)))
+    }
+
+    /// Whether `kept` is the HMAC of `data` for `purpose`, under any key that is known.
+    pub fn is_mac(&self, kept: &str, purpose: &str, data: &[u8]) -> bool {
+        let Some((kid, mac)) = kept.split_once('.') else { return false };
+        let key = iter::once(&self.current).chain(&self.former).find(|key| key.kid == kid);
+        let expected = key.map(|key| BASE64URL_NOPAD.encode(&authenticated(&key.bytes(), purpose, data)));
+        expected.is_some_and(|expected| expected.as_bytes().ct_eq(mac.as_bytes()).into())
+    }
+}
+
+/// HMAC-SHA-256 of `purpose` and `data` under `key`, which is not longer than the hash's block.
+pub(crate) fn authenticated(key: &[u8], purpose: &str, data: &[u8]) -> [u8; 32] {
+    // a key shorter than the hash's block is filled up with zeros (RFC 2104 §2)
+    let mut block = [0; 64];
+    block[..key.len()].copy_from_slice(key);
+    let mut mac = <Hmac<Sha256> as hmac::KeyInit>::new(&block.into());
+    mac.update(purpose.as_bytes());
+    mac.update(&[0]);
+    mac.update(data);
+    mac.finalize().into_bytes().into()
 }
 
 fn cipher(key: &NamedKey) -> Aes256Gcm {

@@ -61,6 +61,9 @@ pub struct Claims {
     pub amr: Vec<Method>,
     /// The committee to read beside the user: a hint that proves nothing.
     pub cid: CommitteeId,
+    /// The user's epoch, in tokens of steps: a step that began before all sessions ended is over too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub epoch: Option<u64>,
 }
 
 /// What goes into a new token.
@@ -80,6 +83,8 @@ pub struct Grant {
     pub amr: Vec<Method>,
     /// The user's committee.
     pub committee_id: CommitteeId,
+    /// The user's epoch, for a step.
+    pub epoch: Option<u64>,
 }
 
 /// Signs tokens. Only functions that sign people in hold one.
@@ -116,6 +121,7 @@ impl Signer {
             auth_time: grant.auth_time.unix_seconds(),
             amr: grant.amr.clone(),
             cid: grant.committee_id,
+            epoch: grant.epoch,
         };
         jsonwebtoken::encode(&header, &claims, &self.key)
     }
@@ -203,6 +209,7 @@ mod tests {
             auth_time: now,
             amr: vec![Method::Pwd],
             committee_id: CommitteeId::new(Uuid::from_u128(3)),
+            epoch: None,
         }
     }
 

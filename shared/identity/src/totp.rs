@@ -1,36 +1,113 @@
-//! Secrets of time-based one-time passwords (RFC 6238) in the forms in which they are shown.
+//! One-time passwords by time (RFC 6238: SHA-1, six digits, steps of 30 seconds, one step of slack on
+//! either side), the forms in which their secrets are shown, and recovery codes.
 
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
-use domain::{Email, UserId, user::ShownSecrets};
+use domain::{Email, Instant, UserId, user::ShownSecrets};
+use totp_rs::{Algorithm, Builder};
 
-use crate::sealing::Sealer;
+use crate::{
+    chance,
+    sealing::{Sealer, Unsealable, authenticated},
+};
 
-/// Letters that a secret is made of: no two look alike. 32 of them, so a byte maps evenly.
+/// Letters that secrets and recovery codes are made of: no two look alike. 32 of them, so a byte maps evenly.
 const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+
+/// How many recovery codes a person has.
+pub const RECOVERY_CODES: usize = 10;
 
 /// A secret of 20 ASCII letters, 100 bits of chance; its hexadecimal, ASCII and Base32 forms are
 /// forms of the same bytes.
+#[derive(Clone)]
 pub struct Secret([u8; 20]);
 
 impl Secret {
+    /// A new secret.
+    pub fn generate() -> Self {
+        Self::from_chance(&chance::bytes())
+    }
+
     /// The secret that `chance` makes.
     fn from_chance(chance: &[u8; 32]) -> Self {
-        let mut letters = [0; 20];
-        for (letter, byte) in letters.iter_mut().zip(chance) {
+        let mut secret = [0; 20];
+        for (letter, byte) in secret.iter_mut().zip(chance) {
             *letter = LETTERS[usize::from(byte % 32)];
         }
-        Self(letters)
+        Self(secret)
     }
 
-    fn base32(&self) -> String {
-        BASE32_NOPAD.encode(&self.0)
+    /// The secret sealed for `place`.
+    ///
+    /// # Errors
+    /// None for a text so short.
+    pub fn seal(&self, sealer: &Sealer, place: &str) -> Result<String, Unsealable> {
+        sealer.seal(&self.0, place)
     }
 
-    /// The URL that authenticator apps read
+    /// The secret that was sealed for `place`.
+    ///
+    /// # Errors
+    /// When it was not.
+    pub fn open(sealed: &str, sealer: &Sealer, place: &str) -> Result<Self, Unsealable> {
+        sealer.open(sealed, place)?.try_into().map(Self).map_err(|_| Unsealable)
+    }
+
+    /// The step whose code `code` is at `now`, if it is one that comes after `last_step`: a code is
+    /// taken once, and none that is older than one that was taken.
+    pub fn step_of(&self, code: &str, now: Instant, last_step: u64) -> Option<u64> {
+        let totp = Builder::new().with_algorithm(Algorithm::SHA1).with_digits(6).with_skew(1).with_step_duration(30).with_secret(self.0);
+        let seconds = u64::try_from(now.unix_seconds()).ok()?;
+        totp.build_noncompliant().check(code, seconds).filter(|step| *step > last_step)
+    }
+
+    /// The HMAC under which the recovery code `code` is kept, however it was typed: its key is this
+    /// secret, so that the codes need no other key and end with it.
+    pub fn recovery_mac(&self, code: &str) -> String {
+        let plain: String = code.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_uppercase()).collect();
+        HEXLOWER.encode(&authenticated(&self.0, "recovery", plain.as_bytes()))
+    }
+
+    /// The forms in which `email`'s owner is shown the secret.
+    pub fn forms(&self, email: &Email) -> Forms {
+        Forms {
+            hex: HEXLOWER.encode(&self.0),
+            ascii: self.0.iter().copied().map(char::from).collect(),
+            url: format!("{}&secret={}", url_without_secret(email), BASE32_NOPAD.encode(&self.0)),
+            base32: BASE32_NOPAD.encode(&self.0),
+        }
+    }
+}
+
+/// Where the secret in force of `user` is kept: table, key and field. What is sealed there opens nowhere else.
+pub fn place_in_force(user: UserId) -> String {
+    format!("records USER#{user} OTP sealed")
+}
+
+/// The same of a secret that is being tried out.
+pub fn place_tried_out(user: UserId) -> String {
+    format!("transient USER#{user} ENROLMENT sealed")
+}
+
+/// A secret as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Forms {
+    /// In hexadecimal.
+    pub hex: String,
+    /// As text.
+    pub ascii: String,
+    /// As the URL that authenticator apps read
     /// (<https://github.com/google/google-authenticator/wiki/Key-Uri-Format>).
-    fn url(&self, email: &Email) -> String {
-        format!("{}&secret={}", url_without_secret(email), self.base32())
-    }
+    pub url: String,
+    /// In Base32.
+    pub base32: String,
+}
+
+/// Ten new recovery codes of 75 bits each, written `ABCDE-FGHJK-MNPQR`.
+pub fn recovery_codes() -> [String; RECOVERY_CODES] {
+    std::array::from_fn(|_| {
+        let letters = chance::bytes::<15>().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
+        letters.chunks(5).map(String::from_iter).collect::<Vec<_>>().join("-")
+    })
 }
 
 fn url_without_secret(email: &Email) -> String {
@@ -45,28 +122,18 @@ fn url_without_secret(email: &Email) -> String {
     format!("otpauth://totp/Halqa:{label}?issuer=Halqa&algorithm=SHA1&digits=6&period=30")
 }
 
-/// What a person is shown of his secrets. Before the first good code it is a well-formed secret
-/// that is never accepted, derived from the person so that it stays the same; afterwards, nothing.
-pub fn shown(sealer: &Sealer, user_id: UserId, email: &Email, is_verified: bool) -> ShownSecrets {
+/// What a person is shown of his secrets: a secret that is being tried out; before that a well-formed
+/// one that is never accepted, derived from the person so that it stays the same; once the first code
+/// was good, nothing.
+pub fn shown(sealer: &Sealer, user_id: UserId, email: &Email, is_verified: bool, tried_out: Option<&Secret>) -> ShownSecrets {
     let derive = |purpose| sealer.derive(purpose, user_id.uuid().as_bytes());
     let passwordless_base32 = BASE32_NOPAD.encode(&derive("passwordless-decoy")[..20]);
-    if is_verified {
-        return ShownSecrets {
-            otp_hex: String::new(),
-            otp_ascii: String::new(),
-            otp_auth_url: url_without_secret(email),
-            otp_base32: String::new(),
-            passwordless_base32,
-        };
-    }
-    let secret = Secret::from_chance(&derive("otp-decoy"));
-    ShownSecrets {
-        otp_hex: HEXLOWER.encode(&secret.0),
-        otp_ascii: secret.0.iter().copied().map(char::from).collect(),
-        otp_auth_url: secret.url(email),
-        otp_base32: secret.base32(),
-        passwordless_base32,
-    }
+    let forms = if is_verified {
+        Forms { hex: String::new(), ascii: String::new(), url: url_without_secret(email), base32: String::new() }
+    } else {
+        tried_out.map_or_else(|| Secret::from_chance(&derive("otp-decoy")).forms(email), |secret| secret.forms(email))
+    };
+    ShownSecrets { otp_hex: forms.hex, otp_ascii: forms.ascii, otp_auth_url: forms.url, otp_base32: forms.base32, passwordless_base32 }
 }
 
 #[cfg(test)]
@@ -79,14 +146,52 @@ mod tests {
         let sealer = Sealer::new(vec![NamedKey::generate("k")]).unwrap();
         let user = UserId::new(uuid::Uuid::from_u128(7));
         let email: Email = "amel+a@example.org".parse().unwrap();
-        let secrets = shown(&sealer, user, &email, false);
+        let secrets = shown(&sealer, user, &email, false, None);
         assert_eq!(HEXLOWER.decode(secrets.otp_hex.as_bytes()).unwrap(), secrets.otp_ascii.as_bytes());
         assert_eq!(BASE32_NOPAD.decode(secrets.otp_base32.as_bytes()).unwrap(), secrets.otp_ascii.as_bytes());
         assert!(secrets.otp_auth_url.starts_with("otpauth://totp/Halqa:amel%2Ba%40example.org?"), "{}", secrets.otp_auth_url);
         assert!(secrets.otp_auth_url.ends_with(&format!("&secret={}", secrets.otp_base32)));
-        assert_eq!(shown(&sealer, user, &email, false), secrets);
-        let verified = shown(&sealer, user, &email, true);
+        assert_eq!(shown(&sealer, user, &email, false, None), secrets);
+        let verified = shown(&sealer, user, &email, true, None);
         assert_eq!((verified.otp_hex.as_str(), verified.otp_ascii.as_str(), verified.otp_base32.as_str()), ("", "", ""));
         assert!(!verified.otp_auth_url.contains("secret="));
+    }
+
+    /// RFC 6238 appendix B, the last six of its eight digits.
+    #[test]
+    fn codes_are_those_of_the_specification() {
+        let secret = Secret(*b"12345678901234567890");
+        for (seconds, code) in [
+            (59, "287082"),
+            (1_111_111_109, "081804"),
+            (1_111_111_111, "050471"),
+            (1_234_567_890, "005924"),
+            (2_000_000_000, "279037"),
+            (20_000_000_000, "353130"),
+        ] {
+            let now = Instant::from_unix_milliseconds(seconds * 1000);
+            let step = u64::try_from(seconds / 30).unwrap();
+            assert_eq!(secret.step_of(code, now, 0), Some(step));
+            assert_eq!(secret.step_of(code, now, step), None, "once");
+            assert_eq!(secret.step_of(code, now, step + 1), None, "never an older one");
+            for (moved, taken) in [(-60, false), (-30, true), (30, true), (60, false)] {
+                let then = Instant::from_unix_milliseconds((seconds + moved) * 1000);
+                assert_eq!(secret.step_of(code, then, 0).is_some(), taken, "{moved} s");
+            }
+        }
+        for malformed in ["", "28708", "2870822", "28708a", "٢٨٧٠٨٢", " 287082", "+87082"] {
+            assert_eq!(secret.step_of(malformed, Instant::from_unix_milliseconds(59_000), 0), None, "{malformed}");
+        }
+    }
+
+    #[test]
+    fn recovery_codes_are_many_and_may_be_typed_in_any_way() {
+        let secret = Secret::generate();
+        let codes = recovery_codes();
+        let all: std::collections::HashSet<String> = codes.iter().map(|code| secret.recovery_mac(code)).collect();
+        assert_eq!(all.len(), RECOVERY_CODES);
+        let typed = format!(" {} ", codes[0].to_lowercase().replace('-', " "));
+        assert_eq!(secret.recovery_mac(&typed), secret.recovery_mac(&codes[0]));
+        assert_ne!(Secret::generate().recovery_mac(&codes[0]), secret.recovery_mac(&codes[0]));
     }
 }

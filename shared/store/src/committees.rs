@@ -8,19 +8,10 @@ use domain::{
 use serde_dynamo::to_item;
 
 use crate::{
-    Fault, Store,
+    Fault, Outcome, Page, Part, Store,
     keys::{self, Table},
-    table::{Carded, Item, Outcome, part_put, text},
+    table::{Carded, Item, Order, text},
 };
-
-/// A part of the list of committees.
-#[derive(Debug)]
-pub struct CommitteePage {
-    /// By folded Latin name, then id.
-    pub committees: Vec<Committee>,
-    /// Where the next part begins; `None` at the end.
-    pub position: Option<String>,
-}
 
 impl Store {
     /// The committee `id`.
@@ -31,13 +22,12 @@ impl Store {
         Ok(self.get::<Carded<Committee>>(&keys::committee(id)).await?.map(|item| item.card))
     }
 
-    /// At most `limit` committees after `position`, active or not.
+    /// At most `limit` committees after `position`, active or not, by folded Latin name, then id.
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn committees(&self, position: Option<&str>, limit: u16) -> Result<CommitteePage, Fault> {
-        let page = self.list::<Carded<Committee>>(keys::COMMITTEES, position, limit).await?;
-        Ok(CommitteePage { committees: page.items.into_iter().map(|item| item.card).collect(), position: page.last })
+    pub async fn committees(&self, position: Option<&str>, limit: u16) -> Result<Page<Committee>, Fault> {
+        Ok(self.list::<Carded<Committee>>(keys::COMMITTEES, position, limit, Order::Ascending).await?.map(|item| item.card))
     }
 
     /// Writes a committee that was not there.
@@ -45,8 +35,9 @@ impl Store {
     /// # Errors
     /// When the store is out of reach, or something stands at the new id.
     pub async fn create_committee(&self, committee: &Committee) -> Result<(), Fault> {
-        let put = self.new_item(&keys::committee(committee.committee_id), Self::committee_item(committee)?)?;
-        match self.transact(vec![part_put(put)]).await? {
+        let mut create = self.transaction();
+        create.put_new(Part::Committee, &keys::committee(committee.committee_id), Self::committee_item(committee)?)?;
+        match create.commit().await? {
             Outcome::Done => Ok(()),
             Outcome::Refused(_) => Err(Fault::Broken("a new identifier was taken".to_owned())),
         }

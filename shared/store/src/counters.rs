@@ -6,7 +6,7 @@ use domain::Instant;
 use futures_util::future::join_all;
 
 use crate::{
-    Fault, Store,
+    Fault, Store, Window,
     keys::{self, Key},
 };
 
@@ -26,7 +26,7 @@ pub struct Counter {
 /// Places taken in counters before the work whose failure they count.
 #[derive(Debug)]
 #[must_use = "a success gives its places back"]
-pub struct Reservation(Vec<(Key, Instant)>);
+pub struct Reservation(Vec<(Key, Window)>);
 
 impl Store {
     /// Takes a place in each of `counters`, side by side, before work that may fail. When one is
@@ -43,7 +43,7 @@ impl Store {
         for (key, counted) in keys.into_iter().zip(counted) {
             match counted {
                 Ok(window) => {
-                    taken.push((key, window.ends));
+                    taken.push((key, window));
                     windows.push(window);
                 }
                 Err(fault) => failed = Some(fault),
@@ -72,7 +72,7 @@ impl Store {
     /// # Errors
     /// When the store is out of reach: then they stay taken until their windows end.
     pub async fn give_back(&self, reservation: Reservation) -> Result<(), Fault> {
-        let places = reservation.0.iter().map(|(key, ends)| self.uncount(key, *ends));
+        let places = reservation.0.iter().map(|(key, window)| self.uncount(key, *window));
         join_all(places).await.into_iter().collect()
     }
 }

@@ -18,17 +18,23 @@
 //! | user | records | `USER#<id>` | `USER` | `COMMITTEE#<id>#USERS`, `<last name>#<name>#<id>` folded |
 //! | credentials | records | `USER#<id>` | `CREDENTIALS` | |
 //! | login activity | records | `USER#<id>` | `LOGIN#<16 digits>` | |
+//! | one-time password secret | records | `USER#<id>` | `OTP` | `SEALED#<key name>`, `<id>` |
+//! | what a person did, or was done to him | records | `USER#<id>` | `AUDIT#<audit id>` | |
 //! | e-mail address | records | `EMAIL#<sha-256>` | `EMAIL` | |
 //! | active super admins | records | `ADMINS` | `ADMINS` | |
 //! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>#<id>` folded |
+//! | audit of a committee | records | `AUDIT#<committee>` | `AUDIT#<audit id>` | `AUDIT`, `<audit id>` |
 //! | outgoing message | records | `OUTBOX#<id>` | `OUTBOX` | |
-//! | one-time code | transient | `CODE#<kind>#<user>` | `CODE` | |
+//! | one-time code | transient | `CODE#<kind>#<place>` | `CODE` | |
 //! | session | transient | `USER#<id>` | `SESSION#<sid>` | |
+//! | secret that is being tried out | transient | `USER#<id>` | `ENROLMENT` | |
+//! | finished step of a sign-in | transient | `STEP#<sid>` | `STEP` | |
 //! | public limit | transient | `LIMIT#<key>` | `LIMIT` | |
 //! | security counter | transient | `COUNTER#<name>#<sha-256>` | `COUNTER` | |
 //!
-//! An outgoing message stands in `due` under `OUTBOX` until it has left. Later entities take their
-//! place here: audit (`AUDIT#<committee>`), courses, words, files, text messages.
+//! An outgoing message stands in `due` under `OUTBOX` until it has left, a person who was erased under
+//! `ERASE` until his traces are gone. The place of a code is derived from an address, or is a user's
+//! id. Later entities take their place here: courses, words, files, text messages.
 //!
 //! # What each endpoint costs
 //!
@@ -65,20 +71,50 @@ pub const COSTS: &[Budget] = &[
     //                                           trips reads writes
     costs("GET /health", 0, 0.0, 0.0),
     costs("GET /nowhere", 1, 0.0, 1.0),
-    // edge, then the last ten sign-ins
-    costs("GET /auth/check", 2, 4.0, 1.0),
+    // edge, then the last ten sign-ins and the secret that is being tried out
+    costs("GET /auth/check", 2, 5.0, 1.0),
     costs("GET /auth/current-user", 1, 3.0, 1.0),
-    // edge; three counters beside the address; user, credentials, committee and sign-ins; session and
-    // sign-in in one transaction beside giving the counters back
-    costs("POST /auth/login", 4, 5.0, 11.0),
+    // edge; three counters beside the address; user, credentials, committee, sign-ins and enrolment;
+    // session and sign-in in one transaction beside giving the counters back
+    costs("POST /auth/login", 4, 6.0, 11.0),
+    // edge; three counters of messages beside the address; user; code and message in one transaction.
+    // A text message adds a counter and a round trip
+    costs("POST /auth/passwordless", 4, 2.0, 11.0),
+    // edge; counter and code; user, committee, sign-ins and enrolment beside giving the counter back;
+    // the code goes, session and sign-in come, and the account is verified, in one transaction
+    costs("GET /auth/passwordless", 4, 5.0, 12.0),
     costs("POST /auth/logout", 2, 3.0, 3.0),
     costs("GET /auth/sessions", 2, 4.0, 1.0),
     costs("DELETE /auth/sessions/{sid}", 2, 3.0, 3.0),
-    // edge; counter, address and committee; one transaction of three writes and a check
-    costs("POST /users/register", 3, 2.0, 11.0),
+    costs("GET /otp/generate", 3, 4.0, 3.0),
+    // edge; two counters beside user, committee, sign-ins, enrolment and secret; code and step used up,
+    // session and sign-in, in one transaction beside giving the counters back
+    costs("POST /otp/verify", 3, 5.0, 13.0),
+    costs("DELETE /otp", 3, 5.0, 22.0),
+    costs("POST /otp/recovery-codes", 3, 4.0, 7.0),
+    costs("PUT /team/{userId}", 3, 4.0, 11.0),
+    costs("DELETE /team/{userId}/otp", 3, 4.0, 19.0),
+    // edge; counter, address and committee; one transaction of five writes and a check
+    costs("POST /users/register", 3, 2.0, 18.0),
     costs("GET /users/{userId}", 2, 4.0, 1.0),
-    // edge; three counters and the credentials; one transaction of three writes beside giving back
-    costs("PUT /users/reset-password", 3, 4.0, 14.0),
+    costs("PUT /users/{userId}", 2, 3.0, 5.0),
+    costs("DELETE /users/{userId}", 4, 5.0, 17.0),
+    costs("GET /users/{userId}/export", 2, 6.0, 1.0),
+    // as the request of a password-less code
+    costs("GET /users/reset-password", 4, 2.0, 11.0),
+    // edge; counter and code; user and credentials; code, password, account and message in one transaction
+    costs("POST /users/reset-password", 4, 3.0, 15.0),
+    // edge; three counters and the credentials; one transaction of four writes beside giving back
+    costs("PUT /users/reset-password", 3, 4.0, 19.0),
+    costs("POST /users/email-verification", 3, 3.0, 11.0),
+    costs("PUT /users/email-verification", 4, 2.0, 5.0),
+    costs("POST /users/phone-verification", 4, 3.0, 12.0),
+    costs("PUT /users/phone-verification", 3, 4.0, 5.0),
+    costs("GET /users/activity", 2, 4.0, 1.0),
+    costs("GET /users/my-committee-users", 2, 3.5, 1.0),
+    costs("PUT /users/user-status/{userId}", 3, 4.0, 11.0),
+    costs("POST /users/avatar", 2, 3.0, 4.0),
+    costs("GET /audit", 2, 3.5, 1.0),
     costs("GET /committees", 2, 0.5, 1.0),
     costs("GET /committees/{committeeId}", 2, 1.0, 1.0),
     costs("POST /committees", 2, 3.0, 4.0),
@@ -186,16 +222,51 @@ pub(crate) fn session(user: UserId, sid: SessionId) -> Key {
 
 pub(crate) const SESSION_PREFIX: &str = "SESSION#";
 
-pub(crate) fn code(user: UserId, kind: CodeKind) -> Key {
-    transient(format!("CODE#{}#{user}", kind.word()), "CODE")
+pub(crate) fn code(kind: CodeKind, place: Uuid) -> Key {
+    transient(format!("CODE#{}#{place}", kind.word()), "CODE")
+}
+
+pub(crate) fn otp(user: UserId) -> Key {
+    records(format!("USER#{user}"), "OTP")
+}
+
+/// The list of the secrets that are sealed under the key `kid`.
+pub(crate) fn sealed_under(kid: &str) -> String {
+    format!("SEALED#{kid}")
+}
+
+pub(crate) fn enrolment(user: UserId) -> Key {
+    transient(format!("USER#{user}"), "ENROLMENT")
+}
+
+pub(crate) fn step(id: SessionId) -> Key {
+    transient(format!("STEP#{id}"), "STEP")
 }
 
 pub(crate) fn outbox(id: Uuid) -> Key {
-    records(format!("OUTBOX#{id}"), "OUTBOX")
+    records(format!("{OUTBOX_PREFIX}{id}"), "OUTBOX")
 }
+
+pub(crate) const OUTBOX_PREFIX: &str = "OUTBOX#";
 
 /// The partition of the index `due` in which outgoing messages wait.
 pub(crate) const OUTBOX_DUE: &str = "OUTBOX";
+
+/// The partition of the index `due` in which erased people wait for their traces to be removed.
+pub(crate) const ERASE_DUE: &str = "ERASE";
+
+pub(crate) fn audit_of_committee(committee: CommitteeId, id: &str) -> Key {
+    records(format!("AUDIT#{committee}"), &format!("{AUDIT_PREFIX}{id}"))
+}
+
+pub(crate) fn audit_of_person(person: UserId, id: &str) -> Key {
+    records(format!("USER#{person}"), &format!("{AUDIT_PREFIX}{id}"))
+}
+
+pub(crate) const AUDIT_PREFIX: &str = "AUDIT#";
+
+/// The partition of all audit entries in the index of lists.
+pub(crate) const AUDIT: &str = "AUDIT";
 
 pub(crate) fn limit(key: &str) -> Key {
     transient(format!("LIMIT#{key}"), "LIMIT")
@@ -207,7 +278,7 @@ pub(crate) fn counter(name: &str, key: &str) -> Key {
 
 /// A key that no item has.
 pub(crate) fn nothing() -> Key {
-    transient("NOTHING".to_owned(), "NOTHING")
+    records("NOTHING".to_owned(), "NOTHING")
 }
 
 /// A place in the index of lists.
@@ -219,7 +290,12 @@ pub(crate) struct Place {
 
 pub(crate) fn user_place(user: &domain::user::User) -> Place {
     let sk = format!("{}#{}#{}", sortable(user.last_name.as_str()), sortable(user.name.as_str()), user.user_id);
-    Place { pk: format!("COMMITTEE#{}#USERS", user.committee_id), sk }
+    Place { pk: users_of(user.committee_id), sk }
+}
+
+/// The list of a committee's people.
+pub(crate) fn users_of(committee: CommitteeId) -> String {
+    format!("COMMITTEE#{committee}#USERS")
 }
 
 /// The partition of all committees.

@@ -4,6 +4,7 @@
 //! never a read before it; what belongs together is one transaction; nothing scans. Whether a
 //! person *may* do a thing is not asked here.
 
+mod audits;
 mod codes;
 mod committees;
 mod counters;
@@ -11,8 +12,11 @@ mod fault;
 pub mod keys;
 mod limits;
 mod meter;
+mod otps;
+mod outbox;
 mod sessions;
 mod table;
+mod transaction;
 mod users;
 
 use std::sync::Arc;
@@ -23,12 +27,14 @@ use aws_sdk_dynamodb::{
 };
 use aws_types::SdkConfig;
 
-pub use committees::CommitteePage;
 pub use counters::{Counter, Reservation};
 pub use fault::Fault;
 pub use limits::Window;
 pub use meter::{Cost, metered};
-pub use users::{Credentials, EmailOwner, Founding, NewUser, Registration};
+pub use outbox::outbox_id;
+pub use table::Page;
+pub use transaction::{Outcome, Part, Transaction};
+pub use users::{Credentials, EmailOwner, NewUser};
 
 /// The two tables, reached through the SDK. Cloning shares the connections.
 #[derive(Clone, Debug)]

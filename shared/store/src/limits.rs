@@ -76,17 +76,24 @@ impl Store {
         Ok(update.build()?)
     }
 
-    /// Gives one back to the window that ends at `ends`, if it is still there.
-    pub(crate) async fn uncount(&self, key: &Key, ends: Instant) -> Result<(), Fault> {
-        let update = Update::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()))
-            .condition_expression("attribute_exists(pk) AND exp = :ends AND n > :zero")
-            .update_expression("ADD n :less")
-            .expression_attribute_values(":ends", number(ends.unix_milliseconds()))
-            .expression_attribute_values(":zero", number(0))
-            .expression_attribute_values(":less", number(-1));
-        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
+    /// Gives one back to `window`, if it is still there. The last one closes it, so that the next begins a
+    /// window of its own with one write. Which of the two this is, is tried in the likelier order.
+    pub(crate) async fn uncount(&self, key: &Key, window: Window) -> Result<(), Fault> {
+        let update = |condition: &str, expression: &str| {
+            Update::builder()
+                .table_name(self.name(key.table))
+                .set_key(Some(key.item()))
+                .condition_expression(condition)
+                .update_expression(expression)
+                .expression_attribute_values(":ends", number(window.ends.unix_milliseconds()))
+                .expression_attribute_values(":one", number(1))
+        };
+        let last = update("exp = :ends AND n = :one", "REMOVE exp SET n = :zero").expression_attribute_values(":zero", number(0));
+        let one_of_many = update("exp = :ends AND n > :one", "ADD n :less").expression_attribute_values(":less", number(-1));
+        let (first, second) = if window.count == 1 { (last, one_of_many) } else { (one_of_many, last) };
+        if self.update::<serde::de::IgnoredAny>(first.build()?).await?.is_none() {
+            self.update::<serde::de::IgnoredAny>(second.build()?).await?;
+        }
         Ok(())
     }
 }

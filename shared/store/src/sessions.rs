@@ -2,39 +2,44 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{Delete, Put, Update};
+use aws_sdk_dynamodb::types::{Delete, Update};
 use domain::{Instant, SessionId, UserId, login_activity::LoginActivity, session::Session, user::User};
 
 use crate::{
-    Fault, Store,
+    Fault, Outcome, Page, Part, Store, Transaction,
     keys::{self, LOGIN_PREFIX, SESSION_PREFIX, Table},
-    table::{Outcome, number, part_delete, part_put, ttl, value},
+    table::{number, ttl, value},
 };
 
 /// How long a sign-in stays in the list.
 const ACTIVITY_KEPT: Duration = Duration::from_secs(180 * 86_400);
 
 impl Store {
-    /// Begins `session` and notes its sign-in in one transaction. Gives the sign-in as it was
-    /// noted: its id moves up by one while another of the same microsecond stands there.
+    /// Begins `session` and notes its sign-in, together with what stands in `beside`. Gives the sign-in
+    /// as it was noted: its id moves up by one while another of the same microsecond stands there.
+    /// The inner error is the part of `beside` that was refused: then nothing has begun.
     ///
     /// # Errors
     /// When the store is out of reach or two hundred sign-ins share a microsecond.
-    pub async fn sign_in(&self, session: &Session, mut activity: LoginActivity) -> Result<LoginActivity, Fault> {
+    pub async fn sign_in(
+        &self,
+        session: &Session,
+        mut activity: LoginActivity,
+        beside: Transaction,
+    ) -> Result<Result<LoginActivity, Part>, Fault> {
         for _ in 0..200 {
             let mut begun = keys::session(session.user_id, session.sid).holding(session)?;
             begun.extend([ttl(session.expires_at)]);
-            let mut noted = keys::login(session.user_id, activity.login_activity_id).holding(&activity)?;
+            let key = keys::login(session.user_id, activity.login_activity_id);
+            let mut noted = key.holding(&activity)?;
             noted.extend([ttl(activity.created_at.after(ACTIVITY_KEPT))]);
-            let begun = Put::builder().table_name(self.name(Table::Transient)).set_item(Some(begun)).build()?;
-            let noted = Put::builder()
-                .table_name(self.name(Table::Records))
-                .set_item(Some(noted))
-                .condition_expression("attribute_not_exists(pk)")
-                .build()?;
-            match self.transact(vec![part_put(begun), part_put(noted)]).await? {
-                Outcome::Done => return Ok(activity),
-                Outcome::Refused(_) => activity.login_activity_id += 1,
+            let mut sign_in = beside.clone();
+            sign_in.put_over(Part::Session, &keys::session(session.user_id, session.sid), begun)?;
+            sign_in.put_new(Part::Login, &key, noted)?;
+            match sign_in.commit().await? {
+                Outcome::Done => return Ok(Ok(activity)),
+                Outcome::Refused(Part::Login) => activity.login_activity_id += 1,
+                Outcome::Refused(part) => return Ok(Err(part)),
             }
         }
         Err(Fault::Conflict)
@@ -54,7 +59,7 @@ impl Store {
     /// When the store is out of reach.
     pub async fn sessions(&self, user: &User, now: Instant) -> Result<Vec<Session>, Fault> {
         let pk = keys::user(user.user_id).pk;
-        let mut sessions: Vec<Session> = self.newest(Table::Transient, &pk, SESSION_PREFIX, 100).await?;
+        let mut sessions: Vec<Session> = self.newest(Table::Transient, &pk, SESSION_PREFIX, None, 100).await?.items;
         sessions.retain(|session| session.is_alive(user, now));
         Ok(sessions)
     }
@@ -70,7 +75,9 @@ impl Store {
             .condition_expression("epoch = :epoch AND expiresAt > :now")
             .expression_attribute_values(":epoch", number(user.epoch))
             .expression_attribute_values(":now", value(&now)?);
-        Ok(self.transact(vec![part_delete(delete.build()?)]).await? == Outcome::Done)
+        let mut end = self.transaction();
+        end.delete(Part::Session, delete.build()?);
+        Ok(end.commit().await? == Outcome::Done)
     }
 
     /// The last `limit` sign-ins of `user`, newest first.
@@ -78,9 +85,39 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn login_activity(&self, user: UserId, limit: u16, now: Instant) -> Result<Vec<LoginActivity>, Fault> {
-        let mut activity: Vec<LoginActivity> = self.newest(Table::Records, &keys::user(user).pk, LOGIN_PREFIX, limit).await?;
-        activity.retain(|entry| now < entry.created_at.after(ACTIVITY_KEPT));
-        Ok(activity)
+        Ok(self.login_activity_page(user, None, limit, now).await?.items)
+    }
+
+    /// At most `limit` sign-ins of `user` before `position`, newest first.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn login_activity_page(
+        &self,
+        user: UserId,
+        position: Option<&str>,
+        limit: u16,
+        now: Instant,
+    ) -> Result<Page<LoginActivity>, Fault> {
+        let mut page: Page<LoginActivity> = self.newest(Table::Records, &keys::user(user).pk, LOGIN_PREFIX, position, limit).await?;
+        page.items.retain(|entry| now < entry.created_at.after(ACTIVITY_KEPT));
+        Ok(page)
+    }
+
+    /// Removes the sign-ins of `user`, at most a hundred: whether any were left to remove.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn forget_login_activity(&self, user: UserId) -> Result<bool, Fault> {
+        let pk = keys::user(user).pk;
+        let page: Page<LoginActivity> = self.newest(Table::Records, &pk, LOGIN_PREFIX, None, 100).await?;
+        let mut forget = self.transaction();
+        for entry in &page.items {
+            let key = keys::login(user, entry.login_activity_id);
+            forget.delete(Part::Login, Delete::builder().table_name(self.name(key.table)).set_key(Some(key.item())).build()?);
+        }
+        let _ = forget.commit().await?;
+        Ok(page.last.is_some())
     }
 
     /// Notes that `user` is active at `now` in session `sid`. Never moves the time back, and never

@@ -6,8 +6,8 @@ use std::{collections::HashMap, time::Duration};
 
 use aws_sdk_dynamodb::{
     error::SdkError,
-    operation::{transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
-    types::{AttributeValue, Delete, Put, ReturnConsumedCapacity, ReturnValue, TransactWriteItem, Update},
+    operation::{query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
+    types::{AttributeValue, ReturnConsumedCapacity, ReturnValue, TransactWriteItem, Update},
 };
 use domain::Instant;
 use serde::{Serialize, de::DeserializeOwned};
@@ -16,7 +16,7 @@ use tokio::time::{Instant as Monotonic, sleep};
 
 use crate::{
     Fault, Store,
-    keys::{Key, LISTING, Place, Table},
+    keys::{DUE, Key, LISTING, Place, Table},
     meter::Trip,
 };
 
@@ -27,20 +27,32 @@ const TRIES: u32 = 5;
 /// No further try begins after this long.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// What became of a transaction.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// All of it was done.
-    Done,
-    /// Nothing was done: the condition of the part with this number did not hold.
-    Refused(usize),
+/// A part of a list.
+#[derive(Debug)]
+pub struct Page<T> {
+    /// The items, in the list's order.
+    pub items: Vec<T>,
+    /// Where the next part begins; `None` at the end.
+    pub last: Option<String>,
 }
 
-/// A page of a query.
-pub(crate) struct Page<T> {
-    pub(crate) items: Vec<T>,
-    /// The sort key to go on after; `None` at the end.
-    pub(crate) last: Option<String>,
+impl<T> Page<T> {
+    pub(crate) fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U> {
+        Page { items: self.items.into_iter().map(convert).collect(), last: self.last }
+    }
+}
+
+/// The order of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    Ascending,
+    Descending,
+}
+
+/// An item of which only the key matters.
+#[derive(serde::Deserialize)]
+struct Keyed {
+    pk: String,
 }
 
 /// An item that lists show.
@@ -66,33 +78,64 @@ impl Store {
         Ok(answer?.item.map(from_item).transpose()?)
     }
 
-    /// The first `limit` items of partition `pk` whose sort key begins with `prefix`, from the
-    /// greatest down.
-    pub(crate) async fn newest<T: DeserializeOwned>(&self, table: Table, pk: &str, prefix: &str, limit: u16) -> Result<Vec<T>, Fault> {
-        let trip = Trip::start();
-        let request = self.reads.query().table_name(self.name(table)).consistent_read(true).scan_index_forward(false).limit(limit.into());
+    /// At most `limit` items of partition `pk` whose sort key begins with `prefix`, from the greatest
+    /// down, below the sort key `after`.
+    pub(crate) async fn newest<T: DeserializeOwned>(
+        &self,
+        table: Table,
+        pk: &str,
+        prefix: &str,
+        after: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<T>, Fault> {
+        let request = self.reads.query().table_name(self.name(table)).consistent_read(true).scan_index_forward(false);
         let request = request
             .key_condition_expression("pk = :pk AND begins_with(sk, :prefix)")
             .expression_attribute_values(":pk", text(pk))
             .expression_attribute_values(":prefix", text(prefix));
-        let answer = Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await;
-        trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
-        Ok(from_items(answer?.items.unwrap_or_default())?)
+        let start = after.map(|sk| HashMap::from([("pk".to_owned(), text(pk)), ("sk".to_owned(), text(sk))]));
+        self.page(request.set_exclusive_start_key(start), "sk", limit).await
     }
 
-    /// At most `limit` items of the list `pk` after the sort key `after`, in order. Eventually
-    /// consistent, as indexes are. One more is read, so that the last page is known for it.
-    pub(crate) async fn list<T: DeserializeOwned>(&self, pk: &str, after: Option<&str>, limit: u16) -> Result<Page<T>, Fault> {
-        let trip = Trip::start();
-        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(LISTING).limit(i32::from(limit) + 1);
-        let request = match after {
-            None => request.key_condition_expression("listPk = :pk"),
-            Some(after) => {
+    /// At most `limit` items of the list `pk` after the sort key `after`, in `order`. Eventually
+    /// consistent, as indexes are.
+    pub(crate) async fn list<T: DeserializeOwned>(
+        &self,
+        pk: &str,
+        after: Option<&str>,
+        limit: u16,
+        order: Order,
+    ) -> Result<Page<T>, Fault> {
+        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(LISTING);
+        let request = request.scan_index_forward(order == Order::Ascending).expression_attribute_values(":pk", text(pk));
+        let request = match (after, order) {
+            (None, _) => request.key_condition_expression("listPk = :pk"),
+            (Some(after), Order::Ascending) => {
                 request.key_condition_expression("listPk = :pk AND listSk > :after").expression_attribute_values(":after", text(after))
             }
+            (Some(after), Order::Descending) => {
+                request.key_condition_expression("listPk = :pk AND listSk < :after").expression_attribute_values(":after", text(after))
+            }
         };
-        let request = request.expression_attribute_values(":pk", text(pk));
-        let answer = Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await;
+        self.page(request, "listSk", limit).await
+    }
+
+    /// The keys of at most `limit` items of `pk` that are due at `now`, the most urgent first.
+    pub(crate) async fn due(&self, pk: &str, now: Instant, limit: u16) -> Result<Vec<String>, Fault> {
+        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(DUE);
+        let request = request
+            .key_condition_expression("duePk = :pk AND dueAt <= :now")
+            .expression_attribute_values(":pk", text(pk))
+            .expression_attribute_values(":now", number(now.unix_milliseconds()));
+        let page: Page<Keyed> = self.page(request, "pk", limit).await?;
+        Ok(page.items.into_iter().map(|item| item.pk).collect())
+    }
+
+    /// One more is read than asked for, so that the last page is known for it.
+    async fn page<T: DeserializeOwned>(&self, request: QueryFluentBuilder, sort: &str, limit: u16) -> Result<Page<T>, Fault> {
+        let trip = Trip::start();
+        let request = request.limit(i32::from(limit) + 1).return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let answer = Box::pin(request.send()).await;
         trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
         let answer = answer?;
         // DynamoDB ends a page at a megabyte, too.
@@ -100,7 +143,7 @@ impl Store {
         let mut items = answer.items.unwrap_or_default();
         let has_more = has_more || items.len() > usize::from(limit);
         items.truncate(limit.into());
-        let place = |item: &Item| item.get("listSk").and_then(|sk| sk.as_s().ok()).cloned();
+        let place = |item: &Item| item.get(sort).and_then(|sk| sk.as_s().ok()).cloned();
         let last = items.last().filter(|_| has_more).and_then(place);
         Ok(Page { items: from_items(items)?, last })
     }
@@ -138,23 +181,24 @@ impl Store {
     /// All of `parts` or nothing. One token stands for all tries, so a success whose answer was
     /// lost is told as the success that it was
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
-    pub(crate) async fn transact(&self, parts: Vec<TransactWriteItem>) -> Result<Outcome, Fault> {
+    /// The number of the first part whose condition did not hold, when nothing was done for it.
+    pub(crate) async fn transact(&self, parts: &[TransactWriteItem]) -> Result<Option<usize>, Fault> {
         let token = uuid::Builder::from_random_bytes(chance()?).into_uuid().to_string();
         let start = Monotonic::now();
         for tries in 1.. {
             let trip = Trip::start();
-            let request = self.writes.transact_write_items().set_transact_items(Some(parts.clone())).client_request_token(&token);
+            let request = self.writes.transact_write_items().set_transact_items(Some(parts.to_vec())).client_request_token(&token);
             let error = match Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await {
                 Ok(answer) => {
                     trip.wrote(answer.consumed_capacity());
-                    return Ok(Outcome::Done);
+                    return Ok(None);
                 }
                 Err(error) => error,
             };
             trip.refused();
             let (refused, conflict) = reasons(&error);
             if let Some(part) = refused {
-                return Ok(Outcome::Refused(part));
+                return Ok(Some(part));
             }
             let fault = if conflict { Fault::Conflict } else { Fault::from(error) };
             let may_help = matches!(fault, Fault::Conflict | Fault::Throttled | Fault::Unavailable(_));
@@ -235,16 +279,4 @@ pub(crate) fn value<T: Serialize>(value: &T) -> Result<AttributeValue, Fault> {
 /// The attribute by which DynamoDB removes an item some time after `end`.
 pub(crate) fn ttl(end: Instant) -> (String, AttributeValue) {
     ("ttl".to_owned(), number(end.unix_seconds()))
-}
-
-pub(crate) fn part_put(put: Put) -> TransactWriteItem {
-    TransactWriteItem::builder().put(put).build()
-}
-
-pub(crate) fn part_delete(delete: Delete) -> TransactWriteItem {
-    TransactWriteItem::builder().delete(delete).build()
-}
-
-pub(crate) fn part_update(update: Update) -> TransactWriteItem {
-    TransactWriteItem::builder().update(update).build()
 }

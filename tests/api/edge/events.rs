@@ -53,7 +53,7 @@ async fn one_event_per_route_meets_its_route() {
 #[tokio::test]
 async fn an_image_is_given_in_base64() {
     let world = World::new().await;
-    let answer = replay(&world, event("fallback/media.json")).await;
+    let answer = replay(&world, event("files/media.json")).await;
     assert!(answer.is_base64_encoded);
     assert!(data_encoding::BASE64.decode(answer.body.as_bytes()).unwrap().starts_with(b"\x89PNG"));
 }

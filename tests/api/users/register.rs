@@ -154,7 +154,7 @@ async fn of_fifty_at_once_for_one_address_exactly_one_wins_and_nothing_is_half_w
     let won = answers.iter().filter(|answer| answer.status == 201).count();
     assert_eq!(won, 1);
     assert!(answers.iter().all(|answer| answer.status == 201 || answer.code() == Refusal::EmailAlreadyUsed.code()), "{answers:?}");
-    assert_eq!(world.items("records").len(), before + 3, "address, account, credentials");
+    assert_eq!(world.items("records").len(), before + 4, "address, account, credentials, message");
 }
 
 #[tokio::test]

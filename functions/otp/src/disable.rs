@@ -1,0 +1,78 @@
+//! `DELETE /otp`: the caller turns his one-time passwords off, with his password and a code.
+
+use axum::extract::State;
+use common::{
+    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, attempts, secret, told,
+};
+use domain::{Instant, otp::Proof, outbox::News, session::Session, user::User};
+use identity::password::Match;
+use secrecy::SecretString;
+use store::{Outcome, Part};
+
+use crate::{Answered, Otp, invalid};
+
+pub(crate) struct Wish {
+    password: SecretString,
+    answered: Answered,
+}
+
+impl<S> FromFields<S> for Wish {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        let password = fields.required("password", secret);
+        let answered = Answered::read(fields);
+        Some(Self { password: password?, answered: answered? })
+    }
+}
+
+/// The password comes first: who does not know it hears nothing of the code.
+pub(crate) async fn disable(
+    State(otp): State<Otp>,
+    Now(now): Now,
+    client: Client,
+    person: SignedIn,
+    Input(wish): Input<Wish>,
+) -> Reply<Nothing> {
+    let SignedIn { user, session, .. } = person;
+    let id = user.user_id;
+    let (passwords, codes) = (attempts::of_password(&user.email, &client), wish.answered.counters(id, &session.sid.to_string()));
+    let counters: Vec<_> = passwords.into_iter().chain(codes).collect();
+    let (reserved, credentials, kept) =
+        tokio::join!(attempts::reserve(&otp.store, &counters, now), otp.store.credentials(id), otp.store.otp(id));
+    let (reserved, proof) = (reserved?, async {
+        let (hash, kept) = (credentials?.map(|credentials| credentials.password_hash), kept?);
+        let matched = otp.hasher.matches(&wish.password, hash.as_deref()).await?;
+        let proof = wish.answered.proof(&otp, id, kept.as_ref(), now)?;
+        Ok(Some(proof).filter(|_| matched != Match::No))
+    });
+    // The places stay taken for a wrong code as they do for a wrong password.
+    let (proof, reserved) = attempts::settle(&otp.store, reserved, proof.await).await?;
+    let proof = proof.ok_or_else(invalid)?;
+    // Places that cannot be given back are free when their windows end.
+    let (disabled, _) = tokio::join!(otp.turn_off(user, &session, &proof, now), otp.store.give_back(reserved));
+    disabled?;
+    told(Message::OtpDisabled, Nothing {})
+}
+
+impl Otp {
+    /// The secret and its recovery codes go, and the owner is told.
+    async fn turn_off(&self, mut user: User, session: &Session, proof: &Proof, now: Instant) -> Result<(), Failure> {
+        for _ in 0..crate::TRIES {
+            let after = user.changed(|user| {
+                user.is_otp_enabled = false;
+                user.is_otp_verified = false;
+            });
+            let mut change = self.store.transaction();
+            change.remove_otp(user.user_id, Some(proof))?;
+            change.change_user(&user, &after)?;
+            change.send(&self.post.tell(&user, News::OtpDisabled { at: now, by_administrator: false }, now)?)?;
+            match change.commit().await? {
+                Outcome::Done => return Ok(()),
+                Outcome::Refused(Part::User) => {}
+                Outcome::Refused(_) => return Err(invalid()),
+            }
+            let read = self.store.user(user.user_id).await?.filter(|read| session.is_alive(read, now));
+            user = read.ok_or_else(Refused::invalid_token)?;
+        }
+        Err(Refusal::Conflict.into())
+    }
+}

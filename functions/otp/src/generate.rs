@@ -1,0 +1,81 @@
+//! `GET /otp/generate`: a secret to try out, the same for ten minutes.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use common::{Failure, Message, Now, Refusal, Reply, SignedIn, told};
+use domain::{
+    Instant, UserId,
+    otp::{ENROLMENT_LIFE, Enrolment},
+};
+use identity::totp::{self, Forms, Secret};
+use serde::Serialize;
+
+use crate::Otp;
+
+/// Whoever has one-time passwords already must have signed in this lately to get another secret.
+const FRESH: Duration = Duration::from_secs(600);
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Shown {
+    otp: ShownOtp,
+    otp_ascii: String,
+    otp_hex: String,
+    otp_base32: String,
+    otp_auth_url: String,
+}
+
+#[derive(Serialize)]
+struct ShownOtp {
+    ascii: String,
+    hex: String,
+    base32: String,
+    otpauth_url: String,
+}
+
+impl From<Forms> for Shown {
+    fn from(forms: Forms) -> Self {
+        Self {
+            otp: ShownOtp {
+                ascii: forms.ascii.clone(),
+                hex: forms.hex.clone(),
+                base32: forms.base32.clone(),
+                otpauth_url: forms.url.clone(),
+            },
+            otp_ascii: forms.ascii,
+            otp_hex: forms.hex,
+            otp_base32: forms.base32,
+            otp_auth_url: forms.url,
+        }
+    }
+}
+
+/// A secret in force stays so until the new one is proved.
+pub(crate) async fn generate(State(otp): State<Otp>, Now(now): Now, person: SignedIn) -> Reply<Shown> {
+    let user = &person.user;
+    if user.is_otp_enabled && now.since(person.session.auth_time) >= FRESH {
+        return Err(Refusal::Reauthentication.into());
+    }
+    let secret = otp.tried_out(user.user_id, now).await?;
+    told(Message::OtpGenerated, Shown::from(secret.forms(&user.email)))
+}
+
+impl Otp {
+    /// The secret that `user` is trying out; a new one, when there is none that is alive. Of many at once
+    /// all get the same.
+    async fn tried_out(&self, user: UserId, now: Instant) -> Result<Secret, Failure> {
+        let place = totp::place_tried_out(user);
+        for _ in 0..crate::TRIES {
+            if let Some(enrolment) = self.store.enrolment(user).await?.filter(|enrolment| enrolment.is_alive(now)) {
+                return Ok(Secret::open(&enrolment.sealed, &self.sealer, &place)?);
+            }
+            let secret = Secret::generate();
+            let enrolment = Enrolment { sealed: secret.seal(&self.sealer, &place)?, expires_at: now.after(ENROLMENT_LIFE), tries: 0 };
+            if self.store.begin_enrolment(user, &enrolment, now).await? {
+                return Ok(secret);
+            }
+        }
+        Err(Refusal::Conflict.into())
+    }
+}

@@ -1,0 +1,109 @@
+//! One-time passwords: trying a secret out, the step of a sign-in, recovery codes, and turning it off.
+
+mod disable;
+mod generate;
+mod recovery_codes;
+mod verify;
+
+use axum::{
+    Router,
+    routing::{delete, post},
+};
+use common::{BadSetting, Failure, Fields, Key, Post, Refusal, Sessions, Setup, attempts, effect, text};
+use domain::{
+    Instant, Line, UserId,
+    otp::{Otp as Kept, Proof},
+};
+use identity::{
+    password::Hasher,
+    sealing::Sealer,
+    totp::{self, Secret},
+};
+use store::{Counter, Store};
+
+/// The keys of this function.
+pub const KEYS: &[Key] = &[Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Outbox];
+
+/// How often a change is tried that others are faster with.
+const TRIES: u32 = 5;
+
+/// What this function can do.
+#[derive(Clone)]
+pub(crate) struct Otp {
+    store: Store,
+    sessions: Sessions,
+    sealer: Sealer,
+    post: Post,
+    hasher: Hasher,
+}
+
+/// Every URL of this function.
+///
+/// # Errors
+/// When a key is missing or malformed.
+pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+    let otp = Otp {
+        store: setup.store.clone(),
+        sessions: Sessions::new(setup)?,
+        sealer: setup.keys.sealer()?,
+        post: Post::new(setup)?,
+        hasher: Hasher::default(),
+    };
+    Ok(Router::new()
+        .route("/otp", delete(disable::disable))
+        .route("/otp/generate", effect(generate::generate, "GET"))
+        .route("/otp/verify", post(verify::verify))
+        .route("/otp/recovery-codes", post(recovery_codes::renew))
+        .with_state(otp))
+}
+
+/// What a person answers with.
+pub(crate) enum Answered {
+    /// A code of his authenticator.
+    Code(Line<128>),
+    /// A recovery code.
+    Recovery(Line<128>),
+}
+
+impl Answered {
+    /// `code`, or `recoveryCode` where that stands alone.
+    fn read(fields: &mut Fields) -> Option<Self> {
+        if fields.has("recoveryCode") && !fields.has("code") {
+            return fields.required("recoveryCode", text).map(Self::Recovery);
+        }
+        fields.required("code", text).map(Self::Code)
+    }
+
+    /// What counts its failures at the step `challenge` of `user`.
+    fn counters(&self, user: UserId, challenge: &str) -> [Counter; 2] {
+        match self {
+            Self::Code(_) => attempts::of_otp(user, challenge),
+            Self::Recovery(_) => attempts::of_recovery(user, challenge),
+        }
+    }
+
+    /// What it proves against `kept`, the secret of `user`, at `now`.
+    fn proof(&self, otp: &Otp, user: UserId, kept: Option<&Kept>, now: Instant) -> Result<Option<Proof>, Failure> {
+        let Some(kept) = kept else { return Ok(None) };
+        let secret = Secret::open(&kept.sealed, &otp.sealer, &totp::place_in_force(user))?;
+        Ok(match self {
+            Self::Code(code) => secret.step_of(code.as_str(), now, kept.last_step).map(Proof::Step),
+            Self::Recovery(code) => {
+                let mac = secret.recovery_mac(code.as_str());
+                kept.recovery.contains_key(&mac).then_some(Proof::Recovery(mac))
+            }
+        })
+    }
+}
+
+/// New recovery codes, and as what they are kept under `secret`.
+fn new_recovery(secret: &Secret) -> (Vec<String>, std::collections::BTreeMap<String, bool>) {
+    let codes = totp::recovery_codes();
+    let kept = codes.iter().map(|code| (secret.recovery_mac(code), true)).collect();
+    (codes.into(), kept)
+}
+
+/// The code is not one, or not any more.
+fn invalid() -> Failure {
+    Refusal::OtpInvalid.into()
+}

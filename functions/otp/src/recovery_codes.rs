@@ -1,0 +1,46 @@
+//! `POST /otp/recovery-codes`: ten new recovery codes; the former ones are dead.
+
+use axum::extract::State;
+use common::{Fields, FromFields, Input, Message, Now, Reply, SignedIn, attempts, text, told};
+use domain::{
+    Line,
+    otp::{Otp as Kept, Proof},
+};
+use identity::totp::{self, Secret};
+use serde::Serialize;
+use store::Outcome;
+
+use crate::{Answered, Otp, invalid, new_recovery};
+
+pub(crate) struct Wish(Line<128>);
+
+impl<S> FromFields<S> for Wish {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        fields.required("code", text).map(Self)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Created {
+    recovery_codes: Vec<String>,
+}
+
+pub(crate) async fn renew(State(otp): State<Otp>, Now(now): Now, person: SignedIn, Input(Wish(code)): Input<Wish>) -> Reply<Created> {
+    let (id, answered) = (person.user.user_id, Answered::Code(code));
+    let counters = answered.counters(id, &person.session.sid.to_string());
+    let (reserved, kept) = tokio::join!(attempts::reserve(&otp.store, &counters, now), otp.store.otp(id));
+    let (reserved, kept) = (reserved?, kept?);
+    let (Some(kept), Some(Proof::Step(step))) = (kept.clone(), answered.proof(&otp, id, kept.as_ref(), now)?) else {
+        return Err(invalid());
+    };
+    let (recovery_codes, recovery) = new_recovery(&Secret::open(&kept.sealed, &otp.sealer, &totp::place_in_force(id))?);
+    let mut renew = otp.store.transaction();
+    renew.renew_recovery(id, step, &Kept { recovery, ..kept })?;
+    // Places that cannot be given back are free when their windows end.
+    let (renewed, _) = tokio::join!(renew.commit(), otp.store.give_back(reserved));
+    match renewed? {
+        Outcome::Done => told(Message::RecoveryCodes, Created { recovery_codes }),
+        Outcome::Refused(_) => Err(invalid()),
+    }
+}

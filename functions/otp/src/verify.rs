@@ -1,0 +1,178 @@
+//! `POST /otp/verify`: the step of a sign-in, or the first good code of a secret that is being tried out.
+
+use axum::extract::{FromRequestParts, State};
+use common::{Arrival, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, SignedIn, attempts, told};
+use domain::{
+    Instant,
+    otp::{Enrolment, Otp as Kept, Proof},
+    outbox::News,
+    session::Method,
+    user::{SelfView, User},
+};
+use http::request::Parts;
+use identity::{
+    token::{Claims, Use},
+    totp::{self, Secret},
+};
+use serde::Serialize;
+use store::{Outcome, Part};
+
+use crate::{Answered, Otp, invalid, new_recovery};
+
+/// Who answers: somebody in the middle of signing in, or somebody who has.
+pub(crate) enum Answering {
+    SigningIn(Box<Claims>),
+    Enrolling(Box<SignedIn>),
+}
+
+impl FromRequestParts<Otp> for Answering {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, otp: &Otp) -> Result<Self, Failure> {
+        let Ok(Now(now)) = Now::from_request_parts(parts, otp).await;
+        match otp.sessions.step(&parts.headers, Use::OtpStep, now) {
+            Some(claims) => Ok(Self::SigningIn(Box::new(claims))),
+            None => Ok(Self::Enrolling(Box::new(<SignedIn as FromRequestParts<Otp>>::from_request_parts(parts, otp).await?))),
+        }
+    }
+}
+
+impl<S> FromFields<S> for Answered {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        Self::read(fields)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Verified {
+    user: SelfView,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recovery_codes: Option<Vec<String>>,
+}
+
+pub(crate) async fn verify(
+    State(otp): State<Otp>,
+    Now(now): Now,
+    client: Client,
+    answering: Answering,
+    Input(answered): Input<Answered>,
+) -> Reply<Verified> {
+    let verified = match answering {
+        Answering::SigningIn(claims) => otp.sign_in(*claims, &answered, &client, now).await?,
+        Answering::Enrolling(person) => otp.enrol(*person, &answered, now).await?,
+    };
+    let token = verified.user.token().to_owned();
+    told(Message::OtpVerified, verified).map(|told| told.authorized(&token))
+}
+
+impl Otp {
+    /// The code and the step are used up and the session begins in one transaction: of many at once exactly
+    /// one gets it.
+    async fn sign_in(&self, claims: Claims, answered: &Answered, client: &Client, now: Instant) -> Result<Verified, Failure> {
+        let counters = answered.counters(claims.sub, &claims.sid.to_string());
+        let (reserved, arrival, kept) = tokio::join!(
+            attempts::reserve(&self.store, &counters, now),
+            self.sessions.find(claims.sub, claims.cid, now),
+            self.store.otp(claims.sub)
+        );
+        let reserved = reserved?;
+        // Closed, or signed out everywhere, since the step began: it is over.
+        let is_open = |user: &User| user.is_active && user.is_otp_enabled && Some(user.epoch) == claims.epoch;
+        let proving = || {
+            let arrival = arrival?.filter(|arrival| is_open(&arrival.user)).ok_or_else(Refused::invalid_token)?;
+            let kept = kept?;
+            let proof = answered.proof(self, claims.sub, kept.as_ref(), now)?;
+            Ok((arrival, kept, proof))
+        };
+        let (arrival, kept, proof) = match proving() {
+            Ok((arrival, Some(kept), Some(proof))) => (arrival, kept, proof),
+            Ok(_) => return Err(invalid()),
+            Err(failure) => {
+                // What cannot be given back stays taken until its window ends.
+                let _ = self.store.give_back(reserved).await;
+                return Err(failure);
+            }
+        };
+        let begin = self.begin(arrival, &claims, &kept, &proof, client, now);
+        // Places that cannot be given back are free when their windows end.
+        let (begun, _) = tokio::join!(begin, self.store.give_back(reserved));
+        Ok(Verified { user: begun?, recovery_codes: None })
+    }
+
+    async fn begin(
+        &self,
+        arrival: Arrival,
+        claims: &Claims,
+        kept: &Kept,
+        proof: &Proof,
+        client: &Client,
+        now: Instant,
+    ) -> Result<SelfView, Failure> {
+        let mut beside = self.store.transaction();
+        beside.end_step(claims.sid, now)?;
+        beside.use_proof(claims.sub, proof)?;
+        let method = match proof {
+            Proof::Step(_) => Method::Otp,
+            Proof::Recovery(_) => {
+                let news = News::RecoveryCodeUsed { left: kept.recovery.len().saturating_sub(1), at: now };
+                beside.send(&self.post.tell(&arrival.user, news, now)?)?;
+                Method::Recovery
+            }
+        };
+        let amr = claims.amr.iter().copied().chain([method]).collect();
+        match self.sessions.begin(arrival, amr, client, now, beside).await? {
+            Ok(view) => Ok(view),
+            Err(Part::Step) => Err(Refused::invalid_token().into()),
+            Err(_) => Err(invalid()),
+        }
+    }
+
+    /// The secret is in force, every other session over, and the owner told. This session goes on, as one
+    /// whose owner has just proved himself.
+    async fn enrol(&self, person: SignedIn, answered: &Answered, now: Instant) -> Result<Verified, Failure> {
+        let (id, Answered::Code(code)) = (person.user.user_id, answered) else { return Err(invalid()) };
+        let enrolment = self.store.enrolment(id).await?.filter(|enrolment| enrolment.is_alive(now)).ok_or_else(invalid)?;
+        let secret = Secret::open(&enrolment.sealed, &self.sealer, &totp::place_tried_out(id))?;
+        let Some(step) = secret.step_of(code.as_str(), now, 0) else {
+            self.store.count_enrolment_try(id, &enrolment).await?;
+            return Err(invalid());
+        };
+        let (recovery_codes, recovery) = new_recovery(&secret);
+        let kept = Kept { sealed: secret.seal(&self.sealer, &totp::place_in_force(id))?, last_step: step, recovery };
+        let user = self.put_in_force(person, &enrolment, &kept, now).await?;
+        Ok(Verified { user, recovery_codes: Some(recovery_codes) })
+    }
+
+    async fn put_in_force(&self, person: SignedIn, enrolment: &Enrolment, kept: &Kept, now: Instant) -> Result<SelfView, Failure> {
+        let SignedIn { mut user, committee, session, .. } = person;
+        let activity = self.store.login_activity(user.user_id, SelfView::ACTIVITY, now).await?;
+        for _ in 0..crate::TRIES {
+            let after = user.changed(|user| {
+                user.is_otp_enabled = true;
+                user.is_otp_verified = true;
+                user.epoch += 1;
+            });
+            let renewed = self.sessions.renewed(&session, &after, Method::Otp, now);
+            let mut enrol = self.store.transaction();
+            enrol.end_enrolment(user.user_id, enrolment)?;
+            enrol.set_otp(user.user_id, kept, self.sealer.kid())?;
+            enrol.change_user(&user, &after)?;
+            enrol.keep_session(&session, &renewed)?;
+            enrol.send(&self.post.tell(&user, News::OtpEnabled { at: now }, now)?)?;
+            match enrol.commit().await? {
+                Outcome::Done => {
+                    let arrival = Arrival { user: after, committee, activity, enrolment: None };
+                    return self.sessions.show_fresh(arrival, &renewed, now);
+                }
+                Outcome::Refused(Part::User) => {}
+                Outcome::Refused(Part::Session) => return Err(Refused::invalid_token().into()),
+                Outcome::Refused(_) => return Err(invalid()),
+            }
+            // Closed, or signed out everywhere, meanwhile: this session is over.
+            let read = self.store.user(user.user_id).await?.filter(|read| session.is_alive(read, now));
+            user = read.ok_or_else(Refused::invalid_token)?;
+        }
+        Err(Refusal::Conflict.into())
+    }
+}

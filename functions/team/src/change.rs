@@ -1,0 +1,169 @@
+//! `PUT /team/{userId}`: an administrator changes somebody's account.
+
+use axum::extract::State;
+use common::{
+    Administrator, Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, flag, if_match_holds, integer,
+    phone, text, told,
+};
+use domain::{
+    CommitteeId, Email, Flaw, Line, Name, Permissions, Phone, Profile, UserId,
+    audit::{Action, AuditEntry},
+    user::{Editable, User},
+};
+use http::HeaderMap;
+use identity::chance;
+use serde_json::Value;
+use store::{Outcome, Part};
+
+use crate::Team;
+
+pub(crate) struct Wish {
+    name: Option<Name>,
+    last_name: Option<Name>,
+    email: Option<Email>,
+    phone: Option<Phone>,
+    profile: Option<Profile>,
+    role: Option<Option<Line<64>>>,
+    permissions: Option<Permissions>,
+    is_verified: Option<bool>,
+    /// As it was written: only super admins have this field, and theirs is read later.
+    committee_id: Option<Value>,
+    version: Option<u64>,
+}
+
+impl<S> FromFields<S> for Wish {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        let name = fields.optional("name", text);
+        let last_name = fields.optional("lastName", text);
+        let email = fields.optional("email", text);
+        let phone = phone(fields);
+        let profile = fields.optional("profile", text);
+        let role = fields.nullable("role", text);
+        let permissions = fields.optional("permissions", permissions);
+        let is_verified = fields.optional("isVerified", flag);
+        let committee_id = fields.nullable("committeeID", Ok);
+        let version = fields.optional("version", integer(0..=u32::MAX));
+        Some(Self {
+            name: name?,
+            last_name: last_name?,
+            email: email?,
+            phone: phone?,
+            profile: profile?,
+            role: role?,
+            permissions: permissions?,
+            is_verified: is_verified?,
+            committee_id: committee_id?.flatten(),
+            version: version?.map(u64::from),
+        })
+    }
+}
+
+/// A list of grants, or a text that holds one.
+fn permissions(value: Value) -> Result<Permissions, Flaw> {
+    match value {
+        Value::Array(grants) => grants.into_iter().map(|grant| grant.as_str().ok_or(Flaw::Type)?.parse()).collect(),
+        value => text(value),
+    }
+}
+
+/// Two who change different fields both keep their change; with a `version` or `If-Match` nobody changes
+/// what he has not seen.
+pub(crate) async fn change(
+    State(team): State<Team>,
+    Now(now): Now,
+    admin: Administrator,
+    Path(id): Path<UserId>,
+    headers: HeaderMap,
+    Input(wish): Input<Wish>,
+) -> Reply<Editable> {
+    let is_super = admin.0.user.profile == Profile::SuperAdmin;
+    let committee_id = wish.committee_id.clone().filter(|_| is_super).map(text::<CommitteeId>).transpose();
+    let committee_id = committee_id.map_err(|_| Refused::field("committeeID", Refusal::CommitteeInvalid))?;
+    for _ in 0..crate::TRIES {
+        let (before, owner) = tokio::join!(admin.edits(&team.store, id), team.owner(wish.email.as_ref()));
+        let (before, owner) = (before?, owner?);
+        may_set(&admin, &before, &wish)?;
+        guard(&team, &admin, &before, &wish, &headers).await?;
+        if owner.is_some_and(|owner| owner != id) {
+            return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into());
+        }
+        let mut change = team.store.transaction();
+        let mut asked = before.clone();
+        if let Some(email) = &wish.email {
+            team.codes.ask_for_email(&mut change, &mut asked, email, now)?;
+        }
+        let after = before.changed(|user| {
+            user.pending_email = asked.pending_email;
+            wish.apply(user, committee_id);
+        });
+        if after.committee_id != before.committee_id {
+            change.require_active_committee(after.committee_id)?;
+        }
+        if after != before {
+            change.change_user(&before, &after)?;
+            change.follow_admins(&before, &after)?;
+            let actor = admin.0.user.user_id;
+            change.note(&AuditEntry::of_user(chance::id(now), actor, Action::TeamMemberUpdated, &before, &after, now))?;
+        }
+        match change.commit().await? {
+            Outcome::Done => {
+                let committee = admin.committee_of(&team.store, &after).await?;
+                return told(Message::TeamMemberUpdated, Editable::of(after, committee));
+            }
+            Outcome::Refused(Part::Admins) => return Err(Refusal::LastAdmin.into()),
+            Outcome::Refused(Part::Committee) => return Err(Refused::field("committeeID", Refusal::CommitteeInvalid).into()),
+            Outcome::Refused(_) => {}
+        }
+    }
+    Err(Refusal::Conflict.into())
+}
+
+/// A profile strictly below one's own, and grants for rights that one has by profile; super admins any.
+fn may_set(admin: &Administrator, before: &User, wish: &Wish) -> Result<(), Refusal> {
+    let caller = admin.0.user.standing();
+    let is_super = caller.profile == Profile::SuperAdmin;
+    let profile = wish.profile.is_none_or(|profile| is_super || profile < caller.profile);
+    let mut new = wish.permissions.iter().flat_map(Permissions::iter).filter(|grant| !before.permissions.has(*grant));
+    if profile && new.all(|grant| caller.may_grant(grant)) { Ok(()) } else { Err(Refusal::Forbidden) }
+}
+
+/// # Errors
+/// `VERSION_CONFLICT_MESSAGE` when the account is not as the caller has seen it.
+async fn guard(team: &Team, admin: &Administrator, before: &User, wish: &Wish, headers: &HeaderMap) -> Result<(), Failure> {
+    let seen = async {
+        if !headers.contains_key(http::header::IF_MATCH) {
+            return Ok::<_, Failure>(true);
+        }
+        let committee = admin.committee_of(&team.store, before).await?;
+        Ok(if_match_holds(headers, &etag_of(Editable::of(before.clone(), committee))?))
+    };
+    if wish.version.is_none_or(|version| version == before.version) && seen.await? { Ok(()) } else { Err(Refusal::VersionConflict.into()) }
+}
+
+impl Team {
+    /// Whose `email` is, where one is asked for.
+    async fn owner(&self, email: Option<&Email>) -> Result<Option<UserId>, Failure> {
+        let Some(email) = email else { return Ok(None) };
+        Ok(self.store.email_owner(email).await?.map(|owner| owner.user_id))
+    }
+}
+
+impl Wish {
+    fn apply(&self, user: &mut User, committee_id: Option<CommitteeId>) {
+        fn set<T: Clone>(field: &mut T, wish: &Option<T>) {
+            if let Some(value) = wish {
+                field.clone_from(value);
+            }
+        }
+        set(&mut user.name, &self.name);
+        set(&mut user.last_name, &self.last_name);
+        set(&mut user.profile, &self.profile);
+        set(&mut user.role, &self.role);
+        set(&mut user.permissions, &self.permissions);
+        set(&mut user.is_verified, &self.is_verified);
+        set(&mut user.committee_id, &committee_id);
+        if let Some(phone) = &self.phone {
+            user.set_phone(phone.clone());
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Administrators change the accounts of the people whom they answer for.
+
+mod change;
+mod reset_otp;
+
+use axum::{
+    Router,
+    routing::{delete, put},
+};
+use common::{BadSetting, Codes, Key, Setup};
+use store::Store;
+
+/// The keys of this function.
+pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Sealing, Key::Outbox];
+
+/// How often a change is tried that others are faster with.
+const TRIES: u32 = 5;
+
+/// What this function can do.
+#[derive(Clone)]
+pub(crate) struct Team {
+    store: Store,
+    codes: Codes,
+}
+
+/// Every URL of this function.
+///
+/// # Errors
+/// When a key is missing or malformed.
+pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+    let team = Team { store: setup.store.clone(), codes: Codes::new(setup)? };
+    Ok(Router::new().route("/team/{userId}", put(change::change)).route("/team/{userId}/otp", delete(reset_otp::reset)).with_state(team))
+}

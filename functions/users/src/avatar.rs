@@ -1,0 +1,156 @@
+//! `POST /users/avatar`: the caller chooses his picture.
+
+use std::sync::Arc;
+
+use axum::{
+    body::{Body, to_bytes},
+    extract::{FromRequest, Request, State},
+};
+use bytes::Bytes;
+use common::{Failure, Message, Now, Refusal, Refused, Reply, SignedIn, told};
+use data_encoding::HEXLOWER;
+use domain::{
+    Instant, UserId,
+    user::{Account, DEFAULT_AVATAR, User},
+};
+use http::header;
+use identity::sealing::Sealer;
+use objects::{
+    MEDIA, Objects,
+    avatar::{self, Avatar},
+};
+use serde::Serialize;
+use store::{Outcome, Part};
+use tokio::{sync::Semaphore, task};
+
+use crate::Users;
+
+/// No picture is longer, in bytes.
+const MAX_PICTURE: usize = 4 * 1024 * 1024;
+/// What a form may add to it.
+const MAX_FORM: usize = MAX_PICTURE + 64 * 1024;
+
+/// The power to keep pictures.
+#[derive(Clone)]
+pub(crate) struct Avatars {
+    objects: Objects,
+    sealer: Sealer,
+    /// One picture at a time: each may take 100 MB while it is decoded.
+    one: Arc<Semaphore>,
+}
+
+impl Avatars {
+    pub(crate) fn new(objects: Objects, sealer: Sealer) -> Self {
+        Self { objects, sealer, one: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// The picture as it is kept: decoded, shrunk, and written anew.
+    async fn clean(&self, file: Bytes) -> Result<Avatar, Failure> {
+        let _one = self.one.acquire().await?;
+        // A decoder that panics has met a picture that is none.
+        let cleaned = task::spawn_blocking(move || avatar::clean(&file)).await;
+        let refused = || Refused::field("avatar", Refusal::AvatarInvalid);
+        Ok(cleaned.map_err(|_| refused())?.map_err(|_| refused())?)
+    }
+
+    /// Keeps `avatar` of `user`, and gives the path at which everybody sees it.
+    async fn keep(&self, user: UserId, avatar: Avatar, now: Instant) -> Result<String, Failure> {
+        let name = self.sealer.derive("avatar", &[user.uuid().as_bytes(), avatar.bytes.as_slice()].concat());
+        let path = format!("/media/{}.{}", HEXLOWER.encode(&name[..20]), avatar.format.extension());
+        let key = object_key(&path);
+        self.objects.put(&key, avatar.format.content_type(), avatar.bytes.into(), now).await?;
+        Ok(path)
+    }
+
+    /// What nobody shows any more goes; if it cannot, it stays, and nobody knows its name.
+    async fn forget(&self, path: &str, now: Instant) {
+        if path != DEFAULT_AVATAR
+            && let Err(failure) = self.objects.delete(&object_key(path), now).await
+        {
+            tracing::warn!(%failure, "a former avatar was not removed");
+        }
+    }
+}
+
+/// The object behind a path.
+fn object_key(path: &str) -> String {
+    format!("{MEDIA}{}", path.trim_start_matches("/media/"))
+}
+
+/// A picture's file: of a form, in the field `avatar` or `file`, or as the body itself.
+pub(crate) struct Picture(Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for Picture {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request<Body>, _: &S) -> Result<Self, Failure> {
+        let (parts, body) = request.into_parts();
+        let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let (content_type, coding) = (header(header::CONTENT_TYPE).to_ascii_lowercase(), header(header::CONTENT_ENCODING));
+        let is_form = content_type.starts_with("multipart/form-data");
+        let most = if is_form { MAX_FORM } else { MAX_PICTURE };
+        let body = to_bytes(body, most).await.map_err(|_| Refusal::PayloadTooLarge)?;
+        let is_picture = ["image/png", "image/jpeg", "image/webp"].contains(&content_type.split(';').next().unwrap_or_default().trim());
+        let missing = || Failure::from(Refused::field("avatar", Refusal::FieldRequired));
+        if body.is_empty() {
+            return Err(missing());
+        }
+        if !(is_form || is_picture) || !["", "identity"].contains(&coding) {
+            return Err(Refusal::UnsupportedMediaType.into());
+        }
+        if is_picture {
+            return Ok(Self(body));
+        }
+        let file = file_in(body, header(header::CONTENT_TYPE)).await.ok_or_else(missing)?;
+        if file.len() > MAX_PICTURE { Err(Refusal::PayloadTooLarge.into()) } else { Ok(Self(file)) }
+    }
+}
+
+/// The file in a form (RFC 7578); `None` when there is none, or the form is broken.
+async fn file_in(body: Bytes, content_type: &str) -> Option<Bytes> {
+    let boundary = multer::parse_boundary(content_type).ok()?;
+    let whole = futures_util::stream::once(async move { Ok::<_, std::convert::Infallible>(body) });
+    let mut form = multer::Multipart::new(whole, boundary);
+    while let Some(field) = form.next_field().await.ok()? {
+        if field.name().is_some_and(|name| ["avatar", "file"].contains(&name)) {
+            return field.bytes().await.ok().filter(|file| !file.is_empty());
+        }
+    }
+    None
+}
+
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    avatar: String,
+    user: Account,
+}
+
+pub(crate) async fn change(State(users): State<Users>, Now(now): Now, person: SignedIn, Picture(file): Picture) -> Reply<Shown> {
+    let clean = users.avatars.clean(file).await?;
+    let avatar = users.avatars.keep(person.user.user_id, clean, now).await?;
+    let (user, former) = users.show_avatar(person.user, &avatar).await?;
+    if former != avatar {
+        users.avatars.forget(&former, now).await;
+    }
+    told(Message::AvatarUpdated, Shown { avatar, user: Account::of(user, person.committee) })
+}
+
+impl Users {
+    /// `user` with the avatar at `path`, and the path of the one before.
+    async fn show_avatar(&self, mut user: User, path: &str) -> Result<(User, String), Failure> {
+        for _ in 0..crate::TRIES {
+            let after = user.changed(|user| path.clone_into(&mut user.avatar));
+            let mut change = self.store.transaction();
+            change.change_user(&user, &after)?;
+            match change.commit().await? {
+                Outcome::Done => return Ok((after, user.avatar)),
+                Outcome::Refused(Part::User) => {}
+                Outcome::Refused(_) => break,
+            }
+            // Closed or erased meanwhile: whoever it was, his session is over.
+            let read = self.store.user(user.user_id).await?.filter(|read| read.is_active);
+            user = read.ok_or_else(|| Failure::from(Refused::invalid_token()))?;
+        }
+        Err(Refusal::Conflict.into())
+    }
+}

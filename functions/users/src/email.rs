@@ -1,0 +1,85 @@
+//! `POST /users/email-verification` sends a code to the caller's mailbox, `PUT` proves it with that code.
+
+use axum::extract::State;
+use common::{
+    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, codes::place_of, text, told,
+};
+use domain::{
+    Email, Instant, Line,
+    code::{Code, CodeKind},
+    outbox::{News, Recipient},
+};
+use store::{Outcome, Part};
+
+use crate::Users;
+
+/// To the address that was asked for, when one was, else to the one in force.
+pub(crate) async fn request(State(users): State<Users>, Now(now): Now, person: SignedIn) -> Reply<Nothing> {
+    let user = &person.user;
+    if users.codes.may_send(CodeKind::Email, user.email.as_str(), now).await? {
+        let email = user.pending_email.as_ref().unwrap_or(&user.email);
+        let mut issue = users.store.transaction();
+        users.codes.issue(&mut issue, CodeKind::Email, place_of(email), Some(user), Recipient::Mail(email.clone()), now)?;
+        let _ = issue.commit().await?;
+    }
+    told(Message::VerificationSent, Nothing {})
+}
+
+pub(crate) struct Proof {
+    email: Email,
+    code: Line<128>,
+}
+
+impl<S> FromFields<S> for Proof {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        let email = fields.required("email", text);
+        let code = fields.required("code", text);
+        Some(Self { email: email?, code: code? })
+    }
+}
+
+/// Whoever has the code proves the address, signed in or not: mails are read on other devices.
+pub(crate) async fn verify(State(users): State<Users>, Now(now): Now, client: Client, Input(proof): Input<Proof>) -> Reply<Nothing> {
+    let place = place_of(&proof.email);
+    let Some((code, reserved)) = users.codes.prove(CodeKind::Email, place, proof.code.as_str(), &client, now).await? else {
+        return Err(Refusal::VerificationInvalid.into());
+    };
+    // Places that cannot be given back are free when their windows end.
+    let (proved, _) = tokio::join!(prove(&users, &proof.email, &code, &client, now), users.store.give_back(reserved));
+    if proved? { told(Message::EmailVerified, Nothing {}) } else { Err(Refusal::VerificationInvalid.into()) }
+}
+
+/// The code is used up; the address in force is verified, or the one that was asked for comes into force,
+/// which the former one is told: whether the code was still good. An address that
+/// somebody else took meanwhile is refused, and the code not spent.
+async fn prove(users: &Users, email: &Email, code: &Code, client: &Client, now: Instant) -> Result<bool, Failure> {
+    for _ in 0..crate::TRIES {
+        let Some(user) = users.store.user(code.user_id).await?.filter(|user| user.is_active) else { return Ok(false) };
+        let moves = user.pending_email.as_ref() == Some(email);
+        if !moves && user.email != *email {
+            return Ok(false);
+        }
+        let after = user.changed(|user| {
+            user.is_verified |= users.mailbox_verifies();
+            if moves {
+                user.pending_email = None;
+                user.email = email.clone();
+            }
+        });
+        let mut prove = users.store.transaction();
+        prove.use_code(CodeKind::Email, place_of(email), code, &client.network, now)?;
+        prove.change_user(&user, &after)?;
+        if moves {
+            prove.free_email(&user.email)?;
+            prove.take_email(email, user.user_id, user.committee_id)?;
+            prove.send(&users.codes.post().tell(&user, News::EmailChanged { at: now }, now)?)?;
+        }
+        match prove.commit().await? {
+            Outcome::Done => return Ok(true),
+            Outcome::Refused(Part::User) => {}
+            Outcome::Refused(Part::Email) => return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into()),
+            Outcome::Refused(_) => return Ok(false),
+        }
+    }
+    Err(Refusal::Conflict.into())
+}

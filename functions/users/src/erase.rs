@@ -1,0 +1,88 @@
+//! `DELETE /users/{userId}`: a person erases his account, or a super admin somebody's.
+
+use axum::extract::State;
+use common::{
+    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Refused, Reply, SignedIn, attempts, secret, told,
+};
+use domain::{
+    Instant, Profile, UserId,
+    audit::{Action, AuditEntry},
+    user::User,
+};
+use identity::{chance, password::Match};
+use secrecy::SecretString;
+use store::{Fault, Outcome, Part};
+
+use crate::Users;
+
+pub(crate) struct Wish {
+    password: Option<SecretString>,
+}
+
+impl<S> FromFields<S> for Wish {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        Some(Self { password: fields.optional("password", secret)? })
+    }
+}
+
+/// What is left is anonymous, the address is free, and every session is over with the answer; the
+/// dispatcher removes what else there is of the person.
+pub(crate) async fn erase(
+    State(users): State<Users>,
+    Now(now): Now,
+    client: Client,
+    person: SignedIn,
+    Path(id): Path<UserId>,
+    Input(wish): Input<Wish>,
+) -> Reply<Nothing> {
+    let actor = person.user.user_id;
+    if id == actor {
+        let password = wish.password.ok_or_else(|| Refused::field("password", Refusal::FieldRequired))?;
+        let proved = users.prove(&person.user, &password, &client, now).await?;
+        // Places that cannot be given back are free when their windows end.
+        let (erased, _) = tokio::join!(users.erase(id, actor, now), users.store.give_back(proved));
+        erased?;
+    } else if person.user.profile == Profile::SuperAdmin {
+        person.must_be_verified()?;
+        users.erase(id, actor, now).await?;
+    } else {
+        users.must_be_oneself(&person, id).await?;
+    }
+    told(Message::UserDeleted, Nothing {})
+}
+
+impl Users {
+    /// The places that were taken for a failure, when `password` is the one of `user`.
+    async fn prove(&self, user: &User, password: &SecretString, client: &Client, now: Instant) -> Result<store::Reservation, Failure> {
+        let counters = attempts::of_password(&user.email, client);
+        let (reserved, credentials) = tokio::join!(attempts::reserve(&self.store, &counters, now), self.store.credentials(user.user_id));
+        let (reserved, proof) = (reserved?, async {
+            let hash = credentials?.map(|credentials| credentials.password_hash);
+            let matched = self.hasher.matches(password, hash.as_deref()).await?;
+            Ok(Some(()).filter(|()| matched != Match::No))
+        });
+        Ok(attempts::settle(&self.store, reserved, proof.await).await?.1)
+    }
+
+    async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<(), Failure> {
+        for _ in 0..crate::TRIES {
+            let before = self.store.user(id).await?.ok_or(Refusal::UserNotFound)?;
+            let after = before.clone().erased(now).map_err(|_| Fault::Broken("an erased account is malformed".to_owned()))?;
+            let mut erase = self.store.transaction();
+            erase.change_user(&before, &after)?;
+            erase.free_email(&before.email)?;
+            erase.remove_credentials(id)?;
+            erase.remove_otp(id, None)?;
+            erase.follow_admins(&before, &after)?;
+            if id != actor {
+                erase.note(&AuditEntry::of_user(chance::id(now), actor, Action::UserDeleted, &before, &after, now))?;
+            }
+            match erase.commit().await? {
+                Outcome::Done => return Ok(()),
+                Outcome::Refused(Part::Admins) => return Err(Refusal::LastAdmin.into()),
+                Outcome::Refused(_) => {}
+            }
+        }
+        Err(Refusal::Conflict.into())
+    }
+}

@@ -1,0 +1,41 @@
+//! `GET /users/{userId}/export`: everything that is kept of the caller.
+
+use axum::extract::State;
+use common::{Now, Path, Reply, SignedIn, shown};
+use domain::{UserId, audit::AuditEntry, login_activity::LoginActivity, session::ShownSession, user::Account};
+use serde::Serialize;
+
+use crate::Users;
+
+/// No list of the export is longer: an answer of Lambda has six megabytes.
+const MOST: u16 = 1000;
+
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    export: Export,
+}
+
+#[derive(Serialize)]
+struct Export {
+    user: Account,
+    activity: Vec<LoginActivity>,
+    sessions: Vec<ShownSession>,
+    files: [(); 0],
+    courses: [(); 0],
+    sms: [(); 0],
+    audit: Vec<AuditEntry>,
+}
+
+/// Files, courses and text messages have their place here; there are none yet.
+pub(crate) async fn export(State(users): State<Users>, Now(now): Now, person: SignedIn, Path(id): Path<UserId>) -> Reply<Shown> {
+    users.must_be_oneself(&person, id).await?;
+    let (activity, sessions, audit) = tokio::join!(
+        users.store.login_activity(id, MOST, now),
+        users.store.sessions(&person.user, now),
+        users.store.audit_of_person(id, None, MOST),
+    );
+    let current = person.session.sid;
+    let sessions = sessions?.into_iter().map(|session| ShownSession::of(session, current)).collect();
+    let (activity, audit) = (activity?, audit?.items);
+    shown(Shown { export: Export { user: person.account(), activity, sessions, files: [], courses: [], sms: [], audit } })
+}

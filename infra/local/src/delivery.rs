@@ -1,0 +1,55 @@
+//! The dispatcher on a laptop: what a stream and a schedule do on AWS.
+
+use std::time::Duration;
+
+use dispatcher::{Dispatcher, Event};
+use serde_json::json;
+
+use crate::{Trouble, cloud::Cloud};
+
+/// How long a message waits at most before somebody looks.
+const LOOK_EVERY: Duration = Duration::from_millis(150);
+/// The sweeper's minute is shorter here: whoever watches has less patience than an operator.
+const SWEEP_EVERY: Duration = Duration::from_secs(10);
+
+/// Brings the dispatcher what the stream of `cloud` brings, and sweeps now and then, until the future is
+/// dropped.
+pub async fn run(cloud: Cloud, dispatcher: Dispatcher) {
+    let mut sweeps = tokio::time::interval(SWEEP_EVERY);
+    let mut looks = tokio::time::interval(LOOK_EVERY);
+    loop {
+        let done = tokio::select! {
+            _ = sweeps.tick() => sweep(&dispatcher).await,
+            _ = looks.tick() => bring(&cloud, &dispatcher).await.map(|_| ()),
+        };
+        if let Err(trouble) = done {
+            tracing::warn!(%trouble, "the dispatcher could not be brought its work");
+        }
+    }
+}
+
+/// Brings the dispatcher what the stream has brought: how many records that were.
+///
+/// # Errors
+/// When the embedded store does not answer.
+pub async fn bring(cloud: &Cloud, dispatcher: &Dispatcher) -> Result<usize, Trouble> {
+    let event = cloud.stream_event()?;
+    let records = event["Records"].as_array().map_or(0, Vec::len);
+    if records > 0 {
+        dispatcher.clone().handle(read(event)?).await;
+    }
+    Ok(records)
+}
+
+/// Has the dispatcher look for what is due, as it does every minute on AWS.
+///
+/// # Errors
+/// None.
+pub async fn sweep(dispatcher: &Dispatcher) -> Result<(), Trouble> {
+    dispatcher.clone().handle(read(json!({ "source": "aws.scheduler" }))?).await;
+    Ok(())
+}
+
+fn read(event: serde_json::Value) -> Result<Event, Trouble> {
+    serde_json::from_value(event).map_err(|error| Trouble::new(format!("The dispatcher does not know this event: {error}.")))
+}

@@ -1,0 +1,226 @@
+//! What everything on AWS is reached with: region, credentials and one HTTP client.
+//!
+//! DynamoDB alone is reached through its SDK crate. Of SSM, SNS, SES and S3 the service needs an
+//! operation or two, each a signed HTTP request of a few lines, while their crates together would
+//! be most of the build and a third of a binary.
+
+use std::{fmt, time::Duration};
+
+use aws_credential_types::Credentials;
+use aws_sigv4::{
+    http_request::{
+        PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode, sign,
+    },
+    sign::v4::SigningParams,
+};
+use aws_smithy_async::rt::sleep::TokioSleep;
+use aws_smithy_http_client::{
+    Connector,
+    tls::{Provider, TlsContext, TrustStore, rustls_provider::CryptoMode},
+};
+use aws_smithy_runtime_api::client::{
+    behavior_version::BehaviorVersion,
+    http::{HttpConnector, HttpConnectorSettings, SharedHttpConnector, http_client_fn},
+    result::ConnectorError,
+};
+use aws_smithy_types::{body::SdkBody, byte_stream::ByteStream};
+use aws_types::{
+    SdkConfig,
+    region::Region,
+    sdk_config::{SharedCredentialsProvider, TimeoutConfig},
+};
+use bytes::Bytes;
+use domain::Instant;
+use http::{HeaderMap, Request, StatusCode, header};
+
+mod setting;
+
+pub use setting::{BadSetting, Lookup, required, url};
+
+/// A connection that takes longer is given up.
+const CONNECT: Duration = Duration::from_millis(500);
+/// What is behind two of these, one after the other, must fit into five seconds.
+const ATTEMPT: Duration = Duration::from_millis(900);
+const OPERATION: Duration = Duration::from_millis(1900);
+
+/// Region, credentials and one HTTP client, from the variables that Lambda sets: `AWS_REGION`, the
+/// credentials, and `AWS_ENDPOINT_URL` and `SSL_CERT_FILE` where somebody set those. There is no
+/// aws-config behind it, which would link a second TLS stack and look for what is not there.
+#[derive(Clone)]
+pub struct Aws {
+    region: String,
+    endpoint: Option<String>,
+    credentials: Credentials,
+    connector: SharedHttpConnector,
+}
+
+/// What came back.
+#[derive(Debug, Clone)]
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, whole.
+    pub body: Bytes,
+}
+
+/// Why nothing came back. What was asked for may have been done, unless it never left.
+#[derive(Debug)]
+pub enum NoAnswer {
+    /// The connection was never opened: nothing was done.
+    NeverSent(String),
+    /// The request left, or may have: nobody knows.
+    Lost(String),
+}
+
+impl fmt::Display for NoAnswer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NeverSent(cause) => write!(out, "the request was never sent: {cause}"),
+            Self::Lost(cause) => write!(out, "no answer came: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for NoAnswer {}
+
+impl Aws {
+    /// What `lookup` says.
+    ///
+    /// # Errors
+    /// The first setting that is missing or makes no sense.
+    pub fn new(lookup: Lookup<'_>) -> Result<Self, BadSetting> {
+        let session_token = lookup("AWS_SESSION_TOKEN").filter(|token| !token.is_empty());
+        let (key, secret) = (required(lookup, "AWS_ACCESS_KEY_ID")?, required(lookup, "AWS_SECRET_ACCESS_KEY")?);
+        let endpoint = url(lookup, "AWS_ENDPOINT_URL")?;
+        Ok(Self {
+            region: required(lookup, "AWS_REGION")?,
+            credentials: Credentials::new(key, secret, session_token, None, "environment"),
+            connector: connector(endpoint.as_deref(), lookup)?,
+            endpoint: endpoint.map(|url| url.trim_end_matches('/').to_owned()),
+        })
+    }
+
+    /// The same for SDK clients, which all share the one HTTP client.
+    pub fn sdk(&self) -> SdkConfig {
+        let connector = self.connector.clone();
+        let timeouts = TimeoutConfig::builder().operation_attempt_timeout(ATTEMPT).operation_timeout(OPERATION);
+        let mut config = SdkConfig::builder()
+            .behavior_version(BehaviorVersion::v2026_01_12())
+            .region(Region::new(self.region.clone()))
+            .credentials_provider(SharedCredentialsProvider::new(self.credentials.clone()))
+            .sleep_impl(TokioSleep::new())
+            .timeout_config(timeouts.build())
+            .http_client(http_client_fn(move |_, _| connector.clone()));
+        config.set_endpoint_url(self.endpoint.clone());
+        config.build()
+    }
+
+    /// The base URL of the service whose hosts are called `name` there, such as `sns`
+    /// (<https://docs.aws.amazon.com/general/latest/gr/aws-service-information.html>).
+    pub fn url(&self, name: &str) -> String {
+        self.endpoint.clone().unwrap_or_else(|| format!("https://{name}.{}.amazonaws.com", self.region))
+    }
+
+    /// The base URL of the objects of `bucket`: its own host on AWS, a first segment elsewhere.
+    pub fn bucket_url(&self, bucket: &str) -> String {
+        match &self.endpoint {
+            Some(endpoint) => format!("{endpoint}/{bucket}"),
+            None => format!("https://{bucket}.s3.{}.amazonaws.com", self.region),
+        }
+    }
+
+    /// Signs `request` for `service`, sends it once and reads the answer, in `patience` at most.
+    ///
+    /// # Errors
+    /// When no answer came, with what is known of the request.
+    pub async fn send(&self, service: &str, mut request: Request<Bytes>, patience: Duration, now: Instant) -> Result<Answer, NoAnswer> {
+        self.sign(&mut request, service, now).map_err(NoAnswer::NeverSent)?;
+        let request = request.map(SdkBody::from).try_into().map_err(|error| NoAnswer::NeverSent(format!("{error}")))?;
+        let answered = async {
+            let answer = self.connector.call(request).await.map_err(no_answer)?;
+            let status = StatusCode::from_u16(answer.status().as_u16()).map_err(|error| NoAnswer::Lost(error.to_string()))?;
+            let headers = answer.headers().iter().filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?))).collect();
+            let body = ByteStream::new(answer.into_body()).collect().await.map_err(|error| NoAnswer::Lost(error.to_string()))?;
+            Ok(Answer { status, headers, body: body.into_bytes() })
+        };
+        tokio::time::timeout(patience, answered).await.map_err(|_| NoAnswer::Lost("it took too long".to_owned()))?
+    }
+
+    /// One signed call of a service that speaks JSON 1.1, in two seconds: the body of a 200, else
+    /// why there is none.
+    ///
+    /// # Errors
+    /// One sentence.
+    pub async fn call(&self, service: &str, target: &str, body: String, now: Instant) -> Result<Bytes, String> {
+        let request = Request::post(format!("{}/", self.url(service)))
+            .header(header::CONTENT_TYPE, "application/x-amz-json-1.1")
+            .header("x-amz-target", target)
+            .body(Bytes::from(body))
+            .map_err(|error| error.to_string())?;
+        let answer = self.send(service, request, OPERATION, now).await.map_err(|problem| problem.to_string())?;
+        if answer.status == StatusCode::OK { Ok(answer.body) } else { Err(format!("status {}", answer.status.as_u16())) }
+    }
+
+    /// Signature Version 4
+    /// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>).
+    fn sign(&self, request: &mut Request<Bytes>, service: &str, now: Instant) -> Result<(), String> {
+        let identity = self.credentials.clone().into();
+        let mut settings = SigningSettings::default();
+        if service == "s3" {
+            // S3 alone takes paths as they are, and wants the body's hash in a header.
+            settings.percent_encoding_mode = PercentEncodingMode::Single;
+            settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
+            settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
+        }
+        let params = SigningParams::builder()
+            .identity(&identity)
+            .region(&self.region)
+            .name(service)
+            .time(std::time::SystemTime::from(now.timestamp()))
+            .settings(settings)
+            .build()
+            .map_err(|error| error.to_string())?
+            .into();
+        let (method, uri) = (request.method().as_str(), request.uri().to_string());
+        let headers = request.headers().iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()));
+        let signable =
+            SignableRequest::new(method, &uri, headers, SignableBody::Bytes(request.body())).map_err(|error| error.to_string())?;
+        let (instructions, _) = sign(signable, &params).map_err(|error| error.to_string())?.into_parts();
+        instructions.apply_to_request_http1x(request);
+        Ok(())
+    }
+}
+
+/// Only a connection that could not be opened proves that nothing left.
+fn no_answer(error: ConnectorError) -> NoAnswer {
+    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(cause) = source {
+        if cause.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(hyper_util::client::legacy::Error::is_connect) {
+            return NoAnswer::NeverSent(cause.to_string());
+        }
+        source = cause.source();
+    }
+    NoAnswer::Lost(error.to_string())
+}
+
+/// Plain for an endpoint on this machine, else TLS by ring, for aws-lc spends 22 ms of CPU on its
+/// first handshake, with the roots of one PEM bundle, which takes a fifth of the time that a folder
+/// of roots does.
+fn connector(endpoint: Option<&str>, lookup: Lookup<'_>) -> Result<SharedHttpConnector, BadSetting> {
+    let settings = HttpConnectorSettings::builder().connect_timeout(CONNECT).build();
+    let builder = Connector::builder().connector_settings(settings).sleep_impl(TokioSleep::new());
+    if endpoint.is_some_and(|url| url.starts_with("http://")) {
+        return Ok(SharedHttpConnector::new(builder.build_http()));
+    }
+    /// Where Amazon Linux 2023 keeps its roots.
+    const BUNDLE: &str = "/etc/pki/tls/certs/ca-bundle.crt";
+    let bundle = lookup("SSL_CERT_FILE").unwrap_or_else(|| BUNDLE.to_owned());
+    let roots =
+        std::fs::read(bundle).map_err(|error| BadSetting::new("SSL_CERT_FILE", format!("names a file that cannot be read: {error}")))?;
+    let trust = TrustStore::empty().with_pem_certificate(roots);
+    let context = TlsContext::builder().with_trust_store(trust).build();
+    let context = context.map_err(|error| BadSetting::new("SSL_CERT_FILE", format!("holds no certificates: {error}")))?;
+    Ok(SharedHttpConnector::new(builder.tls_provider(Provider::rustls(CryptoMode::Ring)).tls_context(context).build()))
+}

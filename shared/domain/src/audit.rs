@@ -1,0 +1,131 @@
+//! What somebody did to another person: who, what, to whom, when, and what it changed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::{CommitteeId, Instant, UserId, user::User};
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Action {
+    /// An account was opened or closed.
+    UserStatusChanged,
+    /// An account was changed by an administrator.
+    TeamMemberUpdated,
+    /// An administrator turned somebody's one-time passwords off.
+    OtpReset,
+    /// An account was erased by an administrator.
+    UserDeleted,
+}
+
+/// What it was done to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum TargetType {
+    /// A person's account.
+    User,
+}
+
+/// A value that changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Fact {
+    /// True or false.
+    Flag(bool),
+    /// A text.
+    Text(String),
+    /// Null.
+    Nothing,
+}
+
+/// Fields by their names.
+pub type Facts = BTreeMap<String, Fact>;
+
+/// One entry of the audit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuditEntry {
+    /// Which one; UUID v7, so that they sort by time.
+    #[serde(rename = "auditID")]
+    pub audit_id: Uuid,
+    /// Who did it.
+    #[serde(rename = "actorID")]
+    pub actor_id: UserId,
+    /// What.
+    pub action: Action,
+    /// To what kind of thing.
+    pub target_type: TargetType,
+    /// To which.
+    #[serde(rename = "targetID")]
+    pub target_id: Uuid,
+    /// The committee that it belonged to.
+    #[serde(rename = "committeeID")]
+    pub committee_id: CommitteeId,
+    /// What changed, as it was.
+    pub before: Option<Facts>,
+    /// What changed, as it became.
+    pub after: Option<Facts>,
+    /// When.
+    pub created_at: Instant,
+}
+
+impl AuditEntry {
+    /// `actor` did `action` at `now`, which made `after` of the person `before`.
+    pub fn of_user(audit_id: Uuid, actor_id: UserId, action: Action, before: &User, after: &User, now: Instant) -> Self {
+        let (was, is) = (facts(before), facts(after));
+        let changed = |this: &Facts, other: &Facts| -> Facts {
+            this.iter()
+                .filter(|(name, fact)| other.get(*name) != Some(fact))
+                .map(|(name, fact)| (name.clone(), masked(name, fact)))
+                .collect()
+        };
+        let (before_facts, after_facts) = (changed(&was, &is), changed(&is, &was));
+        Self {
+            audit_id,
+            actor_id,
+            action,
+            target_type: TargetType::User,
+            target_id: before.user_id.uuid(),
+            committee_id: before.committee_id,
+            before: Some(before_facts).filter(|facts| !facts.is_empty()),
+            after: Some(after_facts).filter(|facts| !facts.is_empty()),
+            created_at: now,
+        }
+    }
+}
+
+/// What is personal: the audit outlives the person, so it says that such a field changed and not how.
+const PERSONAL: [&str; 6] = ["name", "lastName", "email", "pendingEmail", "phoneCode", "phone"];
+
+fn masked(name: &str, fact: &Fact) -> Fact {
+    match fact {
+        Fact::Text(text) if PERSONAL.contains(&name) && !text.is_empty() => Fact::Text("***".to_owned()),
+        fact => fact.clone(),
+    }
+}
+
+fn facts(user: &User) -> Facts {
+    let text = |text: &str| Fact::Text(text.to_owned());
+    let optional = |value: Option<String>| value.map_or(Fact::Nothing, Fact::Text);
+    [
+        ("name", text(user.name.as_str())),
+        ("lastName", text(user.last_name.as_str())),
+        ("email", text(user.email.as_str())),
+        ("pendingEmail", optional(user.pending_email.as_ref().map(ToString::to_string))),
+        ("phoneCode", text(&user.phone.code)),
+        ("phone", text(&user.phone.number)),
+        ("isActive", Fact::Flag(user.is_active)),
+        ("isVerified", Fact::Flag(user.is_verified)),
+        ("isOtpEnabled", Fact::Flag(user.is_otp_enabled)),
+        ("profile", text(user.profile.code())),
+        ("role", optional(user.role.as_ref().map(ToString::to_string))),
+        ("permissions", Fact::Text(user.permissions.to_string())),
+        ("committeeID", Fact::Text(user.committee_id.to_string())),
+    ]
+    .into_iter()
+    .map(|(name, fact)| (name.to_owned(), fact))
+    .collect()
+}

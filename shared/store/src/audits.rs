@@ -1,0 +1,71 @@
+//! The audit. Each entry stands three times, so that each of its lists is read without a filter: under
+//! its committee (and from there in the list of all), under who did it, and under whom it was done to.
+
+use std::time::Duration;
+
+use domain::{CommitteeId, UserId, audit::AuditEntry};
+
+use crate::{
+    Fault, Page, Part, Store, Transaction,
+    keys::{self, AUDIT_PREFIX, Table},
+    table::{Carded, Order, text, ttl},
+};
+
+/// How long an entry is kept.
+const KEPT: Duration = Duration::from_secs(5 * 365 * 86_400);
+
+impl Transaction {
+    /// Notes `entry`.
+    ///
+    /// # Errors
+    /// None that comes from outside.
+    pub fn note(&mut self, entry: &AuditEntry) -> Result<(), Fault> {
+        let id = entry.audit_id.to_string();
+        let of_committee = keys::audit_of_committee(entry.committee_id, &id);
+        let target = UserId::new(entry.target_id);
+        let people = [entry.actor_id, target].map(|person| keys::audit_of_person(person, &id));
+        for key in [Some(of_committee.clone()), Some(people[0].clone()), Some(people[1].clone()).filter(|_| entry.actor_id != target)]
+            .into_iter()
+            .flatten()
+        {
+            let mut item = key.holding(&Carded { card: entry })?;
+            item.extend([ttl(entry.created_at.after(KEPT))]);
+            if key == of_committee {
+                item.extend([("listPk".to_owned(), text(keys::AUDIT)), ("listSk".to_owned(), text(&id))]);
+            }
+            self.put_new(Part::New, &key, item)?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// At most `limit` entries of all committees before `position`, newest first.
+    ///
+    /// # Errors
+    /// When the store is out of reach, as with all of these.
+    pub async fn audit(&self, position: Option<&str>, limit: u16) -> Result<Page<AuditEntry>, Fault> {
+        let page: Page<Carded<AuditEntry>> = self.list(keys::AUDIT, position, limit, Order::Descending).await?;
+        Ok(page.map(|item| item.card))
+    }
+
+    /// The same of `committee`.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn audit_of_committee(&self, committee: CommitteeId, position: Option<&str>, limit: u16) -> Result<Page<AuditEntry>, Fault> {
+        let pk = keys::audit_of_committee(committee, "").pk;
+        let page: Page<Carded<AuditEntry>> = self.newest(Table::Records, &pk, AUDIT_PREFIX, position, limit).await?;
+        Ok(page.map(|item| item.card))
+    }
+
+    /// The same of what `person` did, and of what was done to him.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn audit_of_person(&self, person: UserId, position: Option<&str>, limit: u16) -> Result<Page<AuditEntry>, Fault> {
+        let pk = keys::audit_of_person(person, "").pk;
+        let page: Page<Carded<AuditEntry>> = self.newest(Table::Records, &pk, AUDIT_PREFIX, position, limit).await?;
+        Ok(page.map(|item| item.card))
+    }
+}
