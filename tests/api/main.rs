@@ -5,5 +5,8 @@ mod auth;
 mod committees;
 mod costs;
 mod edge;
+mod files;
+mod otp;
 mod start;
+mod team;
 mod users;

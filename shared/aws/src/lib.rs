@@ -85,6 +85,32 @@ impl fmt::Display for NoAnswer {
 
 impl std::error::Error for NoAnswer {}
 
+/// A service did not do what was asked. Nothing in it is for clients.
+#[derive(Debug)]
+pub enum Fault {
+    /// No answer, or one that says to come back later.
+    Unavailable(String),
+    /// We asked for something that makes no sense.
+    Broken(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable(cause) => write!(out, "a service is out of reach: {cause}"),
+            Self::Broken(cause) => write!(out, "a service refused or surprised us: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl From<NoAnswer> for Fault {
+    fn from(problem: NoAnswer) -> Self {
+        Self::Unavailable(problem.to_string())
+    }
+}
+
 impl Aws {
     /// What `lookup` says.
     ///

@@ -164,10 +164,9 @@ impl IntoResponse for Failure {
         let (refused, wrong) = match self {
             Self::Refused(refused) => (refused, None),
             Self::Fault(fault) => {
-                let refusal = match fault.downcast_ref::<Fault>() {
-                    Some(Fault::Throttled | Fault::Conflict | Fault::Unavailable(_)) => Refusal::Unavailable,
-                    Some(Fault::Broken(_)) | None => Refusal::Internal,
-                };
+                let is_passing = fault.downcast_ref::<Fault>().is_some_and(|fault| !matches!(fault, Fault::Broken(_)))
+                    || matches!(fault.downcast_ref(), Some(aws::Fault::Unavailable(_)));
+                let refusal = if is_passing { Refusal::Unavailable } else { Refusal::Internal };
                 (refusal.into(), Some(Wrong(fault.to_string())))
             }
         };

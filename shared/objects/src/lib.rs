@@ -3,9 +3,9 @@
 
 pub mod avatar;
 
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
-use aws::{Answer, Aws, BadSetting, NoAnswer};
+use aws::{Answer, Aws, BadSetting, Fault};
 use bytes::Bytes;
 use domain::Instant;
 use http::{Method, Request, StatusCode, header};
@@ -21,32 +21,6 @@ const PATIENCE: Duration = Duration::from_secs(8);
 pub struct Objects {
     aws: Aws,
     url: String,
-}
-
-/// The bucket did not do what was asked. Nothing in it is for clients.
-#[derive(Debug)]
-pub enum Fault {
-    /// No answer, or one that says to come back later.
-    Unavailable(String),
-    /// We asked for something that makes no sense.
-    Broken(String),
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unavailable(cause) => write!(out, "the bucket is out of reach: {cause}"),
-            Self::Broken(cause) => write!(out, "the bucket refused or surprised us: {cause}"),
-        }
-    }
-}
-
-impl std::error::Error for Fault {}
-
-impl From<NoAnswer> for Fault {
-    fn from(problem: NoAnswer) -> Self {
-        Self::Unavailable(problem.to_string())
-    }
 }
 
 impl Objects {

@@ -12,6 +12,9 @@ use crate::{
     table::number,
 };
 
+/// Turns of opening and counting; each that fails means that another request was faster.
+const MOST_TURNS: u32 = 50;
+
 /// Where a key stands in its window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
@@ -39,9 +42,11 @@ impl Store {
     }
 
     /// Two updates of which exactly one can hold at any time, tried in turn with the same `now`:
-    /// with a fresh one each, a window that ends between them would take neither.
+    /// with a fresh one each, a window that ends between them would take neither. Both can fail when
+    /// others open and close the window in between, so they are tried until one of them holds.
     pub(crate) async fn count(&self, key: &Key, length: Duration, now: Instant, seems_open: bool) -> Result<Window, Fault> {
-        for open in if seems_open { [false, true, false, true] } else { [true, false, true, false] } {
+        for number in 0..MOST_TURNS {
+            let open = (number % 2 == 0) != seems_open;
             let update = if open { self.opening(key, length, now)? } else { self.counting(key, now)? };
             if let Some(Stored { n, exp }) = self.update(update).await? {
                 return Ok(Window { count: n, ends: Instant::from_unix_milliseconds(exp) });

@@ -2,4 +2,5 @@ mod check;
 mod current_user;
 mod login;
 mod logout;
+mod passwordless;
 mod sessions;

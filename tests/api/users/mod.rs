@@ -1,3 +1,14 @@
+mod activity;
+mod audit;
+mod avatar;
+mod change;
+mod email_verification;
+mod erase;
+mod export;
+mod my_committee_users;
+mod phone_verification;
 mod register;
 mod reset_password;
+mod reset_with_code;
 mod show;
+mod user_status;

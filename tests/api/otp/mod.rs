@@ -1,0 +1,4 @@
+mod disable;
+mod generate;
+mod recovery_codes;
+mod verify;

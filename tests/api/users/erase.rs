@@ -1,0 +1,69 @@
+use common::{Message, Refusal};
+use domain::Profile;
+use http::Method;
+use serde_json::{Value, json};
+use tests::{Answer, PASSWORD, Person, Someone, World};
+
+async fn erase(by: &Person, id: impl std::fmt::Display, wish: Value) -> Answer {
+    by.json().send(Method::DELETE, &format!("/api/v1/users/{id}"), wish.to_string().into()).await
+}
+
+#[tokio::test]
+async fn nothing_personal_is_left_and_the_address_is_free_again() {
+    let world = World::new().await;
+    let member = world.person(Someone::with(Profile::Member).reached_at("216", "20123456")).await;
+    let (id, email) = (member.user().user_id, member.user().email.to_string());
+    let picture = include_bytes!("../../../functions/files/src/default.png");
+    let sent = member.with("content-type", "image/png").send(Method::POST, "/api/v1/users/avatar", picture.as_slice().into()).await;
+    let avatar = sent.tells(Message::AvatarUpdated)["avatar"].as_str().unwrap().to_owned();
+    erase(&member, id, json!({})).await.refuses_field("password", Refusal::FieldRequired);
+    erase(&member, id, json!({ "password": "x" })).await.refuses(Refusal::BadAuthCombination);
+    erase(&member, id, json!({ "password": PASSWORD })).await.tells(Message::UserDeleted);
+    member.get("/auth/check").await.refuses(Refusal::BadAuthCombination);
+    world.stranger().login(&email, PASSWORD).await.refuses(Refusal::BadAuthCombination);
+    world.admin().await.get(&format!("/users/{id}")).await.refuses(Refusal::UserNotFound);
+    world.deliver().await;
+    let left: Vec<String> = world.items("records").iter().map(Value::to_string).filter(|item| item.contains(&id.to_string())).collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    for trace in [email.as_str(), "20123456", "Ben Salah", "Amina", "duePk", "listPk"] {
+        assert!(!left[0].contains(trace), "{trace} in {left:?}");
+    }
+    world.stranger().send(Method::GET, &avatar, "".into()).await.refuses(Refusal::NotFound);
+    let wish =
+        json!({ "name": "Amel", "lastName": "Trabelsi", "email": email, "password": "clé de sol et fa", "committeeID": world.committee() });
+    world.stranger().post("/users/register", wish).await.tells(Message::UserRegistered);
+}
+
+#[tokio::test]
+async fn a_super_admin_erases_anybody_and_it_is_noted_without_what_was_personal() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    let member = world.member().await;
+    erase(&admin, member.user().user_id, json!({})).await.tells(Message::UserDeleted);
+    erase(&admin, member.user().user_id, json!({})).await.refuses(Refusal::UserNotFound);
+    let audit = admin.get("/audit").await.shows()["audit"].clone();
+    assert_eq!((&audit[0]["action"], &audit[0]["targetID"]), (&json!("USER_DELETED"), &json!(member.user().user_id)));
+    assert!(!audit.to_string().contains(member.user().email.as_str()), "{audit}");
+}
+
+#[tokio::test]
+async fn others_may_not() {
+    let world = World::new().await;
+    let elsewhere = world.another_committee("Sfax", true).await;
+    let (near, far) =
+        (world.account(&Someone::with(Profile::Member)).await, world.account(&Someone::with(Profile::Member).of(elsewhere)).await);
+    for person in [world.member().await, world.person(Someone::with(Profile::CommitteeAdmin)).await] {
+        erase(&person, near.user_id, json!({})).await.refuses(Refusal::Forbidden);
+        erase(&person, far.user_id, json!({})).await.refuses(Refusal::UserNotFound);
+    }
+}
+
+#[tokio::test]
+async fn the_last_super_admin_stays() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    erase(&admin, admin.user().user_id, json!({ "password": PASSWORD })).await.refuses(Refusal::LastAdmin);
+    let second = world.person(Someone::with(Profile::SuperAdmin)).await;
+    erase(&admin, admin.user().user_id, json!({ "password": PASSWORD })).await.tells(Message::UserDeleted);
+    erase(&second, second.user().user_id, json!({ "password": PASSWORD })).await.refuses(Refusal::LastAdmin);
+}
