@@ -4,9 +4,12 @@
 mod auth;
 mod committees;
 mod costs;
+mod dispatcher;
 mod edge;
 mod files;
+mod matrix;
 mod otp;
+mod rotation;
 mod start;
 mod team;
 mod users;

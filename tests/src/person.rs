@@ -28,7 +28,9 @@ impl Person {
         Client { ip: self.ip, network: self.ip.to_string(), agent: Agent::of("") }
     }
 
-    pub(crate) fn known_as(self, user: User) -> Self {
+    /// The same person, known to have the account `user`.
+    #[must_use]
+    pub fn known_as(self, user: User) -> Self {
         Self { user: Some(user), ..self }
     }
 

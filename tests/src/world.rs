@@ -261,10 +261,19 @@ impl World {
 
     /// An account made straight in the tables, with [`PASSWORD`] and an address of its own.
     pub async fn account(&self, someone: &Someone) -> User {
+        let password_hash = Hasher::default().hash(&PASSWORD.into()).await.expect("a hash");
+        self.account_with(someone, password_hash).await
+    }
+
+    /// The same with a password that nobody knows, which takes no time to make.
+    pub async fn unhashed_account(&self, someone: &Someone) -> User {
+        self.account_with(someone, "nobody knows".to_owned()).await
+    }
+
+    async fn account_with(&self, someone: &Someone, password_hash: String) -> User {
         let committee_id = someone.committee.unwrap_or(self.committee);
         let number = self.people.fetch_add(1, Ordering::Relaxed) + 1;
         let user = user(self.clock().now(), format!("person{number}@example.org").parse().expect("an address"), committee_id, someone);
-        let password_hash = Hasher::default().hash(&PASSWORD.into()).await.expect("a hash");
         let mut register = self.setup.store.transaction();
         register.new_user(&NewUser { user: user.clone(), password_hash }).expect("a person");
         register.follow_admins(&User { is_active: false, ..user.clone() }, &user).expect("a person");

@@ -1,0 +1,202 @@
+//! Messages on their way out: every outcome of a carrier, and of a dispatcher that dies.
+
+use std::time::Duration;
+
+use common::Message;
+use domain::Profile;
+use futures_util::future::join_all;
+use local::faults::{Fault, Mode, Service};
+use serde_json::{Value, json};
+use tests::{Someone, World};
+
+/// Asks for a mail to the super admin.
+async fn ask(world: &World) {
+    world.stranger().post("/auth/passwordless", json!({ "email": "admin@example.org" })).await.tells(Message::PasswordlessSent);
+}
+
+/// The messages in the outbox, whatever became of them.
+fn outbox(world: &World) -> Vec<Value> {
+    let is_message = |item: &Value| item["pk"]["S"].as_str().is_some_and(|pk| pk.starts_with("OUTBOX#"));
+    world.items("records").into_iter().filter(is_message).collect()
+}
+
+fn states(world: &World) -> Vec<String> {
+    outbox(world).iter().map(|item| item["state"]["S"].as_str().unwrap().to_owned()).collect()
+}
+
+fn mails(world: &World) -> usize {
+    world.cloud().recorder().mails().len()
+}
+
+#[tokio::test]
+async fn what_was_sent_says_nothing_any_more() {
+    let world = World::new().await;
+    ask(&world).await;
+    assert_eq!(states(&world), ["QUEUED"]);
+    assert!(outbox(&world)[0]["sealed"]["S"].is_string());
+    world.deliver().await;
+    let item = outbox(&world).remove(0);
+    assert_eq!(item["state"]["S"], "SENT");
+    for gone in ["sealed", "duePk", "dueAt"] {
+        assert!(item[gone].is_null(), "{gone}");
+    }
+    assert!(item["ttl"]["N"].is_string());
+}
+
+#[tokio::test]
+async fn mails_come_with_words_links_and_one_run_of_six_digits() {
+    let world = World::new().await;
+    ask(&world).await;
+    let mail = world.mails("admin@example.org").await.remove(0);
+    let code = tests::digits(mail["text"].as_str().unwrap());
+    let html = mail["html"].as_str().unwrap();
+    assert_eq!(tests::digits(html), code);
+    let link = format!("https://front.example.org/passwordless#code={}", world.mailed_link("admin@example.org").await);
+    assert!(mail["text"].as_str().unwrap().contains(&link) && html.contains(&link));
+}
+
+#[tokio::test]
+async fn a_letter_to_nobody_weighs_what_one_to_somebody_does_and_is_dropped() {
+    let world = World::new().await;
+    ask(&world).await;
+    world.stranger().post("/auth/passwordless", json!({ "email": "nobody@example.org" })).await;
+    let sizes: Vec<usize> = outbox(&world).iter().map(|item| item.to_string().len()).collect();
+    assert_eq!(sizes[0], sizes[1]);
+    let codes = |item: &&Value| item["pk"]["S"].as_str().unwrap().starts_with("CODE#");
+    let sizes: Vec<usize> = world.items("transient").iter().filter(codes).map(|item| item.to_string().len()).collect();
+    assert_eq!(sizes[0], sizes[1]);
+    world.deliver().await;
+    assert_eq!((mails(&world), states(&world)), (1, vec!["SENT".to_owned(), "SENT".to_owned()]));
+}
+
+#[tokio::test]
+async fn what_the_stream_missed_the_sweeper_finds_after_a_minute() {
+    let world = World::new().await;
+    ask(&world).await;
+    world.sweep().await;
+    assert_eq!(mails(&world), 0, "not before its minute");
+    world.clock().advance(Duration::from_secs(60));
+    world.sweep().await;
+    assert_eq!(mails(&world), 1);
+    world.deliver().await;
+    assert_eq!(mails(&world), 1, "the stream comes late and finds it sent");
+}
+
+#[tokio::test]
+async fn many_dispatchers_at_once_send_it_once() {
+    let world = World::new().await;
+    for number in 0..5 {
+        let user = world.account(&Someone::with(Profile::Member)).await;
+        world.stranger().at(&format!("10.8.0.{number}")).post("/auth/passwordless", json!({ "email": user.email })).await;
+    }
+    world.clock().advance(Duration::from_secs(60));
+    let processes: Vec<_> = (0..8).map(|_| world.another_process()).collect();
+    join_all(processes.iter().map(World::sweep)).await;
+    assert_eq!(mails(&world), 5);
+}
+
+#[tokio::test]
+async fn a_carrier_that_refuses_is_tried_again_later_and_nothing_is_lost() {
+    for mode in [Mode::Throttle, Mode::Refuse] {
+        let world = World::new().await;
+        world.strike_at(Service::Ses, Fault::new(mode).times(2));
+        ask(&world).await;
+        world.deliver().await;
+        assert_eq!((mails(&world), states(&world)), (0, vec!["QUEUED".to_owned()]), "{mode:?}");
+        for _ in 0..2 {
+            world.clock().advance(Duration::from_secs(30));
+            world.sweep().await;
+        }
+        assert_eq!((mails(&world), states(&world)), (1, vec!["SENT".to_owned()]), "{mode:?}");
+    }
+}
+
+#[tokio::test]
+async fn silence_after_taking_it_is_unknown_and_nothing_is_sent_twice() {
+    let world = World::new().await;
+    world.strike_at(Service::Ses, Fault::new(Mode::Silent).times(1));
+    ask(&world).await;
+    world.deliver().await;
+    world.clock().advance(Duration::from_secs(3600));
+    world.sweep().await;
+    assert_eq!((mails(&world), states(&world)), (1, vec!["UNKNOWN".to_owned()]));
+    assert!(outbox(&world)[0]["sealed"].is_null());
+}
+
+#[tokio::test]
+async fn a_message_that_no_carrier_will_ever_take_has_failed() {
+    let world = World::new().await;
+    world.strike_at(Service::Ses, Fault { error: Some("MessageRejected".into()), ..Fault::new(Mode::Error) });
+    ask(&world).await;
+    world.deliver().await;
+    assert_eq!(states(&world), ["FAILED"]);
+    let world = World::new().await;
+    world.account(&Someone::with(Profile::Member).reached_at("216", "20123456")).await;
+    world.strike_at(Service::Sns, Fault { error: Some("OptedOut".into()), ..Fault::new(Mode::Error) });
+    world.stranger().post("/auth/passwordless", json!({ "email": "person1@example.org", "sendMethode": "sms" })).await;
+    world.deliver().await;
+    assert_eq!(states(&world), ["FAILED"]);
+}
+
+#[tokio::test]
+async fn a_code_that_is_dead_is_not_sent_any_more() {
+    let world = World::new().await;
+    world.strike_at(Service::Ses, Fault::new(Mode::Refuse));
+    ask(&world).await;
+    world.deliver().await;
+    world.heal();
+    world.clock().advance(Duration::from_secs(700));
+    world.sweep().await;
+    assert_eq!((mails(&world), states(&world)), (0, vec!["FAILED".to_owned()]));
+}
+
+#[tokio::test]
+async fn a_dispatcher_that_dies_between_claiming_and_telling_leaves_it_unknown() {
+    let world = World::new().await;
+    ask(&world).await;
+    let id = outbox(&world)[0]["outboxID"]["S"].as_str().unwrap().parse().unwrap();
+    let now = world.clock().now();
+    let claimed = world.setup().store.claim(id, now.after(Duration::from_secs(300))).await.unwrap();
+    assert!(claimed.is_some());
+    assert!(world.setup().store.claim(id, now).await.unwrap().is_none(), "it is nobody else's");
+    world.deliver().await;
+    world.clock().advance(Duration::from_secs(299));
+    world.sweep().await;
+    assert_eq!(states(&world), ["SENDING"]);
+    world.clock().advance(Duration::from_secs(1));
+    world.sweep().await;
+    assert_eq!((mails(&world), states(&world)), (0, vec!["UNKNOWN".to_owned()]));
+}
+
+#[tokio::test]
+async fn the_owner_is_told_of_a_device_that_was_not_seen_before() {
+    let world = World::new().await;
+    let firefox = world.stranger().with("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0");
+    let curl = world.stranger().with("user-agent", "curl/8.5.0");
+    for (person, expected) in [(&firefox, 0), (&firefox, 0), (&curl, 1), (&curl, 1), (&firefox, 1)] {
+        person.login("admin@example.org", tests::PASSWORD).await.tells(Message::LoginSuccess);
+        assert_eq!(world.mails("admin@example.org").await.len(), expected);
+    }
+    assert!(world.mails("admin@example.org").await[0]["text"].as_str().unwrap().contains("curl"));
+}
+
+#[tokio::test]
+async fn the_sample_events_are_understood() {
+    let world = World::new().await;
+    for file in ["stream", "sweep"] {
+        let text = std::fs::read_to_string(format!("{}/../events/dispatcher/{file}.json", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let handled = world.dispatcher().clone().handle(serde_json::from_str(&text).unwrap()).await;
+        assert_eq!(serde_json::to_value(handled).unwrap(), json!({ "batchItemFailures": [] }), "{file}");
+    }
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_dealt_with_is_brought_again() {
+    let world = World::new().await;
+    let text = std::fs::read_to_string(format!("{}/../events/dispatcher/stream.json", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let event: Value = serde_json::from_str(&text).unwrap();
+    world.strike_with(Mode::Refuse);
+    let handled = world.dispatcher().clone().handle(serde_json::from_value(event.clone()).unwrap()).await;
+    let number = &event["Records"][0]["dynamodb"]["SequenceNumber"];
+    assert_eq!(serde_json::to_value(handled).unwrap(), json!({ "batchItemFailures": [{ "itemIdentifier": number }] }));
+}
