@@ -7,12 +7,7 @@ use std::sync::{
 
 use common::{Arrival, Clock, Edge, Sessions, Setup};
 use dispatcher::Dispatcher;
-use domain::{
-    CommitteeId, Email, Grant, Instant, Phone, Profile, UserId,
-    committee::Committee,
-    session::Method,
-    user::{DEFAULT_AVATAR, User},
-};
+use domain::{CommitteeId, Email, Grant, Instant, Phone, Profile, UserId, committee::Committee, session::Method, user::User};
 use identity::{chance, password::Hasher};
 use local::{
     cloud::Cloud,
@@ -319,28 +314,15 @@ impl World {
 }
 
 fn user(now: Instant, email: Email, committee_id: CommitteeId, someone: &Someone) -> User {
+    let (name, last_name) = ("Amina".parse().expect("a name"), "Ben Salah".parse().expect("a name"));
     User {
-        user_id: UserId::new(chance::id(now)),
-        name: "Amina".parse().expect("a name"),
-        last_name: "Ben Salah".parse().expect("a name"),
-        email,
-        created_at: now,
-        avatar: DEFAULT_AVATAR.to_owned(),
         phone: someone.phone.clone().unwrap_or_default(),
         is_active: someone.is_active,
         is_verified: someone.is_verified,
         profile: someone.profile,
-        role: None,
-        last_active: now,
-        is_otp_enabled: false,
-        is_otp_verified: false,
-        committee_id,
         permissions: someone.grants.iter().copied().collect(),
-        version: 1,
-        epoch: 1,
         is_phone_verified: someone.phone.is_some(),
-        pending_email: None,
-        erased_at: None,
+        ..User::new(UserId::new(chance::id(now)), name, last_name, email, committee_id, now)
     }
 }
 

@@ -35,7 +35,7 @@ const MAX_FORM: usize = MAX_PICTURE + 64 * 1024;
 pub(crate) struct Avatars {
     objects: Objects,
     sealer: Sealer,
-    /// One picture at a time: each may take 100 MB while it is decoded.
+    /// One picture at a time: each may take 180 MB while it is decoded.
     one: Arc<Semaphore>,
 }
 
@@ -47,10 +47,8 @@ impl Avatars {
     /// The picture as it is kept: decoded, shrunk, and written anew.
     async fn clean(&self, file: Bytes) -> Result<Avatar, Failure> {
         let _one = self.one.acquire().await?;
-        // A decoder that panics has met a picture that is none.
-        let cleaned = task::spawn_blocking(move || avatar::clean(&file)).await;
-        let refused = || Refused::field("avatar", Refusal::AvatarInvalid);
-        Ok(cleaned.map_err(|_| refused())?.map_err(|_| refused())?)
+        let cleaned = task::spawn_blocking(move || avatar::clean(&file)).await?;
+        Ok(cleaned.map_err(|_| Refused::field("avatar", Refusal::AvatarInvalid))?)
     }
 
     /// Keeps `avatar` of `user`, and gives the path at which everybody sees it.

@@ -6,11 +6,11 @@ use common::{
     secret, text, told,
 };
 use domain::{
-    CommitteeId, Email, Flaw, Instant, Name, Permissions, Phone, Profile, UserId,
+    CommitteeId, Email, Flaw, Instant, Name, Phone, UserId,
     code::CodeKind,
     outbox::Recipient,
     password::Owner,
-    user::{Account, DEFAULT_AVATAR, User},
+    user::{Account, User},
 };
 use http::request::Parts;
 use identity::chance;
@@ -125,28 +125,7 @@ pub(crate) async fn register(
 
 impl NewAccount {
     fn into_user(self, now: Instant) -> User {
-        User {
-            user_id: UserId::new(chance::id(now)),
-            name: self.name,
-            last_name: self.last_name,
-            email: self.email,
-            created_at: now,
-            avatar: DEFAULT_AVATAR.to_owned(),
-            phone: self.phone,
-            is_active: true,
-            is_verified: false,
-            profile: Profile::Member,
-            role: None,
-            last_active: now,
-            is_otp_enabled: false,
-            is_otp_verified: false,
-            committee_id: self.committee_id,
-            permissions: Permissions::default(),
-            version: 1,
-            epoch: 1,
-            is_phone_verified: false,
-            pending_email: None,
-            erased_at: None,
-        }
+        let id = UserId::new(chance::id(now));
+        User { phone: self.phone, ..User::new(id, self.name, self.last_name, self.email, self.committee_id, now) }
     }
 }

@@ -1,8 +1,10 @@
-//! `cargo bench-api`: what requests take beside a bare "hello" with the same headers, in one run.
+//! `cargo bench-api`: what requests take beside a bare "hello" with the same headers, in one run, and
+//! whether time tells who has an account.
 //!
 //! Closed loops of eight keep-alive clients in this very process, in rounds that take turns, so that
 //! a busy machine is busy for all. Read the ratios.
 
+mod enumeration;
 mod hello;
 mod load;
 
@@ -48,6 +50,7 @@ async fn report(what: &str, hello: SocketAddr, cloud: &Cloud) -> Result<(), Trou
     let credentials = json!({ "email": EMAIL, "password": PASSWORD }).to_string();
     let signed_in = answer(&edge, "POST", "/api/v1/auth/login", "", &credentials).await?;
     let token = signed_in.headers().get(header::AUTHORIZATION).and_then(|token| token.to_str().ok()).unwrap_or_default().to_owned();
+    enumeration::report(&setup, &edge).await?;
     let targets = [
         Target { name: "hello (bare axum)", address: hello, method: "GET", path: "/", token: "", body: "", requests: 2000 },
         Target { name: "GET /health", address: ours, method: "GET", path: "/api/v1/health", token: "", body: "", requests: 2000 },
@@ -108,17 +111,21 @@ fn milliseconds(duration: Duration) -> f64 {
 
 /// One request without a network, for its cost.
 async fn answer(edge: &Edge, method: &str, path: &str, token: &str, body: &str) -> Result<http::Response<Bytes>, Trouble> {
-    let mut request = Request::builder().method(method).uri(path);
-    if !token.is_empty() {
-        request = request.header(header::AUTHORIZATION, token);
-    }
-    let request = request.body(Bytes::from(body.to_owned())).map_err(|error| Trouble::new(error.to_string()))?;
+    let request = request(method, path, token, body)?;
     let answer = edge.answer(request, std::net::Ipv4Addr::LOCALHOST.into()).await;
     let body: Value = serde_json::from_slice(answer.body()).unwrap_or_default();
     if answer.status().is_server_error() {
         return Err(Trouble::new(format!("{path} answered {body}")));
     }
     Ok(answer)
+}
+
+fn request(method: &str, path: &str, token: &str, body: &str) -> Result<Request<Bytes>, Trouble> {
+    let mut request = Request::builder().method(method).uri(path);
+    if !token.is_empty() {
+        request = request.header(header::AUTHORIZATION, token);
+    }
+    request.body(Bytes::from(body.to_owned())).map_err(|error| Trouble::new(error.to_string()))
 }
 
 #[expect(clippy::print_stdout, reason = "the table is what this command is for")]

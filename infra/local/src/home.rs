@@ -9,11 +9,7 @@ use std::{
 };
 
 use common::{Clock, Setup};
-use domain::{
-    CommitteeId, Email, Instant, Permissions, Phone, Profile, UserId,
-    committee::Committee,
-    user::{DEFAULT_AVATAR, User},
-};
+use domain::{CommitteeId, Email, Instant, Profile, UserId, committee::Committee, user::User};
 use identity::{NamedKey, chance, password::Hasher, token::PublicKey};
 use secrecy::{ExposeSecret, SecretString};
 use store::NewUser;
@@ -168,27 +164,7 @@ fn first_committee(email: &Email, now: Instant) -> Result<Committee, Trouble> {
 
 fn first_admin(email: Email, committee_id: CommitteeId, now: Instant) -> Result<User, Trouble> {
     let malformed = |_| Trouble::new("The first administrator is malformed.");
-    Ok(User {
-        user_id: UserId::new(chance::id(now)),
-        name: "Super".parse().map_err(malformed)?,
-        last_name: "Admin".parse().map_err(malformed)?,
-        email,
-        created_at: now,
-        avatar: DEFAULT_AVATAR.to_owned(),
-        phone: Phone::default(),
-        is_active: true,
-        is_verified: true,
-        profile: Profile::SuperAdmin,
-        role: None,
-        last_active: now,
-        is_otp_enabled: false,
-        is_otp_verified: false,
-        committee_id,
-        permissions: Permissions::default(),
-        version: 1,
-        epoch: 1,
-        is_phone_verified: false,
-        pending_email: None,
-        erased_at: None,
-    })
+    let (name, last_name) = ("Super".parse().map_err(malformed)?, "Admin".parse().map_err(malformed)?);
+    let admin = User::new(UserId::new(chance::id(now)), name, last_name, email, committee_id, now);
+    Ok(User { is_verified: true, profile: Profile::SuperAdmin, ..admin })
 }

@@ -5,6 +5,7 @@ pub mod cloud;
 pub mod delivery;
 pub mod faults;
 pub mod front;
+mod gate;
 pub mod home;
 pub mod pages;
 pub mod recorder;

@@ -66,6 +66,33 @@ pub struct User {
 }
 
 impl User {
+    /// An account that `user_id` opens at `now` in `committee_id`: an active member whom nobody has verified.
+    pub fn new(user_id: UserId, name: Name, last_name: Name, email: Email, committee_id: CommitteeId, now: Instant) -> Self {
+        Self {
+            user_id,
+            name,
+            last_name,
+            email,
+            created_at: now,
+            avatar: DEFAULT_AVATAR.to_owned(),
+            phone: Phone::default(),
+            is_active: true,
+            is_verified: false,
+            profile: Profile::Member,
+            role: None,
+            last_active: now,
+            is_otp_enabled: false,
+            is_otp_verified: false,
+            committee_id,
+            permissions: Permissions::default(),
+            version: 1,
+            epoch: 1,
+            is_phone_verified: false,
+            pending_email: None,
+            erased_at: None,
+        }
+    }
+
     /// What decides over this person's rights.
     pub fn standing(&self) -> Standing {
         Standing { user_id: self.user_id, profile: self.profile, committee_id: self.committee_id, permissions: self.permissions.clone() }

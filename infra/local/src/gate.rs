@@ -1,0 +1,187 @@
+//! The one door of the embedded cloud: finds out which service is asked, lets the faults that somebody
+//! asked for happen, and passes the rest on.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bytes::Bytes;
+use common::Clock;
+use dynoxide::Database;
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt, Full};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use s3s::service::S3Service;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tower::ServiceExt;
+
+use crate::{
+    faults::{Fault, Faults, Mode, Service},
+    recorder::{Recorder, ses_error, sns_error, sns_operation},
+    tables,
+};
+
+/// Parameters of SSM by name.
+pub(crate) type Parameters = Arc<Mutex<BTreeMap<String, String>>>;
+
+pub(crate) async fn accept(listener: TcpListener, gate: Arc<Gate>) {
+    while let Ok((stream, _)) = listener.accept().await {
+        let _ = stream.set_nodelay(true);
+        let gate = Arc::clone(&gate);
+        let service = service_fn(move |request| {
+            let gate = Arc::clone(&gate);
+            async move { gate.answer(request).await }
+        });
+        // A connection that a fault drops ends in an error: that is its purpose.
+        tokio::spawn(http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service));
+    }
+}
+
+/// What stands behind the door.
+pub(crate) struct Gate {
+    pub(crate) access_key: String,
+    pub(crate) database: Database,
+    pub(crate) parameters: Parameters,
+    pub(crate) files: S3Service,
+    pub(crate) recorder: Recorder,
+    pub(crate) clock: Clock,
+    pub(crate) faults: Faults,
+}
+
+/// Drops the connection without an answer.
+type Dropped = Box<dyn std::error::Error + Send + Sync>;
+
+impl Gate {
+    async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
+        let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default();
+        let target = text("x-amz-target").to_owned();
+        let (service, operation) = target.split_once('.').unwrap_or_default();
+        let authorization = text("authorization");
+        let is_known = authorization.contains(&format!("Credential={}/", self.access_key));
+        // Services without a target say who they are in the scope of their signature.
+        let scope = authorization.split('/').nth(3).unwrap_or_default().to_owned();
+        let (parts, body) = request.into_parts();
+        let body = body.collect().await?.to_bytes();
+        match (service, scope.as_str()) {
+            // the file store checks signatures itself
+            ("", "" | "s3") => self.files(Request::from_parts(parts, body)).await,
+            _ if !is_known => Ok(error("UnrecognizedClientException", json!({}))),
+            ("", "sns") => {
+                let fault = self.faults.strike(Service::Sns, &sns_operation(&body));
+                self.struck(fault, || self.recorder.sns(&body, self.clock.now()), sns_error, ["Throttled", "InternalError"]).await
+            }
+            ("", "ses") => {
+                let fault = self.faults.strike(Service::Ses, "SendEmail");
+                let answer = || self.recorder.ses(&parts.method, parts.uri.path(), &body, self.clock.now());
+                self.struck(fault, answer, ses_error, ["TooManyRequestsException", "InternalServiceErrorException"]).await
+            }
+            ("AmazonSSM", _) => Ok(self.parameters(&body)),
+            _ => self.tables(operation, &body).await,
+        }
+    }
+
+    /// What a service answers, or what `fault` makes of it; `errors` are its words for being asked too much
+    /// and for being in trouble.
+    async fn struck(
+        &self,
+        fault: Option<Fault>,
+        answer: impl FnOnce() -> Response<Full<Bytes>>,
+        error: fn(&str, StatusCode) -> Response<Full<Bytes>>,
+        [throttled, trouble]: [&str; 2],
+    ) -> Result<Response<Full<Bytes>>, Dropped> {
+        let Some(fault) = fault else { return Ok(answer()) };
+        match fault.mode {
+            Mode::Slow => {
+                tokio::time::sleep(fault.delay()).await;
+                Ok(answer())
+            }
+            Mode::Throttle => Ok(error(throttled, StatusCode::TOO_MANY_REQUESTS)),
+            Mode::Refuse | Mode::Conflict => Ok(error(trouble, StatusCode::SERVICE_UNAVAILABLE)),
+            Mode::Silent => {
+                answer();
+                Err("silent on demand".into())
+            }
+            Mode::Error => Ok(error(fault.error.as_deref().unwrap_or(trouble), StatusCode::BAD_REQUEST)),
+        }
+    }
+
+    /// SSM's GetParameters, the only operation of it that anything asks for.
+    fn parameters(&self, body: &[u8]) -> Response<Full<Bytes>> {
+        let asked: Value = serde_json::from_slice(body).unwrap_or_default();
+        let known = self.parameters.lock().unwrap_or_else(PoisonError::into_inner);
+        let names = asked["Names"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let found: Vec<Value> = names.filter_map(|name| Some(json!({ "Name": name, "Value": known.get(name)? }))).collect();
+        tables::response(StatusCode::OK, json!({ "Parameters": found }).to_string())
+    }
+
+    async fn tables(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
+        let Some(fault) = self.faults.strike(Service::Dynamodb, operation) else {
+            return Ok(tables::answer(&self.database, operation, body));
+        };
+        match fault.mode {
+            Mode::Slow => {
+                tokio::time::sleep(fault.delay()).await;
+                Ok(tables::answer(&self.database, operation, body))
+            }
+            Mode::Throttle => Ok(error("ProvisionedThroughputExceededException", json!({}))),
+            Mode::Conflict => Ok(conflict(operation, body)),
+            Mode::Refuse => Err("refused on demand".into()),
+            Mode::Silent => {
+                tables::answer(&self.database, operation, body);
+                Err("silent on demand".into())
+            }
+            Mode::Error => Ok(error(fault.error.as_deref().unwrap_or("InternalServerError"), json!({}))),
+        }
+    }
+
+    async fn files(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
+        let operation = format!(
+            "{}Object",
+            match *request.method() {
+                Method::PUT => "Put",
+                Method::DELETE => "Delete",
+                _ => "Get",
+            }
+        );
+        let fault = self.faults.strike(Service::S3, &operation);
+        let refuses = fault.as_ref().is_some_and(|fault| matches!(fault.mode, Mode::Throttle | Mode::Refuse | Mode::Error));
+        let response = if refuses { Response::new(Full::default()) } else { self.stored(request).await? };
+        self.struck(fault, || response, s3_error, ["SlowDown", "InternalError"]).await
+    }
+
+    async fn stored(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
+        let response = self.files.clone().oneshot(request.map(Full::new)).await.map_err(|error| format!("{error:?}"))?;
+        let (parts, body) = response.into_parts();
+        Ok(Response::from_parts(parts, Full::new(body.collect().await.map_err(|error| error.to_string())?.to_bytes())))
+    }
+}
+
+/// An error as S3 writes it.
+fn s3_error(name: &str, status: StatusCode) -> Response<Full<Bytes>> {
+    let xml = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>on demand</Message></Error>");
+    let mut response = Response::new(Full::new(xml.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/xml"));
+    response
+}
+
+/// Transactions tell of a conflict part by part, single writes by an exception of their own.
+fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
+    if operation != "TransactWriteItems" {
+        return error("TransactionConflictException", json!({}));
+    }
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let parts = body["TransactItems"].as_array().map_or(1, Vec::len);
+    let reasons = vec![json!({ "Code": "TransactionConflict", "Message": "Transaction is ongoing for the item" }); parts];
+    error("TransactionCanceledException", json!({ "CancellationReasons": reasons }))
+}
+
+fn error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
+    body["__type"] = format!("com.amazonaws.dynamodb.v20120810#{name}").into();
+    body["message"] = "on demand".into();
+    let status = if name == "InternalServerError" { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::BAD_REQUEST };
+    tables::response(status, body.to_string())
+}
