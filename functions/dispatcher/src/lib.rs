@@ -120,7 +120,7 @@ impl Dispatcher {
         }
     }
 
-    /// Removes the picture and the sign-ins of a person who was erased.
+    /// Removes the picture, the sign-ins and the sessions of a person who was erased.
     async fn forget(&self, id: UserId) -> Result<(), Failure> {
         let Powers { store, objects, clock, .. } = &*self.0;
         let Some(user) = store.erased_user(id).await? else { return Ok(()) };
@@ -128,6 +128,7 @@ impl Dispatcher {
             objects.delete(&format!("{MEDIA}{name}"), clock.now()).await?;
         }
         while store.forget_login_activity(id).await? {}
+        while store.forget_sessions(id).await? {}
         Ok(store.settle_erased(id).await?)
     }
 }

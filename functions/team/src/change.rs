@@ -26,7 +26,7 @@ pub(crate) struct Wish {
     role: Option<Option<Line<64>>>,
     permissions: Option<Permissions>,
     is_verified: Option<bool>,
-    /// As it was written: only super admins have this field, and theirs is read later.
+    /// As it was written: only super admins have this field, so it is read when the caller is known.
     committee_id: Option<Value>,
     version: Option<u64>,
 }
@@ -41,7 +41,7 @@ impl<S> FromFields<S> for Wish {
         let role = fields.nullable("role", text);
         let permissions = fields.optional("permissions", permissions);
         let is_verified = fields.optional("isVerified", flag);
-        let committee_id = fields.nullable("committeeID", Ok);
+        let committee_id = fields.take("committeeID");
         let version = fields.optional("version", integer(0..=u32::MAX));
         Some(Self {
             name: name?,
@@ -52,18 +52,20 @@ impl<S> FromFields<S> for Wish {
             role: role?,
             permissions: permissions?,
             is_verified: is_verified?,
-            committee_id: committee_id?.flatten(),
+            committee_id,
             version: version?.map(u64::from),
         })
     }
 }
 
-/// A list of grants, or a text that holds one.
+/// A list of grants, or a text that holds one as JSON.
 fn permissions(value: Value) -> Result<Permissions, Flaw> {
-    match value {
-        Value::Array(grants) => grants.into_iter().map(|grant| grant.as_str().ok_or(Flaw::Type)?.parse()).collect(),
-        value => text(value),
-    }
+    let grants = match value {
+        Value::Array(grants) => grants,
+        Value::String(text) => serde_json::from_str(&text).map_err(|_| Flaw::Format)?,
+        _ => return Err(Flaw::Type),
+    };
+    grants.into_iter().map(|grant| grant.as_str().ok_or(Flaw::Type)?.parse()).collect()
 }
 
 /// Two who change different fields both keep their change; with a `version` or `If-Match` nobody changes
@@ -76,25 +78,30 @@ pub(crate) async fn change(
     headers: HeaderMap,
     Input(wish): Input<Wish>,
 ) -> Reply<Editable> {
-    let is_super = admin.0.user.profile == Profile::SuperAdmin;
-    let committee_id = wish.committee_id.clone().filter(|_| is_super).map(text::<CommitteeId>).transpose();
-    let committee_id = committee_id.map_err(|_| Refused::field("committeeID", Refusal::CommitteeInvalid))?;
+    let committee_id = wish.committee_of(&admin)?;
     for _ in 0..crate::TRIES {
-        let (before, owner) = tokio::join!(admin.edits(&team.store, id), team.owner(wish.email.as_ref()));
-        let (before, owner) = (before?, owner?);
-        may_set(&admin, &before, &wish)?;
-        guard(&team, &admin, &before, &wish, &headers).await?;
-        if owner.is_some_and(|owner| owner != id) {
+        let (before, owner, committee) =
+            tokio::join!(admin.edits(&team.store, id), team.owner(wish.email.as_ref()), team.is_active(committee_id));
+        // What is wrong with the fields comes before who it is about.
+        if owner?.is_some_and(|owner| owner != id) {
             return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into());
         }
+        if !committee? {
+            return Err(Refused::field("committeeID", Refusal::CommitteeInvalid).into());
+        }
+        let before = before?;
+        may_set(&admin, &before, &wish)?;
+        guard(&team, &admin, &before, &wish, &headers).await?;
         let mut change = team.store.transaction();
         let mut asked = before.clone();
         if let Some(email) = &wish.email {
             team.codes.ask_for_email(&mut change, &mut asked, email, now)?;
         }
         let after = before.changed(|user| {
-            user.pending_email = asked.pending_email;
             wish.apply(user, committee_id);
+            let standing = (user.standing(), before.standing());
+            // Whoever asked for an address when the person could do less does not get one who can do more.
+            user.pending_email = asked.pending_email.filter(|_| wish.email.is_some() || standing.0 == standing.1);
         });
         if after.committee_id != before.committee_id {
             change.require_active_committee(after.committee_id)?;
@@ -141,6 +148,12 @@ async fn guard(team: &Team, admin: &Administrator, before: &User, wish: &Wish, h
 }
 
 impl Team {
+    /// Whether a person may be moved to `committee`, where that is asked.
+    async fn is_active(&self, committee: Option<CommitteeId>) -> Result<bool, Failure> {
+        let Some(id) = committee else { return Ok(true) };
+        Ok(self.store.committee(id).await?.is_some_and(|committee| committee.is_active))
+    }
+
     /// Whose `email` is, where one is asked for.
     async fn owner(&self, email: Option<&Email>) -> Result<Option<UserId>, Failure> {
         let Some(email) = email else { return Ok(None) };
@@ -149,6 +162,17 @@ impl Team {
 }
 
 impl Wish {
+    /// The committee that a super admin moves the person to; nobody else has this field.
+    fn committee_of(&self, admin: &Administrator) -> Result<Option<CommitteeId>, Refused> {
+        let is_super = admin.0.user.profile == Profile::SuperAdmin;
+        let Some(value) = self.committee_id.clone().filter(|_| is_super) else { return Ok(None) };
+        let refused = |flaw| match flaw {
+            Flaw::Format => Refused::field("committeeID", Refusal::CommitteeInvalid),
+            flaw => Refused::field("committeeID", flaw),
+        };
+        text(value).map(Some).map_err(refused)
+    }
+
     fn apply(&self, user: &mut User, committee_id: Option<CommitteeId>) {
         fn set<T: Clone>(field: &mut T, wish: &Option<T>) {
             if let Some(value) = wish {

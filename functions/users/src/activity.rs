@@ -1,15 +1,40 @@
 //! `GET /users/activity`: sign-ins, one's own or, for administrators, somebody's.
 
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use common::{Failure, Now, Paging, Query, Refusal, Reply, SignedIn, shown};
 use domain::{
     UserId,
     login_activity::LoginActivity,
     permissions::{Reach, Right},
 };
+use http::request::Parts;
 use serde::Serialize;
 
 use crate::Users;
+
+/// Somebody who asks about himself, or an administrator who asks about somebody.
+pub(crate) struct Asking {
+    person: SignedIn,
+    about: UserId,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Asking {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+        let Ok(query) = Query::from_request_parts(parts, state).await;
+        let own = person.user.user_id;
+        let about = query.get("userID").map_or(own, UserId::in_path);
+        if about != own {
+            if person.user.standing().reach(Right::ManageUsers) == Reach::Nowhere {
+                return Err(Refusal::Forbidden.into());
+            }
+            person.must_be_verified()?;
+        }
+        Ok(Self { person, about })
+    }
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -19,28 +44,16 @@ pub(crate) struct Shown {
 }
 
 /// Newest first.
-pub(crate) async fn activity(State(users): State<Users>, Now(now): Now, person: SignedIn, query: Query, paging: Paging) -> Reply<Shown> {
-    let asked = query.get("userID").map(UserId::in_path);
-    let whose = match asked {
-        Some(id) if id != person.user.user_id => users.administered(&person, id).await?,
-        _ => person.user.user_id,
-    };
-    let list = format!("GET /users/activity of={whose} caller={}", person.user.user_id);
+pub(crate) async fn activity(State(users): State<Users>, Now(now): Now, asking: Asking, paging: Paging) -> Reply<Shown> {
+    let Asking { person, about } = asking;
+    let list = format!("GET /users/activity of={about} caller={}", person.user.user_id);
     let position = paging.cursor.map(|cursor| users.cursors.read(&cursor, &list, now)).transpose()?;
-    let page = users.store.login_activity_page(whose, position.as_deref(), paging.limit, now).await?;
+    if about != person.user.user_id {
+        let caller = person.user.standing();
+        let other = users.store.user(about).await?.filter(|user| caller.may(Right::ManageUsers, user.user_id, user.committee_id));
+        other.ok_or(Refusal::UserNotFound)?;
+    }
+    let page = users.store.login_activity_page(about, position.as_deref(), paging.limit, now).await?;
     let next_cursor = page.last.map(|position| users.cursors.write(&position, &list, now)).transpose()?;
     shown(Shown { activity: page.items, next_cursor })
-}
-
-impl Users {
-    /// The person `id`, whom an administrator asks about.
-    async fn administered(&self, person: &SignedIn, id: UserId) -> Result<UserId, Failure> {
-        let caller = person.user.standing();
-        if caller.reach(Right::ManageUsers) == Reach::Nowhere {
-            return Err(Refusal::Forbidden.into());
-        }
-        person.must_be_verified()?;
-        let user = self.store.user(id).await?.filter(|user| caller.may(Right::ManageUsers, user.user_id, user.committee_id));
-        Ok(user.ok_or(Refusal::UserNotFound)?.user_id)
-    }
 }

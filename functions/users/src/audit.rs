@@ -1,15 +1,33 @@
 //! `GET /audit`: what administrators did to other people.
 
-use axum::extract::State;
-use common::{Now, Paging, Query, Refusal, Reply, SignedIn, shown};
+use axum::extract::{FromRequestParts, State};
+use common::{Failure, Now, Paging, Query, Refusal, Reply, SignedIn, shown};
 use domain::{
     UserId,
     audit::AuditEntry,
     permissions::{Reach, Right},
 };
+use http::request::Parts;
 use serde::Serialize;
 
 use crate::Users;
+
+/// A verified person who may read the audit, and how far.
+pub(crate) struct Auditor(SignedIn, Reach);
+
+impl<S: Send + Sync> FromRequestParts<S> for Auditor {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+        let reach = person.user.standing().reach(Right::ReadAudit);
+        if reach == Reach::Nowhere {
+            return Err(Refusal::Forbidden.into());
+        }
+        person.must_be_verified()?;
+        Ok(Self(person, reach))
+    }
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -20,12 +38,8 @@ pub(crate) struct Shown {
 
 /// Newest first; of one person, what he did and what was done to him. A committee's administrator sees
 /// what concerns his committee, so a page may be short.
-pub(crate) async fn list(State(users): State<Users>, Now(now): Now, person: SignedIn, query: Query, paging: Paging) -> Reply<Shown> {
-    let reach = person.user.standing().reach(Right::ReadAudit);
-    if reach == Reach::Nowhere {
-        return Err(Refusal::Forbidden.into());
-    }
-    person.must_be_verified()?;
+pub(crate) async fn list(State(users): State<Users>, Now(now): Now, auditor: Auditor, query: Query, paging: Paging) -> Reply<Shown> {
+    let Auditor(person, reach) = auditor;
     let (store, own) = (&users.store, person.user.committee_id);
     let whose = query.get("userID").map(UserId::in_path);
     let list = format!("GET /audit of={whose:?} committee={own} caller={}", person.user.user_id);

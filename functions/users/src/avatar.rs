@@ -85,15 +85,16 @@ impl<S: Send + Sync> FromRequest<S> for Picture {
         let (parts, body) = request.into_parts();
         let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
         let (content_type, coding) = (header(header::CONTENT_TYPE).to_ascii_lowercase(), header(header::CONTENT_ENCODING));
-        let is_form = content_type.starts_with("multipart/form-data");
+        let kind = content_type.split(';').next().unwrap_or_default().trim();
+        let is_form = kind == "multipart/form-data";
         let most = if is_form { MAX_FORM } else { MAX_PICTURE };
         let body = to_bytes(body, most).await.map_err(|_| Refusal::PayloadTooLarge)?;
-        let is_picture = ["image/png", "image/jpeg", "image/webp"].contains(&content_type.split(';').next().unwrap_or_default().trim());
+        let is_picture = ["image/png", "image/jpeg", "image/webp"].contains(&kind);
         let missing = || Failure::from(Refused::field("avatar", Refusal::FieldRequired));
         if body.is_empty() {
             return Err(missing());
         }
-        if !(is_form || is_picture) || !["", "identity"].contains(&coding) {
+        if !(is_form || is_picture) || !(coding.is_empty() || coding.eq_ignore_ascii_case("identity")) {
             return Err(Refusal::UnsupportedMediaType.into());
         }
         if is_picture {
@@ -111,7 +112,10 @@ async fn file_in(body: Bytes, content_type: &str) -> Option<Bytes> {
     let mut form = multer::Multipart::new(whole, boundary);
     while let Some(field) = form.next_field().await.ok()? {
         if field.name().is_some_and(|name| ["avatar", "file"].contains(&name)) {
-            return field.bytes().await.ok().filter(|file| !file.is_empty());
+            let file = field.bytes().await.ok()?;
+            if !file.is_empty() {
+                return Some(file);
+            }
         }
     }
     None
@@ -126,7 +130,13 @@ pub(crate) struct Shown {
 pub(crate) async fn change(State(users): State<Users>, Now(now): Now, person: SignedIn, Picture(file): Picture) -> Reply<Shown> {
     let clean = users.avatars.clean(file).await?;
     let avatar = users.avatars.keep(person.user.user_id, clean, now).await?;
-    let (user, former) = users.show_avatar(person.user, &avatar).await?;
+    let current = person.user.avatar.clone();
+    let shown = users.show_avatar(person.user, &avatar).await;
+    if shown.is_err() && current != avatar {
+        // Closed or erased meanwhile: nothing of it stays.
+        users.avatars.forget(&avatar, now).await;
+    }
+    let (user, former) = shown?;
     if former != avatar {
         users.avatars.forget(&former, now).await;
     }

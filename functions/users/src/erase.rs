@@ -21,7 +21,7 @@ pub(crate) struct Wish {
 
 impl<S> FromFields<S> for Wish {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        Some(Self { password: fields.optional("password", secret)? })
+        Some(Self { password: fields.nullable("password", secret)?.flatten() })
     }
 }
 

@@ -23,7 +23,7 @@ use http::{HeaderMap, header, request::Parts};
 use identity::token::{Claims, Use, Verifier};
 use store::{Fault, Store};
 
-use crate::{Failure, Refusal, Refused};
+use crate::{Failure, Refusal, Refused, sessions::Lives};
 
 /// The one `now` of a request.
 #[derive(Debug, Clone, Copy)]
@@ -189,6 +189,7 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
 pub(crate) struct Doorkeeper {
     pub(crate) store: Store,
     pub(crate) verifier: Verifier,
+    lives: Lives,
     dead: Arc<Mutex<HashSet<SessionId>>>,
 }
 
@@ -196,8 +197,8 @@ pub(crate) struct Doorkeeper {
 const MOST_DEAD: usize = 10_000;
 
 impl Doorkeeper {
-    pub(crate) fn new(store: Store, verifier: Verifier) -> Self {
-        Self { store, verifier, dead: Arc::default() }
+    pub(crate) fn new(store: Store, verifier: Verifier, lives: Lives) -> Self {
+        Self { store, verifier, lives, dead: Arc::default() }
     }
 
     /// Whether this container has found the session dead: it never comes back.
@@ -220,6 +221,8 @@ impl Doorkeeper {
             Ok(Some((session, user, committee)))
         };
         match found.await {
+            // The session may have a younger token.
+            Ok(Some((session, user, _))) if self.lives.have_ended(&user, &session, &claims, now) => Caller::BadToken,
             Ok(Some((session, user, committee))) => Caller::Person(Arc::new(SignedIn { user, committee, session, claims, token })),
             Ok(None) => {
                 let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);

@@ -201,6 +201,10 @@ impl Codes {
             return Ok(());
         }
         user.pending_email = Some(email.clone());
+        if !user.is_active {
+            // A closed account gets no message; whoever opens it again may ask for the code.
+            return Ok(());
+        }
         self.issue(transaction, CodeKind::Email, place_of(email), Some(user), Recipient::Mail(email.clone()), now)?;
         transaction.send(&self.post.tell(user, News::EmailChangeRequested { at: now }, now)?)?;
         Ok(())

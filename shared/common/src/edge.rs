@@ -23,6 +23,7 @@ use crate::{
     effect::{Effect, WasHead},
     headers,
     reply::Wrong,
+    sessions::Lives,
     throttle::Standing,
 };
 
@@ -79,7 +80,7 @@ impl Edge {
             powered_by,
             clock: setup.clock.clone(),
             throttle: Throttle::new(setup.store.clone(), settings.rate_limit, settings.rate_window),
-            doorkeeper: Doorkeeper::new(setup.store.clone(), setup.keys.verifier()?),
+            doorkeeper: Doorkeeper::new(setup.store.clone(), setup.keys.verifier()?, Lives::of(settings)),
         })))
     }
 

@@ -193,6 +193,11 @@ impl Fields {
         }
     }
 
+    /// The field `name` as it was written, for a rule that needs more than the body.
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        self.object.remove(name)
+    }
+
     /// Whether the field `name` is there.
     pub fn has(&self, name: &str) -> bool {
         self.object.contains_key(name)
@@ -254,6 +259,7 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
     }
     let (code, number) = (code.unwrap_or_default(), number.unwrap_or_default());
     let refused = match (code.is_empty(), number.is_empty()) {
+        _ if code.len() > 3 || !code.bytes().all(|byte| byte.is_ascii_digit()) => ("phoneCode", Flaw::Format),
         (true, true) => return Some(Some(Phone::default())),
         (true, false) => ("phoneCode", Flaw::Required),
         (false, true) => ("phone", Flaw::Required),

@@ -20,7 +20,7 @@ use identity::{
 };
 use store::{Fault, Part, Store, Transaction};
 
-use crate::{BadSetting, Client, Failure, Post, Setup, SignedIn, caller};
+use crate::{BadSetting, Client, Failure, Post, Settings, Setup, SignedIn, caller};
 
 /// The power to sign people in: only functions that do so hold it.
 #[derive(Clone)]
@@ -30,15 +30,35 @@ pub struct Sessions {
     verifier: Verifier,
     sealer: Sealer,
     post: Post,
-    usual: Lives,
-    strict: Lives,
+    lives: Lives,
 }
 
-/// How long things live.
+/// How long tokens and sessions live, by the rules of most people and by the strict ones.
 #[derive(Debug, Clone, Copy)]
-struct Lives {
-    token: Duration,
-    session: Duration,
+pub(crate) struct Lives {
+    usual: (Duration, Duration),
+    strict: (Duration, Duration),
+}
+
+impl Lives {
+    pub(crate) const fn of(settings: &Settings) -> Self {
+        Self { usual: (settings.access_token, settings.session), strict: (settings.access_token_strict, settings.session_strict) }
+    }
+
+    fn token(&self, user: &User) -> Duration {
+        if user.is_strict() { self.strict.0 } else { self.usual.0 }
+    }
+
+    fn session(&self, user: &User) -> Duration {
+        if user.is_strict() { self.strict.1 } else { self.usual.1 }
+    }
+
+    /// Whether the rules that hold for `user` now have ended what began under others: whoever was promoted
+    /// lives under the strict ones at once.
+    pub(crate) fn have_ended(&self, user: &User, session: &Session, claims: &Claims, now: Instant) -> bool {
+        let issued = Instant::from_unix_milliseconds(claims.iat.saturating_mul(1000));
+        now >= issued.after(self.token(user)) || now >= session.created_at.after(self.session(user))
+    }
 }
 
 /// The one-time password step of a sign-in may take this long.
@@ -65,20 +85,14 @@ impl Sessions {
     /// # Errors
     /// When a key is missing or malformed.
     pub fn new(setup: &Setup) -> Result<Self, BadSetting> {
-        let settings = &setup.settings;
         Ok(Self {
             store: setup.store.clone(),
             signer: setup.keys.signer()?,
             verifier: setup.keys.verifier()?,
             sealer: setup.keys.sealer()?,
             post: Post::new(setup)?,
-            usual: Lives { token: settings.access_token, session: settings.session },
-            strict: Lives { token: settings.access_token_strict, session: settings.session_strict },
+            lives: Lives::of(&setup.settings),
         })
-    }
-
-    const fn lives(&self, is_strict: bool) -> Lives {
-        if is_strict { self.strict } else { self.usual }
     }
 
     /// Whoever `id` is, with what is shown of him; `committee` is where he is thought to belong. One
@@ -119,7 +133,7 @@ impl Sessions {
             user_id: user.user_id,
             created_at: now,
             last_active: now,
-            expires_at: now.after(self.lives(user.is_strict()).session),
+            expires_at: now.after(self.lives.session(user)),
             epoch: user.epoch,
             auth_time: now,
             amr,
@@ -154,8 +168,10 @@ impl Sessions {
         now: Instant,
     ) -> Result<SelfView, Failure> {
         let SignedIn { user, committee, session, claims, token } = person;
-        let half_gone = now.unix_seconds() - claims.iat >= (claims.exp - claims.iat) / 2;
-        let can_last_longer = claims.exp < session.expires_at.unix_seconds();
+        let allowed = i64::try_from(self.lives.token(&user).as_secs()).unwrap_or(i64::MAX);
+        let life = (claims.exp - claims.iat).min(allowed);
+        let half_gone = now.unix_seconds() - claims.iat >= life / 2;
+        let can_last_longer = claims.iat + life < session.expires_at.unix_seconds();
         let token = if half_gone && can_last_longer { self.fresh_token(&user, &session, now)? } else { token };
         Ok(self.self_view(Arrival { user, committee, activity, enrolment }, token, now))
     }
@@ -174,7 +190,7 @@ impl Sessions {
         let mut renewed = session.clone();
         renewed.epoch = user.epoch;
         renewed.auth_time = now;
-        renewed.expires_at = session.expires_at.min(now.after(self.lives(user.is_strict()).session));
+        renewed.expires_at = session.expires_at.min(session.created_at.after(self.lives.session(user)));
         if !renewed.amr.contains(&method) {
             renewed.amr.push(method);
         }
@@ -228,7 +244,7 @@ impl Sessions {
             user_id: user.user_id,
             session_id: session.sid,
             issued: now,
-            expires: now.after(self.lives(user.is_strict()).token).min(session.expires_at),
+            expires: now.after(self.lives.token(user)).min(session.expires_at).min(session.created_at.after(self.lives.session(user))),
             auth_time: session.auth_time,
             amr: session.amr.clone(),
             committee_id: user.committee_id,

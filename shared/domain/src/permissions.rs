@@ -95,24 +95,6 @@ impl fmt::Display for Permissions {
     }
 }
 
-impl FromStr for Permissions {
-    type Err = Flaw;
-
-    /// A text that holds a JSON array of grants; nothing is an empty one. `Format` for another text,
-    /// `Value` for a grant that does not exist.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
-        if text.trim().is_empty() {
-            return Ok(Self::default());
-        }
-        let inner = text.trim().strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).ok_or(Flaw::Format)?;
-        if inner.trim().is_empty() {
-            return Ok(Self::default());
-        }
-        let grant = |quoted: &str| quoted.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).ok_or(Flaw::Format)?.parse();
-        inner.split(',').map(grant).collect()
-    }
-}
-
 impl Serialize for Permissions {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -121,7 +103,10 @@ impl Serialize for Permissions {
 
 impl<'de> Deserialize<'de> for Permissions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(|_| D::Error::custom("no list of grants"))
+        let text = String::deserialize(deserializer)?;
+        let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).ok_or_else(|| D::Error::custom("no list"))?;
+        let grants = inner.split(',').filter(|grant| !grant.is_empty()).map(|grant| grant.trim_matches('"').parse());
+        grants.collect::<Result<_, Flaw>>().map(Self).map_err(|_| D::Error::custom("unknown grant"))
     }
 }
 

@@ -62,11 +62,11 @@ impl FromStr for ShortCode {
     }
 }
 
-/// `text` as it is sorted and searched: NFKD, marks dropped, lower case, so that `Évian` stands
-/// beside `evian`.
+/// `text` as it is sorted and searched: NFKD, marks dropped, case folded, so that `Évian` stands beside
+/// `evian` and `Straße` beside `STRASSE`.
 pub fn folded(text: &str) -> String {
     use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
-    text.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase).collect()
+    text.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -92,6 +92,8 @@ mod tests {
     #[test]
     fn folding_drops_accents_and_case() {
         assert_eq!(folded("Éléonore ÇELIK"), "eleonore celik");
+        assert_eq!(folded("Straße"), folded("STRASSE"));
+        assert_eq!(folded("Οδυσσεύς"), folded("ΟΔΥΣΣΕΥΣ"));
     }
 
     #[test]

@@ -15,14 +15,14 @@
 //!
 //! | item | table | `pk` | `sk` | `listPk`, `listSk` |
 //! |---|---|---|---|---|
-//! | user | records | `USER#<id>` | `USER` | `COMMITTEE#<id>#USERS`, `<last name>#<name>#<id>` folded |
+//! | user | records | `USER#<id>` | `USER` | `COMMITTEE#<id>#USERS`, `<last name>␁<name>␁<id>` folded |
 //! | credentials | records | `USER#<id>` | `CREDENTIALS` | |
 //! | login activity | records | `USER#<id>` | `LOGIN#<16 digits>` | |
 //! | one-time password secret | records | `USER#<id>` | `OTP` | `SEALED#<key name>`, `<id>` |
 //! | what a person did, or was done to him | records | `USER#<id>` | `AUDIT#<audit id>` | |
 //! | e-mail address | records | `EMAIL#<sha-256>` | `EMAIL` | |
 //! | active super admins | records | `ADMINS` | `ADMINS` | |
-//! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>#<id>` folded |
+//! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>␁<id>` folded |
 //! | audit of a committee | records | `AUDIT#<committee>` | `AUDIT#<audit id>` | `AUDIT`, `<audit id>` |
 //! | outgoing message | records | `OUTBOX#<id>` | `OUTBOX` | |
 //! | one-time code | transient | `CODE#<kind>#<place>` | `CODE` | |
@@ -289,7 +289,8 @@ pub(crate) struct Place {
 }
 
 pub(crate) fn user_place(user: &domain::user::User) -> Place {
-    let sk = format!("{}#{}#{}", sortable(user.last_name.as_str()), sortable(user.name.as_str()), user.user_id);
+    let (last_name, name) = (sortable(user.last_name.as_str()), sortable(user.name.as_str()));
+    let sk = format!("{last_name}{END}{name}{END}{}", user.user_id);
     Place { pk: users_of(user.committee_id), sk }
 }
 
@@ -302,13 +303,17 @@ pub(crate) fn users_of(committee: CommitteeId) -> String {
 pub(crate) const COMMITTEES: &str = "COMMITTEES";
 
 pub(crate) fn committee_place(id: CommitteeId, name_latin: &str) -> Place {
-    Place { pk: COMMITTEES.to_owned(), sk: format!("{}#{id}", sortable(name_latin)) }
+    Place { pk: COMMITTEES.to_owned(), sk: format!("{}{END}{id}", sortable(name_latin)) }
 }
+
+/// Ends a name in a sort key: no name holds it, and it sorts before everything that one may hold, so that
+/// `Ben` stands before `Ben Ali`.
+const END: char = '\u{1}';
 
 /// The beginning of the folded text, short enough for a sort key (1,024 bytes) and a cursor (512).
 fn sortable(text: &str) -> String {
     let mut folded = folded(text);
-    folded.truncate(folded.floor_char_boundary(80));
+    folded.truncate(folded.floor_char_boundary(120));
     folded
 }
 

@@ -120,6 +120,22 @@ impl Store {
         Ok(page.last.is_some())
     }
 
+    /// Removes the sessions of `user`, dead or alive, at most a hundred: whether any were left to remove.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn forget_sessions(&self, user: UserId) -> Result<bool, Fault> {
+        let pk = keys::user(user).pk;
+        let page: Page<Session> = self.newest(Table::Transient, &pk, SESSION_PREFIX, None, 100).await?;
+        let mut forget = self.transaction();
+        for session in &page.items {
+            let key = keys::session(user, session.sid);
+            forget.delete(Part::Session, Delete::builder().table_name(self.name(key.table)).set_key(Some(key.item())).build()?);
+        }
+        let _ = forget.commit().await?;
+        Ok(page.last.is_some())
+    }
+
     /// Notes that `user` is active at `now` in session `sid`. Never moves the time back, and never
     /// brings a session back that has ended.
     ///

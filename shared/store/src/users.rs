@@ -90,14 +90,15 @@ impl Store {
         let (mut found, mut looked_at, mut position) = (Vec::new(), 0, position.map(str::to_owned));
         loop {
             let part: Page<Carded<User>> = self.list(&pk, position.as_deref(), limit, Order::Ascending).await?;
-            for Carded { card } in part.items {
+            let mut people = part.items.into_iter().map(|item| item.card);
+            while let Some(person) = people.next() {
                 looked_at += 1;
-                if wanted(&card) {
-                    let place = keys::user_place(&card).sk;
-                    found.push(card);
+                if wanted(&person) {
+                    let place = keys::user_place(&person).sk;
+                    found.push(person);
                     if found.len() == usize::from(limit) {
-                        // The list may end here by chance: then the next page is empty and says so.
-                        return Ok(Page { items: found, last: part.last.map(|_| place) });
+                        let has_more = people.next().is_some() || part.last.is_some();
+                        return Ok(Page { items: found, last: Some(place).filter(|_| has_more) });
                     }
                 }
             }

@@ -161,6 +161,41 @@ async fn nobody_climbs() {
 }
 
 #[tokio::test]
+async fn an_address_that_was_asked_for_before_a_promotion_is_not_taken_after_it() {
+    let world = World::new().await;
+    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let member = world.account(&Someone::with(Profile::Member)).await;
+    change(&admin, &member, json!({ "email": "mienne@example.org" })).await.tells(Message::TeamMemberUpdated);
+    let code = world.mailed_code("mienne@example.org").await;
+    change(&world.admin().await, &member, json!({ "profile": "SA" })).await.tells(Message::TeamMemberUpdated);
+    let proof = json!({ "email": "mienne@example.org", "code": code });
+    world.stranger().put("/users/email-verification", proof).await.refuses(Refusal::VerificationInvalid);
+    assert_eq!(world.user(member.user_id).await.email, member.email);
+}
+
+#[tokio::test]
+async fn a_closed_account_gets_no_message() {
+    let world = World::new().await;
+    let member = world.account(&Someone::with(Profile::Member).inactive()).await;
+    change(&world.admin().await, &member, json!({ "email": "neuve@example.org" })).await.tells(Message::TeamMemberUpdated);
+    assert_eq!((world.mails("neuve@example.org").await.len(), world.mails(member.email.as_str()).await.len()), (0, 0));
+}
+
+#[tokio::test]
+async fn whoever_is_promoted_lives_under_the_strict_rules_at_once() {
+    let world = World::new().await;
+    let member = world.member().await;
+    world.clock().advance(std::time::Duration::from_secs(3 * 3600));
+    change(&world.admin().await, member.user(), json!({ "profile": "CA" })).await.tells(Message::TeamMemberUpdated);
+    let renewed = member.get("/auth/check").await;
+    renewed.shows();
+    assert_ne!(renewed.header("authorization"), member.token(), "half of its life is gone by now");
+    world.clock().advance(std::time::Duration::from_secs(3600));
+    member.get("/audit").await.refuses(Refusal::BadAuthCombination);
+    member.holding(renewed.header("authorization")).get("/audit").await.shows();
+}
+
+#[tokio::test]
 async fn a_committees_administrator_moves_nobody_elsewhere() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;

@@ -74,6 +74,30 @@ async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
 }
 
 #[tokio::test]
+async fn nobody_is_left_out_whatever_the_filter_and_the_page() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    let people =
+        [("a", Profile::Trainer), ("b", Profile::Trainer), ("c", Profile::Member), ("d", Profile::Trainer), ("e", Profile::Trainer)];
+    for (name, profile) in people {
+        named(&world, &admin, Someone::with(profile), name, name).await;
+    }
+    for limit in 1..=7 {
+        assert_eq!(names(&admin, &format!("profile=TR&limit={limit}")).await, ["a a", "b b", "d d", "e e"], "{limit}");
+    }
+}
+
+#[tokio::test]
+async fn a_shorter_name_stands_before_one_that_it_begins() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    for last_name in ["Ben!", "Ben Ali", "Ben", "Ben'x"] {
+        named(&world, &admin, Someone::with(Profile::Member), "X", last_name).await;
+    }
+    assert_eq!(names(&admin, "q=ben").await, ["Ben X", "Ben Ali X", "Ben! X", "Ben'x X"]);
+}
+
+#[tokio::test]
 async fn members_see_cards_others_accounts_and_the_unverified_nothing() {
     let world = World::new().await;
     for (someone, fields) in [
