@@ -1,13 +1,17 @@
 //! `POST /auth/passwordless` sends a code, `GET /auth/passwordless` signs in with it.
 
 use axum::extract::State;
-use common::{Asked, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, codes::place_of, text, told};
+use common::{
+    Asked, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply,
+    codes::{Proved, place_of},
+    text, told,
+};
 use domain::{
     CommitteeId, Email, Line, UserId,
     code::{CodeKind, SendMethod},
     session::Method,
 };
-use http::HeaderMap;
+use http::{HeaderMap, header};
 use identity::{
     code::{is_digits, place_in},
     token::Use,
@@ -47,8 +51,9 @@ pub(crate) async fn request(State(auth): State<Auth>, Now(now): Now, Input(wish)
     let (may_send, owner) = (may_send?, owner?.unwrap_or(nobody));
     let user = auth.store.user(owner.user_id).await?.filter(|user| user.is_active && user.email == wish.email);
     let place = place_of(&wish.email);
-    if may_send {
-        auth.codes.send(CodeKind::Passwordless, place, user.as_ref(), wish.method, now).await?;
+    if let Some(places) = may_send {
+        let sent = auth.codes.send(CodeKind::Passwordless, place, user.as_ref(), wish.method, now).await;
+        auth.codes.settle(places, sent).await?;
     }
     told(Message::PasswordlessSent, Pending { token: auth.sessions.passwordless_step(place, now)? })
 }
@@ -75,13 +80,14 @@ pub(crate) async fn sign_in_with_code(
 ) -> Reply<SignIn> {
     let code = code.as_str();
     let place = if is_digits(code) {
-        let claims = auth.sessions.step(&headers, Use::PasswordlessStep, now).ok_or_else(Refused::invalid_token)?;
-        claims.sub.uuid()
+        let sent_none = !headers.contains_key(header::AUTHORIZATION);
+        let refused = || if sent_none { Refusal::BadAuthCombination.into() } else { Refused::invalid_token() };
+        auth.sessions.step(&headers, Use::PasswordlessStep, now).ok_or_else(refused)?.sub.uuid()
     } else {
         place_in(code).ok_or(Refusal::BadAuthCombination)?
     };
     let kind = CodeKind::Passwordless;
-    let Some((proved, reserved)) = auth.codes.prove(kind, place, code, &client, now).await? else {
+    let Some(Proved { code: proved, reserved, .. }) = auth.codes.prove(kind, &[place], code, &client, now).await? else {
         return Err(Refusal::BadAuthCombination.into());
     };
     let signing_in = async {

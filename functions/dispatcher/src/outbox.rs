@@ -54,9 +54,16 @@ impl Dispatcher {
         if now >= message.useless_at {
             return Outcome::Never("nobody wants it any more".to_owned());
         }
-        let Ok(Letter { to, name, news }) = powers.post.open(message) else {
+        let Ok(Letter { to, about, name, news }) = powers.post.open(message) else {
             return Outcome::Never("it cannot be opened".to_owned());
         };
+        if to != Recipient::Nobody {
+            match powers.store.user(about).await {
+                Ok(Some(user)) if user.is_active => {}
+                Ok(_) => return Outcome::Never("the account was closed meanwhile".to_owned()),
+                Err(fault) => return Outcome::NotNow(fault.to_string()),
+            }
+        }
         match to {
             // What an unknown address costs ends here.
             Recipient::Nobody => Outcome::Sent,

@@ -35,27 +35,27 @@ pub(crate) async fn disable(
     let SignedIn { user, session, .. } = person;
     let id = user.user_id;
     let (passwords, codes) = (attempts::of_password(&user.email, &client), wish.answered.counters(id, &session.sid.to_string()));
-    let counters: Vec<_> = passwords.into_iter().chain(codes).collect();
-    let (reserved, credentials, kept) =
-        tokio::join!(attempts::reserve(&otp.store, &counters, now), otp.store.credentials(id), otp.store.otp(id));
-    let (reserved, proof) = (reserved?, async {
-        let (hash, kept) = (credentials?.map(|credentials| credentials.password_hash), kept?);
+    let (password_places, credentials) = tokio::join!(attempts::reserve(&otp.store, &passwords, now), otp.store.credentials(id));
+    let (password_places, proof) = (password_places?, async {
+        let hash = credentials?.map(|credentials| credentials.password_hash);
         let matched = otp.hasher.matches(&wish.password, hash.as_deref()).await?;
-        let proof = wish.answered.proof(&otp, id, kept.as_ref(), now)?;
-        Ok(Some(proof).filter(|_| matched != Match::No))
+        Ok(Some(()).filter(|()| matched != Match::No))
     });
-    // The places stay taken for a wrong code as they do for a wrong password.
-    let (proof, reserved) = attempts::settle(&otp.store, reserved, proof.await).await?;
-    let proof = proof.ok_or_else(invalid)?;
+    let ((), password_places) = attempts::settle(&otp.store, password_places, proof.await).await?;
+    let (code_places, kept, _) =
+        tokio::join!(attempts::reserve(&otp.store, &codes, now), otp.store.otp(id), otp.store.give_back(password_places));
+    let (code_places, kept) = (code_places?, kept?);
+    let proof = wish.answered.proof(&otp, id, kept.as_ref(), now)?.ok_or_else(invalid)?;
+    let left = kept.map_or(0, |kept| kept.recovery.len());
     // Places that cannot be given back are free when their windows end.
-    let (disabled, _) = tokio::join!(otp.turn_off(user, &session, &proof, now), otp.store.give_back(reserved));
+    let (disabled, _) = tokio::join!(otp.turn_off(user, &session, &proof, left, now), otp.store.give_back(code_places));
     disabled?;
     told(Message::OtpDisabled, Nothing {})
 }
 
 impl Otp {
-    /// The secret and its recovery codes go, and the owner is told.
-    async fn turn_off(&self, mut user: User, session: &Session, proof: &Proof, now: Instant) -> Result<(), Failure> {
+    /// The secret and its recovery codes, of which `left` were left, go, and the owner is told.
+    async fn turn_off(&self, mut user: User, session: &Session, proof: &Proof, left: usize, now: Instant) -> Result<(), Failure> {
         for _ in 0..crate::TRIES {
             let after = user.changed(|user| {
                 user.is_otp_enabled = false;
@@ -65,6 +65,9 @@ impl Otp {
             change.remove_otp(user.user_id, Some(proof))?;
             change.change_user(&user, &after)?;
             change.send(&self.post.tell(&user, News::OtpDisabled { at: now, by_administrator: false }, now)?)?;
+            if matches!(proof, Proof::Recovery(_)) {
+                change.send(&self.post.tell(&user, News::RecoveryCodeUsed { left: left.saturating_sub(1), at: now }, now)?)?;
+            }
             match change.commit().await? {
                 Outcome::Done => return Ok(()),
                 Outcome::Refused(Part::User) => {}

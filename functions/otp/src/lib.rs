@@ -11,7 +11,7 @@ use axum::{
 };
 use common::{BadSetting, Failure, Fields, Key, Post, Refusal, Sessions, Setup, attempts, effect, text};
 use domain::{
-    Instant, Line, UserId,
+    Flaw, Instant, Line, UserId,
     otp::{Otp as Kept, Proof},
 };
 use identity::{
@@ -19,6 +19,7 @@ use identity::{
     sealing::Sealer,
     totp::{self, Secret},
 };
+use serde_json::Value;
 use store::{Counter, Store};
 
 /// The keys of this function.
@@ -60,18 +61,18 @@ pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
 /// What a person answers with.
 pub(crate) enum Answered {
     /// A code of his authenticator.
-    Code(Line<128>),
+    Code(String),
     /// A recovery code.
-    Recovery(Line<128>),
+    Recovery(String),
 }
 
 impl Answered {
     /// `code`, or `recoveryCode` where that stands alone.
     fn read(fields: &mut Fields) -> Option<Self> {
         if fields.has("recoveryCode") && !fields.has("code") {
-            return fields.required("recoveryCode", text).map(Self::Recovery);
+            return fields.required("recoveryCode", code).map(Self::Recovery);
         }
-        fields.required("code", text).map(Self::Code)
+        fields.required("code", code).map(Self::Code)
     }
 
     /// What counts its failures at the step `challenge` of `user`.
@@ -87,12 +88,21 @@ impl Answered {
         let Some(kept) = kept else { return Ok(None) };
         let secret = Secret::open(&kept.sealed, &otp.sealer, &totp::place_in_force(user))?;
         Ok(match self {
-            Self::Code(code) => secret.step_of(code.as_str(), now, kept.last_step).map(Proof::Step),
+            Self::Code(code) => secret.step_of(code, now, kept.last_step).map(Proof::Step),
             Self::Recovery(code) => {
-                let mac = secret.recovery_mac(code.as_str());
+                let mac = secret.recovery_mac(code);
                 kept.recovery.contains_key(&mac).then_some(Proof::Recovery(mac))
             }
         })
+    }
+}
+
+/// Reads a code: any text is one, if a wrong one.
+fn code(value: Value) -> Result<String, Flaw> {
+    match text::<Line<128>>(value) {
+        Ok(code) => Ok(code.to_string()),
+        Err(Flaw::Length | Flaw::Format) => Ok(String::new()),
+        Err(flaw) => Err(flaw),
     }
 }
 

@@ -1,22 +1,19 @@
 //! `POST /otp/recovery-codes`: ten new recovery codes; the former ones are dead.
 
 use axum::extract::State;
-use common::{Fields, FromFields, Input, Message, Now, Reply, SignedIn, attempts, text, told};
-use domain::{
-    Line,
-    otp::{Otp as Kept, Proof},
-};
+use common::{Fields, FromFields, Input, Message, Now, Reply, SignedIn, attempts, told};
+use domain::otp::{Otp as Kept, Proof};
 use identity::totp::{self, Secret};
 use serde::Serialize;
 use store::Outcome;
 
-use crate::{Answered, Otp, invalid, new_recovery};
+use crate::{Answered, Otp, code, invalid, new_recovery};
 
-pub(crate) struct Wish(Line<128>);
+pub(crate) struct Wish(String);
 
 impl<S> FromFields<S> for Wish {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        fields.required("code", text).map(Self)
+        fields.required("code", code).map(Self)
     }
 }
 

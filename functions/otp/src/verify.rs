@@ -56,11 +56,17 @@ pub(crate) async fn verify(
     Now(now): Now,
     client: Client,
     answering: Answering,
-    Input(answered): Input<Answered>,
+    answered: Result<Input<Answered>, Failure>,
 ) -> Reply<Verified> {
-    let verified = match answering {
-        Answering::SigningIn(claims) => otp.sign_in(*claims, &answered, &client, now).await?,
-        Answering::Enrolling(person) => otp.enrol(*person, &answered, now).await?,
+    let verified = match (answering, answered) {
+        (Answering::SigningIn(claims), Ok(Input(answered))) => otp.sign_in(*claims, &answered, &client, now).await?,
+        (Answering::Enrolling(person), Ok(Input(answered))) => otp.enrol(*person, &answered, now).await?,
+        // A step that is over is told before what is wrong with the body.
+        (Answering::SigningIn(claims), Err(failure)) => {
+            otp.find_open(&claims, now).await?.ok_or_else(Refused::invalid_token)?;
+            return Err(failure);
+        }
+        (Answering::Enrolling(_), Err(failure)) => return Err(failure),
     };
     let token = verified.user.token().to_owned();
     told(Message::OtpVerified, verified).map(|told| told.authorized(&token))
@@ -71,33 +77,34 @@ impl Otp {
     /// one gets it.
     async fn sign_in(&self, claims: Claims, answered: &Answered, client: &Client, now: Instant) -> Result<Verified, Failure> {
         let counters = answered.counters(claims.sub, &claims.sid.to_string());
-        let (reserved, arrival, kept) = tokio::join!(
-            attempts::reserve(&self.store, &counters, now),
-            self.sessions.find(claims.sub, claims.cid, now),
-            self.store.otp(claims.sub)
-        );
-        let reserved = reserved?;
-        // Closed, or signed out everywhere, since the step began: it is over.
-        let is_open = |user: &User| user.is_active && user.is_otp_enabled && Some(user.epoch) == claims.epoch;
-        let proving = || {
-            let arrival = arrival?.filter(|arrival| is_open(&arrival.user)).ok_or_else(Refused::invalid_token)?;
-            let kept = kept?;
-            let proof = answered.proof(self, claims.sub, kept.as_ref(), now)?;
-            Ok((arrival, kept, proof))
-        };
-        let (arrival, kept, proof) = match proving() {
-            Ok((arrival, Some(kept), Some(proof))) => (arrival, kept, proof),
-            Ok(_) => return Err(invalid()),
-            Err(failure) => {
-                // What cannot be given back stays taken until its window ends.
-                let _ = self.store.give_back(reserved).await;
-                return Err(failure);
+        let (reserved, arrival, kept) =
+            tokio::join!(attempts::reserve(&self.store, &counters, now), self.find_open(&claims, now), self.store.otp(claims.sub));
+        let (arrival, kept) = match (arrival, kept) {
+            (Ok(Some(arrival)), Ok(kept)) => (arrival, kept),
+            (arrival, kept) => {
+                if let Ok(reserved) = reserved {
+                    // What cannot be given back stays taken until its window ends.
+                    let _ = self.store.give_back(reserved).await;
+                }
+                arrival?.ok_or_else(Refused::invalid_token)?;
+                return Err(kept.map_or_else(Failure::from, |_| invalid()));
             }
         };
-        let begin = self.begin(arrival, &claims, &kept, &proof, client, now);
+        let reserved = reserved?;
+        let (Some(kept), Some(proof)) = (&kept, answered.proof(self, claims.sub, kept.as_ref(), now)?) else { return Err(invalid()) };
+        let begin = self.begin(arrival, &claims, kept, &proof, client, now);
         // Places that cannot be given back are free when their windows end.
         let (begun, _) = tokio::join!(begin, self.store.give_back(reserved));
         Ok(Verified { user: begun?, recovery_codes: None })
+    }
+
+    /// Whoever is in the middle of signing in, unless the step was done, or the account closed or signed out
+    /// everywhere since it began.
+    async fn find_open(&self, claims: &Claims, now: Instant) -> Result<Option<Arrival>, Failure> {
+        let (is_done, arrival) = tokio::join!(self.store.is_step_done(claims.sid), self.sessions.find(claims.sub, claims.cid, now));
+        let is_open = |user: &User| user.is_active && user.is_otp_enabled && Some(user.epoch) == claims.epoch;
+        let is_done = is_done?;
+        Ok(arrival?.filter(|arrival| !is_done && is_open(&arrival.user)))
     }
 
     async fn begin(

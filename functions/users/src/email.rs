@@ -2,25 +2,30 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, codes::place_of, text, told,
+    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn,
+    codes::{Proved, place_of, place_of_wish},
+    text, told,
 };
 use domain::{
     Email, Instant, Line,
     code::{Code, CodeKind},
-    outbox::{News, Recipient},
+    outbox::News,
 };
 use store::{Outcome, Part};
+use uuid::Uuid;
 
 use crate::Users;
 
 /// To the address that was asked for, when one was, else to the one in force.
 pub(crate) async fn request(State(users): State<Users>, Now(now): Now, person: SignedIn) -> Reply<Nothing> {
     let user = &person.user;
-    if users.codes.may_send(CodeKind::Email, user.email.as_str(), now).await? {
-        let email = user.pending_email.as_ref().unwrap_or(&user.email);
-        let mut issue = users.store.transaction();
-        users.codes.issue(&mut issue, CodeKind::Email, place_of(email), Some(user), Recipient::Mail(email.clone()), now)?;
-        let _ = issue.commit().await?;
+    let email = user.pending_email.as_ref().unwrap_or(&user.email);
+    let (places, owner) = tokio::join!(users.codes.may_send(CodeKind::Email, user.email.as_str(), now), users.store.email_owner(email));
+    // An address that is somebody else's by now is not written to.
+    let is_foreign = owner?.is_some_and(|owner| owner.user_id != user.user_id);
+    if let Some(places) = places?.filter(|_| !is_foreign) {
+        let sent = users.codes.send_to_mailbox(user, email, now).await;
+        users.codes.settle(places, sent).await?;
     }
     told(Message::VerificationSent, Nothing {})
 }
@@ -40,23 +45,24 @@ impl<S> FromFields<S> for Proof {
 
 /// Whoever has the code proves the address, signed in or not: mails are read on other devices.
 pub(crate) async fn verify(State(users): State<Users>, Now(now): Now, client: Client, Input(proof): Input<Proof>) -> Reply<Nothing> {
-    let place = place_of(&proof.email);
-    let Some((code, reserved)) = users.codes.prove(CodeKind::Email, place, proof.code.as_str(), &client, now).await? else {
+    let places = [place_of(&proof.email), place_of_wish(&proof.email)];
+    let Some(Proved { code, place, reserved }) = users.codes.prove(CodeKind::Email, &places, proof.code.as_str(), &client, now).await?
+    else {
         return Err(Refusal::VerificationInvalid.into());
     };
     // Places that cannot be given back are free when their windows end.
-    let (proved, _) = tokio::join!(prove(&users, &proof.email, &code, &client, now), users.store.give_back(reserved));
+    let (proved, _) = tokio::join!(prove(&users, &proof.email, (place, &code), &client, now), users.store.give_back(reserved));
     if proved? { told(Message::EmailVerified, Nothing {}) } else { Err(Refusal::VerificationInvalid.into()) }
 }
 
 /// The code is used up; the address in force is verified, or the one that was asked for comes into force,
 /// which the former one is told: whether the code was still good. An address that
 /// somebody else took meanwhile is refused, and the code not spent.
-async fn prove(users: &Users, email: &Email, code: &Code, client: &Client, now: Instant) -> Result<bool, Failure> {
+async fn prove(users: &Users, email: &Email, (place, code): (Uuid, &Code), client: &Client, now: Instant) -> Result<bool, Failure> {
     for _ in 0..crate::TRIES {
         let Some(user) = users.store.user(code.user_id).await?.filter(|user| user.is_active) else { return Ok(false) };
-        let moves = user.pending_email.as_ref() == Some(email);
-        if !moves && user.email != *email {
+        let moves = place == place_of_wish(email) && user.pending_email.as_ref() == Some(email);
+        if !moves && (user.email != *email || place != place_of(email)) {
             return Ok(false);
         }
         let after = user.changed(|user| {
@@ -67,7 +73,7 @@ async fn prove(users: &Users, email: &Email, code: &Code, client: &Client, now: 
             }
         });
         let mut prove = users.store.transaction();
-        prove.use_code(CodeKind::Email, place_of(email), code, &client.network, now)?;
+        prove.use_code(CodeKind::Email, place, code, &client.network, now)?;
         prove.change_user(&user, &after)?;
         if moves {
             prove.free_email(&user.email)?;

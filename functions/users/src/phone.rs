@@ -2,7 +2,9 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, codes::place_of_phone, text, told,
+    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn,
+    codes::{Proved, place_of_phone},
+    text, told,
 };
 use domain::{
     Instant, Line,
@@ -18,8 +20,9 @@ pub(crate) async fn request(State(users): State<Users>, Now(now): Now, person: S
     if user.phone.number.is_empty() {
         return Err(Refused::field("phone", Refusal::FieldRequired).into());
     }
-    if users.codes.may_send(CodeKind::Phone, user.email.as_str(), now).await? {
-        users.codes.send_to_phone(user, now).await?;
+    if let Some(places) = users.codes.may_send(CodeKind::Phone, user.email.as_str(), now).await? {
+        let sent = users.codes.send_to_phone(user, now).await;
+        users.codes.settle(places, sent).await?;
     }
     told(Message::VerificationSent, Nothing {})
 }
@@ -40,7 +43,7 @@ pub(crate) async fn verify(
     Input(Proof(text)): Input<Proof>,
 ) -> Reply<Nothing> {
     let place = place_of_phone(person.user.user_id, &person.user.phone);
-    let Some((code, reserved)) = users.codes.prove(CodeKind::Phone, place, text.as_str(), &client, now).await? else {
+    let Some(Proved { code, reserved, .. }) = users.codes.prove(CodeKind::Phone, &[place], text.as_str(), &client, now).await? else {
         return Err(Refusal::VerificationInvalid.into());
     };
     // Places that cannot be given back are free when their windows end.

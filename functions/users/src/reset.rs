@@ -2,7 +2,9 @@
 
 use axum::extract::State;
 use common::{
-    Asked, Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Reply, codes::place_of, secret, text, told,
+    Asked, Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Reply,
+    codes::{Proved, place_of},
+    secret, text, told,
 };
 use domain::{
     Email, Instant, Line, UserId,
@@ -32,8 +34,9 @@ pub(crate) async fn request(State(users): State<Users>, Now(now): Now, Asked(wis
         tokio::join!(users.codes.may_send(CodeKind::Reset, wish.email.as_str(), now), users.store.email_owner(&wish.email));
     let (may_send, owner) = (may_send?, owner?.map_or_else(|| UserId::in_path(""), |owner| owner.user_id));
     let user = users.store.user(owner).await?.filter(|user| user.is_active && user.email == wish.email);
-    if may_send {
-        users.codes.send(CodeKind::Reset, place_of(&wish.email), user.as_ref(), wish.method, now).await?;
+    if let Some(places) = may_send {
+        let sent = users.codes.send(CodeKind::Reset, place_of(&wish.email), user.as_ref(), wish.method, now).await;
+        users.codes.settle(places, sent).await?;
     }
     told(Message::ResetCodeSent, Nothing {})
 }
@@ -58,7 +61,7 @@ impl<S> FromFields<S> for Reset {
 /// that breaks them does not spend it.
 pub(crate) async fn reset(State(users): State<Users>, Now(now): Now, client: Client, Input(wish): Input<Reset>) -> Reply<Nothing> {
     let place = place_of(&wish.email);
-    let Some((code, reserved)) = users.codes.prove(CodeKind::Reset, place, wish.code.as_str(), &client, now).await? else {
+    let Some(Proved { code, reserved, .. }) = users.codes.prove(CodeKind::Reset, &[place], wish.code.as_str(), &client, now).await? else {
         return Err(Refusal::ResetCodeInvalid.into());
     };
     // Places that cannot be given back are free when their windows end.

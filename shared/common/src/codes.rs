@@ -9,7 +9,8 @@ use domain::{
     outbox::{Letter, News, Outgoing, Recipient, State},
     user::User,
 };
-pub use identity::code::{place_of, place_of_phone};
+use futures_util::future::join_all;
+pub use identity::code::{place_of, place_of_phone, place_of_wish};
 use identity::{
     chance,
     code::{Issued, issue},
@@ -39,14 +40,14 @@ impl Post {
         Ok(Self(setup.keys.outbox()?))
     }
 
-    /// The letter that tells `news` to `to`, whose first name is `name`.
+    /// The letter that tells `news` of the account `about` to `to`, its owner, whose first name is `name`.
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn letter(&self, to: Recipient, name: &str, news: News, now: Instant) -> Result<Outgoing, Failure> {
+    pub fn letter(&self, to: Recipient, about: UserId, name: &str, news: News, now: Instant) -> Result<Outgoing, Failure> {
         let outbox_id = chance::id(now);
         let life = if matches!(news, News::Code { .. }) { code::LIFE } else { NEWS_LIFE };
-        let mut plain = serde_json::to_vec(&Letter { to, name: name.to_owned(), news })?;
+        let mut plain = serde_json::to_vec(&Letter { to, about, name: name.to_owned(), news })?;
         plain.resize(plain.len().max(LETTER_BYTES), b' ');
         Ok(Outgoing {
             outbox_id,
@@ -63,7 +64,7 @@ impl Post {
     /// # Errors
     /// None that comes from outside.
     pub fn tell(&self, user: &User, news: News, now: Instant) -> Result<Outgoing, Failure> {
-        self.letter(Recipient::Mail(user.email.clone()), user.name.as_str(), news, now)
+        self.letter(Recipient::Mail(user.email.clone()), user.user_id, user.name.as_str(), news, now)
     }
 
     /// What `message` says, and to whom.
@@ -99,19 +100,32 @@ impl Codes {
         Ok(Self { store: setup.store.clone(), sealer: setup.keys.sealer()?, post: Post::new(setup)?, interval })
     }
 
-    /// Whether `account` may be sent a code of `kind` now, and that it was: 1 per `MESSAGE_INTERVAL_SECONDS`,
-    /// 3 in 15 minutes, 10 a day.
+    /// The places of one code of `kind` for `account`, if it may be sent one now: 1 per
+    /// `MESSAGE_INTERVAL_SECONDS`, 3 in 15 minutes, 10 a day.
     ///
     /// # Errors
     /// When the counters cannot be asked.
-    pub async fn may_send(&self, kind: CodeKind, account: &str, now: Instant) -> Result<bool, Failure> {
+    pub async fn may_send(&self, kind: CodeKind, account: &str, now: Instant) -> Result<Option<Reservation>, Failure> {
         let counter = |name, most, length| Counter { name, key: format!("{} {account}", kind.word()), most, length };
         let counters = [
             counter("messages-interval", 1, self.interval),
             counter("messages-quarter", 3, Duration::from_secs(15 * 60)),
             counter("messages-day", 10, Duration::from_secs(86_400)),
         ];
-        Ok(self.store.reserve(&counters, now).await?.is_ok())
+        Ok(self.store.reserve(&counters, now).await?.ok())
+    }
+
+    /// What came of sending a code for which `places` were taken: they are given back when it was not sent,
+    /// so that whoever tries again is not told that it was.
+    ///
+    /// # Errors
+    /// That of `sent`.
+    pub async fn settle(&self, places: Reservation, sent: Result<(), Failure>) -> Result<(), Failure> {
+        if sent.is_err() {
+            // What cannot be given back stays taken until its window ends.
+            let _ = self.store.give_back(places).await;
+        }
+        sent
     }
 
     /// Sends a code of `kind`, kept at `place`, to `user` by `method`, or does as much for nobody.
@@ -125,13 +139,18 @@ impl Codes {
             (Some(user), SendMethod::Email) => Recipient::Mail(user.email.clone()),
             (Some(user), SendMethod::Sms) => user.text_recipient(),
         };
-        if method == SendMethod::Sms && !self.may_text(&to, place, now).await? {
-            return Ok(());
+        let places = match method {
+            SendMethod::Email => None,
+            SendMethod::Sms => match self.may_text(&to, place, now).await? {
+                Some(places) => Some(places),
+                None => return Ok(()),
+            },
+        };
+        let sent = self.issue_alone(kind, place, user, to, now).await;
+        match places {
+            Some(places) => self.settle(places, sent).await,
+            None => sent,
         }
-        let mut issue = self.store.transaction();
-        self.issue(&mut issue, kind, place, user, to, now)?;
-        let _ = issue.commit().await?;
-        Ok(())
     }
 
     /// Sends a code that proves the number of `user`, unless it had its five today.
@@ -140,22 +159,36 @@ impl Codes {
     /// When the store is out of reach: then an earlier code is still good.
     pub async fn send_to_phone(&self, user: &User, now: Instant) -> Result<(), Failure> {
         let (to, place) = (Recipient::Sms(user.phone.clone()), place_of_phone(user.user_id, &user.phone));
-        if self.may_text(&to, place, now).await? {
-            let mut issue = self.store.transaction();
-            self.issue(&mut issue, CodeKind::Phone, place, Some(user), to, now)?;
-            let _ = issue.commit().await?;
-        }
+        let Some(places) = self.may_text(&to, place, now).await? else { return Ok(()) };
+        let sent = self.issue_alone(CodeKind::Phone, place, Some(user), to, now).await;
+        self.settle(places, sent).await
+    }
+
+    /// Sends a code that proves `email`, an address of `user` or one that he asked for.
+    ///
+    /// # Errors
+    /// When the store is out of reach: then an earlier code is still good.
+    pub async fn send_to_mailbox(&self, user: &User, email: &Email, now: Instant) -> Result<(), Failure> {
+        let place = if *email == user.email { place_of(email) } else { place_of_wish(email) };
+        self.issue_alone(CodeKind::Email, place, Some(user), Recipient::Mail(email.clone()), now).await
+    }
+
+    async fn issue_alone(&self, kind: CodeKind, place: Uuid, user: Option<&User>, to: Recipient, now: Instant) -> Result<(), Failure> {
+        let mut issue = self.store.transaction();
+        self.issue(&mut issue, kind, place, user, to, now)?;
+        let _ = issue.commit().await?;
         Ok(())
     }
 
-    /// Who has no number costs a counter of his own.
-    async fn may_text(&self, to: &Recipient, place: Uuid, now: Instant) -> Result<bool, Failure> {
-        let key = match to {
-            Recipient::Sms(phone) => format!("+{}{}", phone.code, phone.number),
-            Recipient::Mail(_) | Recipient::Nobody => place.to_string(),
+    /// A place among the five codes that a number gets a day. Who has no number gets mails, which this does
+    /// not bound, and costs as much.
+    async fn may_text(&self, to: &Recipient, place: Uuid, now: Instant) -> Result<Option<Reservation>, Failure> {
+        let (key, most) = match to {
+            Recipient::Sms(phone) => (format!("+{}{}", phone.code, phone.number), 5),
+            Recipient::Mail(_) | Recipient::Nobody => (place.to_string(), u64::MAX),
         };
-        let counter = Counter { name: "text-messages", key, most: 5, length: Duration::from_secs(86_400) };
-        Ok(self.store.reserve(&[counter], now).await?.is_ok())
+        let counter = Counter { name: "text-messages", key, most, length: Duration::from_secs(86_400) };
+        Ok(self.store.reserve(&[counter], now).await?.ok())
     }
 
     /// Has `transaction` keep a new code of `kind` at `place` and send it to `to`.
@@ -186,7 +219,7 @@ impl Codes {
         };
         transaction.keep_code(kind, place, &kept)?;
         let name = user.map_or("", |user| user.name.as_str());
-        transaction.send(&self.post.letter(to, name, News::Code { kind, digits, link }, now)?)?;
+        transaction.send(&self.post.letter(to, kept.user_id, name, News::Code { kind, digits, link }, now)?)?;
         Ok(())
     }
 
@@ -205,7 +238,7 @@ impl Codes {
             // A closed account gets no message; whoever opens it again may ask for the code.
             return Ok(());
         }
-        self.issue(transaction, CodeKind::Email, place_of(email), Some(user), Recipient::Mail(email.clone()), now)?;
+        self.issue(transaction, CodeKind::Email, place_of_wish(email), Some(user), Recipient::Mail(email.clone()), now)?;
         transaction.send(&self.post.tell(user, News::EmailChangeRequested { at: now }, now)?)?;
         Ok(())
     }
@@ -215,43 +248,56 @@ impl Codes {
         &self.post
     }
 
-    /// The code of `kind` at `place`, if `text` is its digits or its link and it is alive for `client`,
-    /// with the place that was taken for a failure; using it up is the caller's. Otherwise the try is
-    /// counted.
+    /// The code of `kind` at one of `places`, if `text` is its digits or its link and it is alive for
+    /// `client`, with the place that was taken for a failure; using it up is the caller's. Otherwise the
+    /// try is counted at each.
     ///
     /// # Errors
     /// `TOO_MANY_ATTEMPTS_MESSAGE`, or a fault, when nobody may try.
     pub async fn prove(
         &self,
         kind: CodeKind,
-        place: Uuid,
+        places: &[Uuid],
         text: &str,
         client: &Client,
         now: Instant,
-    ) -> Result<Option<(Code, Reservation)>, Failure> {
+    ) -> Result<Option<Proved>, Failure> {
         let counters = attempts::of_code(client);
-        let (reserved, code) = tokio::join!(attempts::reserve(&self.store, &counters, now), self.store.code(kind, place));
+        let read = join_all(places.iter().map(|place| self.store.code(kind, *place)));
+        let (reserved, read) = tokio::join!(attempts::reserve(&self.store, &counters, now), read);
         let reserved = reserved?;
-        let data = bound(kind, place, text);
-        let is_it = |code: &Code| {
-            let (digits, link) = (self.sealer.is_mac(&code.digits, PURPOSE, &data), self.sealer.is_mac(&code.link, PURPOSE, &data));
-            (digits | link) && code.is_alive(&client.network, now)
-        };
-        match code {
-            Ok(code) => match code.filter(is_it) {
-                Some(code) => Ok(Some((code, reserved))),
-                None => {
-                    self.store.count_try(kind, place, &client.network, now).await?;
-                    Ok(None)
-                }
-            },
+        let codes: Vec<Option<Code>> = match read.into_iter().collect() {
+            Ok(codes) => codes,
             Err(fault) => {
                 // What cannot be given back stays taken until its window ends.
                 let _ = self.store.give_back(reserved).await;
-                Err(fault.into())
+                return Err(Failure::from(fault));
             }
+        };
+        let is_it = |place: Uuid, code: &Code| {
+            let data = bound(kind, place, text);
+            let (digits, link) = (self.sealer.is_mac(&code.digits, PURPOSE, &data), self.sealer.is_mac(&code.link, PURPOSE, &data));
+            (digits | link) && code.is_alive(&client.network, now)
+        };
+        let mut found = places.iter().zip(codes).filter_map(|(place, code)| Some((*place, code?)));
+        if let Some((place, code)) = found.find(|(place, code)| is_it(*place, code)) {
+            return Ok(Some(Proved { code, place, reserved }));
         }
+        let counted = join_all(places.iter().map(|place| self.store.count_try(kind, *place, &client.network, now)));
+        counted.await.into_iter().collect::<Result<(), _>>()?;
+        Ok(None)
     }
+}
+
+/// A code that somebody knew.
+#[derive(Debug)]
+pub struct Proved {
+    /// The code.
+    pub code: Code,
+    /// Where it is kept.
+    pub place: Uuid,
+    /// The place that was taken for a failure, to be given back.
+    pub reserved: Reservation,
 }
 
 const PURPOSE: &str = "code";

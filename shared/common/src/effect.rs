@@ -28,10 +28,13 @@ where
     T: 'static,
     S: Clone + Send + Sync + 'static,
 {
-    get(handler).layer(from_fn(move |request: Request, next: Next| async move {
+    let refused = move || {
+        let allow = (header::ALLOW, HeaderValue::from_static(allow));
+        Failure::from(Refused { header: Some(allow), ..Refusal::MethodNotAllowed.into() }).into_response()
+    };
+    let guarded = get(handler).layer(from_fn(move |request: Request, next: Next| async move {
         let mut response = if request.extensions().get::<WasHead>().is_some() {
-            let allow = (header::ALLOW, HeaderValue::from_static(allow));
-            Failure::from(Refused { header: Some(allow), ..Refusal::MethodNotAllowed.into() }).into_response()
+            refused()
         } else if is_prefetch(&request) {
             Failure::from(Refusal::PrefetchRefused).into_response()
         } else {
@@ -40,7 +43,9 @@ where
         response.extensions_mut().insert(Effect);
         response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response as Response
-    }))
+    }));
+    // The router would name HEAD wherever there is a GET.
+    guarded.fallback(move || async move { refused() })
 }
 
 fn is_prefetch(request: &Request) -> bool {

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Email, Instant, Phone, agent::Agent, code::CodeKind};
+use crate::{Email, Instant, Phone, UserId, agent::Agent, code::CodeKind};
 
 /// How far a message has come: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +49,8 @@ pub struct Outgoing {
 pub struct Letter {
     /// To whom, by which way.
     pub to: Recipient,
+    /// Whose account it is about: one that is closed by the time it leaves gets no message.
+    pub about: UserId,
     /// The first name, for the greeting; empty for nobody.
     pub name: String,
     /// What about.

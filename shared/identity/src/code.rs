@@ -30,6 +30,12 @@ pub fn place_of(email: &Email) -> Uuid {
     hashed(email.as_str())
 }
 
+/// Where codes for an address are kept that somebody has asked for and does not have: whoever asks for
+/// an address cannot reach the codes of its owner.
+pub fn place_of_wish(email: &Email) -> Uuid {
+    hashed(&format!("wish {email}"))
+}
+
 /// Where codes for the number of a person are kept: another number has another place.
 pub fn place_of_phone(user: UserId, phone: &Phone) -> Uuid {
     hashed(&format!("{user} +{}{}", phone.code, phone.number))

@@ -87,10 +87,11 @@ pub const COSTS: &[Budget] = &[
     costs("GET /auth/sessions", 2, 4.0, 1.0),
     costs("DELETE /auth/sessions/{sid}", 2, 3.0, 3.0),
     costs("GET /otp/generate", 3, 4.0, 3.0),
-    // edge; two counters beside user, committee, sign-ins, enrolment and secret; code and step used up,
+    // edge; two counters beside user, committee, sign-ins, enrolment, secret and finished step; code and step used up,
     // session and sign-in, in one transaction beside giving the counters back
-    costs("POST /otp/verify", 3, 5.0, 13.0),
-    costs("DELETE /otp", 3, 5.0, 22.0),
+    costs("POST /otp/verify", 3, 6.0, 13.0),
+    // edge; three counters beside the credentials; two more beside the secret; one transaction
+    costs("DELETE /otp", 4, 5.0, 22.0),
     costs("POST /otp/recovery-codes", 3, 4.0, 7.0),
     costs("PUT /team/{userId}", 3, 4.0, 11.0),
     costs("DELETE /team/{userId}/otp", 3, 4.0, 19.0),
@@ -106,8 +107,8 @@ pub const COSTS: &[Budget] = &[
     costs("POST /users/reset-password", 4, 3.0, 15.0),
     // edge; three counters and the credentials; one transaction of four writes beside giving back
     costs("PUT /users/reset-password", 3, 4.0, 19.0),
-    costs("POST /users/email-verification", 3, 3.0, 11.0),
-    costs("PUT /users/email-verification", 4, 2.0, 5.0),
+    costs("POST /users/email-verification", 3, 4.0, 11.0),
+    costs("PUT /users/email-verification", 4, 3.0, 5.0),
     costs("POST /users/phone-verification", 4, 3.0, 12.0),
     costs("PUT /users/phone-verification", 3, 4.0, 5.0),
     costs("GET /users/activity", 2, 4.0, 1.0),

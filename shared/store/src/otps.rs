@@ -75,6 +75,14 @@ impl Store {
         Ok(())
     }
 
+    /// Whether the step of the sign-in `id` was done.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn is_step_done(&self, id: SessionId) -> Result<bool, Fault> {
+        Ok(self.get::<serde::de::IgnoredAny>(&keys::step(id)).await?.is_some())
+    }
+
     /// People whose secret is sealed under the key `kid`, at most `limit`.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use common::{Message, Refusal};
 use domain::Profile;
 use futures_util::future::join_all;
 use http::Method;
+use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
 use tests::{Answer, Authenticator, Person, Someone, World};
 
@@ -26,7 +27,9 @@ async fn the_six_digits_sign_in_with_their_token_and_once() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
     let code = world.mailed_code("admin@example.org").await;
-    sign_in(&world.stranger(), &code).await.refuses(Refusal::BadAuthCombination);
+    let without_token = sign_in(&world.stranger(), &code).await;
+    without_token.refuses(Refusal::BadAuthCombination);
+    assert_eq!(without_token.header("www-authenticate"), "Bearer realm=\"halqa\"");
     let answer = sign_in(&person, &code).await;
     let view = answer.tells(Message::LoginSuccess);
     assert_eq!((view["user"].as_object().unwrap().len(), answer.header("authorization")), (25, view["user"]["token"].as_str().unwrap()));
@@ -257,4 +260,37 @@ async fn an_account_that_is_closed_meanwhile_does_not_get_in() {
     let path = format!("/users/user-status/{}", member.user().user_id);
     world.admin().await.put(&path, json!({ "isActive": false })).await.tells(Message::UserStatusUpdated);
     sign_in(&world.stranger(), &link).await.refuses(Refusal::BadAuthCombination);
+}
+
+#[tokio::test]
+async fn whoever_hears_503_may_ask_again_at_once() {
+    let world = World::new().await;
+    world.strike(Fault::new(Mode::Refuse).on("TransactWriteItems"));
+    ask(&world.stranger(), "admin@example.org").await.refuses(Refusal::Unavailable);
+    world.heal();
+    ask(&world.stranger(), "admin@example.org").await.tells(Message::PasswordlessSent);
+    assert_eq!(world.mails("admin@example.org").await.len(), 1);
+}
+
+#[tokio::test]
+async fn without_a_number_that_was_proved_text_messages_bound_nothing() {
+    let world = World::with(&[("MESSAGE_INTERVAL_SECONDS", "1")]).await;
+    let user = world.account(&Someone::with(Profile::Member)).await;
+    for _ in 0..3 {
+        world.clock().advance(Duration::from_secs(1));
+        let wish = json!({ "email": user.email, "sendMethode": "sms" });
+        world.stranger().post("/auth/passwordless", wish).await.tells(Message::PasswordlessSent);
+        world.stranger().get(&format!("/users/reset-password?sendMethode=sms&email={}", user.email)).await.tells(Message::ResetCodeSent);
+    }
+    assert_eq!(world.mails(user.email.as_str()).await.len(), 6);
+}
+
+#[tokio::test]
+async fn an_account_that_is_closed_meanwhile_gets_no_message() {
+    let world = World::new().await;
+    let member = world.member().await;
+    ask(&world.stranger(), member.user().email.as_str()).await.tells(Message::PasswordlessSent);
+    let path = format!("/users/user-status/{}", member.user().user_id);
+    world.admin().await.put(&path, json!({ "isActive": false })).await.tells(Message::UserStatusUpdated);
+    assert_eq!(world.mails(member.user().email.as_str()).await.len(), 0);
 }

@@ -33,6 +33,7 @@ async fn a_recovery_code_does_as_well() {
     let world = World::new().await;
     let (member, authenticator) = enrolled(&world).await;
     disable(&member, json!({ "password": PASSWORD, "recoveryCode": authenticator.recovery_codes[9] })).await.tells(Message::OtpDisabled);
+    assert_eq!(world.mails(member.user().email.as_str()).await.len(), 3, "on, off, and a recovery code was used");
 }
 
 #[tokio::test]
@@ -43,4 +44,19 @@ async fn fields_come_first_then_the_password_then_the_code() {
     disable(&member, json!({ "password": "x", "code": "abcdef" })).await.refuses(Refusal::BadAuthCombination);
     disable(&member, json!({ "password": PASSWORD, "code": "abcdef" })).await.refuses(Refusal::OtpInvalid);
     disable(&member, json!({ "password": PASSWORD, "code": authenticator.code(&world) })).await.tells(Message::OtpDisabled);
+}
+
+#[tokio::test]
+async fn a_wrong_password_counts_as_one_and_a_wrong_code_as_one() {
+    let world = World::new().await;
+    let (member, authenticator) = enrolled(&world).await;
+    for number in 0..6 {
+        let elsewhere = member.at(&format!("10.7.0.{number}"));
+        disable(&elsewhere, json!({ "password": "x", "code": authenticator.code(&world) })).await.refuses(Refusal::BadAuthCombination);
+    }
+    for _ in 0..5 {
+        disable(&member, json!({ "password": PASSWORD, "code": "abcdef" })).await.refuses(Refusal::OtpInvalid);
+    }
+    disable(&member, json!({ "password": PASSWORD, "code": authenticator.code(&world) })).await.refuses(Refusal::TooManyAttempts);
+    member.login(member.user().email.as_str(), PASSWORD).await.tells(Message::OtpRequired);
 }

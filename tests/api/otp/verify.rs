@@ -107,6 +107,17 @@ async fn the_step_of_a_sign_in_is_done_once() {
 }
 
 #[tokio::test]
+async fn a_step_that_is_over_is_told_before_what_is_wrong_with_the_body() {
+    let world = World::new().await;
+    let (member, authenticator) = enrolled(&world).await;
+    let step = arriving(&world, &member).await;
+    verify(&step, &authenticator.code(&world)).await.tells(Message::OtpVerified);
+    for body in [json!({}), json!({ "code": "000000" }), json!({ "code": 5 })] {
+        step.post("/otp/verify", body).await.refuses(Refusal::BadAuthCombination);
+    }
+}
+
+#[tokio::test]
 async fn a_recovery_code_works_once_however_it_is_typed_and_the_owner_is_told() {
     let world = World::new().await;
     let (member, authenticator) = enrolled(&world).await;
@@ -125,7 +136,7 @@ async fn bad_codes_are_400_and_missing_ones_named() {
     let step = arriving(&world, &member).await;
     step.post("/otp/verify", json!({})).await.refuses_field("code", Refusal::FieldRequired);
     step.post("/otp/verify", json!({ "code": 123456 })).await.refuses_field("code", Refusal::FieldType);
-    for code in ["12345", "abcdef"] {
+    for code in ["12345", "abcdef", "12\n34", &"1".repeat(129)] {
         verify(&step, code).await.refuses(Refusal::OtpInvalid);
     }
     verify(&step, &authenticator.code_in(&world, 3)).await.refuses(Refusal::OtpInvalid);

@@ -55,7 +55,7 @@ async fn where_administrators_approve_the_mailbox_alone_is_not_enough() {
 }
 
 #[tokio::test]
-async fn an_address_that_two_want_goes_to_the_one_who_proves_it_first() {
+async fn an_address_that_somebody_takes_first_is_refused_to_who_asked_for_it() {
     let world = World::new().await;
     let (one, two) = (world.member().await, world.member().await);
     for person in [&one, &two] {
@@ -64,12 +64,12 @@ async fn an_address_that_two_want_goes_to_the_one_who_proves_it_first() {
     }
     let code = world.mailed_code("voulue@example.org").await;
     let proof = json!({ "email": "voulue@example.org", "code": code });
-    world.stranger().put("/users/email-verification", proof).await.tells(Message::EmailVerified);
-    assert_eq!(world.user(two.user().user_id).await.email.as_str(), "voulue@example.org");
-    one.post("/users/email-verification", json!({})).await.tells(Message::VerificationSent);
-    let code = world.mailed_code("voulue@example.org").await;
-    let proof = json!({ "email": "voulue@example.org", "code": code });
+    let wish = json!({
+        "name": "Amel", "lastName": "Trabelsi", "email": "voulue@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
+    });
+    world.stranger().post("/users/register", wish).await.tells(Message::UserRegistered);
     world.stranger().put("/users/email-verification", proof).await.refuses_field("email", Refusal::EmailAlreadyUsed);
+    assert_eq!(world.user(two.user().user_id).await.email, two.user().email);
     world.stranger().login(one.user().email.as_str(), PASSWORD).await.tells(Message::LoginSuccess);
 }
 
@@ -93,4 +93,22 @@ async fn missing_fields_are_named() {
         .put("/users/email-verification", json!({ "email": "a@example.org" }))
         .await
         .refuses_field("code", Refusal::FieldRequired);
+}
+
+#[tokio::test]
+async fn whoever_asks_for_somebodys_address_does_not_reach_the_owners_codes() {
+    let world = World::new().await;
+    let thief = world.member().await;
+    let path = format!("/users/{}", thief.user().user_id);
+    thief.put(&path, json!({ "email": "amel@example.org" })).await.tells(Message::UserUpdated);
+    let wish = json!({
+        "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
+    });
+    world.stranger().post("/users/register", wish).await.tells(Message::UserRegistered);
+    let code = world.mailed_code("amel@example.org").await;
+    let before = world.mails("amel@example.org").await.len();
+    thief.post("/users/email-verification", json!({})).await.tells(Message::VerificationSent);
+    assert_eq!(world.mails("amel@example.org").await.len(), before, "it is somebody else's by now");
+    let proof = json!({ "email": "amel@example.org", "code": code });
+    world.stranger().put("/users/email-verification", proof).await.tells(Message::EmailVerified);
 }
