@@ -23,10 +23,11 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::{
     Client,
-    config::{Builder, retry::RetryConfig},
+    config::{Builder, retry::RetryConfig, timeout::TimeoutConfig},
 };
 use aws_types::SdkConfig;
 
+use counters::OpenWindows;
 pub use counters::{Counter, Reservation};
 pub use fault::Fault;
 pub use limits::Window;
@@ -45,6 +46,7 @@ pub struct Store {
     /// winner that he lost.
     writes: Client,
     names: Arc<Names>,
+    open_windows: OpenWindows,
 }
 
 #[derive(Debug)]
@@ -58,8 +60,17 @@ impl Store {
     pub fn new(sdk: &SdkConfig, records: String, transient: String) -> Self {
         let retries = RetryConfig::standard().with_max_attempts(2).with_initial_backoff(std::time::Duration::from_millis(25));
         let reads = Builder::from(sdk).retry_config(retries).build();
-        let writes = Builder::from(sdk).retry_config(RetryConfig::disabled()).build();
-        Self { reads: Client::from_conf(reads), writes: Client::from_conf(writes), names: Arc::new(Names { records, transient }) }
+        // One try has all the time that two of a read have.
+        let patience = sdk.timeout_config().and_then(|timeouts| timeouts.operation_timeout());
+        let mut timeouts = TimeoutConfig::builder();
+        timeouts.set_operation_attempt_timeout(patience).set_operation_timeout(patience);
+        let writes = Builder::from(sdk).retry_config(RetryConfig::disabled()).timeout_config(timeouts.build()).build();
+        Self {
+            reads: Client::from_conf(reads),
+            writes: Client::from_conf(writes),
+            names: Arc::new(Names { records, transient }),
+            open_windows: OpenWindows::default(),
+        }
     }
 
     /// Opens `connections` connections side by side with a read each of an item that is not there,

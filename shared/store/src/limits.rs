@@ -95,6 +95,10 @@ impl Store {
         };
         let last = update("exp = :ends AND n = :one", "REMOVE exp SET n = :zero").expression_attribute_values(":zero", number(0));
         let one_of_many = update("exp = :ends AND n > :one", "ADD n :less").expression_attribute_values(":less", number(-1));
+        if window.count == 1 {
+            // It is about to close.
+            self.open_windows.forget(key);
+        }
         let (first, second) = if window.count == 1 { (last, one_of_many) } else { (one_of_many, last) };
         if self.update::<serde::de::IgnoredAny>(first.build()?).await?.is_none() {
             self.update::<serde::de::IgnoredAny>(second.build()?).await?;
