@@ -62,6 +62,8 @@ async fn every_endpoint_costs_what_the_table_says() {
     people(&world, &admin, &mut within).await;
     ways_in(&world, &mut within).await;
     one_time_passwords(&world, &admin, &mut within).await;
+    courses(&world, &mut within).await;
+    files(&world, &mut within).await;
 
     let promised = |Budget { route, round_trips, reads, writes }: &Budget| {
         row(route, Cost { round_trips: *round_trips, reads: *reads, writes: *writes, ..Cost::default() })
@@ -165,7 +167,7 @@ fn every_operation_has_a_row_and_every_row_an_operation() {
     let rows: BTreeSet<String> = COSTS.iter().map(|budget| budget.route.to_owned()).collect();
     let mut operations: BTreeSet<String> = Document::get().operations().into_iter().collect();
     operations.remove("GET /media/{key}");
-    operations.insert("GET /nowhere".to_owned());
+    operations.extend(["GET /nowhere", "GET /courses/search-all?q="].map(str::to_owned));
     assert_eq!(rows, operations);
 }
 
@@ -176,4 +178,61 @@ async fn an_authenticated_read_waits_once_in_front_of_its_own_work() {
     member.get("/auth/check").await;
     let cost = member.get("/auth/current-user").await.cost;
     assert_eq!((cost.round_trips, cost.requests), (1, 4), "limit, session, user, committee side by side");
+}
+
+/// A page of twenty courses of usual length, and what is done to one of them. The same at any number of
+/// courses: `cargo bench-scale`.
+async fn courses(world: &World, within: Within<'_>) {
+    let admin = counted(world.person(Someone::with(Profile::CommitteeAdmin)).await).await;
+    let wish = json!({
+        "courseTitle": "Sécurité électrique dans les ateliers", "courseSubTitle": "Habilitation niveau 1",
+        "description": "Tout ce qu’il faut savoir, en trois jours. ".repeat(14), "courseType": "ONSITE", "sectionOfMatter": "Énergie",
+        "region": "Sfax", "city": "Sfax", "location": "Centre de formation, salle 3", "contactEmail": "cours@example.org", "price": 250,
+        "startAt": "2027-01-10", "endAt": "2027-01-12",
+    });
+    let mut path = String::new();
+    for _ in 0..21 {
+        let created = admin.post("/courses", wish.clone()).await.tells(Message::CourseCreated);
+        path = format!("/courses/{}", created["course"]["courseID"].as_str().unwrap());
+        admin.post(&format!("{path}/publish"), json!({})).await.tells(Message::CoursePublished);
+    }
+    world.deliver().await;
+    within("GET /courses/committee", admin.get("/courses/committee?state=PUBLISHED").await.cost);
+    within("GET /courses/search-all", admin.get("/courses/search-all").await.cost);
+    within("GET /courses/search-all?q=", admin.get("/courses/search-all?q=securite+ateliers").await.cost);
+    within("GET /courses/{courseId}/to-draft", admin.get(&format!("{path}/to-draft")).await.cost);
+    within("GET /courses/{courseId}/publish", admin.get(&format!("{path}/publish")).await.cost);
+    within("POST /courses/{courseId}/to-draft", admin.post(&format!("{path}/to-draft"), json!({})).await.cost);
+    within("POST /courses/{courseId}/publish", admin.post(&format!("{path}/publish"), json!({})).await.cost);
+    within("PUT /courses/{courseId}", admin.put(&path, wish.clone()).await.cost);
+    within("POST /courses", admin.post("/courses", wish).await.cost);
+    let questions: Vec<_> =
+        (0..10).map(|_| json!({ "language": "FR", "question": "Pourquoi ce cours ?", "questionType": "LONG_REPLY" })).collect();
+    let questions_path = path.replace("/courses/", "/courses/questions/");
+    let added = admin.post(&questions_path, json!({ "questions": questions })).await;
+    within("POST /courses/questions/{courseId}", added.cost);
+    let added = added.tells(Message::QuestionsAdded);
+    let one = format!("{questions_path}/{}", added["questions"][0]["questionID"].as_str().unwrap());
+    within("GET /courses/{courseId}", admin.get(&path).await.cost);
+    within("GET /courses/questions/{courseId}/{questionId}", admin.get(&one).await.cost);
+    within("PUT /courses/questions/{courseId}/{questionId}", admin.put(&one, questions[0].clone()).await.cost);
+    within("DELETE /courses/questions/{courseId}/{questionId}", admin.delete(&one).await.cost);
+    within("DELETE /courses/{courseId}", admin.delete(&path).await.cost);
+}
+
+async fn files(world: &World, within: Within<'_>) {
+    let member = counted(world.member().await).await;
+    let wish = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5, "visibility": "public" });
+    let announced = member.post("/files", wish).await;
+    within("POST /files", announced.cost);
+    let path = format!("/files/{}", announced.tells(Message::FileCreated)["file"]["fileID"].as_str().unwrap());
+    let key = announced.json()["upload"]["fields"]["key"].as_str().unwrap().to_owned();
+    let bucket = objects::Objects::new(world.setup().aws.clone(), world.setup().settings.files_bucket.as_deref()).unwrap();
+    bucket.put(&key, "text/plain", b"hallo".as_slice().into(), world.clock().now()).await.unwrap();
+    within("POST /files/{fileId}/complete", member.post(&format!("{path}/complete"), json!({})).await.cost);
+    within("GET /files/my-files", member.get("/files/my-files").await.cost);
+    within("GET /files/{fileId}", member.get(&path).await.cost);
+    let stranger = counted(world.stranger()).await;
+    within("GET /files/public/{fileId}", stranger.get(&path.replace("/files/", "/files/public/")).await.cost);
+    within("DELETE /files/{fileId}", member.delete(&path).await.cost);
 }

@@ -4,12 +4,14 @@
 mod auth;
 mod committees;
 mod costs;
+mod courses;
 mod dispatcher;
 mod edge;
 mod files;
 mod matrix;
 mod otp;
 mod rotation;
+mod seed;
 mod start;
 mod team;
 mod users;

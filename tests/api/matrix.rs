@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use common::Message;
 use domain::{Grant, Profile};
 use futures_util::{StreamExt, stream};
 use http::Method;
@@ -33,9 +34,24 @@ enum Asks {
     ReadAudit,
     /// To be a super admin.
     SuperAdmin,
+    /// To keep files: verified, of an open committee.
+    Keep,
+    /// To write courses, at least one's own.
+    Write,
+    /// To publish courses, at least one's own.
+    Publish,
+    /// To read a draft of another member of one's committee, or of another one.
+    SeeDraft,
+    /// To write it.
+    WriteDraft,
+    /// To publish it.
+    PublishDraft,
 }
 
-use Asks::{BeUser, EditUser, EraseUser, Nothing, ReadAudit, SeeActivity, SeeUser, Session, SuperAdmin, Verified};
+use Asks::{
+    BeUser, EditUser, EraseUser, Keep, Nothing, Publish, PublishDraft, ReadAudit, SeeActivity, SeeDraft, SeeUser, Session, SuperAdmin,
+    Verified, Write, WriteDraft,
+};
 
 /// Every operation, what it asks, the path that is sent (`{other}` is a person of the cell's committee,
 /// `{own}` the caller) and the body.
@@ -80,6 +96,32 @@ fn endpoints() -> Vec<(&'static str, Asks, &'static str, Value)> {
         ("GET /audit", ReadAudit, "", Value::Null),
         ("POST /committees", SuperAdmin, "", json!({})),
         ("PUT /committees/{committeeId}", SuperAdmin, "/committees/x", json!({})),
+        ("GET /courses/committee", Verified, "", Value::Null),
+        ("GET /courses/search-all", Session, "", Value::Null),
+        ("POST /courses", Write, "", json!({})),
+        ("GET /courses/{courseId}", Session, "/courses/x", Value::Null),
+        ("GET /courses/{courseId}", SeeDraft, "/courses/{draft}", Value::Null),
+        ("PUT /courses/{courseId}", WriteDraft, "/courses/{draft}", json!({ "courseTitle": "Forge" })),
+        ("DELETE /courses/{courseId}", Write, "/courses/x", Value::Null),
+        ("GET /courses/{courseId}/publish", PublishDraft, "/courses/{draft}/publish", Value::Null),
+        ("POST /courses/{courseId}/publish", Publish, "/courses/x/publish", json!({})),
+        ("GET /courses/{courseId}/to-draft", PublishDraft, "/courses/{draft}/to-draft", Value::Null),
+        ("POST /courses/{courseId}/to-draft", Publish, "/courses/x/to-draft", json!({})),
+        (
+            "POST /courses/questions/{courseId}",
+            WriteDraft,
+            "/courses/questions/{draft}",
+            json!({ "questions": [{ "language": "FR", "question": "?", "questionType": "FILE" }] }),
+        ),
+        ("GET /courses/questions/{courseId}/{questionId}", Session, "/courses/questions/x/x", Value::Null),
+        ("PUT /courses/questions/{courseId}/{questionId}", Write, "/courses/questions/x/x", json!({})),
+        ("DELETE /courses/questions/{courseId}/{questionId}", Write, "/courses/questions/x/x", Value::Null),
+        ("GET /files/my-files", Session, "", Value::Null),
+        ("POST /files", Keep, "", json!({})),
+        ("GET /files/{fileId}", Session, "/files/x", Value::Null),
+        ("POST /files/{fileId}/complete", Keep, "/files/x/complete", json!({})),
+        ("DELETE /files/{fileId}", Keep, "/files/x", Value::Null),
+        ("GET /files/public/{fileId}", Nothing, "", Value::Null),
         // these end what they are asked with: last
         ("DELETE /users/{userId}", EraseUser, "/users/{other}", json!({})),
         ("POST /auth/logout", Session, "", json!({})),
@@ -117,6 +159,12 @@ fn expected(asks: Asks, caller: &Caller, other: &Other) -> Option<u16> {
     let can_all = other.grant.is_none_or(|grant| by_profile(caller.profile, grant) || caller.grant == Some(grant));
     let edits = is_super || (other.is_near && other.profile < caller.profile && can_all);
     let found = |status: Option<u16>| if sees { status } else { Some(404) };
+    let has = |grant: Grant| caller.grant == Some(grant);
+    let writes = caller.profile >= Profile::Trainer || has(Grant::CoursesWrite);
+    let publishes = caller.profile >= Profile::Trainer || has(Grant::CoursesPublish);
+    let stopped = !caller.is_verified || (!caller.is_open && !is_super);
+    // What a committee admin may by profile and others by one of these grants, within the own committee.
+    let of_committee = |grants: &[Grant]| sees && (is_admin || grants.iter().any(|grant| has(*grant)));
     match asks {
         Asks::Nothing | Asks::Session => None,
         Asks::Verified => (!caller.is_verified).then_some(403),
@@ -134,13 +182,26 @@ fn expected(asks: Asks, caller: &Caller, other: &Other) -> Option<u16> {
         Asks::ReadAudit => Some(if is_admin && caller.is_verified { 200 } else { 403 }),
         Asks::SuperAdmin if !is_super || !caller.is_verified => Some(403),
         Asks::SuperAdmin => None,
+        Asks::Keep => stopped.then_some(403),
+        Asks::Write => (!writes || stopped).then_some(403),
+        Asks::Publish => (!publishes || stopped).then_some(403),
+        Asks::SeeDraft if !of_committee(&[Grant::CoursesWrite, Grant::CoursesPublish]) => Some(404),
+        Asks::SeeDraft => Some(if caller.is_verified { 200 } else { 403 }),
+        Asks::WriteDraft if !writes || stopped => Some(403),
+        // seven others change it at the same time, so it may be 409, too
+        Asks::WriteDraft if of_committee(&[Grant::CoursesWrite]) => None,
+        Asks::WriteDraft => Some(if of_committee(&[Grant::CoursesPublish]) { 403 } else { 404 }),
+        Asks::PublishDraft if !publishes || stopped => Some(403),
+        // it is not ready, or a draft already
+        Asks::PublishDraft if of_committee(&[Grant::CoursesPublish]) => None,
+        Asks::PublishDraft => Some(if of_committee(&[Grant::CoursesWrite]) { 403 } else { 404 }),
     }
 }
 
-async fn call(person: &Person, other: &str, operation: &str, path: &str, body: &Value) -> tests::Answer {
+async fn call(person: &Person, (other, draft): (&str, &str), operation: &str, path: &str, body: &Value) -> tests::Answer {
     let (method, template) = operation.split_once(' ').unwrap();
     let path = if path.is_empty() { template } else { path };
-    let path = path.replace("{other}", other).replace("{own}", &person.user().user_id.to_string());
+    let path = path.replace("{other}", other).replace("{draft}", draft).replace("{own}", &person.user().user_id.to_string());
     let prefix = if path.starts_with("/media") { "" } else { "/api/v1" };
     let bytes = if body.is_null() { String::new() } else { body.to_string() };
     let sender = if body.is_null() { person.clone() } else { person.json() };
@@ -150,7 +211,7 @@ async fn call(person: &Person, other: &str, operation: &str, path: &str, body: &
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
     let world = World::with(&[("RATE_LIMIT", "1000000"), ("MESSAGE_INTERVAL_SECONDS", "1")]).await;
-    let (open, closed) = (world.another_committee("Ouvert", true).await, world.another_committee("Fermé", false).await);
+    let (open, closed) = (world.another_committee("Ouvert", true).await, world.another_committee("Fermé", true).await);
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let grants: Vec<Option<Grant>> = std::iter::once(None).chain(Grant::ALL.map(Some)).collect();
     let mut callers = Vec::new();
@@ -171,11 +232,20 @@ async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
             others.push(Other { profile, grant, is_near: true });
         }
     }
+    let mut drafts = Vec::new();
+    for committee in [open, closed, elsewhere] {
+        let writer = world.signed_in(world.unhashed_account(&Someone::with(Profile::Trainer).of(committee)).await).await;
+        let course = writer.post("/courses", json!({ "courseTitle": "Soudure" })).await.tells(Message::CourseCreated)["course"].clone();
+        drafts.push((committee, course["courseID"].as_str().unwrap().to_owned()));
+    }
+    let closing = world.admin().await.put(&format!("/committees/{closed}"), json!({ "isActive": false })).await;
+    closing.tells(Message::CommitteeUpdated);
     let make = |other: Other, committee: domain::CommitteeId| {
+        let draft = drafts.iter().find(|(of, _)| *of == committee).map(|(_, id)| id.clone()).unwrap();
         let world = world.clone();
         async move {
             let someone = Someone::with(other.profile).of(committee).granted(other.grant.as_slice());
-            (world.unhashed_account(&someone).await.user_id.to_string(), other)
+            (world.unhashed_account(&someone).await.user_id.to_string(), draft, other)
         }
     };
     let mut near_open = Vec::new();
@@ -196,21 +266,23 @@ async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
             let (mut cells, mut wrong) = (0, Vec::new());
             for (operation, asks, path, body) in endpoints() {
                 let may_edit_somebody = asks == Asks::EditUser && expected(asks, &caller, &plain(true)) == Some(200);
-                let targets_that_matter = match (path.contains("{other}"), may_edit_somebody) {
+                let is_about_another = path.contains("{other}") || path.contains("{draft}");
+                let targets_that_matter = match (is_about_another, may_edit_somebody) {
                     (true, true) => targets.len(),
                     (true, false) => 2,
                     (false, _) => 1,
                 };
-                for (id, other) in targets.iter().take(targets_that_matter) {
+                for (id, draft, other) in targets.iter().take(targets_that_matter) {
                     // a super admin would really erase
                     if asks == Asks::EraseUser && caller.profile == Profile::SuperAdmin && caller.is_verified {
                         continue;
                     }
-                    let answer = call(&person, id, operation, path, &body).await;
+                    let answer = call(&person, (id, draft), operation, path, &body).await;
                     cells += 1;
                     let fits = match expected(asks, &caller, other) {
                         Some(status) => answer.status == status,
                         None if asks == Asks::Nothing => answer.status != 403,
+                        None if path.contains("{draft}") => ![401, 403, 404].contains(&answer.status),
                         None => ![401, 403].contains(&answer.status),
                     };
                     if !fits {
@@ -240,7 +312,7 @@ async fn without_a_session_everything_that_asks_for_one_is_401() {
     let world = World::new().await;
     let nobody = world.stranger().known_as(world.account(&Someone::with(Profile::Member)).await);
     for (operation, asks, path, body) in endpoints() {
-        let answer = call(&nobody, "x", operation, path, &body).await;
+        let answer = call(&nobody, ("x", "x"), operation, path, &body).await;
         let is_public = asks == Asks::Nothing;
         assert!(is_public || answer.status == 401, "{operation}: {answer:?}");
     }

@@ -126,6 +126,12 @@ impl World {
         Self { settings: all, setup, edge, dispatcher, ..self.clone() }
     }
 
+    /// Brings the demonstration data of `cargo dev seed` in.
+    pub async fn seed(&self) {
+        let filled = local::seed::fill(&self.settings, self.clock().clone(), "admin@example.org", PASSWORD);
+        filled.await.expect("the demonstration data is valid");
+    }
+
     /// Has the dispatcher deal with everything that the stream has brought.
     pub async fn deliver(&self) {
         while delivery::bring(&self.cloud, &self.dispatcher).await.expect("the stream answers") > 0 {}

@@ -49,13 +49,16 @@ struct Text {
 }
 
 impl Record {
-    /// What there is to do about it: a new message, or a person who is marked. Later changes of a message
-    /// are the dispatcher's own.
+    /// What there is to do about it: a new message, a person or a course that is marked, a file that is not
+    /// wanted any more. Later changes of a message, and a file that is awaited, are for the sweeper.
     pub(crate) fn task(&self) -> Option<Task> {
         self.dynamodb.new_image.as_ref()?.due_pk.as_ref()?;
-        let pk = &self.dynamodb.keys.pk.text;
-        let message = store::outbox_id(pk).filter(|_| self.event_name == "INSERT").map(Task::Deliver);
-        message.or_else(|| pk.strip_prefix("USER#").map(|id| Task::Forget(UserId::in_path(id))))
+        let (pk, is_new) = (&self.dynamodb.keys.pk.text, self.event_name == "INSERT");
+        let message = store::outbox_id(pk).filter(|_| is_new).map(Task::Deliver);
+        let file = store::file_id(pk).filter(|_| !is_new).map(Task::Settle);
+        let course = store::course_id(pk).map(Task::Index);
+        let person = pk.strip_prefix("USER#").map(|id| Task::Forget(UserId::in_path(id)));
+        message.or(file).or(course).or(person)
     }
 
     /// By which the stream knows it.

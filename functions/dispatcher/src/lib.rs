@@ -1,19 +1,22 @@
-//! What happens after the answer: messages leave the outbox, and what is left of erased people goes.
+//! What happens after the answer: messages leave the outbox, courses are found by their words, files come or
+//! go, and what is left of erased people goes.
 //!
 //! The stream of the table brings what has just been written; every minute the sweeper looks for what
 //! the stream missed, or what was put off. Both may come twice or at once: whatever is done begins with
 //! a conditional write that only one of them wins.
 
 mod event;
+mod files;
+mod forget;
 mod outbox;
 
 use std::{sync::Arc, time::Duration};
 
 use common::{BadSetting, Clock, Failure, Key, Post, Setup};
-use domain::UserId;
+use domain::{CourseId, FileId, UserId};
 use futures_util::{StreamExt, stream};
 use notices::Carriers;
-use objects::{MEDIA, Objects};
+use objects::Objects;
 use store::Store;
 use uuid::Uuid;
 
@@ -50,6 +53,10 @@ enum Task {
     Deliver(Uuid),
     /// Remove what is left of this person.
     Forget(UserId),
+    /// Have this course be found by its words.
+    Index(CourseId),
+    /// See whether this file has come, or remove it.
+    Settle(FileId),
 }
 
 impl Dispatcher {
@@ -109,26 +116,23 @@ impl Dispatcher {
 
     async fn due(&self) -> Result<Vec<Task>, Failure> {
         let (store, now) = (&self.0.store, self.0.clock.now());
-        let (messages, erased) = tokio::join!(store.due_messages(now, SWEEP), store.erased(now, SWEEP));
-        Ok(messages?.into_iter().map(Task::Deliver).chain(erased?.into_iter().map(Task::Forget)).collect())
+        let (messages, erased, courses, files) = tokio::join!(
+            store.due_messages(now, SWEEP),
+            store.erased(now, SWEEP),
+            store.courses_to_index(now, SWEEP),
+            store.due_files(now, SWEEP),
+        );
+        let (messages, erased) = (messages?.into_iter().map(Task::Deliver), erased?.into_iter().map(Task::Forget));
+        let (courses, files) = (courses?.into_iter().map(Task::Index), files?.into_iter().map(Task::Settle));
+        Ok(messages.chain(erased).chain(courses).chain(files).collect())
     }
 
     async fn perform(&self, task: Task) -> Result<(), Failure> {
         match task {
             Task::Deliver(id) => self.deliver(id).await,
             Task::Forget(id) => self.forget(id).await,
+            Task::Index(id) => Ok(self.0.store.index_course(id).await?),
+            Task::Settle(id) => self.settle_file(id).await,
         }
-    }
-
-    /// Removes the picture, the sign-ins and the sessions of a person who was erased.
-    async fn forget(&self, id: UserId) -> Result<(), Failure> {
-        let Powers { store, objects, clock, .. } = &*self.0;
-        let Some(user) = store.erased_user(id).await? else { return Ok(()) };
-        if let Some(name) = user.avatar.strip_prefix("/media/").filter(|_| user.avatar != domain::user::DEFAULT_AVATAR) {
-            objects.delete(&format!("{MEDIA}{name}"), clock.now()).await?;
-        }
-        while store.forget_login_activity(id).await? {}
-        while store.forget_sessions(id).await? {}
-        Ok(store.settle_erased(id).await?)
     }
 }

@@ -2,8 +2,17 @@
 
 use axum::extract::State;
 use common::{Now, Path, Reply, SignedIn, shown};
-use domain::{UserId, audit::AuditEntry, login_activity::LoginActivity, session::ShownSession, user::Account};
+use domain::{
+    UserId,
+    audit::AuditEntry,
+    course::{Course, State as Stage},
+    file::{File, ShownFile},
+    login_activity::LoginActivity,
+    session::ShownSession,
+    user::Account,
+};
 use serde::Serialize;
+use store::CourseList;
 
 use crate::Users;
 
@@ -20,22 +29,26 @@ struct Export {
     user: Account,
     activity: Vec<LoginActivity>,
     sessions: Vec<ShownSession>,
-    files: [(); 0],
-    courses: [(); 0],
+    files: Vec<ShownFile>,
+    courses: Vec<Course>,
     sms: [(); 0],
     audit: Vec<AuditEntry>,
 }
 
-/// Files, courses and text messages have their place here; there are none yet.
+/// Text messages have their place here; there are none yet.
 pub(crate) async fn export(State(users): State<Users>, Now(now): Now, person: SignedIn, Path(id): Path<UserId>) -> Reply<Shown> {
     users.must_be_oneself(&person, id).await?;
-    let (activity, sessions, audit) = tokio::join!(
+    let written: Vec<CourseList> = Stage::ALL.iter().map(|stage| CourseList::OfAuthor(id, *stage)).collect();
+    let (activity, sessions, files, courses, audit) = tokio::join!(
         users.store.login_activity(id, MOST, now),
         users.store.sessions(&person.user, now),
+        users.store.files(id, None, MOST),
+        users.store.courses(&written, None, MOST),
         users.store.audit_of_person(id, None, MOST),
     );
     let current = person.session.sid;
     let sessions = sessions?.into_iter().map(|session| ShownSession::of(session, current)).collect();
-    let (activity, audit) = (activity?, audit?.items);
-    shown(Shown { export: Export { user: person.account(), activity, sessions, files: [], courses: [], sms: [], audit } })
+    let files = files?.items.into_iter().map(File::listed).collect();
+    let (activity, courses, audit) = (activity?, courses?.items, audit?.items);
+    shown(Shown { export: Export { user: person.account(), activity, sessions, files, courses, sms: [], audit } })
 }

@@ -12,6 +12,7 @@ use common::Clock;
 use dynoxide::Database;
 use s3s::{
     auth::SimpleAuth,
+    config::{S3Config, StaticConfigProvider},
     service::{S3Service, S3ServiceBuilder},
 };
 use s3s_fs::FileSystem;
@@ -229,6 +230,10 @@ fn file_store(files: &Path, access_key: &str) -> Result<S3Service, Trouble> {
     let store = FileSystem::new(files).map_err(|error| Trouble::new(format!("No file store in {}: {error:?}.", files.display())))?;
     let mut service = S3ServiceBuilder::new(store);
     service.set_auth(SimpleAuth::from_single(access_key, SECRET_KEY));
+    // Tests move the service's clock and cannot move this one.
+    let mut config = S3Config::default();
+    config.presigned_url_max_skew_time_secs = u32::MAX;
+    service.set_config(Arc::new(StaticConfigProvider::new(Arc::new(config))));
     Ok(service.build())
 }
 

@@ -3,15 +3,21 @@
 
 use std::{
     collections::BTreeMap,
+    convert::Infallible,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use bytes::Bytes;
 use common::Clock;
 use dynoxide::Database;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
-use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use futures_util::stream;
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::{
+    body::{Body, Frame, Incoming},
+    server::conn::http1,
+    service::service_fn,
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use s3s::service::S3Service;
 use serde_json::{Value, json};
@@ -50,6 +56,14 @@ pub(crate) struct Gate {
     pub(crate) clock: Clock,
     pub(crate) faults: Faults,
 }
+
+/// What the template's bucket answers to a page of another origin
+/// (<https://docs.aws.amazon.com/AmazonS3/latest/userguide/cors.html>).
+const CORS: [(&str, &str); 3] =
+    [("access-control-allow-origin", "*"), ("access-control-allow-methods", "GET, POST"), ("access-control-allow-headers", "*")];
+
+/// How much of a body comes at once.
+const FRAME: usize = 256 * 1024;
 
 /// Drops the connection without an answer.
 type Dropped = Box<dyn std::error::Error + Send + Sync>;
@@ -137,26 +151,46 @@ impl Gate {
         }
     }
 
+    /// S3, with the headers that the bucket's CORS configuration adds on AWS.
     async fn files(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
-        let operation = format!(
-            "{}Object",
-            match *request.method() {
-                Method::PUT => "Put",
-                Method::DELETE => "Delete",
-                _ => "Get",
+        let is_of_a_page = request.headers().contains_key(header::ORIGIN);
+        let mut response = if request.method() == Method::OPTIONS { Response::default() } else { self.file(request).await? };
+        if is_of_a_page {
+            for (name, value) in CORS {
+                response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
             }
-        );
-        let fault = self.faults.strike(Service::S3, &operation);
+        }
+        Ok(response)
+    }
+
+    async fn file(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
+        let verb = match *request.method() {
+            Method::PUT => "Put",
+            Method::POST => "Post",
+            Method::HEAD => "Head",
+            Method::DELETE => "Delete",
+            _ => "Get",
+        };
+        let fault = self.faults.strike(Service::S3, &format!("{verb}Object"));
         let refuses = fault.as_ref().is_some_and(|fault| matches!(fault.mode, Mode::Throttle | Mode::Refuse | Mode::Error));
         let response = if refuses { Response::new(Full::default()) } else { self.stored(request).await? };
         self.struck(fault, || response, s3_error, ["SlowDown", "InternalError"]).await
     }
 
     async fn stored(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
-        let response = self.files.clone().oneshot(request.map(Full::new)).await.map_err(|error| format!("{error:?}"))?;
+        let body =
+            if request.method() == Method::POST { in_frames(request.body()).boxed() } else { Full::new(request.body().clone()).boxed() };
+        let response = self.files.clone().oneshot(request.map(|_| body)).await.map_err(|error| format!("{error:?}"))?;
         let (parts, body) = response.into_parts();
         Ok(Response::from_parts(parts, Full::new(body.collect().await.map_err(|error| error.to_string())?.to_bytes())))
     }
+}
+
+/// `body` as a network brings it: the file store takes no form whose file is one frame of many megabytes.
+fn in_frames(body: &Bytes) -> impl Body<Data = Bytes, Error = Infallible> + Send + Sync + 'static {
+    let starts = (0..body.len()).step_by(FRAME);
+    let frames: Vec<_> = starts.map(|start| Ok(Frame::data(body.slice(start..body.len().min(start + FRAME))))).collect();
+    StreamBody::new(stream::iter(frames))
 }
 
 /// An error as S3 writes it.

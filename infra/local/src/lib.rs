@@ -9,6 +9,7 @@ mod gate;
 pub mod home;
 pub mod pages;
 pub mod recorder;
+pub mod seed;
 mod tables;
 pub mod watch;
 
@@ -25,6 +26,7 @@ pub fn house(setup: &Setup) -> Result<Edge, BadSetting> {
     let router = Router::new()
         .merge(auth::routes(setup)?)
         .merge(committees::routes(setup)?)
+        .merge(courses::routes(setup)?)
         .merge(fallback::routes(setup)?)
         .merge(files::routes(setup)?)
         .merge(otp::routes(setup)?)

@@ -1,5 +1,5 @@
-//! `cargo dev`: the whole service on a laptop, in one process. `cargo dev watch`: the same with the
-//! real Lambda binaries.
+//! `cargo dev`: the whole service on a laptop, in one process. `cargo dev seed`: the same with
+//! demonstration data. `cargo dev watch`: the same with the real Lambda binaries.
 
 use std::{io::ErrorKind, net::Ipv4Addr, path::PathBuf, process::ExitCode};
 
@@ -12,7 +12,7 @@ use local::{
     home::LocalSettings,
     house,
     pages::{FRONT_PATH, Pages},
-    watch,
+    seed, watch,
 };
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -23,8 +23,11 @@ async fn main() -> ExitCode {
     let watches = std::env::args().nth(1);
     let ran = match watches.as_deref() {
         None => run(Mode::OneProcess).await,
+        Some("seed") => run(Mode::Seed).await,
         Some("watch") => run(Mode::Watch).await,
-        Some(other) => Err(Trouble::new(format!("There is no `cargo dev {other}`: there are `cargo dev` and `cargo dev watch`."))),
+        Some(other) => {
+            Err(Trouble::new(format!("There is no `cargo dev {other}`: there are `cargo dev`, `cargo dev seed` and `cargo dev watch`.")))
+        }
     };
     match ran {
         Ok(()) => ExitCode::SUCCESS,
@@ -38,6 +41,7 @@ async fn main() -> ExitCode {
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     OneProcess,
+    Seed,
     Watch,
 }
 
@@ -48,7 +52,7 @@ async fn run(mode: Mode) -> Result<(), Trouble> {
     let folder = settings.get("DATA_DIR").map_or_else(|| root.join(".local"), PathBuf::from);
     // The door first: who cannot have it should not touch the data of the one who has.
     let listener = match mode {
-        Mode::OneProcess => bind(port).await?,
+        Mode::OneProcess | Mode::Seed => bind(port).await?,
         // cargo lambda has the port itself; the local pages stand beside it
         Mode::Watch => bind(port + 1).await?,
     };
@@ -64,16 +68,20 @@ async fn run(mode: Mode) -> Result<(), Trouble> {
     let email = settings.get("LOCAL_ADMIN_EMAIL").unwrap_or_else(|| "admin@example.org".to_owned());
     let password = settings.get("LOCAL_ADMIN_PASSWORD").unwrap_or_else(|| "local-admin-passphrase".to_owned());
     home::found(&setup, &email, &password.clone().into()).await?;
+    let seeded = match mode {
+        Mode::Seed => seed::fill(&settings, clock.clone(), &email, &password).await?,
+        Mode::OneProcess | Mode::Watch => String::new(),
+    };
 
     let folder = folder.canonicalize().unwrap_or(folder);
     let about = json!({ "dataFolder": folder, "administrator": email, "processId": std::process::id() });
     let edge = house(&setup)?;
     let deliveries = delivery::run(cloud.clone(), Dispatcher::new(&setup)?);
-    say(&welcome(port, pages_port, &folder.display().to_string(), &email, &password));
+    say(&welcome(port, pages_port, &folder.display().to_string(), &email, &password, &seeded));
     let front = front::serve(listener, edge, Some(Pages::new(cloud, clock, about)));
     let interrupted = tokio::signal::ctrl_c();
     match mode {
-        Mode::OneProcess => tokio::select! {
+        Mode::OneProcess | Mode::Seed => tokio::select! {
             () = front => {}
             () = deliveries => {}
             _ = interrupted => say("Good-bye. Everything is kept in the data folder."),
@@ -103,7 +111,7 @@ async fn bind(port: u16) -> Result<TcpListener, Trouble> {
     })
 }
 
-fn welcome(port: u16, pages_port: u16, folder: &str, email: &str, password: &str) -> String {
+fn welcome(port: u16, pages_port: u16, folder: &str, email: &str, password: &str, seeded: &str) -> String {
     format!(
         r#"
   Halqa is ready.
@@ -112,7 +120,7 @@ fn welcome(port: u16, pages_port: u16, folder: &str, email: &str, password: &str
     Inbox      http://127.0.0.1:{pages_port}/_local
     Sign-in    {email}  /  {password}
     Data       {folder}
-
+{seeded}
   Try it:
 
     curl -s http://127.0.0.1:{port}/api/v1/auth/login \

@@ -7,12 +7,6 @@
 use std::{fmt, time::Duration};
 
 use aws_credential_types::Credentials;
-use aws_sigv4::{
-    http_request::{
-        PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SigningSettings, UriPathNormalizationMode, sign,
-    },
-    sign::v4::SigningParams,
-};
 use aws_smithy_async::rt::sleep::TokioSleep;
 use aws_smithy_http_client::{
     Connector,
@@ -34,6 +28,7 @@ use domain::Instant;
 use http::{HeaderMap, Request, StatusCode, header};
 
 mod setting;
+mod signing;
 
 pub use setting::{BadSetting, Lookup, required, url};
 
@@ -187,35 +182,6 @@ impl Aws {
             .map_err(|error| error.to_string())?;
         let answer = self.send(service, request, OPERATION, now).await.map_err(|problem| problem.to_string())?;
         if answer.status == StatusCode::OK { Ok(answer.body) } else { Err(format!("status {}", answer.status.as_u16())) }
-    }
-
-    /// Signature Version 4
-    /// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>).
-    fn sign(&self, request: &mut Request<Bytes>, service: &str, now: Instant) -> Result<(), String> {
-        let identity = self.credentials.clone().into();
-        let mut settings = SigningSettings::default();
-        if service == "s3" {
-            // S3 alone takes paths as they are, and wants the body's hash in a header.
-            settings.percent_encoding_mode = PercentEncodingMode::Single;
-            settings.uri_path_normalization_mode = UriPathNormalizationMode::Disabled;
-            settings.payload_checksum_kind = PayloadChecksumKind::XAmzSha256;
-        }
-        let params = SigningParams::builder()
-            .identity(&identity)
-            .region(&self.region)
-            .name(service)
-            .time(std::time::SystemTime::from(now.timestamp()))
-            .settings(settings)
-            .build()
-            .map_err(|error| error.to_string())?
-            .into();
-        let (method, uri) = (request.method().as_str(), request.uri().to_string());
-        let headers = request.headers().iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()));
-        let signable =
-            SignableRequest::new(method, &uri, headers, SignableBody::Bytes(request.body())).map_err(|error| error.to_string())?;
-        let (instructions, _) = sign(signable, &params).map_err(|error| error.to_string())?.into_parts();
-        instructions.apply_to_request_http1x(request);
-        Ok(())
     }
 }
 

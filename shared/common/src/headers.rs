@@ -86,6 +86,11 @@ pub fn if_match_holds(request: &HeaderMap, etag: &str) -> bool {
     tags.peek().is_none() || tags.any(|value| value.to_str().is_ok_and(|tags| names(tags, etag)))
 }
 
+/// Whether `If-None-Match` lets a change of what has `etag` pass: it names neither the tag nor `*`.
+pub fn if_none_match_holds(request: &HeaderMap, etag: &str) -> bool {
+    !request.get_all(header::IF_NONE_MATCH).iter().any(|value| value.to_str().is_ok_and(|tags| names(tags, etag)))
+}
+
 /// Whether the list of tags `tags`, or `*`, names `etag` in its weak or strong form.
 pub(crate) fn names(tags: &str, etag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();

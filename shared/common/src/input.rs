@@ -1,21 +1,20 @@
 //! Bodies: read strictly, then field by field, so that a client hears of all its mistakes at once.
 
-use std::{fmt, ops::RangeInclusive, str::FromStr};
+use std::fmt;
 
 use axum::{
     body::{Body, to_bytes},
     extract::{FromRequest, FromRequestParts, Request},
 };
-use domain::{Flaw, Line, Phone};
+use bytes::Bytes;
 use http::{HeaderMap, header, request::Parts};
-use secrecy::SecretString;
 use serde::{
     Deserialize, Deserializer,
     de::{Error, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Map, Number, Value};
 
-use crate::{Failure, FieldError, Query, Refusal, Refused};
+use crate::{Failure, Fields, Query, Refusal, Refused};
 
 /// No JSON body is longer, in bytes, unless its endpoint says so.
 const MAX_LENGTH: usize = 102_400;
@@ -41,7 +40,7 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
         if !body.is_empty() && !is_plain_json(&parts.headers) {
             return Err(Refusal::UnsupportedMediaType.into());
         }
-        read(object(&body)?, state).map(Self)
+        read(Fields::new(object(&body)?, body), state).map(Self)
     }
 }
 
@@ -54,13 +53,12 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequestParts<S> for Asked<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         let Ok(query) = Query::from_request_parts(parts, state).await;
-        read(query.into_object(), state).map(Self)
+        read(Fields::new(query.into_object(), Bytes::new()), state).map(Self)
     }
 }
 
-fn read<T: FromFields<S>, S>(object: Map<String, Value>, state: &S) -> Result<T, Failure> {
-    let mut fields = Fields { object, errors: Vec::new() };
-    match (T::from_fields(&mut fields, state), fields.errors) {
+fn read<T: FromFields<S>, S>(mut fields: Fields, state: &S) -> Result<T, Failure> {
+    match (T::from_fields(&mut fields, state), fields.into_errors()) {
         (Some(input), errors) if errors.is_empty() => Ok(input),
         (_, errors) => Err(Refused::fields(errors).into()),
     }
@@ -147,148 +145,6 @@ impl<'de> Visitor<'de> for StrictVisitor {
             }
         }
         Ok(Value::Object(object))
-    }
-}
-
-/// The fields of a body on their way into a type. Unknown ones are never looked at.
-#[derive(Debug)]
-pub struct Fields {
-    object: Map<String, Value>,
-    errors: Vec<FieldError>,
-}
-
-impl Fields {
-    /// The field `name` as `read` reads it. Absent, null and empty are `FIELD_REQUIRED_MESSAGE`.
-    pub fn required<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<T> {
-        let value = self.object.remove(name).unwrap_or(Value::Null);
-        let is_empty = value.is_null() || value.as_str().is_some_and(str::is_empty);
-        let result = if is_empty { Err(Flaw::Required) } else { read(value) };
-        self.note(name, result)
-    }
-
-    /// The field `name`, if it is there: `Some(None)` when it is absent, `None` when it is refused.
-    /// Null is of the wrong type.
-    pub fn optional<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<Option<T>> {
-        match self.object.remove(name) {
-            None => Some(None),
-            Some(Value::Null) => self.note(name, Err(Flaw::Type)),
-            Some(value) => {
-                let result = read(value);
-                self.note(name, result).map(Some)
-            }
-        }
-    }
-
-    /// The field `name`, which may be null: absent, null and the empty text are `None` inside.
-    /// The outer `Option`s are those of [`optional`](Self::optional).
-    pub fn nullable<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<Option<Option<T>>> {
-        match self.object.remove(name) {
-            None => Some(None),
-            Some(Value::Null) => Some(Some(None)),
-            Some(Value::String(text)) if text.trim().is_empty() => Some(Some(None)),
-            Some(value) => {
-                let result = read(value);
-                self.note(name, result).map(|value| Some(Some(value)))
-            }
-        }
-    }
-
-    /// The field `name` as it was written, for a rule that needs more than the body.
-    pub fn take(&mut self, name: &str) -> Option<Value> {
-        self.object.remove(name)
-    }
-
-    /// Whether the field `name` is there.
-    pub fn has(&self, name: &str) -> bool {
-        self.object.contains_key(name)
-    }
-
-    /// Refuses `field`.
-    pub fn refuse(&mut self, field: &str, refusal: impl Into<Refusal>) {
-        self.errors.push(FieldError::new(field, refusal));
-    }
-
-    fn note<T>(&mut self, name: &str, result: Result<T, Flaw>) -> Option<T> {
-        result.map_err(|flaw| self.refuse(name, flaw)).ok()
-    }
-}
-
-/// Reads a text into a type that proves its rule.
-///
-/// # Errors
-/// The type's own flaw, or `Type` for anything but a text.
-pub fn text<T: FromStr<Err = Flaw>>(value: Value) -> Result<T, Flaw> {
-    match value {
-        Value::String(text) => text.parse(),
-        _ => Err(Flaw::Type),
-    }
-}
-
-/// Reads a text into a type that proves its rule, and gives the text; the empty text stays empty.
-///
-/// # Errors
-/// As [`text`], but for the empty text.
-pub fn text_or_empty<T: FromStr<Err = Flaw> + fmt::Display>(value: Value) -> Result<String, Flaw> {
-    match text::<T>(value) {
-        Ok(text) => Ok(text.to_string()),
-        Err(Flaw::Required) => Ok(String::new()),
-        Err(flaw) => Err(flaw),
-    }
-}
-
-/// Reads a text that nobody may see, such as a password: neither trimmed nor measured.
-///
-/// # Errors
-/// `Required` for the empty text, `Type` for anything but a text.
-pub fn secret(value: Value) -> Result<SecretString, Flaw> {
-    match value {
-        Value::String(text) if text.is_empty() => Err(Flaw::Required),
-        Value::String(text) => Ok(text.into()),
-        _ => Err(Flaw::Type),
-    }
-}
-
-/// Reads the two parts of a number, `phoneCode` and `phone`: both, or two empty texts, which are none.
-/// `Some(None)` when neither is there, `None` when they are refused.
-pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
-    let code = fields.optional("phoneCode", text_or_empty::<Line<15>>);
-    let number = fields.optional("phone", text_or_empty::<Line<15>>);
-    let (code, number) = (code?, number?);
-    if code.is_none() && number.is_none() {
-        return Some(None);
-    }
-    let (code, number) = (code.unwrap_or_default(), number.unwrap_or_default());
-    let refused = match (code.is_empty(), number.is_empty()) {
-        _ if code.len() > 3 || !code.bytes().all(|byte| byte.is_ascii_digit()) => ("phoneCode", Flaw::Format),
-        (true, true) => return Some(Some(Phone::default())),
-        (true, false) => ("phoneCode", Flaw::Required),
-        (false, true) => ("phone", Flaw::Required),
-        (false, false) => match Phone::parse(&code, &number) {
-            Ok(phone) => return Some(Some(phone)),
-            Err(flaw) => ("phone", flaw),
-        },
-    };
-    fields.refuse(refused.0, refused.1);
-    None
-}
-
-/// Reads `true` or `false`.
-///
-/// # Errors
-/// `Type` for anything else.
-pub fn flag(value: Value) -> Result<bool, Flaw> {
-    value.as_bool().ok_or(Flaw::Type)
-}
-
-/// Reads a whole number within `range`.
-///
-/// # Errors
-/// `Type` for anything but a whole number, `Value` outside the range.
-pub fn integer(range: RangeInclusive<u32>) -> impl FnOnce(Value) -> Result<u32, Flaw> {
-    move |value| {
-        let number = value.as_number().ok_or(Flaw::Type)?;
-        let whole = number.as_i64().map(|number| u32::try_from(number).ok()).or_else(|| number.as_u64().map(|_| None)).ok_or(Flaw::Type)?;
-        whole.filter(|number| range.contains(number)).ok_or(Flaw::Value)
     }
 }
 

@@ -63,6 +63,18 @@ table! {
         TeamMemberUpdated   200 "TEAM_MEMBER_UPDATED_SUCCESS_MESSAGE" "Le membre de l’équipe a été modifié."
         CommitteeCreated    201 "COMMITTEE_CREATED_MESSAGE"          "Le comité a été créé."
         CommitteeUpdated    200 "COMMITTEE_UPDATED_MESSAGE"          "Le comité a été modifié."
+        CourseCreated       201 "COURSE_CREATED_MESSAGE"             "Le cours a été créé."
+        CourseUpdated       200 "COURSE_UPDATED_MESSAGE"             "Le cours a été modifié."
+        CourseArchived      200 "COURSE_ARCHIVED_SUCCESS_MESSAGE"    "Le cours a été archivé."
+        CoursePublished     200 "COURSE_PUBLISHED_MESSAGE"           "Le cours a été publié."
+        AlreadyPublished    200 "COURSE_ALREADY_PUBLISHED_MESSAGE"   "Le cours est déjà publié."
+        CourseReturned      200 "COURSE_RETURNED_TO_DRAFT_MESSAGE"   "Le cours est de nouveau un brouillon."
+        QuestionsAdded      200 "QUESTIONS_ADDED_MESSAGE"            "Les questions ont été ajoutées."
+        QuestionUpdated     200 "QUESTION_UPDATED_MESSAGE"           "La question a été modifiée."
+        QuestionDeleted     200 "QUESTION_DELETED_MESSAGE"           "La question a été supprimée."
+        FileCreated         201 "FILE_CREATED_MESSAGE"               "Le fichier peut maintenant être envoyé."
+        FileReady           200 "FILE_READY_MESSAGE"                 "Le fichier est prêt."
+        FileDeleted         200 "FILE_DELETED_MESSAGE"               "Le fichier a été supprimé."
     }
 }
 
@@ -88,6 +100,8 @@ table! {
         VerificationInvalid  400 "VERIFICATION_CODE_INVALID_MESSAGE" "Ce code n’est pas valide ou n’est plus valable."
         SendMethodInvalid    400 "SEND_METHOD_INVALID_MESSAGE"       "Le mode d’envoi doit être email ou sms."
         AvatarInvalid        400 "AVATAR_INVALID_MESSAGE"            "Cette image ne peut pas servir de photo de profil."
+        CourseNotReady       400 "COURSE_NOT_READY_MESSAGE"          "Ce cours n’est pas prêt à être publié."
+        QuestionsLimit       400 "QUESTIONS_LIMIT_MESSAGE"           "Ce cours ne peut pas avoir autant de questions."
         LimitInvalid         400 "LIMIT_INVALID_MESSAGE"             "La limite doit être un nombre entier de 1 à 100."
         InvalidCursor        400 "INVALID_CURSOR_MESSAGE"            "Le curseur n’est pas valide ou n’est plus valable."
         MalformedRequest     400 "MALFORMED_REQUEST_MESSAGE"         "La requête n’a pas pu être lue."
@@ -100,9 +114,15 @@ table! {
         NotFound             404 "NOT_FOUND_MESSAGE"                 "Cette ressource n’existe pas."
         UserNotFound         404 "USER_NOT_FOUND_MESSAGE"            "Cet utilisateur n’existe pas."
         CommitteeNotFound    404 "COMMITTEE_NOT_FOUND_MESSAGE"       "Ce comité n’existe pas."
+        CourseNotFound       404 "COURSE_NOT_FOUND_MESSAGE"          "Ce cours n’existe pas."
+        QuestionNotFound     404 "QUESTION_NOT_FOUND_MESSAGE"        "Cette question n’existe pas."
+        FileNotFound         404 "FILE_NOT_FOUND_MESSAGE"            "Ce fichier n’existe pas."
         SessionNotFound      404 "SESSION_NOT_FOUND_MESSAGE"         "Cette session n’existe pas ou est déjà fermée."
         MethodNotAllowed     405 "METHOD_NOT_ALLOWED_MESSAGE"        "Cette méthode n’est pas permise pour cette ressource."
         Conflict             409 "CONFLICT_MESSAGE"                  "Cette ressource vient d’être modifiée. Veuillez réessayer."
+        CourseArchived       409 "COURSE_ARCHIVED_MESSAGE"           "Ce cours est archivé et ne peut plus être modifié."
+        FileQuotaExceeded    409 "FILE_QUOTA_EXCEEDED_MESSAGE"       "Votre espace de stockage est plein."
+        FileNotUploaded      409 "FILE_NOT_UPLOADED_MESSAGE"         "Ce fichier n’a pas encore été envoyé."
         LastAdmin            409 "LAST_ADMIN_MESSAGE"                "Le dernier super administrateur actif ne peut pas être retiré."
         VersionConflict      412 "VERSION_CONFLICT_MESSAGE"          "Cette ressource a été modifiée entre-temps."
         PayloadTooLarge      413 "PAYLOAD_TOO_LARGE_MESSAGE"         "Le corps de la requête est trop volumineux."
@@ -177,6 +197,11 @@ impl Refused {
             [only] => only.refusal,
             _ => Refusal::Validation,
         };
+        Self { refusal, errors, header: None }
+    }
+
+    /// `refusal` for all the reasons in `errors`, whose codes stay below it however many they are.
+    pub const fn because(refusal: Refusal, errors: Vec<FieldError>) -> Self {
         Self { refusal, errors, header: None }
     }
 

@@ -120,6 +120,21 @@ impl IntoResponse for Image {
     }
 }
 
+/// The way to what lies elsewhere for a short while: 302, kept by nobody.
+#[derive(Debug)]
+pub struct Elsewhere {
+    /// Where it lies.
+    pub url: String,
+}
+
+impl IntoResponse for Elsewhere {
+    fn into_response(self) -> Response {
+        let Ok(location) = HeaderValue::try_from(self.url) else { return Failure::from(Refusal::Internal).into_response() };
+        let headers = [(header::LOCATION, location), (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
+        (headers, envelope(StatusCode::FOUND, None, Nothing {}, &[])).into_response()
+    }
+}
+
 /// Why a handler gave nothing: a refusal, which is told, or a fault, which is logged once and told
 /// without detail. `?` makes a fault of every library's error and a refusal of a [`Refusal`]; the
 /// two cannot be confused, for a refusal is no `std::error::Error`.

@@ -44,6 +44,10 @@ pub struct Settings {
     pub mail_from: String,
     /// `SMS_CLAIM_SECONDS`: a message that a dispatcher has held for so long is lost to it; 300.
     pub claim: Duration,
+    /// `FILE_MAX_BYTES`: no file is longer; 100,000,000.
+    pub file_max_bytes: u64,
+    /// `FILE_QUOTA_BYTES`: what one person's files may take together; 1,000,000,000.
+    pub file_quota_bytes: u64,
     /// `FILES_BUCKET`: where files and images lie.
     pub files_bucket: Option<String>,
 }
@@ -106,6 +110,8 @@ impl Settings {
             public_url: url(lookup, "PUBLIC_URL")?.map(|url| url.trim_end_matches('/').to_owned()),
             mail_from: lookup("MAIL_FROM").unwrap_or_else(|| "Halqa <no-reply@example.org>".to_owned()),
             claim: seconds("SMS_CLAIM_SECONDS", 300)?,
+            file_max_bytes: number(lookup, "FILE_MAX_BYTES", 100_000_000)?,
+            file_quota_bytes: number(lookup, "FILE_QUOTA_BYTES", 1_000_000_000)?,
             files_bucket: lookup("FILES_BUCKET").filter(|bucket| !bucket.is_empty()),
         })
     }
@@ -114,8 +120,8 @@ impl Settings {
 /// A whole number from 1 up.
 fn number(lookup: Lookup<'_>, name: &str, default: u64) -> Result<u64, BadSetting> {
     let Some(text) = lookup(name) else { return Ok(default) };
-    let number = text.trim().parse().ok().filter(|number| (1..=4_000_000_000).contains(number));
-    number.ok_or_else(|| BadSetting::new(name, "must be a whole number from 1 to 4000000000"))
+    let number = text.trim().parse().ok().filter(|number| (1..=9_000_000_000_000_000).contains(number));
+    number.ok_or_else(|| BadSetting::new(name, "must be a whole number from 1 to 9000000000000000"))
 }
 
 fn prefixes(lookup: Lookup<'_>) -> Result<Vec<String>, BadSetting> {

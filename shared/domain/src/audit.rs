@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{CommitteeId, Instant, UserId, user::User};
+use crate::{
+    CommitteeId, Instant, UserId,
+    course::{Outline, State},
+    user::User,
+};
 
 /// What was done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +23,12 @@ pub enum Action {
     OtpReset,
     /// An account was erased by an administrator.
     UserDeleted,
+    /// A course was published.
+    CoursePublished,
+    /// A course is a draft again.
+    CourseReturnedToDraft,
+    /// A course was archived.
+    CourseArchived,
 }
 
 /// What it was done to.
@@ -27,6 +37,8 @@ pub enum Action {
 pub enum TargetType {
     /// A person's account.
     User,
+    /// A course.
+    Course,
 }
 
 /// A value that changed.
@@ -92,6 +104,27 @@ impl AuditEntry {
             committee_id: before.committee_id,
             before: Some(before_facts).filter(|facts| !facts.is_empty()),
             after: Some(after_facts).filter(|facts| !facts.is_empty()),
+            created_at: now,
+        }
+    }
+
+    /// `actor` brought the course `before` to `state` at `now`.
+    pub fn of_course(audit_id: Uuid, actor_id: UserId, before: &Outline, state: State, now: Instant) -> Self {
+        let facts = |state: State| Some(Facts::from([("state".to_owned(), Fact::Text(state.code().to_owned()))]));
+        let action = match state {
+            State::Published => Action::CoursePublished,
+            State::Draft => Action::CourseReturnedToDraft,
+            State::Archived => Action::CourseArchived,
+        };
+        Self {
+            audit_id,
+            actor_id,
+            action,
+            target_type: TargetType::Course,
+            target_id: before.course_id.uuid(),
+            committee_id: before.committee_id,
+            before: facts(before.state),
+            after: facts(state),
             created_at: now,
         }
     }

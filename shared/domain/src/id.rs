@@ -58,6 +58,12 @@ ids! {
     UserId
     /// A committee.
     CommitteeId
+    /// A course.
+    CourseId
+    /// A question of a course.
+    QuestionId
+    /// A file.
+    FileId
     /// One sign-in and everything that is done with it, until it ends.
     SessionId
 }

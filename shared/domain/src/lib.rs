@@ -6,9 +6,12 @@
 
 pub mod agent;
 pub mod audit;
+mod choice;
 pub mod code;
 pub mod committee;
+pub mod course;
 pub mod email;
+pub mod file;
 mod flaw;
 pub mod id;
 mod instant;
@@ -18,16 +21,19 @@ pub mod outbox;
 pub mod password;
 pub mod permissions;
 mod phone;
+mod price;
 mod profile;
+pub mod question;
 pub mod session;
 mod text;
 pub mod user;
 
 pub use email::Email;
 pub use flaw::Flaw;
-pub use id::{CommitteeId, SessionId, UserId};
+pub use id::{CommitteeId, CourseId, FileId, QuestionId, SessionId, UserId};
 pub use instant::Instant;
 pub use permissions::{Grant, Permissions};
 pub use phone::{E164, Phone};
+pub use price::Price;
 pub use profile::Profile;
-pub use text::{Line, Name, ShortCode, folded};
+pub use text::{Line, Name, Prose, ShortCode, folded, words};

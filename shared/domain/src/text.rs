@@ -62,11 +62,84 @@ impl FromStr for ShortCode {
     }
 }
 
-/// `text` as it is sorted and searched: NFKD, marks dropped, case folded, so that `Évian` stands beside
-/// `evian` and `Straße` beside `STRASSE`.
+/// A text of 1 to `MAX` code points, kept as it was written: line breaks and tabs may stand in it, no
+/// other control characters.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Prose<const MAX: usize>(String);
+
+impl<const MAX: usize> FromStr for Prose<MAX> {
+    type Err = Flaw;
+
+    /// `Required` for nothing but white space, `Format` for other control characters than `\n \r \t`,
+    /// `Length` beyond `MAX`.
+    fn from_str(text: &str) -> Result<Self, Flaw> {
+        if text.trim().is_empty() {
+            return Err(Flaw::Required);
+        }
+        if text.chars().any(|letter| letter.is_ascii_control() && !['\n', '\r', '\t'].contains(&letter)) {
+            return Err(Flaw::Format);
+        }
+        if text.chars().count() > MAX {
+            return Err(Flaw::Length);
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+impl<const MAX: usize> Prose<MAX> {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// `text` as it is sorted and searched: NFKD, marks dropped, case folded, Arabic letter forms and digits
+/// unified, so that `Évian` stands beside `evian`, `Straße` beside `STRASSE` and `أحمد` beside `احمد`.
 pub fn folded(text: &str) -> String {
     use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
-    text.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+    let letters = text.nfkd().filter(|letter| !is_combining_mark(*letter) && !is_invisible(*letter)).map(unified);
+    letters.flat_map(char::to_uppercase).flat_map(char::to_lowercase).fold(String::new(), |mut folded, letter| {
+        match letter {
+            'œ' => folded.push_str("oe"),
+            'æ' => folded.push_str("ae"),
+            letter => folded.push(letter),
+        }
+        folded
+    })
+}
+
+/// The words of `text`, folded: runs of letters and digits, of two or more, cut at 64.
+pub fn words(text: &str) -> impl Iterator<Item = String> {
+    let words: Vec<String> = folded(text)
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| word.chars().nth(1).is_some())
+        .map(|word| word.chars().take(64).collect())
+        .collect();
+    words.into_iter()
+}
+
+/// What only shapes or stretches the letters beside it: joiners, direction marks, the Arabic tatweel.
+const fn is_invisible(letter: char) -> bool {
+    matches!(letter, '\u{ad}' | '\u{61c}' | '\u{640}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+/// One letter for the Arabic ones that people write for each other, and European digits. Alef, waw and yeh
+/// with a hamza are taken apart by NFKD already.
+fn unified(letter: char) -> char {
+    match letter {
+        'ٱ' => 'ا',
+        'ى' | 'ی' => 'ي',
+        'ة' => 'ه',
+        'ک' => 'ك',
+        '٠'..='٩' => digit(letter, '٠'),
+        '۰'..='۹' => digit(letter, '۰'),
+        letter => letter,
+    }
+}
+
+fn digit(letter: char, zero: char) -> char {
+    char::from_digit(u32::from(letter) - u32::from(zero), 10).unwrap_or(letter)
 }
 
 #[cfg(test)]
@@ -94,6 +167,45 @@ mod tests {
         assert_eq!(folded("Éléonore ÇELIK"), "eleonore celik");
         assert_eq!(folded("Straße"), folded("STRASSE"));
         assert_eq!(folded("Οδυσσεύς"), folded("ΟΔΥΣΣΕΥΣ"));
+    }
+
+    #[test]
+    fn folding_unifies_what_arabic_readers_do_not_tell_apart() {
+        for (one, other) in [
+            ("أإآٱا", "ااااا"),
+            ("مدرسة", "مدرسه"),
+            ("مستوى", "مستوي"),
+            ("مُحَمَّد", "محمد"),
+            ("مـحـمـد", "محمد"),
+            ("٢٠٢٦", "2026"),
+            ("ﻣﺪﺭﺳﺔ", "مدرسه"),
+        ] {
+            assert_eq!(folded(one), folded(other), "{one} {other}");
+        }
+        assert_eq!(folded("cœur"), "coeur");
+    }
+
+    #[test]
+    fn words_are_runs_of_letters_and_digits() {
+        let found = |text| words(text).collect::<Vec<_>>();
+        assert_eq!(found("L’électricité, niveau 2 (Été) — A/B C++ 3D"), ["electricite", "niveau", "ete", "3d"]);
+        assert_eq!(found("الـسلامة \u{200f}المِهْنيّة"), ["السلامه", "المهنيه"]);
+        assert_eq!(found("🎓 a — 1"), [""; 0]);
+        assert_eq!(found(&"é".repeat(200)), ["e".repeat(64)]);
+    }
+
+    #[test]
+    fn prose_is_kept_as_it_was_written() {
+        for (text, expected) in [
+            ("a\r\n\tb ", Ok("a\r\n\tb ")),
+            (" \n", Err(Flaw::Required)),
+            ("a\u{b}", Err(Flaw::Format)),
+            ("a\u{7f}", Err(Flaw::Format)),
+            ("مرحبا!", Ok("مرحبا!")),
+            ("1234567", Err(Flaw::Length)),
+        ] {
+            assert_eq!(text.parse::<Prose<6>>().as_ref().map(Prose::as_str), expected.as_ref().copied(), "{text:?}");
+        }
     }
 
     #[test]

@@ -1,17 +1,25 @@
-//! Files and pictures in S3, reached by signed requests of our own: the service needs three operations,
+//! Files and pictures in S3, reached by signed requests of our own: the service needs a few operations,
 //! and the SDK's crate for them would be the largest of a binary.
 
 pub mod avatar;
+mod form;
 
 use std::time::Duration;
 
 use aws::{Answer, Aws, BadSetting, Fault};
 use bytes::Bytes;
-use domain::Instant;
+use domain::{FileId, Instant};
 use http::{Method, Request, StatusCode, header};
+
+pub use form::Form;
 
 /// Below this the pictures lie that everybody sees.
 pub const MEDIA: &str = "media/";
+
+/// Where the file `id` lies, which its owner sends and fetches by himself, with our leave.
+pub fn key_of(id: FileId) -> String {
+    format!("files/{id}")
+}
 
 /// An object of a few megabytes is on its way for no longer than this.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -20,6 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(8);
 #[derive(Clone)]
 pub struct Objects {
     aws: Aws,
+    bucket: String,
     url: String,
 }
 
@@ -31,7 +40,7 @@ impl Objects {
     pub fn new(aws: Aws, bucket: Option<&str>) -> Result<Self, BadSetting> {
         let bucket = bucket.ok_or_else(|| BadSetting::new("FILES_BUCKET", "is missing"))?;
         let url = aws.bucket_url(bucket);
-        Ok(Self { aws, url })
+        Ok(Self { aws, bucket: bucket.to_owned(), url })
     }
 
     /// Keeps `bytes` at `key`, whatever stood there
@@ -56,6 +65,22 @@ impl Objects {
             return Ok(None);
         }
         accepted(&answer).map(|()| Some(answer.body))
+    }
+
+    /// How many bytes the object at `key` has, if there is one
+    /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html>). Who asks has the right to list:
+    /// a missing object is told as missing then, and a refusal is never taken for it.
+    ///
+    /// # Errors
+    /// When the bucket is out of reach, or refuses.
+    pub async fn size(&self, key: &str, now: Instant) -> Result<Option<u64>, Fault> {
+        let answer = self.send(Request::head(self.at(key)).body(Bytes::new()), now).await?;
+        if answer.status == StatusCode::NOT_FOUND {
+            return Ok(None);
+        }
+        accepted(&answer)?;
+        let length = answer.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        length.map(Some).ok_or_else(|| Fault::Broken("an object without a length".to_owned()))
     }
 
     /// Removes the object at `key`, if there is one

@@ -1,9 +1,12 @@
-//! The audit. Each entry stands three times, so that each of its lists is read without a filter: under
+//! The audit. Each entry stands several times, so that each of its lists is read without a filter: under
 //! its committee (and from there in the list of all), under who did it, and under whom it was done to.
 
 use std::time::Duration;
 
-use domain::{CommitteeId, UserId, audit::AuditEntry};
+use domain::{
+    CommitteeId, UserId,
+    audit::{AuditEntry, TargetType},
+};
 
 use crate::{
     Fault, Page, Part, Store, Transaction,
@@ -22,12 +25,9 @@ impl Transaction {
     pub fn note(&mut self, entry: &AuditEntry) -> Result<(), Fault> {
         let id = entry.audit_id.to_string();
         let of_committee = keys::audit_of_committee(entry.committee_id, &id);
-        let target = UserId::new(entry.target_id);
-        let people = [entry.actor_id, target].map(|person| keys::audit_of_person(person, &id));
-        for key in [Some(of_committee.clone()), Some(people[0].clone()), Some(people[1].clone()).filter(|_| entry.actor_id != target)]
-            .into_iter()
-            .flatten()
-        {
+        let target = Some(UserId::new(entry.target_id)).filter(|id| entry.target_type == TargetType::User && *id != entry.actor_id);
+        let people = [Some(entry.actor_id), target].into_iter().flatten().map(|person| keys::audit_of_person(person, &id));
+        for key in std::iter::once(of_committee.clone()).chain(people) {
             let mut item = key.holding(&Carded { card: entry })?;
             item.extend([ttl(entry.created_at.after(KEPT))]);
             if key == of_committee {
@@ -45,7 +45,7 @@ impl Store {
     /// # Errors
     /// When the store is out of reach, as with all of these.
     pub async fn audit(&self, position: Option<&str>, limit: u16) -> Result<Page<AuditEntry>, Fault> {
-        let page: Page<Carded<AuditEntry>> = self.list(keys::AUDIT, position, limit, Order::Descending).await?;
+        let page: Page<Carded<AuditEntry>> = self.list(&keys::LISTING, keys::AUDIT, position, limit, Order::Descending).await?;
         Ok(page.map(|item| item.card))
     }
 

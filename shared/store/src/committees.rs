@@ -27,7 +27,7 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn committees(&self, position: Option<&str>, limit: u16) -> Result<Page<Committee>, Fault> {
-        Ok(self.list::<Carded<Committee>>(keys::COMMITTEES, position, limit, Order::Ascending).await?.map(|item| item.card))
+        Ok(self.list::<Carded<Committee>>(&keys::LISTING, keys::COMMITTEES, position, limit, Order::Ascending).await?.map(|item| item.card))
     }
 
     /// Writes a committee that was not there.

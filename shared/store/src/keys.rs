@@ -6,8 +6,11 @@
 //!
 //! | attribute | meaning |
 //! |---|---|
-//! | `card` | what lists show of the item: the noun itself; the index `listing` carries it, so lists need no second read |
-//! | `listPk`, `listSk` | the place in the index `listing` (projection: `card`) |
+//! | `card` | what lists show of the item: the noun itself; the indexes carry it, so lists need no second read |
+//! | `details` | what else a course says |
+//! | `listPk`, `listSk` | the place in the index `listing` (projection: `card`, `details`) |
+//! | `authoredPk`, `authoredSk` | the place in the index `authored` (projection: `card`, `details`) |
+//! | `publishedPk`, `publishedSk` | the place in the index `published` (projection: `card`) |
 //! | `duePk`, `dueAt` | the place in the sparse index `due` (projection: keys): what the dispatcher still has to do, and when |
 //! | `ttl` | Unix seconds after which DynamoDB may remove the item; it lags by days, so every read looks at the item's own time too |
 //!
@@ -24,6 +27,13 @@
 //! | active super admins | records | `ADMINS` | `ADMINS` | |
 //! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>␁<id>` folded |
 //! | audit of a committee | records | `AUDIT#<committee>` | `AUDIT#<audit id>` | `AUDIT`, `<audit id>` |
+//! | course | records | `COURSE#<id>` | `COURSE` | `COMMITTEE#<id>#COURSES#<state>`, `<updatedAt>#<id>` |
+//! | order of its questions | records | `COURSE#<id>` | `ORDER` | |
+//! | question | records | `COURSE#<id>` | `QUESTION#<id>` | |
+//! | word of a published course | records | `WORD#<word>` | `AT#<publishedAt>#<id>` | |
+//! | how many courses have a word, about | records | `WORD#<word>` | `COUNT` | |
+//! | file | records | `FILE#<id>` | `FILE` | `USER#<id>#FILES`, `<id>` |
+//! | what a person's files take | records | `USER#<id>` | `USAGE` | |
 //! | outgoing message | records | `OUTBOX#<id>` | `OUTBOX` | |
 //! | one-time code | transient | `CODE#<kind>#<place>` | `CODE` | |
 //! | session | transient | `USER#<id>` | `SESSION#<sid>` | |
@@ -33,145 +43,50 @@
 //! | security counter | transient | `COUNTER#<name>#<sha-256>` | `COUNTER` | |
 //!
 //! An outgoing message stands in `due` under `OUTBOX` until it has left, a person who was erased under
-//! `ERASE` until his traces are gone. The place of a code is derived from an address, or is a user's
-//! id. Later entities take their place here: courses, words, files, text messages.
+//! `ERASE` until his traces are gone, a course under `WORDS` until it is found by the words that it has
+//! now, a file under `FILES` until it has come, or is gone. The place of a code is derived from an address,
+//! or is a user's id.
 //!
-//! # What each endpoint costs
+//! A course stands in `authored` under `USER#<id>#COURSES#<state>`, `<updatedAt>#<id>`, and while it is
+//! published in `published` under `PUBLISHED`, `<publishedAt>#<id>`: published again, it comes back to the
+//! place that it had, so that nobody who walks the list meets it twice.
 //!
-//! In sequential round trips, then read units and write units of DynamoDB on demand, measured by
-//! `tests/api/costs.rs` from what the tables themselves report. *Edge* is what stands in front of
-//! every answer: one write for the limit, and for a signed-in caller the session, the user and the
-//! committee beside it, in the same round trip. Once in five minutes a signed-in caller's request
-//! adds two writes, side by side with its own work, for `lastActive`.
+//! # What one partition bears
+//!
+//! A partition of DynamoDB gives 1,000 write units and 3,000 read units a second, however large the table
+//! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html>). With
+//! courses of 2 KB, outlines of 0.7 KB and pages of 20:
+//!
+//! | partition | one request takes | so that it bears, a second |
+//! |---|---|---|
+//! | `PUBLISHED` (all published courses) | page: 20 × 0.7 KB = 14 KB, read eventually: 2 units | 1,500 pages; more needs copies in memory for a few seconds |
+//! | the same | publishing, or a change of a published course: 1 unit, 2 when it moves | 500 to 1,000 changes |
+//! | `COMMITTEE#<id>#COURSES#<state>` | page: 20 × 2 KB = 40 KB: 5 units | 600 pages of one committee and state |
+//! | the same | a change: 2 units to go and 2 to come | 250 changes of one committee's courses |
+//! | `COURSE#<id>` | course with ten questions: 6 KB, read consistently: 2 units | 1,500 readers of one course |
+//! | the same | a change in a transaction: 2 × 2 units | 250 changes of one course |
+//! | `WORD#<word>`, entries | search: at most 500 × 0.35 KB = 175 KB, read eventually: 22 units | 136 searches with five frequent words, 1,000 with one word |
+//! | the same | publishing: 2 units for the entry, 1 for the count | 333 courses that have one word in common |
+//! | `USER#<id>` | `POST /files`: 2 units for the usage | 500 files of one person |
+//! | `FILES`, `WORDS` in `due` | a file or course that comes and goes: 2 units | 500 of each, in the whole service |
+//!
+//! The table itself begins at 4,000 write and 12,000 read units and doubles when it has to; so the whole
+//! service bears the sum of these until a partition of the left column is hot.
 
+mod costs;
+mod schema;
+
+pub use costs::{Budget, COSTS};
 use data_encoding::HEXLOWER;
-use domain::{CommitteeId, Email, SessionId, UserId, code::CodeKind, folded};
+use domain::{
+    CommitteeId, CourseId, Email, FileId, Instant, QuestionId, SessionId, UserId,
+    code::CodeKind,
+    course::{Outline, State},
+    folded,
+};
+pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, PUBLISHED, TABLES, Table, TableSchema};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
-
-/// The highest cost of an endpoint in its usual course.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Budget {
-    /// Method and path.
-    pub route: &'static str,
-    /// Sequential round trips.
-    pub round_trips: u32,
-    /// Read units.
-    pub reads: f64,
-    /// Write units.
-    pub writes: f64,
-}
-
-const fn costs(route: &'static str, round_trips: u32, reads: f64, writes: f64) -> Budget {
-    Budget { route, round_trips, reads, writes }
-}
-
-/// The cost table. `tests/api/costs.rs` measures every row.
-pub const COSTS: &[Budget] = &[
-    //                                           trips reads writes
-    costs("GET /health", 0, 0.0, 0.0),
-    costs("GET /nowhere", 1, 0.0, 1.0),
-    // edge, then the last ten sign-ins and the secret that is being tried out
-    costs("GET /auth/check", 2, 5.0, 1.0),
-    costs("GET /auth/current-user", 1, 3.0, 1.0),
-    // edge; three counters beside the address; user, credentials, committee, sign-ins and enrolment;
-    // session and sign-in in one transaction beside giving the counters back
-    costs("POST /auth/login", 4, 6.0, 11.0),
-    // edge; three counters of messages beside the address; user; code and message in one transaction.
-    // A text message adds a counter and a round trip
-    costs("POST /auth/passwordless", 4, 2.0, 11.0),
-    // edge; counter and code; user, committee, sign-ins and enrolment beside giving the counter back;
-    // the code goes, session and sign-in come, and the account is verified, in one transaction
-    costs("GET /auth/passwordless", 4, 5.0, 12.0),
-    costs("POST /auth/logout", 2, 3.0, 3.0),
-    costs("GET /auth/sessions", 2, 4.0, 1.0),
-    costs("DELETE /auth/sessions/{sid}", 2, 3.0, 3.0),
-    costs("GET /otp/generate", 3, 4.0, 3.0),
-    // edge; two counters beside user, committee, sign-ins, enrolment, secret and finished step; code and step used up,
-    // session and sign-in, in one transaction beside giving the counters back
-    costs("POST /otp/verify", 3, 6.0, 13.0),
-    // edge; three counters beside the credentials; two more beside the secret; one transaction
-    costs("DELETE /otp", 4, 5.0, 22.0),
-    costs("POST /otp/recovery-codes", 3, 4.0, 7.0),
-    costs("PUT /team/{userId}", 3, 4.0, 11.0),
-    costs("DELETE /team/{userId}/otp", 3, 4.0, 19.0),
-    // edge; counter, address and committee; one transaction of five writes and a check
-    costs("POST /users/register", 3, 2.0, 18.0),
-    costs("GET /users/{userId}", 2, 4.0, 1.0),
-    costs("PUT /users/{userId}", 2, 3.0, 5.0),
-    costs("DELETE /users/{userId}", 4, 5.0, 17.0),
-    costs("GET /users/{userId}/export", 2, 6.0, 1.0),
-    // as the request of a password-less code
-    costs("GET /users/reset-password", 4, 2.0, 11.0),
-    // edge; counter and code; user and credentials; code, password, account and message in one transaction
-    costs("POST /users/reset-password", 4, 3.0, 15.0),
-    // edge; three counters and the credentials; one transaction of four writes beside giving back
-    costs("PUT /users/reset-password", 3, 4.0, 19.0),
-    costs("POST /users/email-verification", 3, 4.0, 11.0),
-    costs("PUT /users/email-verification", 4, 3.0, 5.0),
-    costs("POST /users/phone-verification", 4, 3.0, 12.0),
-    costs("PUT /users/phone-verification", 3, 4.0, 5.0),
-    costs("GET /users/activity", 2, 4.0, 1.0),
-    costs("GET /users/my-committee-users", 2, 3.5, 1.0),
-    costs("PUT /users/user-status/{userId}", 3, 4.0, 11.0),
-    costs("POST /users/avatar", 2, 3.0, 4.0),
-    costs("GET /audit", 2, 3.5, 1.0),
-    costs("GET /committees", 2, 0.5, 1.0),
-    costs("GET /committees/{committeeId}", 2, 1.0, 1.0),
-    costs("POST /committees", 2, 3.0, 4.0),
-    costs("PUT /committees/{committeeId}", 2, 3.0, 4.0),
-];
-
-/// Which of the two tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Table {
-    /// What stays.
-    Records,
-    /// What has a short life.
-    Transient,
-}
-
-/// The index of lists.
-pub const LISTING: &str = "listing";
-/// The index of what is still to be done.
-pub const DUE: &str = "due";
-
-/// A table as it must be made: text keys `pk` and `sk`, TTL on `ttl`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TableSchema {
-    /// The name on a laptop and the logical name in the template, there with a capital.
-    pub name: &'static str,
-    /// Its indexes.
-    pub indexes: &'static [IndexSchema],
-    /// Whether its changes flow to the dispatcher, with old and new images.
-    pub has_stream: bool,
-}
-
-/// An index as it must be made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IndexSchema {
-    /// Its name.
-    pub name: &'static str,
-    /// Its partition key, a text.
-    pub pk: &'static str,
-    /// Its sort key and that key's type, `S` or `N`.
-    pub sk: (&'static str, &'static str),
-    /// What it carries beyond the keys.
-    pub projected: &'static [&'static str],
-}
-
-/// The two tables. All indexes stand from the first deployment on: CloudFormation adds one at a time.
-pub const TABLES: [TableSchema; 2] = [
-    TableSchema {
-        name: "records",
-        indexes: &[
-            IndexSchema { name: LISTING, pk: "listPk", sk: ("listSk", "S"), projected: &["card"] },
-            IndexSchema { name: DUE, pk: "duePk", sk: ("dueAt", "N"), projected: &[] },
-        ],
-        has_stream: true,
-    },
-    TableSchema { name: "transient", indexes: &[], has_stream: false },
-];
 
 /// Where an item stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -256,6 +171,88 @@ pub(crate) const OUTBOX_DUE: &str = "OUTBOX";
 /// The partition of the index `due` in which erased people wait for their traces to be removed.
 pub(crate) const ERASE_DUE: &str = "ERASE";
 
+pub(crate) fn course(id: CourseId) -> Key {
+    records(format!("{COURSE_PREFIX}{id}"), "COURSE")
+}
+
+pub(crate) const COURSE_PREFIX: &str = "COURSE#";
+
+/// The list of the identifiers of a course's questions.
+pub(crate) fn order(course: CourseId) -> Key {
+    records(format!("{COURSE_PREFIX}{course}"), "ORDER")
+}
+
+pub(crate) fn question(course: CourseId, id: QuestionId) -> Key {
+    records(format!("{COURSE_PREFIX}{course}"), &format!("QUESTION#{id}"))
+}
+
+/// Among the courses of its committee that are in its state, by the newest change.
+pub(crate) fn course_place(course: &Outline) -> Place {
+    Place { index: &LISTING, pk: courses_of(course.committee_id, course.state), sk: change_of(course) }
+}
+
+/// Among the courses of its author that are in its state, by the newest change.
+pub(crate) fn authored_place(course: &Outline) -> Place {
+    Place { index: &AUTHORED, pk: courses_by(course.created_by, course.state), sk: change_of(course) }
+}
+
+/// Among all published courses, by its first publishing.
+pub(crate) fn published_place(course: &Outline) -> Option<Place> {
+    let published_at = course.published_at.filter(|_| course.state == State::Published)?;
+    Some(Place { index: &PUBLISHED, pk: PUBLISHED_COURSES.to_owned(), sk: publishing_of(published_at, course.course_id) })
+}
+
+pub(crate) fn courses_of(committee: CommitteeId, state: State) -> String {
+    format!("COMMITTEE#{committee}#COURSES#{}", state.code())
+}
+
+pub(crate) fn courses_by(author: UserId, state: State) -> String {
+    format!("USER#{author}#COURSES#{}", state.code())
+}
+
+pub(crate) fn change_of(course: &Outline) -> String {
+    format!("{}#{}", course.updated_at, course.course_id)
+}
+
+fn publishing_of(published_at: Instant, id: CourseId) -> String {
+    format!("{published_at}#{id}")
+}
+
+/// The partition of all published courses.
+pub(crate) const PUBLISHED_COURSES: &str = "PUBLISHED";
+
+/// The entry of a course that was first published at `published_at` under `word`.
+pub(crate) fn word(word: &str, published_at: Instant, id: CourseId) -> Key {
+    records(format!("WORD#{word}"), &format!("{AT_PREFIX}{}", publishing_of(published_at, id)))
+}
+
+pub(crate) const AT_PREFIX: &str = "AT#";
+
+pub(crate) fn word_count(word: &str) -> Key {
+    records(format!("WORD#{word}"), "COUNT")
+}
+
+/// The partition of the index `due` in which courses wait to be found by their words.
+pub(crate) const WORDS_DUE: &str = "WORDS";
+
+pub(crate) fn file(id: FileId) -> Key {
+    records(format!("{FILE_PREFIX}{id}"), "FILE")
+}
+
+pub(crate) const FILE_PREFIX: &str = "FILE#";
+
+/// The list of a person's files, by their identifiers, which sort by time.
+pub(crate) fn files_of(user: UserId) -> String {
+    format!("USER#{user}#FILES")
+}
+
+pub(crate) fn usage(user: UserId) -> Key {
+    records(format!("USER#{user}"), "USAGE")
+}
+
+/// The partition of the index `due` in which files wait to come, or to go.
+pub(crate) const FILES_DUE: &str = "FILES";
+
 pub(crate) fn audit_of_committee(committee: CommitteeId, id: &str) -> Key {
     records(format!("AUDIT#{committee}"), &format!("{AUDIT_PREFIX}{id}"))
 }
@@ -282,9 +279,10 @@ pub(crate) fn nothing() -> Key {
     records("NOTHING".to_owned(), "NOTHING")
 }
 
-/// A place in the index of lists.
+/// A place in an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
+    pub(crate) index: &'static IndexSchema,
     pub(crate) pk: String,
     pub(crate) sk: String,
 }
@@ -292,7 +290,7 @@ pub(crate) struct Place {
 pub(crate) fn user_place(user: &domain::user::User) -> Place {
     let (last_name, name) = (sortable(user.last_name.as_str()), sortable(user.name.as_str()));
     let sk = format!("{last_name}{END}{name}{END}{}", user.user_id);
-    Place { pk: users_of(user.committee_id), sk }
+    Place { index: &LISTING, pk: users_of(user.committee_id), sk }
 }
 
 /// The list of a committee's people.
@@ -304,7 +302,7 @@ pub(crate) fn users_of(committee: CommitteeId) -> String {
 pub(crate) const COMMITTEES: &str = "COMMITTEES";
 
 pub(crate) fn committee_place(id: CommitteeId, name_latin: &str) -> Place {
-    Place { pk: COMMITTEES.to_owned(), sk: format!("{}{END}{id}", sortable(name_latin)) }
+    Place { index: &LISTING, pk: COMMITTEES.to_owned(), sk: format!("{}{END}{id}", sortable(name_latin)) }
 }
 
 /// Ends a name in a sort key: no name holds it, and it sorts before everything that one may hold, so that

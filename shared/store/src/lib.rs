@@ -8,16 +8,20 @@ mod audits;
 mod codes;
 mod committees;
 mod counters;
+mod courses;
 mod fault;
+mod files;
 pub mod keys;
 mod limits;
 mod meter;
 mod otps;
 mod outbox;
+mod questions;
 mod sessions;
 mod table;
 mod transaction;
 mod users;
+mod words;
 
 use std::sync::Arc;
 
@@ -29,13 +33,17 @@ use aws_types::SdkConfig;
 
 use counters::OpenWindows;
 pub use counters::{Counter, Reservation};
+pub use courses::CourseList;
 pub use fault::Fault;
+pub use files::{DueFile, file_id};
 pub use limits::Window;
 pub use meter::{Cost, metered};
 pub use outbox::outbox_id;
+pub use questions::Questionnaire;
 pub use table::Page;
 pub use transaction::{Outcome, Part, Transaction};
 pub use users::{Credentials, EmailOwner, NewUser};
+pub use words::course_id;
 
 /// The two tables, reached through the SDK. Cloning shares the connections.
 #[derive(Clone, Debug)]

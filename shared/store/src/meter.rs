@@ -56,13 +56,14 @@ impl Trip {
     }
 
     /// Counts the answer to a read.
-    pub(crate) fn read(self, consumed: Option<&ConsumedCapacity>) {
-        self.finish(|cost| cost.reads += units(consumed));
+    pub(crate) fn read<'a>(self, consumed: impl IntoIterator<Item = &'a ConsumedCapacity>) {
+        let units: f64 = consumed.into_iter().map(units).sum();
+        self.finish(|cost| cost.reads += units);
     }
 
     /// Counts the answer to a write.
     pub(crate) fn wrote<'a>(self, consumed: impl IntoIterator<Item = &'a ConsumedCapacity>) {
-        let units: f64 = consumed.into_iter().map(|one| units(Some(one))).sum();
+        let units: f64 = consumed.into_iter().map(units).sum();
         self.finish(|cost| cost.writes += units);
     }
 
@@ -86,6 +87,6 @@ impl Trip {
     }
 }
 
-fn units(consumed: Option<&ConsumedCapacity>) -> f64 {
-    consumed.and_then(ConsumedCapacity::capacity_units).unwrap_or(0.0)
+fn units(consumed: &ConsumedCapacity) -> f64 {
+    consumed.capacity_units().unwrap_or(0.0)
 }

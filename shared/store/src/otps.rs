@@ -88,7 +88,7 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn sealed_under(&self, kid: &str, limit: u16) -> Result<Vec<UserId>, Fault> {
-        let page: Page<Listed> = self.list(&keys::sealed_under(kid), None, limit, Order::Ascending).await?;
+        let page: Page<Listed> = self.list(&keys::LISTING, &keys::sealed_under(kid), None, limit, Order::Ascending).await?;
         Ok(page.items.into_iter().map(|item| item.user).collect())
     }
 

@@ -7,7 +7,7 @@ use std::{collections::HashMap, time::Duration};
 use aws_sdk_dynamodb::{
     error::SdkError,
     operation::{query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
-    types::{AttributeValue, ReturnConsumedCapacity, ReturnValue, TransactWriteItem, Update},
+    types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, TransactWriteItem, Update},
 };
 use domain::Instant;
 use serde::{Serialize, de::DeserializeOwned};
@@ -16,7 +16,7 @@ use tokio::time::{Instant as Monotonic, sleep};
 
 use crate::{
     Fault, Store,
-    keys::{DUE, Key, LISTING, Place, Table},
+    keys::{DUE, IndexSchema, Key, Place, Table},
     meter::Trip,
 };
 
@@ -97,32 +97,82 @@ impl Store {
         self.page(request.set_exclusive_start_key(start), "sk", limit).await
     }
 
-    /// At most `limit` items of the list `pk` after the sort key `after`, in `order`. Eventually
+    /// At most `limit` items of the list `pk` of `index` after the sort key `after`, in `order`. Eventually
     /// consistent, as indexes are.
     pub(crate) async fn list<T: DeserializeOwned>(
         &self,
+        index: &IndexSchema,
         pk: &str,
         after: Option<&str>,
         limit: u16,
         order: Order,
     ) -> Result<Page<T>, Fault> {
-        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(LISTING);
+        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(index.name);
         let request = request.scan_index_forward(order == Order::Ascending).expression_attribute_values(":pk", text(pk));
-        let request = match (after, order) {
-            (None, _) => request.key_condition_expression("listPk = :pk"),
-            (Some(after), Order::Ascending) => {
-                request.key_condition_expression("listPk = :pk AND listSk > :after").expression_attribute_values(":after", text(after))
-            }
-            (Some(after), Order::Descending) => {
-                request.key_condition_expression("listPk = :pk AND listSk < :after").expression_attribute_values(":after", text(after))
+        let request = request.expression_attribute_names("#pk", index.pk);
+        let request = match after {
+            None => request.key_condition_expression("#pk = :pk"),
+            Some(after) => {
+                let condition = if order == Order::Ascending { "#pk = :pk AND #sk > :after" } else { "#pk = :pk AND #sk < :after" };
+                let request = request.key_condition_expression(condition).expression_attribute_names("#sk", index.sk.0);
+                request.expression_attribute_values(":after", text(after))
             }
         };
-        self.page(request, "listSk", limit).await
+        self.page(request, index.sk.0, limit).await
+    }
+
+    /// All items of partition `pk` in the order of their sort keys, consistently. For partitions that are
+    /// bounded by what is put into them.
+    pub(crate) async fn partition(&self, pk: &str) -> Result<Vec<Item>, Fault> {
+        let (mut items, mut start) = (Vec::new(), None);
+        loop {
+            let trip = Trip::start();
+            let request = self.reads.query().table_name(self.name(Table::Records)).consistent_read(true);
+            let request = request.key_condition_expression("pk = :pk").expression_attribute_values(":pk", text(pk));
+            let request = request.set_exclusive_start_key(start).return_consumed_capacity(ReturnConsumedCapacity::Total);
+            let answer = Box::pin(request.send()).await;
+            trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
+            let answer = answer?;
+            items.extend(answer.items.unwrap_or_default());
+            start = answer.last_evaluated_key;
+            if start.is_none() {
+                return Ok(items);
+            }
+        }
+    }
+
+    /// The attribute `projected`, beside the key, of the items at `keys`, a hundred at most, in no order; those
+    /// that are not there are left out. Eventually consistent, for what is only looked at.
+    pub(crate) async fn get_many<T: DeserializeOwned>(&self, keys: &[Key], projected: &str) -> Result<Vec<T>, Fault> {
+        let mut found = Vec::new();
+        let mut wanted: Vec<Item> = keys.iter().map(Key::item).collect();
+        for tries in 1.. {
+            if wanted.is_empty() {
+                break;
+            }
+            let trip = Trip::start();
+            let projection = KeysAndAttributes::builder().set_keys(Some(wanted)).projection_expression("pk, #projected");
+            let projection = projection.expression_attribute_names("#projected", projected).build()?;
+            let request = self.reads.batch_get_item().request_items(self.name(Table::Records), projection);
+            let answer = Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await;
+            trip.read(answer.as_ref().ok().map(|answer| answer.consumed_capacity()).unwrap_or_default());
+            let answer = answer?;
+            let items: Vec<Item> = answer.responses.unwrap_or_default().into_values().flatten().collect();
+            found.extend(from_items::<_, T>(items)?);
+            wanted = answer.unprocessed_keys.unwrap_or_default().into_values().flat_map(|left| left.keys).collect();
+            if !wanted.is_empty() {
+                if tries == TRIES {
+                    return Err(Fault::Throttled);
+                }
+                sleep(pause(tries)?).await;
+            }
+        }
+        Ok(found)
     }
 
     /// The keys of at most `limit` items of `pk` that are due at `now`, the most urgent first.
     pub(crate) async fn due(&self, pk: &str, now: Instant, limit: u16) -> Result<Vec<String>, Fault> {
-        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(DUE);
+        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(DUE.name);
         let request = request
             .key_condition_expression("duePk = :pk AND dueAt <= :now")
             .expression_attribute_values(":pk", text(pk))
@@ -260,7 +310,7 @@ impl Key {
 
 impl Place {
     pub(crate) fn attributes(self) -> [(String, AttributeValue); 2] {
-        [("listPk".to_owned(), AttributeValue::S(self.pk)), ("listSk".to_owned(), AttributeValue::S(self.sk))]
+        [(self.index.pk.to_owned(), AttributeValue::S(self.pk)), (self.index.sk.0.to_owned(), AttributeValue::S(self.sk))]
     }
 }
 

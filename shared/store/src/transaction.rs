@@ -38,6 +38,12 @@ pub enum Part {
     Session,
     /// A sign-in: another has its number.
     Login,
+    /// A course: it has changed, or has no room for more questions.
+    Course,
+    /// A file: it is not as it was.
+    File,
+    /// What somebody's files take: there is no room for more.
+    Usage,
     /// A message, an audit entry: their identifiers are new, so they are never refused.
     New,
 }

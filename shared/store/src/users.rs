@@ -89,7 +89,7 @@ impl Store {
         let pk = keys::users_of(committee);
         let (mut found, mut looked_at, mut position) = (Vec::new(), 0, position.map(str::to_owned));
         loop {
-            let part: Page<Carded<User>> = self.list(&pk, position.as_deref(), limit, Order::Ascending).await?;
+            let part: Page<Carded<User>> = self.list(&keys::LISTING, &pk, position.as_deref(), limit, Order::Ascending).await?;
             let mut people = part.items.into_iter().map(|item| item.card);
             while let Some(person) = people.next() {
                 looked_at += 1;

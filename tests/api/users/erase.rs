@@ -34,6 +34,47 @@ async fn nothing_personal_is_left_and_the_address_is_free_again() {
     world.stranger().post("/users/register", wish).await.tells(Message::UserRegistered);
 }
 
+/// A file goes with its owner; a course is its committee's, and so is the address that it gives from then on.
+#[tokio::test]
+async fn files_go_and_courses_stay_with_their_committee() {
+    let world = World::new().await;
+    let (trainer, reader) =
+        (world.person(Someone::with(Profile::Trainer)).await, world.person(Someone::with(Profile::CommitteeAdmin)).await);
+    let id = trainer.user().user_id;
+    let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5, "visibility": "public" });
+    trainer.post("/files", file).await.tells(Message::FileCreated);
+    let wish = |title: &str| {
+        json!({
+            "courseTitle": title, "description": "Tout ce qu’il faut savoir, en trois jours.", "courseType": "ONLINE", "sectionOfMatter": "Énergie",
+            "contactPerson": "Amina Ben Salah", "contactPhone": "+21620123456", "contactEmail": "amina@example.org",
+        })
+    };
+    let mut courses = Vec::new();
+    for title in ["Soudure", "Brasage", "Forge"] {
+        let course = trainer.post("/courses", wish(title)).await.tells(Message::CourseCreated)["course"].clone();
+        courses.push(format!("/courses/{}", course["courseID"].as_str().unwrap()));
+    }
+    trainer.post(&format!("{}/publish", courses[0]), json!({})).await.tells(Message::CoursePublished);
+    trainer.delete(&courses[2]).await.tells(Message::CourseArchived);
+    erase(&trainer, id, json!({ "password": PASSWORD })).await.tells(Message::UserDeleted);
+    world.deliver().await;
+    for path in &courses {
+        let course = reader.get(path).await.shows()["course"].clone();
+        let committee = reader.user().committee_id.to_string();
+        let (phone, email) = ("+21671123456", "admin@example.org");
+        assert_eq!(
+            (&course["contactPerson"], &course["contactPhone"], &course["contactEmail"]),
+            (&json!(null), &json!(phone), &json!(email))
+        );
+        assert_eq!((&course["committeeID"], &course["createdBy"]), (&json!(committee), &json!(id)));
+    }
+    assert_eq!(reader.get("/courses/search-all?q=soudure").await.shows()["courses"][0]["courseTitle"], "Soudure");
+    world.clock().advance(std::time::Duration::from_secs(901));
+    world.sweep().await;
+    let items: Vec<String> = world.items("records").iter().map(Value::to_string).collect();
+    assert!(!items.iter().any(|item| item.contains("FILE#") || item.contains("amina@") || item.contains("20123456")));
+}
+
 #[tokio::test]
 async fn a_super_admin_erases_anybody_and_it_is_noted_without_what_was_personal() {
     let world = World::new().await;

@@ -17,6 +17,29 @@ async fn everything_that_is_kept_of_oneself_is_given() {
 }
 
 #[tokio::test]
+async fn ones_files_and_courses_are_in_it() {
+    let world = World::new().await;
+    let (trainer, other) = (world.person(Someone::with(Profile::Trainer)).await, world.person(Someone::with(Profile::Trainer)).await);
+    let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
+    for person in [&trainer, &other] {
+        person.post("/files", file.clone()).await.tells(Message::FileCreated);
+        for title in ["Soudure", "Brasage"] {
+            let course = person.post("/courses", json!({ "courseTitle": title })).await.tells(Message::CourseCreated)["course"].clone();
+            if title == "Soudure" {
+                person.delete(&format!("/courses/{}", course["courseID"].as_str().unwrap())).await.tells(Message::CourseArchived);
+            }
+        }
+    }
+    let export = trainer.get(&format!("/users/{}/export", trainer.user().user_id)).await.shows()["export"].clone();
+    let courses = export["courses"].as_array().unwrap();
+    let mut states: Vec<&str> = courses.iter().map(|course| course["state"].as_str().unwrap()).collect();
+    states.sort_unstable();
+    assert_eq!(states, ["ARCHIVED", "DRAFT"]);
+    assert!(courses.iter().all(|course| course["createdBy"] == json!(trainer.user().user_id) && course.as_object().unwrap().len() == 25));
+    assert_eq!((export["files"].as_array().unwrap().len(), &export["files"][0]["name"]), (1, &json!("a.txt")));
+}
+
+#[tokio::test]
 async fn nobody_else_gets_it() {
     let world = World::new().await;
     let other = world.account(&Someone::with(Profile::Member)).await;

@@ -1,0 +1,101 @@
+//! What a writer says of a course.
+
+use common::{Fields, FromFields, integer, text};
+use domain::{
+    CommitteeId, CourseId, Flaw, Instant, UserId,
+    course::{Course, Details, Outline, State},
+    user::User,
+};
+
+/// Everything that a course may say, and the version that it was read from. A field that is not there is as
+/// one that is null: unset, or the default.
+#[derive(Debug, Clone)]
+pub(crate) struct Content {
+    course: Course,
+    /// What the writer has seen.
+    pub(crate) version: Option<u64>,
+}
+
+impl<S> FromFields<S> for Content {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        let course_title = fields.required("courseTitle", text);
+        let course_sub_title = fields.nullable("courseSubTitle", text);
+        let description = fields.nullable("description", text);
+        let price = fields.exact_number("price");
+        let currency = fields.nullable("currency", text);
+        let location = fields.nullable("location", text);
+        let course_type = fields.nullable("courseType", text);
+        let section_of_matter = fields.nullable("sectionOfMatter", text);
+        let language = fields.nullable("language", text);
+        let region = fields.nullable("region", text);
+        let city = fields.nullable("city", text);
+        let contact_person = fields.nullable("contactPerson", text);
+        let contact_phone = fields.nullable("contactPhone", text);
+        let contact_email = fields.nullable("contactEmail", text);
+        let start_at = fields.nullable("startAt", text::<Instant>);
+        let end_at = fields.nullable("endAt", text::<Instant>);
+        let version = fields.optional("version", integer(0..=u32::MAX));
+        if let (Some(Some(Some(start))), Some(Some(Some(end)))) = (start_at, end_at)
+            && end < start
+        {
+            fields.refuse("endAt", Flaw::Value);
+        }
+        let nobody = UserId::in_path("");
+        let never = Instant::from_unix_milliseconds(0);
+        Some(Self {
+            course: Course {
+                outline: Outline {
+                    // What is ours to say is said when the course is known.
+                    course_id: CourseId::in_path(""),
+                    committee_id: CommitteeId::in_path(""),
+                    course_title: course_title?,
+                    course_sub_title: course_sub_title?.flatten(),
+                    price: price?.flatten(),
+                    currency: currency?.flatten().unwrap_or_default(),
+                    location: location?.flatten(),
+                    course_type: course_type?.flatten(),
+                    section_of_matter: section_of_matter?.flatten(),
+                    language: language?.flatten().unwrap_or_default(),
+                    region: region?.flatten(),
+                    city: city?.flatten(),
+                    start_at: start_at?.flatten(),
+                    end_at: end_at?.flatten(),
+                    state: State::Draft,
+                    version: 1,
+                    question_count: 0,
+                    created_by: nobody,
+                    created_at: never,
+                    updated_at: never,
+                    published_at: None,
+                },
+                details: Details {
+                    description: description?.flatten(),
+                    contact_person: contact_person?.flatten(),
+                    contact_phone: contact_phone?.flatten(),
+                    contact_email: contact_email?.flatten(),
+                },
+            },
+            version: version?.map(u64::from),
+        })
+    }
+}
+
+impl Content {
+    /// A new draft that says this, `id` of `author`'s committee, at `now`.
+    pub(crate) fn begun(self, id: CourseId, author: &User, now: Instant) -> Course {
+        let Self { course: Course { outline, details }, .. } = self;
+        let (committee_id, created_by) = (author.committee_id, author.user_id);
+        let outline = Outline { course_id: id, committee_id, created_by, created_at: now, updated_at: now, ..outline };
+        Course { outline, details }
+    }
+
+    /// The course `before` when it says this and nothing else, from `now` on.
+    pub(crate) fn replacing(self, before: &Course, now: Instant) -> Course {
+        let Self { course: Course { outline, details }, .. } = self;
+        let Outline { course_id, committee_id, state, question_count, created_by, created_at, published_at, .. } = before.outline;
+        before.changed(now, |course| {
+            course.outline = Outline { course_id, committee_id, state, question_count, created_by, created_at, published_at, ..outline };
+            course.details = details;
+        })
+    }
+}

@@ -1,0 +1,67 @@
+//! Courses and their questions: from a trainer's draft to what everybody finds.
+
+mod archive;
+mod change;
+mod committee;
+mod content;
+mod create;
+mod publish;
+mod question;
+mod questions;
+mod rights;
+mod search_all;
+mod show;
+mod to_draft;
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+use common::{BadSetting, Cursors, Key, Setup, effect};
+use domain::{course::Course, question::PlacedQuestion};
+use serde::Serialize;
+use store::Store;
+
+/// The keys of this function.
+pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
+
+/// How often a change is decided anew when somebody else was faster.
+const TRIES: u32 = 5;
+
+/// What this function can do.
+#[derive(Clone)]
+pub(crate) struct Courses {
+    store: Store,
+    cursors: Cursors,
+}
+
+/// Every URL of this function.
+///
+/// # Errors
+/// When a key is missing or malformed.
+pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+    let courses = Courses { store: setup.store.clone(), cursors: setup.keys.cursors()? };
+    Ok(Router::new()
+        .route("/courses", post(create::create))
+        .route("/courses/committee", get(committee::list))
+        .route("/courses/search-all", get(search_all::search))
+        .route("/courses/{courseId}", get(show::show).put(change::change).delete(archive::archive))
+        .route("/courses/{courseId}/publish", effect(publish::publish, "GET, POST").post(publish::publish))
+        .route("/courses/{courseId}/to-draft", effect(to_draft::to_draft, "GET, POST").post(to_draft::to_draft))
+        .route("/courses/questions/{courseId}", post(questions::add))
+        .route("/courses/questions/{courseId}/{questionId}", get(question::show).put(question::change).delete(question::remove))
+        .with_state(courses))
+}
+
+/// A course alone.
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    course: Course,
+}
+
+/// A course with its questions.
+#[derive(Serialize)]
+pub(crate) struct ShownWhole {
+    course: Course,
+    questions: Vec<PlacedQuestion>,
+}

@@ -1,0 +1,95 @@
+//! `GET`, `PUT` and `DELETE /courses/questions/{courseId}/{questionId}`: one question of a course.
+
+use axum::extract::State;
+use common::{Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Reply, SignedIn, integer, shown, told};
+use domain::{
+    CourseId, QuestionId,
+    question::{MOST_QUESTIONS, PlacedQuestion, Question, Wording},
+};
+use serde::Serialize;
+use store::{Outcome, Questionnaire};
+
+use crate::{
+    Courses,
+    questions::wording,
+    rights::{Writer, visible},
+};
+
+pub(crate) struct Wish {
+    wording: Wording,
+    /// From 1; 0 is taken for 1.
+    order: Option<u32>,
+}
+
+impl<S> FromFields<S> for Wish {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        let (wording, order) = (wording(fields), fields.optional("order", integer(0..=MOST_QUESTIONS)));
+        Some(Self { wording: wording?, order: order? })
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    question: PlacedQuestion,
+}
+
+type Ids = Path<(CourseId, QuestionId)>;
+
+pub(crate) async fn show(State(courses): State<Courses>, person: SignedIn, Path((course, id)): Ids) -> Reply<Shown> {
+    let (before, question) = courses.question(course, id).await?;
+    visible(Some(before.course.clone()), &person)?;
+    let question = question.and_then(|question| before.place(question)).ok_or(Refusal::QuestionNotFound)?;
+    shown(Shown { question })
+}
+
+/// The question says this and nothing else from now on; without `order` it stays where it stands.
+pub(crate) async fn change(
+    State(courses): State<Courses>,
+    Now(now): Now,
+    writer: Writer,
+    Path((course, id)): Ids,
+    Input(wish): Input<Wish>,
+) -> Reply<Shown> {
+    for _ in 0..crate::TRIES {
+        let (before, old) = courses.changeable(&writer, course, id).await?;
+        let question = Question { wording: wish.wording.clone(), ..old.question.clone() };
+        if !before.has_room(std::slice::from_ref(&old.question), std::slice::from_ref(&question)) {
+            return Err(Refusal::QuestionsLimit.into());
+        }
+        let order = wish.order.and_then(|order| usize::try_from(order).ok()).unwrap_or(old.order);
+        let new = PlacedQuestion { question, order: order.clamp(1, before.order.len()) };
+        let mut change = courses.store.transaction();
+        change.change_question(&before, old.question, &new, now)?;
+        if change.commit().await? == Outcome::Done {
+            return told(Message::QuestionUpdated, Shown { question: new });
+        }
+    }
+    Err(Refusal::Conflict.into())
+}
+
+pub(crate) async fn remove(State(courses): State<Courses>, Now(now): Now, writer: Writer, Path((course, id)): Ids) -> Reply<Nothing> {
+    for _ in 0..crate::TRIES {
+        let (before, old) = courses.changeable(&writer, course, id).await?;
+        let mut remove = courses.store.transaction();
+        remove.remove_question(&before, old.question, now)?;
+        if remove.commit().await? == Outcome::Done {
+            return told(Message::QuestionDeleted, Nothing {});
+        }
+    }
+    Err(Refusal::Conflict.into())
+}
+
+impl Courses {
+    async fn question(&self, course: CourseId, id: QuestionId) -> Result<(Questionnaire, Option<Question>), Failure> {
+        let (before, question) = tokio::join!(self.store.questionnaire(course), self.store.question(course, id));
+        Ok((before?.ok_or(Refusal::CourseNotFound)?, question?))
+    }
+
+    /// The question, if `writer` may change it.
+    async fn changeable(&self, writer: &Writer, course: CourseId, id: QuestionId) -> Result<(Questionnaire, PlacedQuestion), Failure> {
+        let (before, question) = self.question(course, id).await?;
+        writer.changes(Some(before.course.clone()))?;
+        let question = question.and_then(|question| before.place(question)).ok_or(Refusal::QuestionNotFound)?;
+        Ok((before, question))
+    }
+}

@@ -1,0 +1,77 @@
+//! `POST /courses/questions/{courseId}`: a writer adds questions to a course, all or none of them.
+
+use axum::extract::State;
+use common::{Fields, FromFields, Input, Message, Now, Path, Refusal, Reply, flag, text, told};
+use domain::{
+    CourseId, QuestionId,
+    question::{PlacedQuestion, Question, QuestionType, Wording, check_options},
+};
+use identity::chance;
+use serde::Serialize;
+use store::Outcome;
+
+use crate::{Courses, rights::Writer};
+
+/// No call adds more.
+const MOST: usize = 50;
+/// Adding is decided anew more often than other changes: a class of trainers may fill one questionnaire.
+const TRIES: u32 = 20;
+
+pub(crate) struct Wish {
+    questions: Vec<Wording>,
+}
+
+impl<S> FromFields<S> for Wish {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        Some(Self { questions: fields.objects("questions", MOST, wording)? })
+    }
+}
+
+/// What a writer says of one question.
+pub(crate) fn wording(fields: &mut Fields) -> Option<Wording> {
+    let language = fields.required("language", text);
+    let question = fields.required("question", text);
+    let question_type = fields.required("questionType", text::<QuestionType>);
+    let required = fields.nullable("required", flag);
+    let options = fields.texts("options");
+    let (question_type, options) = (question_type?, options?);
+    let options = check_options(question_type, options).map_err(|flaw| fields.refuse("options", flaw)).ok();
+    let required = required?.flatten().unwrap_or(false);
+    Some(Wording { language: language?, question: question?, question_type, required, options: options? })
+}
+
+#[derive(Serialize)]
+pub(crate) struct Added {
+    questions: Vec<PlacedQuestion>,
+}
+
+/// They come after those that are there, in the order in which they were sent.
+pub(crate) async fn add(
+    State(courses): State<Courses>,
+    Now(now): Now,
+    writer: Writer,
+    Path(course_id): Path<CourseId>,
+    Input(wish): Input<Wish>,
+) -> Reply<Added> {
+    let made = wish.questions.into_iter().map(|wording| {
+        let question_id = QuestionId::new(chance::id(now));
+        Question { question_id, course_id, wording, created_at: now }
+    });
+    let questions: Vec<Question> = made.collect();
+    for _ in 0..TRIES {
+        let before = courses.store.questionnaire(course_id).await?;
+        writer.changes(before.as_ref().map(|before| before.course.clone()))?;
+        let before = before.ok_or(Refusal::CourseNotFound)?;
+        if !before.has_room(&[], &questions) {
+            return Err(Refusal::QuestionsLimit.into());
+        }
+        let mut add = courses.store.transaction();
+        add.add_questions(&before, &questions, now)?;
+        if add.commit().await? == Outcome::Done {
+            let first = before.order.len() + 1;
+            let placed = questions.into_iter().zip(first..).map(|(question, order)| PlacedQuestion { question, order });
+            return told(Message::QuestionsAdded, Added { questions: placed.collect() });
+        }
+    }
+    Err(Refusal::Conflict.into())
+}

@@ -1,0 +1,90 @@
+//! What is left of people who were erased.
+
+use common::Failure;
+use domain::{
+    UserId,
+    course::{Course, Details, State},
+    user::DEFAULT_AVATAR,
+};
+use objects::MEDIA;
+use store::{CourseList, Fault, Outcome};
+
+use crate::{Dispatcher, Powers};
+
+/// How many files or courses are looked at in one go.
+const PAGE: u16 = 100;
+
+impl Dispatcher {
+    /// Removes the picture, the files, the sign-ins and the sessions of a person who was erased, and what his
+    /// courses say of whom to ask: they stay, for they are his committee's, and so is the address from then on.
+    pub(crate) async fn forget(&self, id: UserId) -> Result<(), Failure> {
+        let Powers { store, objects, clock, .. } = &*self.0;
+        let Some(user) = store.erased_user(id).await? else { return Ok(()) };
+        if let Some(name) = user.avatar.strip_prefix("/media/").filter(|_| user.avatar != DEFAULT_AVATAR) {
+            objects.delete(&format!("{MEDIA}{name}"), clock.now()).await?;
+        }
+        self.give_up_files(id).await?;
+        self.take_over_courses(id).await?;
+        while store.forget_login_activity(id).await? {}
+        while store.forget_sessions(id).await? {}
+        Ok(store.settle_erased(id).await?)
+    }
+
+    async fn give_up_files(&self, id: UserId) -> Result<(), Failure> {
+        let Powers { store, clock, .. } = &*self.0;
+        let mut position = None;
+        loop {
+            let page = store.files(id, position.as_deref(), PAGE).await?;
+            for listed in page.items {
+                // The list may be late.
+                let Some(file) = store.file(listed.file_id).await? else { continue };
+                if !store.give_up_file(&file, clock.now()).await? {
+                    return Err(Fault::Conflict.into());
+                }
+            }
+            position = page.last;
+            if position.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn take_over_courses(&self, id: UserId) -> Result<(), Failure> {
+        let lists: Vec<CourseList> = State::ALL.iter().map(|state| CourseList::OfAuthor(id, *state)).collect();
+        let mut position = None;
+        loop {
+            let page = self.0.store.courses(&lists, position.as_deref(), PAGE).await?;
+            for course in page.items {
+                self.take_over(course).await?;
+            }
+            position = page.last;
+            if position.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Whoever asks about the course asks the committee from now on.
+    async fn take_over(&self, listed: Course) -> Result<(), Failure> {
+        let Powers { store, clock, .. } = &*self.0;
+        let Some(before) = store.course(listed.outline.course_id).await? else { return Ok(()) };
+        let Some(committee) = store.committee(before.outline.committee_id).await? else { return Ok(()) };
+        let old = &before.details;
+        if old.contact_person.is_none() && old.contact_phone.is_none() && old.contact_email.is_none() {
+            return Ok(());
+        }
+        let details = Details {
+            description: old.description.clone(),
+            contact_person: None,
+            contact_phone: old.contact_phone.as_ref().map(|_| committee.primary_phone),
+            contact_email: Some(committee.primary_email),
+        };
+        if details == *old {
+            return Ok(());
+        }
+        let after = before.changed(clock.now(), |course| course.details = details);
+        let mut take_over = store.transaction();
+        take_over.change_course(&before.outline, &after)?;
+        if take_over.commit().await? == Outcome::Done { Ok(()) } else { Err(Fault::Conflict.into()) }
+    }
+}

@@ -1,0 +1,49 @@
+//! `POST /files`: somebody announces a file and is told how to send it.
+
+use axum::extract::State;
+use common::{Fields, FromFields, Input, Message, Now, Refusal, Reply, integer, text, told};
+use domain::{
+    FileId,
+    file::{ContentType, FORM_LIFE, File, FileName, ShownFile, Status, Visibility},
+};
+use identity::chance;
+use objects::{Form, key_of};
+use serde::Serialize;
+
+use crate::{Files, Keeper};
+
+pub(crate) struct Wish {
+    name: FileName,
+    content_type: ContentType,
+    size: u64,
+    visibility: Visibility,
+}
+
+impl FromFields<Files> for Wish {
+    fn from_fields(fields: &mut Fields, files: &Files) -> Option<Self> {
+        let name = fields.required("name", text);
+        let content_type = fields.required("contentType", text);
+        let size = fields.required("size", integer(1..=files.max_bytes));
+        let visibility = fields.nullable("visibility", text);
+        let visibility = visibility?.flatten().unwrap_or(Visibility::Private);
+        Some(Self { name: name?, content_type: content_type?, size: size?, visibility })
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct Announced {
+    file: ShownFile,
+    upload: Form,
+}
+
+/// Its room is taken from now on, so that what is sent is never too much.
+pub(crate) async fn create(State(files): State<Files>, Now(now): Now, keeper: Keeper, Input(wish): Input<Wish>) -> Reply<Announced> {
+    let Wish { name, content_type, size, visibility } = wish;
+    let (file_id, user_id) = (FileId::new(chance::id(now)), keeper.0.user.user_id);
+    let file = File { file_id, user_id, name, content_type, size, visibility, status: Status::Pending, created_at: now };
+    let upload = files.objects.form(&key_of(file_id), content_type.code(), size, FORM_LIFE, now)?;
+    if !files.store.announce_file(&file, files.quota_bytes).await? {
+        return Err(Refusal::FileQuotaExceeded.into());
+    }
+    told(Message::FileCreated, Announced { file: file.listed(), upload })
+}

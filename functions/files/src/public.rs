@@ -1,0 +1,49 @@
+//! `GET /files/public/{fileId}`: a file that everybody may have.
+
+use std::time::Duration;
+
+use axum::{
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use common::{Elsewhere, Failure, Now, Path, Refusal, Told, shown};
+use domain::{FileId, file::File};
+use http::{HeaderMap, header};
+
+use crate::{Files, Shown};
+
+/// How long the link is good: to follow it, not to pass it on.
+const LINK_LIFE: Duration = Duration::from_secs(60);
+
+pub(crate) enum Found {
+    /// The way to it.
+    Link(Elsewhere),
+    /// What is known of it, for who asked for JSON.
+    File(Told<Shown>),
+}
+
+impl IntoResponse for Found {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Link(link) => link.into_response(),
+            Self::File(file) => file.into_response(),
+        }
+    }
+}
+
+/// A private file, one that has not come and one that never was are told alike.
+pub(crate) async fn show(State(files): State<Files>, Now(now): Now, Path(id): Path<FileId>, headers: HeaderMap) -> Result<Found, Failure> {
+    let file = files.store.file(id).await?.filter(File::is_public).ok_or(Refusal::FileNotFound)?;
+    let url = files.link(&file, LINK_LIFE, now)?;
+    if asks_for_json(&headers) {
+        return Ok(Found::File(shown(Shown { file: file.shown(Some(url)) })?));
+    }
+    Ok(Found::Link(Elsewhere { url }))
+}
+
+/// Whether `Accept` names JSON; `*/*` does not.
+fn asks_for_json(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let kinds = values.flat_map(|value| value.split(',')).filter_map(|kind| kind.split(';').next());
+    kinds.into_iter().any(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}

@@ -1,0 +1,219 @@
+//! Fields on their way from a body or a query into types that prove their rules.
+
+use std::{borrow::Cow, collections::HashMap, fmt, ops::RangeInclusive, str::FromStr};
+
+use bytes::Bytes;
+use domain::{Flaw, Line, Phone};
+use secrecy::SecretString;
+use serde_json::{Map, Value, value::RawValue};
+
+use crate::{FieldError, Refusal};
+
+/// The fields of a body on their way into a type. Unknown ones are never looked at.
+#[derive(Debug)]
+pub struct Fields {
+    object: Map<String, Value>,
+    /// Where they were written.
+    body: Bytes,
+    /// What stands before their names in errors: `questions[2].`, or nothing.
+    path: String,
+    errors: Vec<FieldError>,
+}
+
+impl Fields {
+    /// The fields of `object`, which is written in `body`.
+    pub(crate) const fn new(object: Map<String, Value>, body: Bytes) -> Self {
+        Self { object, body, path: String::new(), errors: Vec::new() }
+    }
+
+    pub(crate) fn into_errors(self) -> Vec<FieldError> {
+        self.errors
+    }
+
+    /// The field `name` as `read` reads it. Absent, null and empty are `FIELD_REQUIRED_MESSAGE`.
+    pub fn required<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<T> {
+        let value = self.object.remove(name).unwrap_or(Value::Null);
+        let is_empty = value.is_null() || value.as_str().is_some_and(str::is_empty);
+        let result = if is_empty { Err(Flaw::Required) } else { read(value) };
+        self.note(name, result)
+    }
+
+    /// The field `name`, if it is there: `Some(None)` when it is absent, `None` when it is refused.
+    /// Null is of the wrong type.
+    pub fn optional<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<Option<T>> {
+        match self.object.remove(name) {
+            None => Some(None),
+            Some(Value::Null) => self.note(name, Err(Flaw::Type)),
+            Some(value) => {
+                let result = read(value);
+                self.note(name, result).map(Some)
+            }
+        }
+    }
+
+    /// The field `name`, which may be null: absent, null and the empty text are `None` inside.
+    /// The outer `Option`s are those of [`optional`](Self::optional).
+    pub fn nullable<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<Option<Option<T>>> {
+        match self.object.remove(name) {
+            None => Some(None),
+            Some(Value::Null) => Some(Some(None)),
+            Some(Value::String(text)) if text.trim().is_empty() => Some(Some(None)),
+            Some(value) => {
+                let result = read(value);
+                self.note(name, result).map(|value| Some(Some(value)))
+            }
+        }
+    }
+
+    /// The number `name`, which may be null, digit by digit, for a value that no double may round. The
+    /// `Option`s are those of [`nullable`](Self::nullable).
+    pub fn exact_number<T: FromStr<Err = Flaw>>(&mut self, name: &str) -> Option<Option<Option<T>>> {
+        match self.object.remove(name) {
+            None => Some(None),
+            Some(Value::Null) => Some(Some(None)),
+            Some(Value::Number(_)) => {
+                let number = self.literal(name).ok_or(Flaw::Type).and_then(|literal| literal.parse());
+                self.note(name, number).map(|number| Some(Some(number)))
+            }
+            Some(_) => self.note(name, Err(Flaw::Type)),
+        }
+    }
+
+    /// What stands after `name` in the body, letter by letter.
+    fn literal(&self, name: &str) -> Option<String> {
+        let body = self.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.body);
+        let all: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(body).ok()?;
+        all.get(name).map(|value| value.get().to_owned())
+    }
+
+    /// The objects of the list `name`, `1..=most` of them, each as `read` reads its fields. Absent, null and
+    /// empty are `FIELD_REQUIRED_MESSAGE`.
+    pub fn objects<T>(&mut self, name: &str, most: usize, read: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let list = match self.object.remove(name) {
+            None | Some(Value::Null) => Err(Flaw::Required),
+            Some(Value::Array(list)) if list.is_empty() => Err(Flaw::Required),
+            Some(Value::Array(list)) if list.len() > most => Err(Flaw::Length),
+            Some(Value::Array(list)) => Ok(list),
+            Some(_) => Err(Flaw::Type),
+        };
+        let all = self.note(name, list)?.into_iter().enumerate().map(|(number, value)| {
+            let path = format!("{name}[{number}]");
+            let Value::Object(object) = value else { return self.note(&path, Err(Flaw::Type)) };
+            let mut fields = Self { path: format!("{}{path}.", self.path), ..Self::new(object, Bytes::new()) };
+            let read = read(&mut fields);
+            self.errors.append(&mut fields.errors);
+            read
+        });
+        // All of them are read, so that all mistakes are told.
+        all.collect::<Vec<Option<T>>>().into_iter().collect()
+    }
+
+    /// The texts of the list `name`, if it is there and not null, each as its type reads it.
+    pub fn texts<T: FromStr<Err = Flaw>>(&mut self, name: &str) -> Option<Option<Vec<T>>> {
+        let list = match self.object.remove(name) {
+            None | Some(Value::Null) => return Some(None),
+            Some(Value::Array(list)) => Ok(list),
+            Some(_) => Err(Flaw::Type),
+        };
+        let list = self.note(name, list)?;
+        let all = list.into_iter().enumerate().map(|(number, value)| self.note(&format!("{name}[{number}]"), text(value)));
+        all.collect::<Vec<Option<T>>>().into_iter().collect::<Option<Vec<T>>>().map(Some)
+    }
+
+    /// The field `name` as it was written, for a rule that needs more than the body.
+    pub fn take(&mut self, name: &str) -> Option<Value> {
+        self.object.remove(name)
+    }
+
+    /// Whether the field `name` is there.
+    pub fn has(&self, name: &str) -> bool {
+        self.object.contains_key(name)
+    }
+
+    /// Refuses `field`.
+    pub fn refuse(&mut self, field: &str, refusal: impl Into<Refusal>) {
+        self.errors.push(FieldError::new(format!("{}{field}", self.path), refusal));
+    }
+
+    fn note<T>(&mut self, name: &str, result: Result<T, Flaw>) -> Option<T> {
+        result.map_err(|flaw| self.refuse(name, flaw)).ok()
+    }
+}
+
+/// Reads a text into a type that proves its rule.
+///
+/// # Errors
+/// The type's own flaw, or `Type` for anything but a text.
+pub fn text<T: FromStr<Err = Flaw>>(value: Value) -> Result<T, Flaw> {
+    match value {
+        Value::String(text) => text.parse(),
+        _ => Err(Flaw::Type),
+    }
+}
+
+/// Reads a text into a type that proves its rule, and gives the text; the empty text stays empty.
+///
+/// # Errors
+/// As [`text`], but for the empty text.
+pub fn text_or_empty<T: FromStr<Err = Flaw> + fmt::Display>(value: Value) -> Result<String, Flaw> {
+    match text::<T>(value) {
+        Ok(text) => Ok(text.to_string()),
+        Err(Flaw::Required) => Ok(String::new()),
+        Err(flaw) => Err(flaw),
+    }
+}
+
+/// Reads a text that nobody may see, such as a password: neither trimmed nor measured.
+///
+/// # Errors
+/// `Required` for the empty text, `Type` for anything but a text.
+pub fn secret(value: Value) -> Result<SecretString, Flaw> {
+    match value {
+        Value::String(text) if text.is_empty() => Err(Flaw::Required),
+        Value::String(text) => Ok(text.into()),
+        _ => Err(Flaw::Type),
+    }
+}
+
+/// Reads the two parts of a number, `phoneCode` and `phone`: both, or two empty texts, which are none.
+/// `Some(None)` when neither is there, `None` when they are refused.
+pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
+    let code = fields.optional("phoneCode", text_or_empty::<Line<15>>);
+    let number = fields.optional("phone", text_or_empty::<Line<15>>);
+    let (code, number) = (code?, number?);
+    if code.is_none() && number.is_none() {
+        return Some(None);
+    }
+    let (code, number) = (code.unwrap_or_default(), number.unwrap_or_default());
+    let refused = match (code.is_empty(), number.is_empty()) {
+        _ if code.len() > 3 || !code.bytes().all(|byte| byte.is_ascii_digit()) => ("phoneCode", Flaw::Format),
+        (true, true) => return Some(Some(Phone::default())),
+        (true, false) => ("phoneCode", Flaw::Required),
+        (false, true) => ("phone", Flaw::Required),
+        (false, false) => match Phone::parse(&code, &number) {
+            Ok(phone) => return Some(Some(phone)),
+            Err(flaw) => ("phone", flaw),
+        },
+    };
+    fields.refuse(refused.0, refused.1);
+    None
+}
+
+/// Reads `true` or `false`.
+///
+/// # Errors
+/// `Type` for anything else.
+pub fn flag(value: Value) -> Result<bool, Flaw> {
+    value.as_bool().ok_or(Flaw::Type)
+}
+
+/// Reads a whole number within `range`.
+///
+/// # Errors
+/// `Type` for anything but a whole number, `Value` outside the range.
+pub fn integer<N: TryFrom<u64> + PartialOrd>(range: RangeInclusive<N>) -> impl FnOnce(Value) -> Result<N, Flaw> {
+    move |value| {
+        let number = value.as_number().filter(|number| number.is_i64() || number.is_u64()).ok_or(Flaw::Type)?;
+        number.as_u64().and_then(|number| N::try_from(number).ok()).filter(|number| range.contains(number)).ok_or(Flaw::Value)
+    }
+}

@@ -1,0 +1,115 @@
+//! Prices: money is never rounded.
+
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+use crate::Flaw;
+
+/// A price of 0 to 9,999,999,999.99 with at most two decimals, in whatever currency stands beside it.
+/// Written as a number: `250`, `19.9`, `19.99`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Price(u64);
+
+/// In hundredths.
+const HIGHEST: u64 = 999_999_999_999;
+
+impl FromStr for Price {
+    type Err = Flaw;
+
+    /// The price that a JSON number writes, digit by digit: `Format` for more than two decimals, `Value`
+    /// below zero and above the highest price.
+    fn from_str(literal: &str) -> Result<Self, Flaw> {
+        let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
+        let (is_negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
+        let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let digits = format!("{whole}{decimals}");
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(Flaw::Type);
+        }
+        let significant = digits.trim_end_matches('0');
+        if significant.is_empty() {
+            return Ok(Self(0));
+        }
+        if is_negative {
+            return Err(Flaw::Value);
+        }
+        // The power of ten of the last significant digit.
+        let dropped = i64::try_from(digits.len() - significant.len()).unwrap_or(i64::MAX);
+        let decimals = i64::try_from(decimals.len()).unwrap_or(i64::MAX);
+        let too_far = if exponent.starts_with('-') { Flaw::Format } else { Flaw::Value };
+        let exponent: i64 = exponent.parse().map_err(|_| too_far)?;
+        let power = exponent.saturating_add(dropped).saturating_sub(decimals);
+        let hundredths = u32::try_from(power.saturating_add(2)).map_err(|_| if power < 0 { Flaw::Format } else { Flaw::Value })?;
+        let factor = 10_u64.checked_pow(hundredths).ok_or(Flaw::Value)?;
+        let significant: u64 = significant.trim_start_matches('0').parse().map_err(|_| Flaw::Value)?;
+        significant.checked_mul(factor).filter(|price| *price <= HIGHEST).map(Self).ok_or(Flaw::Value)
+    }
+}
+
+impl Serialize for Price {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_multiple_of(100) {
+            return serializer.serialize_u64(self.0 / 100);
+        }
+        // Twelve digits: the double that is nearest to such a number is written as that number.
+        serializer.serialize_f64(self.0 as f64 / 100.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Price {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        f64::deserialize(deserializer)?.to_string().parse().map_err(|_| D::Error::custom("no price"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_is_read_digit_by_digit() {
+        for (literal, price) in [
+            ("0", Ok("0")),
+            ("-0", Ok("0")),
+            ("0.00", Ok("0")),
+            ("250", Ok("250")),
+            ("19.9", Ok("19.9")),
+            ("19.90", Ok("19.9")),
+            ("19.99", Ok("19.99")),
+            ("1.999e2", Ok("199.9")),
+            ("1e2", Ok("100")),
+            ("1E+2", Ok("100")),
+            ("1500e-2", Ok("15")),
+            ("9999999999.99", Ok("9999999999.99")),
+            ("10000000000", Err(Flaw::Value)),
+            ("1e400", Err(Flaw::Value)),
+            ("1e99999999999999999999", Err(Flaw::Value)),
+            ("1e-99999999999999999999", Err(Flaw::Format)),
+            ("0e99999999999999999999", Ok("0")),
+            ("99999999999999999999999", Err(Flaw::Value)),
+            ("-1", Err(Flaw::Value)),
+            ("-0.01", Err(Flaw::Value)),
+            ("0.001", Err(Flaw::Format)),
+            ("19.999", Err(Flaw::Format)),
+            ("19.990000000000000000000000001", Err(Flaw::Format)),
+            ("x", Err(Flaw::Type)),
+        ] {
+            let read = literal.parse::<Price>().map(|price| serde_json::to_string(&price).unwrap());
+            assert_eq!(read.as_deref(), price.as_ref().copied(), "{literal}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_price_is_written_as_it_was_read(whole in 0u64..10_000_000_000, hundredths in 0u64..100) {
+            let literal = format!("{whole}.{hundredths:02}");
+            let price: Price = literal.parse().unwrap();
+            proptest::prop_assert_eq!(price, Price(whole * 100 + hundredths));
+            let written = serde_json::to_string(&price).unwrap();
+            proptest::prop_assert_eq!(written.parse::<Price>().unwrap(), price);
+            proptest::prop_assert_eq!(serde_json::from_str::<Price>(&written).unwrap(), price);
+            proptest::prop_assert!(!written.contains('e'), "{}", written);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Courses: each stands in the list of its committee, of its author, and while it is published in the list
+//! of all.
+
+use std::collections::HashSet;
+
+use aws_sdk_dynamodb::types::Update;
+use domain::{
+    CommitteeId, CourseId, Instant, UserId,
+    course::{Course, Details, Outline, State},
+    question::PlacedQuestion,
+};
+use futures_util::future::join_all;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Fault, Page, Part, Store, Transaction,
+    keys::{self, Place, Table, WORDS_DUE},
+    table::{Carded, Item, Order, number, text, value},
+    words::SWEPT_AFTER,
+};
+
+/// A course as it is stored.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Stored {
+    pub(crate) card: Outline,
+    pub(crate) details: Details,
+}
+
+impl From<Stored> for Course {
+    fn from(stored: Stored) -> Self {
+        Self { outline: stored.card, details: stored.details }
+    }
+}
+
+/// A list of courses, newest change first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CourseList {
+    /// Those of a committee that are in a state.
+    OfCommittee(CommitteeId, State),
+    /// Those that a person made and that are in a state.
+    OfAuthor(UserId, State),
+}
+
+impl Store {
+    /// The course `id`.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn course(&self, id: CourseId) -> Result<Option<Course>, Fault> {
+        Ok(self.get::<Stored>(&keys::course(id)).await?.map(Course::from))
+    }
+
+    /// The course `id` with its questions in their order.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn course_with_questions(&self, id: CourseId) -> Result<Option<(Course, Vec<PlacedQuestion>)>, Fault> {
+        let (mut course, mut order, mut questions) = (None, Vec::new(), Vec::new());
+        for item in self.partition(&keys::course(id).pk).await? {
+            let sk = item.get("sk").and_then(|sk| sk.as_s().ok()).cloned().unwrap_or_default();
+            match sk.as_str() {
+                "COURSE" => course = Some(serde_dynamo::from_item::<_, Stored>(item)?),
+                "ORDER" => order = Self::order_of(item)?,
+                _ => questions.push(serde_dynamo::from_item(item)?),
+            }
+        }
+        Ok(course.map(|course| (course.into(), Self::placed(questions, &order))))
+    }
+
+    /// At most `limit` courses of `lists` together, newest change first, after `position`. A course that is
+    /// changed meanwhile comes to the front: it is not met again, and perhaps not met at all.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn courses(&self, lists: &[CourseList], position: Option<&str>, limit: u16) -> Result<Page<Course>, Fault> {
+        let pages = lists.iter().map(|list| self.course_page(*list, position, limit));
+        let pages = join_all(pages).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+        // Below this, one of the lists was not read: what stands there in another has to wait.
+        let floor = pages.iter().filter_map(|page| page.last.clone()).max();
+        let courses = pages.into_iter().flat_map(|page| page.items).map(|course| (keys::change_of(&course.outline), course));
+        let mut courses: Vec<(String, Course)> = courses.filter(|(sk, _)| floor.as_ref().is_none_or(|floor| sk >= floor)).collect();
+        courses.sort_by(|(one, _), (other, _)| other.cmp(one));
+        // On its way from one list to another a course may stand in both.
+        let mut seen = HashSet::new();
+        courses.retain(|(_, course)| seen.insert(course.outline.course_id));
+        let has_more = floor.is_some() || courses.len() > usize::from(limit);
+        courses.truncate(limit.into());
+        let last = courses.last().map(|(sk, _)| sk.clone()).or(floor).filter(|_| has_more);
+        Ok(Page { items: courses.into_iter().map(|(_, course)| course).collect(), last })
+    }
+
+    async fn course_page(&self, list: CourseList, position: Option<&str>, limit: u16) -> Result<Page<Course>, Fault> {
+        let (index, pk) = match list {
+            CourseList::OfCommittee(committee, state) => (&keys::LISTING, keys::courses_of(committee, state)),
+            CourseList::OfAuthor(author, state) => (&keys::AUTHORED, keys::courses_by(author, state)),
+        };
+        let page: Page<Stored> = self.list(index, &pk, position, limit, Order::Descending).await?;
+        Ok(page.map(Course::from))
+    }
+
+    /// At most `limit` published courses after `position`, newest publishing first.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn published(&self, position: Option<&str>, limit: u16) -> Result<Page<Outline>, Fault> {
+        let page: Page<Carded<Outline>> = self.list(&keys::PUBLISHED, keys::PUBLISHED_COURSES, position, limit, Order::Descending).await?;
+        Ok(page.map(|item| item.card))
+    }
+}
+
+impl Transaction {
+    /// A course that was not there.
+    ///
+    /// # Errors
+    /// None that comes from outside.
+    pub fn new_course(&mut self, course: &Course) -> Result<(), Fault> {
+        self.put_new(Part::Course, &keys::course(course.outline.course_id), course_item(course)?)
+    }
+
+    /// The course `before` becomes `after`; refused when it has changed since `before` was read.
+    ///
+    /// # Errors
+    /// None that comes from outside.
+    pub fn change_course(&mut self, before: &Outline, after: &Course) -> Result<(), Fault> {
+        let update = self.course_update(before.course_id, "card.version = :before");
+        let update = update.expression_attribute_values(":before", number(before.version));
+        let (mut sets, mut removes) = (vec!["card = :card".to_owned(), "details = :details".to_owned()], Vec::new());
+        let mut update = update
+            .expression_attribute_values(":card", value(&after.outline)?)
+            .expression_attribute_values(":details", value(&after.details)?);
+        for (name, value) in places(&after.outline) {
+            sets.push(format!("{name} = :{name}"));
+            update = update.expression_attribute_values(format!(":{name}"), value);
+        }
+        if keys::published_place(&after.outline).is_none() {
+            removes.extend([keys::PUBLISHED.pk, keys::PUBLISHED.sk.0]);
+        }
+        if is_found_differently(before, &after.outline) {
+            sets.push("duePk = :due, dueAt = :dueAt".to_owned());
+            update =
+                update.expression_attribute_values(":due", text(WORDS_DUE)).expression_attribute_values(":dueAt", due_at(&after.outline));
+        }
+        let removed = if removes.is_empty() { String::new() } else { format!(" REMOVE {}", removes.join(", ")) };
+        self.update(Part::Course, update.update_expression(format!("SET {}{removed}", sets.join(", "))).build()?);
+        Ok(())
+    }
+
+    pub(crate) fn course_update(&self, id: CourseId, condition: &str) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
+        let key = keys::course(id);
+        Update::builder().table_name(self.store.name(Table::Records)).set_key(Some(key.item())).condition_expression(condition)
+    }
+}
+
+/// The item of a new course.
+pub(crate) fn course_item(course: &Course) -> Result<Item, Fault> {
+    let stored = Stored { card: course.outline.clone(), details: course.details.clone() };
+    let mut item = keys::course(course.outline.course_id).holding(&stored)?;
+    item.insert("questionBytes".to_owned(), number(0));
+    item.extend(places(&course.outline));
+    if course.outline.state == State::Published {
+        item.extend([("duePk".to_owned(), text(WORDS_DUE)), ("dueAt".to_owned(), due_at(&course.outline))]);
+    }
+    Ok(item)
+}
+
+/// Where a course stands in the indexes.
+fn places(course: &Outline) -> Item {
+    let places = [Some(keys::course_place(course)), Some(keys::authored_place(course)), keys::published_place(course)];
+    places.into_iter().flatten().flat_map(Place::attributes).collect()
+}
+
+/// Whether a search finds `after` by other words than `before`.
+fn is_found_differently(before: &Outline, after: &Outline) -> bool {
+    let words = |course: &Outline| if course.state == State::Published { course.words() } else { Vec::new() };
+    words(before) != words(after)
+}
+
+fn due_at(course: &Outline) -> aws_sdk_dynamodb::types::AttributeValue {
+    let due_at: Instant = course.updated_at.after(SWEPT_AFTER);
+    number(due_at.unix_milliseconds())
+}

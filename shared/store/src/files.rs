@@ -1,0 +1,197 @@
+//! Files and what they take of their owner's quota. A file that was announced, or is not wanted any more,
+//! stands in the index `due` until it is settled.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::{AttributeValue, Delete, Update};
+use domain::{
+    FileId, Instant, UserId,
+    file::{File, Status, Usage},
+};
+use serde::Deserialize;
+
+use crate::{
+    Fault, Outcome, Page, Part, Store, Transaction,
+    keys::{self, FILE_PREFIX, FILES_DUE, Table},
+    table::{Carded, Order, number, text, value},
+};
+
+/// What has not come after this long does not come.
+const AWAITED: Duration = Duration::from_secs(3600);
+
+/// A file that is to be settled.
+#[derive(Debug, Clone)]
+pub struct DueFile {
+    /// The file.
+    pub file: File,
+    /// When it is to be settled.
+    pub due_at: Instant,
+}
+
+#[derive(Deserialize)]
+struct Awaited {
+    card: File,
+    #[serde(rename = "dueAt")]
+    due_at: Option<i64>,
+}
+
+/// The file whose partition key is `pk`, if it is one.
+pub fn file_id(pk: &str) -> Option<FileId> {
+    pk.strip_prefix(FILE_PREFIX).map(FileId::in_path)
+}
+
+impl Store {
+    /// The file `id`, unless its owner does not want it any more.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn file(&self, id: FileId) -> Result<Option<File>, Fault> {
+        let file = self.get::<Carded<File>>(&keys::file(id)).await?.map(|item| item.card);
+        Ok(file.filter(|file| file.status != Status::Deleted))
+    }
+
+    /// At most `limit` files of `user` after `position`, newest first.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn files(&self, user: UserId, position: Option<&str>, limit: u16) -> Result<Page<File>, Fault> {
+        let page: Page<Carded<File>> = self.list(&keys::LISTING, &keys::files_of(user), position, limit, Order::Descending).await?;
+        Ok(page.map(|item| item.card))
+    }
+
+    /// What the files of `user` take.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn usage(&self, user: UserId) -> Result<Usage, Fault> {
+        Ok(self.get(&keys::usage(user)).await?.unwrap_or_default())
+    }
+
+    /// Announces `file`, whose owner may keep `quota` bytes: whether there was room for it. Exact, however
+    /// many are announced at once.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn announce_file(&self, file: &File, quota: u64) -> Result<bool, Fault> {
+        let Some(room) = quota.checked_sub(file.size) else { return Ok(false) };
+        let mut announce = self.transaction();
+        let key = keys::file(file.file_id);
+        let mut item = key.holding(&Carded { card: file })?;
+        let due_at = file.created_at.after(AWAITED).unix_milliseconds();
+        item.extend([("listPk".to_owned(), text(&keys::files_of(file.user_id))), ("listSk".to_owned(), text(&file.file_id.to_string()))]);
+        item.extend([("duePk".to_owned(), text(FILES_DUE)), ("dueAt".to_owned(), number(due_at))]);
+        let update = announce
+            .usage_update(file.user_id, 1, i128::from(file.size))
+            .condition_expression("attribute_not_exists(bytes) OR bytes <= :room")
+            .expression_attribute_values(":room", number(room));
+        announce.update(Part::Usage, update.build()?);
+        announce.put_new(Part::File, &key, item)?;
+        match announce.commit().await? {
+            Outcome::Done => Ok(true),
+            Outcome::Refused(Part::Usage) => Ok(false),
+            Outcome::Refused(_) => Err(Fault::Broken("a new identifier was taken".to_owned())),
+        }
+    }
+
+    /// The file `id` has come, if it was awaited: the file then.
+    ///
+    /// # Errors
+    /// When the store is out of reach: then it may have been noted.
+    pub async fn receive_file(&self, id: FileId) -> Result<Option<File>, Fault> {
+        let key = keys::file(id);
+        let update = Update::builder()
+            .table_name(self.name(key.table))
+            .set_key(Some(key.item()))
+            .condition_expression("card.#status = :pending")
+            .update_expression("SET card.#status = :ready REMOVE duePk, dueAt")
+            .expression_attribute_names("#status", "status")
+            .expression_attribute_values(":pending", value(&Status::Pending)?)
+            .expression_attribute_values(":ready", value(&Status::Ready)?);
+        Ok(self.update::<Carded<File>>(update.build()?).await?.map(|item| item.card))
+    }
+
+    /// Its owner does not want `file` any more: from `now` on nobody sees it, and its room is free. Whether it
+    /// was as it was read.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn give_up_file(&self, file: &File, now: Instant) -> Result<bool, Fault> {
+        let mut give_up = self.transaction();
+        let update = give_up
+            .file_update(file)?
+            .update_expression("SET card.#status = :deleted, duePk = :due, dueAt = :now REMOVE listPk, listSk")
+            .expression_attribute_values(":deleted", value(&Status::Deleted)?)
+            .expression_attribute_values(":due", text(FILES_DUE))
+            .expression_attribute_values(":now", number(now.unix_milliseconds()));
+        give_up.update(Part::File, update.build()?);
+        give_up.free_room(file)?;
+        Ok(give_up.commit().await? == Outcome::Done)
+    }
+
+    /// The files that are to be settled at `now`, at most `limit`.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn due_files(&self, now: Instant, limit: u16) -> Result<Vec<FileId>, Fault> {
+        Ok(self.due(FILES_DUE, now, limit).await?.iter().filter_map(|pk| file_id(pk)).collect())
+    }
+
+    /// The file `id`, if it is to be settled sometime.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn due_file(&self, id: FileId) -> Result<Option<DueFile>, Fault> {
+        let found: Option<Awaited> = self.get(&keys::file(id)).await?;
+        Ok(found.and_then(|found| Some(DueFile { due_at: Instant::from_unix_milliseconds(found.due_at?), file: found.card })))
+    }
+
+    /// The deleted `file` is to be looked at again at `at`.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn put_off_file(&self, file: &File, at: Instant) -> Result<(), Fault> {
+        let update = self.transaction().file_update(file)?.update_expression("SET dueAt = :at");
+        let update = update.expression_attribute_values(":at", number(at.unix_milliseconds()));
+        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
+        Ok(())
+    }
+
+    /// Nothing is left of the deleted `file`.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn forget_file(&self, file: &File) -> Result<(), Fault> {
+        let key = keys::file(file.file_id);
+        let mut forget = self.transaction();
+        forget.delete(Part::File, Delete::builder().table_name(self.name(key.table)).set_key(Some(key.item())).build()?);
+        let _ = forget.commit().await?;
+        Ok(())
+    }
+}
+
+impl Transaction {
+    fn file_update(&self, file: &File) -> Result<aws_sdk_dynamodb::types::builders::UpdateBuilder, Fault> {
+        let update = Update::builder()
+            .table_name(self.store.name(Table::Records))
+            .set_key(Some(keys::file(file.file_id).item()))
+            .condition_expression("card.#status = :status")
+            .expression_attribute_names("#status", "status")
+            .expression_attribute_values(":status", value(&file.status)?);
+        Ok(update)
+    }
+
+    fn free_room(&mut self, file: &File) -> Result<(), Fault> {
+        let update = self.usage_update(file.user_id, -1, -i128::from(file.size));
+        self.update(Part::Usage, update.build()?);
+        Ok(())
+    }
+
+    fn usage_update(&self, user: UserId, files: i64, bytes: i128) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
+        Update::builder()
+            .table_name(self.store.name(Table::Records))
+            .set_key(Some(keys::usage(user).item()))
+            .update_expression("ADD files :files, bytes :bytes")
+            .expression_attribute_values(":files", AttributeValue::N(files.to_string()))
+            .expression_attribute_values(":bytes", AttributeValue::N(bytes.to_string()))
+    }
+}

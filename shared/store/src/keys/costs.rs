@@ -1,0 +1,107 @@
+//! What each endpoint costs,
+//! in sequential round trips, then read units and write units of DynamoDB on demand, measured by
+//! `tests/api/costs.rs` from what the tables themselves report. *Edge* is what stands in front of
+//! every answer: one write for the limit, and for a signed-in caller the session, the user and the
+//! committee beside it, in the same round trip. Once in five minutes a signed-in caller's request
+//! adds two writes, side by side with its own work, for `lastActive`.
+
+/// The highest cost of an endpoint in its usual course.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Budget {
+    /// Method and path.
+    pub route: &'static str,
+    /// Sequential round trips.
+    pub round_trips: u32,
+    /// Read units.
+    pub reads: f64,
+    /// Write units.
+    pub writes: f64,
+}
+
+const fn costs(route: &'static str, round_trips: u32, reads: f64, writes: f64) -> Budget {
+    Budget { route, round_trips, reads, writes }
+}
+
+/// The cost table. `tests/api/costs.rs` measures every row.
+pub const COSTS: &[Budget] = &[
+    //                                           trips reads writes
+    costs("GET /health", 0, 0.0, 0.0),
+    costs("GET /nowhere", 1, 0.0, 1.0),
+    // edge, then the last ten sign-ins and the secret that is being tried out
+    costs("GET /auth/check", 2, 5.0, 1.0),
+    costs("GET /auth/current-user", 1, 3.0, 1.0),
+    // edge; three counters beside the address; user, credentials, committee, sign-ins and enrolment;
+    // session and sign-in in one transaction beside giving the counters back
+    costs("POST /auth/login", 4, 6.0, 11.0),
+    // edge; three counters of messages beside the address; user; code and message in one transaction.
+    // A text message adds a counter and a round trip
+    costs("POST /auth/passwordless", 4, 2.0, 11.0),
+    // edge; counter and code; user, committee, sign-ins and enrolment beside giving the counter back;
+    // the code goes, session and sign-in come, and the account is verified, in one transaction
+    costs("GET /auth/passwordless", 4, 5.0, 12.0),
+    costs("POST /auth/logout", 2, 3.0, 3.0),
+    costs("GET /auth/sessions", 2, 4.0, 1.0),
+    costs("DELETE /auth/sessions/{sid}", 2, 3.0, 3.0),
+    costs("GET /otp/generate", 3, 4.0, 3.0),
+    // edge; two counters beside user, committee, sign-ins, enrolment, secret and finished step; code and step used up,
+    // session and sign-in, in one transaction beside giving the counters back
+    costs("POST /otp/verify", 3, 6.0, 13.0),
+    // edge; three counters beside the credentials; two more beside the secret; one transaction
+    costs("DELETE /otp", 4, 5.0, 22.0),
+    costs("POST /otp/recovery-codes", 3, 4.0, 7.0),
+    costs("PUT /team/{userId}", 3, 4.0, 11.0),
+    costs("DELETE /team/{userId}/otp", 3, 4.0, 19.0),
+    // edge; counter, address and committee; one transaction of five writes and a check
+    costs("POST /users/register", 3, 2.0, 18.0),
+    costs("GET /users/{userId}", 2, 4.0, 1.0),
+    costs("PUT /users/{userId}", 2, 3.0, 5.0),
+    costs("DELETE /users/{userId}", 4, 5.0, 17.0),
+    costs("GET /users/{userId}/export", 2, 8.0, 1.0),
+    // as the request of a password-less code
+    costs("GET /users/reset-password", 4, 2.0, 11.0),
+    // edge; counter and code; user and credentials; code, password, account and message in one transaction
+    costs("POST /users/reset-password", 4, 3.0, 15.0),
+    // edge; three counters and the credentials; one transaction of four writes beside giving back
+    costs("PUT /users/reset-password", 3, 4.0, 19.0),
+    costs("POST /users/email-verification", 3, 4.0, 11.0),
+    costs("PUT /users/email-verification", 4, 3.0, 5.0),
+    costs("POST /users/phone-verification", 4, 3.0, 12.0),
+    costs("PUT /users/phone-verification", 3, 4.0, 5.0),
+    costs("GET /users/activity", 2, 4.0, 1.0),
+    costs("GET /users/my-committee-users", 2, 3.5, 1.0),
+    costs("PUT /users/user-status/{userId}", 3, 4.0, 11.0),
+    costs("POST /users/avatar", 2, 3.0, 4.0),
+    costs("GET /audit", 2, 3.5, 1.0),
+    costs("GET /committees", 2, 0.5, 1.0),
+    costs("GET /committees/{committeeId}", 2, 1.0, 1.0),
+    costs("POST /committees", 2, 3.0, 4.0),
+    costs("PUT /committees/{committeeId}", 2, 3.0, 4.0),
+    // drafts and published ones are two lists, read side by side; this is a page of one of them, of 2 KB each
+    costs("GET /courses/committee", 2, 7.0, 1.0),
+    costs("GET /courses/search-all", 2, 5.0, 1.0),
+    // edge; the counts of the words; the entries of the rarest; the courses themselves
+    costs("GET /courses/search-all?q=", 4, 14.5, 1.0),
+    costs("POST /courses", 2, 3.0, 9.0),
+    // with ten questions
+    costs("GET /courses/{courseId}", 2, 5.0, 1.0),
+    // edge; course; one transaction, and what each of the indexes takes
+    costs("PUT /courses/{courseId}", 3, 4.0, 14.0),
+    costs("DELETE /courses/{courseId}", 3, 4.0, 21.0),
+    // the committee is looked at in the transaction; the audit stands twice
+    costs("GET /courses/{courseId}/publish", 3, 4.0, 23.0),
+    costs("POST /courses/{courseId}/publish", 3, 4.0, 23.0),
+    costs("GET /courses/{courseId}/to-draft", 3, 4.0, 20.0),
+    costs("POST /courses/{courseId}/to-draft", 3, 4.0, 21.0),
+    // ten questions
+    costs("POST /courses/questions/{courseId}", 3, 5.0, 36.0),
+    costs("GET /courses/questions/{courseId}/{questionId}", 2, 6.0, 1.0),
+    costs("PUT /courses/questions/{courseId}/{questionId}", 3, 6.0, 16.0),
+    costs("DELETE /courses/questions/{courseId}/{questionId}", 3, 6.0, 18.0),
+    costs("GET /files/my-files", 2, 4.5, 1.0),
+    costs("POST /files", 2, 3.0, 7.0),
+    costs("GET /files/{fileId}", 2, 4.0, 1.0),
+    costs("GET /files/public/{fileId}", 2, 1.0, 1.0),
+    // and one request to the bucket
+    costs("POST /files/{fileId}/complete", 3, 4.0, 4.0),
+    costs("DELETE /files/{fileId}", 3, 4.0, 7.0),
+];

@@ -1,0 +1,169 @@
+//! The questions of courses: items of their own beside their course, which knows how many they are and how
+//! long; their order is a list of its own.
+
+use aws_sdk_dynamodb::types::{Delete, Put, builders::UpdateBuilder};
+use domain::{
+    CourseId, Instant, QuestionId,
+    course::{Course, Outline},
+    question::{MOST_BYTES, MOST_QUESTIONS, PlacedQuestion, Question},
+};
+use serde::Deserialize;
+
+use crate::{
+    Fault, Part, Store, Transaction,
+    courses::Stored,
+    keys,
+    table::{Item, number, text, value},
+};
+
+#[derive(Default, Deserialize)]
+struct Ordered {
+    #[serde(default)]
+    ids: Vec<QuestionId>,
+}
+
+#[derive(Deserialize)]
+struct Weighed {
+    #[serde(flatten)]
+    course: Stored,
+    #[serde(rename = "questionBytes", default)]
+    question_bytes: u64,
+}
+
+/// A course and what it knows of its questions.
+#[derive(Debug, Clone)]
+pub struct Questionnaire {
+    /// The course.
+    pub course: Course,
+    /// How long all its questions are together, in bytes of JSON.
+    pub bytes: u64,
+    /// All its questions, in their order.
+    pub order: Vec<QuestionId>,
+}
+
+impl Questionnaire {
+    /// Whether the course may have `new` questions instead of `old` ones: no more than 200, no longer than a
+    /// megabyte.
+    pub fn has_room(&self, old: &[Question], new: &[Question]) -> bool {
+        let count = self.order.len() + new.len() - old.len();
+        count <= usize::try_from(MOST_QUESTIONS).unwrap_or(usize::MAX) && self.bytes + length(new) <= MOST_BYTES + length(old)
+    }
+
+    /// `question` at its place, if the course has it.
+    pub fn place(&self, question: Question) -> Option<PlacedQuestion> {
+        let order = self.order.iter().position(|id| *id == question.question_id)? + 1;
+        Some(PlacedQuestion { question, order })
+    }
+}
+
+/// How long questions are, as JSON tells them.
+fn length(questions: &[Question]) -> u64 {
+    let lengths = questions.iter().map(|question| serde_json::to_vec(question).map_or(0, |json| json.len()));
+    u64::try_from(lengths.sum::<usize>()).unwrap_or(u64::MAX)
+}
+
+impl Store {
+    /// The course `id` with what it knows of its questions.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn questionnaire(&self, id: CourseId) -> Result<Option<Questionnaire>, Fault> {
+        let (course, order) = (keys::course(id), keys::order(id));
+        let (weighed, ordered) = tokio::join!(self.get::<Weighed>(&course), self.get::<Ordered>(&order));
+        let order = ordered?.unwrap_or_default().ids;
+        Ok(weighed?.map(|weighed| Questionnaire { course: weighed.course.into(), bytes: weighed.question_bytes, order }))
+    }
+
+    /// The question `id` of `course`.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn question(&self, course: CourseId, id: QuestionId) -> Result<Option<Question>, Fault> {
+        self.get(&keys::question(course, id)).await
+    }
+
+    pub(crate) fn order_of(item: Item) -> Result<Vec<QuestionId>, Fault> {
+        Ok(serde_dynamo::from_item::<_, Ordered>(item)?.ids)
+    }
+
+    /// `questions` at the places that `order` gives them; one that it does not know was not there when it
+    /// was written.
+    pub(crate) fn placed(questions: Vec<Question>, order: &[QuestionId]) -> Vec<PlacedQuestion> {
+        let place = |question: &Question| order.iter().position(|id| *id == question.question_id);
+        let placed = questions.into_iter().filter_map(|question| Some(PlacedQuestion { order: place(&question)? + 1, question }));
+        let mut placed: Vec<PlacedQuestion> = placed.collect();
+        placed.sort_by_key(|placed| placed.order);
+        placed
+    }
+}
+
+impl Transaction {
+    /// `questions` come after those that `before` has. Refused when the course has changed since it was read,
+    /// as with all of these.
+    ///
+    /// # Errors
+    /// None that comes from outside.
+    pub fn add_questions(&mut self, before: &Questionnaire, questions: &[Question], now: Instant) -> Result<(), Fault> {
+        self.weigh(before, &[], questions, now)?;
+        for question in questions {
+            let key = keys::question(question.course_id, question.question_id);
+            self.put_new(Part::New, &key, key.holding(question)?)?;
+        }
+        let new = questions.iter().map(|question| question.question_id);
+        self.put_order(before, before.order.iter().copied().chain(new).collect())
+    }
+
+    /// The question `old` becomes `new` and stands at its place from now on.
+    ///
+    /// # Errors
+    /// None that comes from outside.
+    pub fn change_question(&mut self, before: &Questionnaire, old: Question, new: &PlacedQuestion, now: Instant) -> Result<(), Fault> {
+        self.weigh(before, &[old], std::slice::from_ref(&new.question), now)?;
+        let id = new.question.question_id;
+        let key = keys::question(new.question.course_id, id);
+        let put = Put::builder().table_name(self.store.name(key.table)).set_item(Some(key.holding(&new.question)?));
+        self.put(Part::New, put.build()?);
+        let mut order: Vec<QuestionId> = before.order.iter().copied().filter(|other| *other != id).collect();
+        order.insert(new.order.saturating_sub(1).min(order.len()), id);
+        if order == before.order { Ok(()) } else { self.put_order(before, order) }
+    }
+
+    /// The question `old` goes.
+    ///
+    /// # Errors
+    /// None that comes from outside.
+    pub fn remove_question(&mut self, before: &Questionnaire, old: Question, now: Instant) -> Result<(), Fault> {
+        let (key, id) = (keys::question(old.course_id, old.question_id), old.question_id);
+        self.weigh(before, &[old], &[], now)?;
+        self.delete(Part::New, Delete::builder().table_name(self.store.name(key.table)).set_key(Some(key.item())).build()?);
+        self.put_order(before, before.order.iter().copied().filter(|other| *other != id).collect())
+    }
+
+    /// The course has `new` questions instead of `old` ones: it is of the next version, and in front of its
+    /// lists.
+    fn weigh(&mut self, before: &Questionnaire, old: &[Question], new: &[Question], now: Instant) -> Result<(), Fault> {
+        let course = &before.course.outline;
+        let after = Outline { updated_at: now.max(course.updated_at), ..course.clone() };
+        let update: UpdateBuilder = self
+            .course_update(course.course_id, "card.version = :before")
+            .update_expression(
+                "SET card.version = card.version + :one, card.updatedAt = :now, listSk = :change, authoredSk = :change, \
+                 card.questionCount = :count, questionBytes = :bytes",
+            )
+            .expression_attribute_values(":before", number(course.version))
+            .expression_attribute_values(":one", number(1))
+            .expression_attribute_values(":now", value(&after.updated_at)?)
+            .expression_attribute_values(":change", text(&keys::change_of(&after)))
+            .expression_attribute_values(":count", number(before.order.len() + new.len() - old.len()))
+            .expression_attribute_values(":bytes", number((before.bytes + length(new)).saturating_sub(length(old))));
+        self.update(Part::Course, update.build()?);
+        Ok(())
+    }
+
+    fn put_order(&mut self, before: &Questionnaire, order: Vec<QuestionId>) -> Result<(), Fault> {
+        let key = keys::order(before.course.outline.course_id);
+        let mut item = key.item();
+        item.insert("ids".to_owned(), value(&order)?);
+        self.put_over(Part::New, &key, item)
+    }
+}

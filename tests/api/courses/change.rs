@@ -1,0 +1,146 @@
+use common::{Message, Refusal};
+use domain::Profile;
+use futures_util::future::join_all;
+use serde_json::json;
+use tests::{Someone, World};
+
+use super::{begun, draft, id_of, published, question, wish};
+
+const CHOSEN: &str = "0198C0DE-0000-7000-8000-00000000000A";
+
+#[tokio::test]
+async fn what_is_not_said_again_is_not_said_any_more() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let mut full = wish("Soudure");
+    full["price"] = json!(30);
+    full["currency"] = json!("EUR");
+    let before = begun(&trainer, full).await;
+    let path = format!("/courses/{}", id_of(&before));
+    let body = json!({ "courseTitle": "Soudure", "state": "PUBLISHED", "createdBy": "x", "questionCount": 7, "courseID": "x" });
+    let after = trainer.put(&path, body).await.tells(Message::CourseUpdated)["course"].clone();
+    let mut expected = before;
+    for field in ["description", "price", "courseType", "sectionOfMatter", "contactEmail"] {
+        expected[field] = json!(null);
+    }
+    expected["currency"] = json!("TND");
+    expected["version"] = json!(2);
+    expected["updatedAt"] = after["updatedAt"].clone();
+    assert_eq!(after, expected);
+    assert_eq!(trainer.get(&path).await.shows()["course"], expected);
+}
+
+#[tokio::test]
+async fn a_client_may_choose_the_identifier_of_a_new_course() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let path = format!("/courses/{CHOSEN}");
+    let created = trainer.put(&path, wish("Soudure")).await.tells(Message::CourseCreated)["course"].clone();
+    assert_eq!((created["courseID"].as_str(), &created["state"]), (Some(CHOSEN.to_lowercase().as_str()), &json!("DRAFT")));
+    trainer.put(&path, wish("Brasage")).await.tells(Message::CourseUpdated);
+    for id in ["x", "00000000-0000-0000-0000-000000000000", "0198c0de000070008000000000000001"] {
+        trainer.put(&format!("/courses/{id}"), wish("Soudure")).await.refuses(Refusal::CourseNotFound);
+    }
+}
+
+#[tokio::test]
+async fn of_twenty_writers_with_one_version_one_is_heard() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
+    let writers = (0..20).map(|number| {
+        let (trainer, path) = (trainer.clone(), path.clone());
+        let mut body = wish(&format!("Soudure {number}"));
+        body["version"] = json!(1);
+        body["courseSubTitle"] = json!(format!("Niveau {number}"));
+        tokio::spawn(async move { trainer.put(&path, body).await })
+    });
+    let answers: Vec<_> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
+    let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
+    assert_eq!(
+        (statuses.iter().filter(|status| **status == 200).count(), statuses.iter().filter(|status| **status == 412).count()),
+        (1, 19)
+    );
+    let heard = answers.iter().find(|answer| answer.status == 200).unwrap().json()["course"].clone();
+    assert_eq!(trainer.get(&path).await.shows()["course"], heard);
+    assert_eq!(heard["courseTitle"].as_str().unwrap().split(' ').nth(1), heard["courseSubTitle"].as_str().unwrap().split(' ').nth(1));
+}
+
+#[tokio::test]
+async fn of_twenty_who_begin_one_course_one_creates_it() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let path = format!("/courses/{CHOSEN}");
+    let writers = (0..20).map(|number| {
+        let (trainer, path) = (trainer.with("if-none-match", "*"), path.clone());
+        tokio::spawn(async move { trainer.put(&path, wish(&format!("Soudure {number}"))).await.status })
+    });
+    let statuses: Vec<u16> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(
+        (statuses.iter().filter(|status| **status == 201).count(), statuses.iter().filter(|status| **status == 412).count()),
+        (1, 19)
+    );
+}
+
+#[tokio::test]
+async fn nobody_replaces_what_he_has_not_seen() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let id = draft(&trainer, "Soudure").await;
+    let path = format!("/courses/{id}");
+    let tag = trainer.get(&path).await.header("etag").to_owned();
+    trainer.with("if-match", &tag).put(&path, wish("Brasage")).await.tells(Message::CourseUpdated);
+    trainer.with("if-match", &tag).put(&path, wish("Forge")).await.refuses(Refusal::VersionConflict);
+    let mut stale = wish("Forge");
+    stale["version"] = json!(1);
+    trainer.put(&path, stale).await.refuses(Refusal::VersionConflict);
+    trainer.with("if-none-match", "*").put(&path, wish("Forge")).await.refuses(Refusal::VersionConflict);
+    let tag = trainer.get(&path).await.header("etag").to_owned();
+    trainer.with("if-none-match", &tag).put(&path, wish("Forge")).await.refuses(Refusal::VersionConflict);
+    trainer.with("if-match", "*").put(&path, wish("Forge")).await.tells(Message::CourseUpdated);
+    // questions are a change, too
+    trainer
+        .post(&format!("/courses/questions/{id}"), json!({ "questions": [question("Pourquoi ?")] }))
+        .await
+        .tells(Message::QuestionsAdded);
+    let mut stale = wish("Fonte");
+    stale["version"] = json!(3);
+    trainer.put(&path, stale).await.refuses(Refusal::VersionConflict);
+    let nowhere = format!("/courses/{CHOSEN}");
+    trainer.with("if-match", "*").put(&nowhere, wish("Fonte")).await.refuses(Refusal::VersionConflict);
+    let mut seen = wish("Fonte");
+    seen["version"] = json!(1);
+    trainer.put(&nowhere, seen).await.refuses(Refusal::VersionConflict);
+    assert_eq!(trainer.get(&path).await.shows()["course"]["courseTitle"], "Forge");
+}
+
+#[tokio::test]
+async fn foreign_courses_are_unknown_or_not_ours_to_change() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
+    let elsewhere = world.another_committee("Ailleurs", true).await;
+    for someone in [Someone::with(Profile::Trainer), Someone::with(Profile::CommitteeAdmin).of(elsewhere)] {
+        let other = world.person(someone).await;
+        other.put(&format!("/courses/{hidden}"), wish("Forge")).await.refuses(Refusal::CourseNotFound);
+        other.put(&format!("/courses/{open}"), wish("Forge")).await.refuses(Refusal::Forbidden);
+        // what is wrong with the fields comes first
+        other.put(&format!("/courses/{hidden}"), json!({})).await.refuses_field("courseTitle", Refusal::FieldRequired);
+    }
+    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let changed = admin.put(&format!("/courses/{hidden}"), wish("Forge")).await.tells(Message::CourseUpdated);
+    assert_eq!(changed["course"]["createdBy"], json!(trainer.user().user_id));
+}
+
+#[tokio::test]
+async fn a_published_course_stays_ready() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let path = format!("/courses/{}", published(&trainer, "Soudure").await);
+    let refused = trainer.put(&path, json!({ "courseTitle": "Soudure", "courseType": "ONSITE" })).await;
+    refused.refuses(Refusal::CourseNotReady);
+    let fields: Vec<String> = refused.errors().into_iter().map(|(field, _)| field).collect();
+    assert_eq!(fields, ["description", "sectionOfMatter", "contactEmail", "region", "city", "location"]);
+    assert_eq!(trainer.get(&path).await.shows()["course"]["version"], 2);
+    trainer.put(&path, wish("Brasage")).await.tells(Message::CourseUpdated);
+}

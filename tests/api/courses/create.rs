@@ -1,0 +1,137 @@
+use common::{Message, Refusal};
+use domain::{Grant, Profile};
+use serde_json::{Value, json};
+use tests::{Someone, World};
+
+use super::{begun, wish};
+
+#[tokio::test]
+async fn a_course_begins_as_a_draft_of_its_writer_with_all_its_fields() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let course = begun(&trainer, json!({ "courseTitle": "  Soudure  ", "committeeID": "x", "state": "PUBLISHED", "version": 1 })).await;
+    let expected = json!({
+        "courseID": course["courseID"], "committeeID": world.committee(), "courseTitle": "Soudure", "courseSubTitle": null,
+        "description": null, "price": null, "currency": "TND", "location": null, "courseType": null, "sectionOfMatter": null,
+        "language": "FR", "region": null, "city": null, "contactPerson": null, "contactPhone": null, "contactEmail": null,
+        "startAt": null, "endAt": null, "state": "DRAFT", "version": 1, "questionCount": 0, "createdBy": trainer.user().user_id,
+        "createdAt": course["createdAt"], "updatedAt": course["createdAt"], "publishedAt": null,
+    });
+    assert_eq!(course, expected);
+}
+
+#[tokio::test]
+async fn everything_that_a_course_may_say_is_kept() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let wish = json!({
+        "courseTitle": "تكوين في السلامة المهنية", "courseSubTitle": "Niveau 1 👷", "description": "السطر الأول\n\tالسطر الثاني  ",
+        "price": 19.9, "currency": "EUR", "location": "Salle 3, 2ᵉ étage", "courseType": "HYBRID", "sectionOfMatter": "Sécurité",
+        "language": "AR", "region": "Sfax", "city": "صفاقس", "contactPerson": "أمل التونسي", "contactPhone": "+21674000101",
+        "contactEmail": "Cours@EXAMPLE.org", "startAt": "2027-01-10", "endAt": "2027-01-12T17:00:00+01:00",
+    });
+    let course = begun(&trainer, wish.clone()).await;
+    let again = trainer.get(&format!("/courses/{}", course["courseID"].as_str().unwrap())).await.shows()["course"].clone();
+    assert_eq!(again, course);
+    let mut expected = wish;
+    expected["contactEmail"] = json!("cours@example.org");
+    expected["startAt"] = json!("2027-01-10T00:00:00.000Z");
+    expected["endAt"] = json!("2027-01-12T16:00:00.000Z");
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(&course[field], value, "{field}");
+    }
+}
+
+#[tokio::test]
+async fn each_bad_field_is_named() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let long = |length: usize| "é".repeat(length);
+    for (field, value, refusal) in [
+        ("courseTitle", json!(""), Refusal::FieldRequired),
+        ("courseTitle", json!(null), Refusal::FieldRequired),
+        ("courseTitle", json!("   "), Refusal::FieldRequired),
+        ("courseTitle", json!(7), Refusal::FieldType),
+        ("courseTitle", json!(long(201)), Refusal::FieldLength),
+        ("courseTitle", json!("a\nb"), Refusal::FieldFormat),
+        ("courseSubTitle", json!(long(301)), Refusal::FieldLength),
+        ("description", json!(long(20_001)), Refusal::FieldLength),
+        ("description", json!("a\u{0}b"), Refusal::FieldFormat),
+        ("description", json!(["x"]), Refusal::FieldType),
+        ("price", json!("19.9"), Refusal::FieldType),
+        ("price", json!(""), Refusal::FieldType),
+        ("price", json!(-1), Refusal::FieldValue),
+        ("price", json!(19.999), Refusal::FieldFormat),
+        ("price", json!(1e10), Refusal::FieldValue),
+        ("currency", json!("DINAR"), Refusal::FieldValue),
+        ("currency", json!("tnd"), Refusal::FieldValue),
+        ("courseType", json!("onsite"), Refusal::FieldValue),
+        ("courseType", json!(1), Refusal::FieldType),
+        ("language", json!("fr"), Refusal::FieldFormat),
+        ("location", json!(long(301)), Refusal::FieldLength),
+        ("sectionOfMatter", json!(long(101)), Refusal::FieldLength),
+        ("region", json!(long(101)), Refusal::FieldLength),
+        ("city", json!("a\tb"), Refusal::FieldFormat),
+        ("contactPerson", json!(long(101)), Refusal::FieldLength),
+        ("contactPhone", json!("74000101"), Refusal::FieldFormat),
+        ("contactPhone", json!("+2167400010"), Refusal::FieldValue),
+        ("contactEmail", json!("nobody"), Refusal::EmailInvalid),
+        ("startAt", json!("tomorrow"), Refusal::FieldFormat),
+        ("endAt", json!(1_800_000_000), Refusal::FieldType),
+    ] {
+        let mut body = json!({ "courseTitle": "x" });
+        body[field] = value;
+        trainer.post("/courses", body).await.refuses_field(field, refusal);
+    }
+    let backwards = json!({ "courseTitle": "x", "startAt": "2027-01-02", "endAt": "2027-01-01T23:59:59Z" });
+    trainer.post("/courses", backwards).await.refuses_field("endAt", Refusal::FieldValue);
+    trainer
+        .post("/courses", json!({ "courseTitle": "x", "startAt": "2027-01-02", "endAt": "2027-01-02" }))
+        .await
+        .tells(Message::CourseCreated);
+    let several = trainer.post("/courses", json!({ "price": "x", "language": "x" })).await;
+    several.refuses(Refusal::Validation);
+    assert_eq!(several.errors().len(), 3);
+}
+
+#[tokio::test]
+async fn a_price_is_never_rounded() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let send = |price: &str| {
+        let body = format!(r#"{{"courseTitle":"x","price":{price}}}"#);
+        let trainer = trainer.json();
+        async move { trainer.send(http::Method::POST, "/api/v1/courses", body.into()).await }
+    };
+    for (price, told) in
+        [("0", "0"), ("0.10", "0.1"), ("19.99", "19.99"), ("1e2", "100"), ("9999999999.99", "9999999999.99"), ("250.0", "250")]
+    {
+        let answer = send(price).await;
+        answer.tells(Message::CourseCreated);
+        let body = String::from_utf8(answer.body.to_vec()).unwrap();
+        assert!(body.contains(&format!(r#""price":{told},"#)), "{price}: {body}");
+    }
+    // the nearest double of both is 19.99 and 0.1
+    for price in ["19.9900000000000000000001", "0.1000000000000000055511151231257827"] {
+        send(price).await.refuses_field("price", Refusal::FieldFormat);
+    }
+}
+
+#[tokio::test]
+async fn who_may_not_write_courses_writes_none() {
+    let world = World::new().await;
+    let member = world.member().await;
+    member.post("/courses", wish("x")).await.refuses(Refusal::Forbidden);
+    world
+        .person(Someone::with(Profile::Member).granted(&[Grant::CoursesWrite]))
+        .await
+        .post("/courses", wish("x"))
+        .await
+        .tells(Message::CourseCreated);
+    world.person(Someone::with(Profile::Trainer).unverified()).await.post("/courses", wish("x")).await.refuses(Refusal::AccountNotVerified);
+    let closed = world.another_committee("Fermé", false).await;
+    world.person(Someone::with(Profile::Trainer).of(closed)).await.post("/courses", wish("x")).await.refuses(Refusal::CommitteeInactive);
+    let items = world.items("records");
+    let courses = items.iter().filter(|item: &&Value| item["pk"]["S"].as_str().unwrap().starts_with("COURSE#"));
+    assert_eq!(courses.count(), 1);
+}

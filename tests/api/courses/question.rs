@@ -1,0 +1,118 @@
+use common::{Message, Refusal};
+use domain::Profile;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use tests::{Person, Someone, World};
+
+use super::{draft, question, questions_of};
+
+/// A course with questions of these wordings, and the paths of the questions.
+async fn asked(person: &Person, texts: &[&str]) -> (String, Vec<String>) {
+    let id = draft(person, "Soudure").await;
+    let questions: Vec<Value> = texts.iter().map(|text| question(text)).collect();
+    let added = person.post(&format!("/courses/questions/{id}"), json!({ "questions": questions })).await.tells(Message::QuestionsAdded);
+    let paths =
+        added["questions"].as_array().unwrap().iter().map(|one| format!("/courses/questions/{id}/{}", one["questionID"].as_str().unwrap()));
+    let paths = paths.collect();
+    (id, paths)
+}
+
+#[tokio::test]
+async fn a_question_is_shown_to_whoever_sees_its_course() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let (id, paths) = asked(&trainer, &["un", "deux"]).await;
+    let shown = trainer.get(&paths[1]).await.shows()["question"].clone();
+    assert_eq!((&shown["question"], &shown["order"], &shown["courseID"]), (&json!("deux"), &json!(2), &json!(id)));
+    world.member().await.get(&paths[1]).await.refuses(Refusal::CourseNotFound);
+    trainer.get(&format!("/courses/questions/{id}/x")).await.refuses(Refusal::QuestionNotFound);
+    trainer.get(&paths[1].replace(&id, "x")).await.refuses(Refusal::CourseNotFound);
+    let (_, others) = asked(&trainer, &["trois"]).await;
+    let foreign = format!("/courses/questions/{id}/{}", others[0].rsplit('/').next().unwrap());
+    trainer.get(&foreign).await.refuses(Refusal::QuestionNotFound);
+    trainer.put(&foreign, question("x")).await.refuses(Refusal::QuestionNotFound);
+    trainer.delete(&foreign).await.refuses(Refusal::QuestionNotFound);
+}
+
+#[tokio::test]
+async fn a_question_says_something_else_where_it_stands() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let (id, paths) = asked(&trainer, &["un", "deux", "trois"]).await;
+    let before = trainer.get(&paths[1]).await.shows()["question"].clone();
+    let body = json!({ "language": "AR", "question": "لماذا؟", "questionType": "DROPDOWN", "required": true, "options": ["أ", "ب"] });
+    let after = trainer.put(&paths[1], body.clone()).await.tells(Message::QuestionUpdated)["question"].clone();
+    let mut expected = before;
+    for (field, value) in body.as_object().unwrap() {
+        expected[field] = value.clone();
+    }
+    assert_eq!(after, expected);
+    assert_eq!(trainer.get(&paths[1]).await.shows()["question"], expected);
+    assert_eq!(questions_of(&trainer, &id).await, ["un", "لماذا؟", "trois"]);
+    assert_eq!(trainer.get(&format!("/courses/{id}")).await.shows()["course"]["version"], 3);
+    trainer.put(&paths[1], json!({ "order": 1 })).await.refuses(Refusal::Validation);
+    for (value, refusal) in [
+        (json!(-1), Refusal::FieldValue),
+        (json!(201), Refusal::FieldValue),
+        (json!("1"), Refusal::FieldType),
+        (json!(1.5), Refusal::FieldType),
+    ] {
+        let mut body = question("deux");
+        body["order"] = value;
+        trainer.put(&paths[1], body).await.refuses_field("order", refusal);
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_moved_and_the_others_close_up() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let (id, paths) = asked(&trainer, &["a", "b", "c", "d"]).await;
+    let texts = ["a", "b", "c", "d"];
+    for (moved, order, told, expected) in [
+        (3, 1, 1, ["d", "a", "b", "c"]),
+        (3, 3, 3, ["a", "b", "d", "c"]),
+        (0, 0, 1, ["a", "b", "d", "c"]),
+        (0, 200, 4, ["b", "d", "c", "a"]),
+    ] {
+        let mut body = question(texts[moved]);
+        body["order"] = json!(order);
+        let after = trainer.put(&paths[moved], body).await.tells(Message::QuestionUpdated);
+        assert_eq!(after["question"]["order"], told);
+        assert_eq!(questions_of(&trainer, &id).await, expected);
+    }
+    trainer.delete(&paths[3]).await.tells(Message::QuestionDeleted);
+    assert_eq!(questions_of(&trainer, &id).await, ["b", "c", "a"]);
+    trainer.delete(&paths[3]).await.refuses(Refusal::QuestionNotFound);
+}
+
+#[tokio::test]
+async fn changes_at_once_are_all_done_or_told() {
+    let world = World::with(&[("RATE_LIMIT", "100000")]).await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let texts: Vec<String> = (0..8).map(|number| format!("q{number}")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let (id, paths) = asked(&trainer, &texts).await;
+    let changes = paths.iter().cloned().enumerate().map(|(number, path)| {
+        let trainer = trainer.clone();
+        tokio::spawn(async move {
+            let mut body = question(&format!("nouvelle {number}"));
+            body["order"] = json!(1);
+            if number % 2 == 0 { trainer.delete(&path).await.status } else { trainer.put(&path, body).await.status }
+        })
+    });
+    let statuses: Vec<u16> = join_all(changes).await.into_iter().map(Result::unwrap).collect();
+    assert!(statuses.iter().all(|status| [200, 409].contains(status)), "{statuses:?}");
+    let mut left = questions_of(&trainer, &id).await;
+    left.sort();
+    let mut expected: Vec<String> = Vec::new();
+    for (number, status) in statuses.iter().enumerate() {
+        match (number % 2 == 0, *status) {
+            (true, 200) => {}
+            (_, 409) => expected.push(format!("q{number}")),
+            _ => expected.push(format!("nouvelle {number}")),
+        }
+    }
+    expected.sort();
+    assert_eq!(left, expected);
+}

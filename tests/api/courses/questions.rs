@@ -1,0 +1,163 @@
+use common::{Message, Refusal};
+use domain::Profile;
+use futures_util::future::join_all;
+use local::faults::{Fault, Mode};
+use serde_json::{Value, json};
+use tests::{Someone, World};
+
+use super::{draft, published, question, questions_of};
+
+fn questions(range: std::ops::Range<u32>) -> Value {
+    json!({ "questions": range.map(|number| question(&format!("Question {number} ?"))).collect::<Vec<Value>>() })
+}
+
+#[tokio::test]
+async fn questions_come_in_the_order_in_which_they_were_sent() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let id = draft(&trainer, "Soudure").await;
+    let path = format!("/courses/questions/{id}");
+    let added = trainer.post(&path, questions(0..50)).await;
+    assert!(added.cost.round_trips <= 3, "{:?}", added.cost);
+    let added = added.tells(Message::QuestionsAdded)["questions"].as_array().unwrap().clone();
+    assert_eq!(added.len(), 50);
+    let first = json!({
+        "questionID": added[0]["questionID"], "courseID": id, "language": "FR", "question": "Question 0 ?", "questionType": "SHORT_REPLY",
+        "order": 1, "required": false, "options": null, "createdAt": added[0]["createdAt"],
+    });
+    assert_eq!(added[0], first);
+    let more = json!({ "questions": [
+        { "language": "AR", "question": "ما رأيك؟\n\t…", "questionType": "MULTIPLE_CHOICE", "required": true, "options": [" نعم ", "لا"] },
+    ] });
+    let more = trainer.post(&path, more).await.tells(Message::QuestionsAdded)["questions"][0].clone();
+    assert_eq!((&more["order"], &more["required"], &more["options"]), (&json!(51), &json!(true), &json!(["نعم", "لا"])));
+    let shown = trainer.get(&format!("/courses/{id}")).await.shows();
+    assert_eq!(shown["questions"].as_array().unwrap()[..50], added[..]);
+    assert_eq!(shown["questions"][50], more);
+    assert_eq!((&shown["course"]["questionCount"], &shown["course"]["version"]), (&json!(51), &json!(3)));
+}
+
+#[tokio::test]
+async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let id = draft(&trainer, "Soudure").await;
+    let path = format!("/courses/questions/{id}");
+    for (body, field, refusal) in [
+        (json!({}), "questions", Refusal::FieldRequired),
+        (json!({ "questions": null }), "questions", Refusal::FieldRequired),
+        (json!({ "questions": [] }), "questions", Refusal::FieldRequired),
+        (json!({ "questions": {} }), "questions", Refusal::FieldType),
+        (questions(0..51), "questions", Refusal::FieldLength),
+        (json!({ "questions": [question("Pourquoi ?"), "x"] }), "questions[1]", Refusal::FieldType),
+    ] {
+        trainer.post(&path, body).await.refuses_field(field, refusal);
+    }
+    let with = |field: &str, value: Value| {
+        let mut one = question("Pourquoi ?");
+        one[field] = value;
+        json!({ "questions": [question("Comment ?"), one] })
+    };
+    for (field, value, told, refusal) in [
+        ("language", json!(null), "language", Refusal::FieldRequired),
+        ("language", json!("Fr"), "language", Refusal::FieldFormat),
+        ("question", json!(" "), "question", Refusal::FieldRequired),
+        ("question", json!("é".repeat(1001)), "question", Refusal::FieldLength),
+        ("question", json!("a\u{7}"), "question", Refusal::FieldFormat),
+        ("questionType", json!("LONG"), "questionType", Refusal::FieldValue),
+        ("questionType", json!("DROPDOWN"), "options", Refusal::FieldRequired),
+        ("required", json!("true"), "required", Refusal::FieldType),
+        ("options", json!(["oui", "non"]), "options", Refusal::FieldValue),
+        ("options", json!("oui"), "options", Refusal::FieldType),
+        ("options", json!(["oui", 1]), "options[1]", Refusal::FieldType),
+        ("options", json!(["é".repeat(201)]), "options[0]", Refusal::FieldLength),
+    ] {
+        trainer.post(&path, with(field, value)).await.refuses_field(&format!("questions[1].{told}"), refusal);
+    }
+    let two =
+        json!({ "questions": [{ "language": "x" }, question("Comment ?"), { "question": 1, "language": "FR", "questionType": "FILE" }] });
+    let refused = trainer.post(&path, two).await;
+    refused.refuses(Refusal::Validation);
+    let fields: Vec<String> = refused.errors().into_iter().map(|(field, _)| field).collect();
+    assert_eq!(fields, ["questions[0].language", "questions[0].question", "questions[0].questionType", "questions[2].question"]);
+    assert_eq!(questions_of(&trainer, &id).await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_course_never_has_more_than_two_hundred() {
+    let world = World::with(&[("RATE_LIMIT", "100000")]).await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let id = draft(&trainer, "Soudure").await;
+    let path = format!("/courses/questions/{id}");
+    trainer.post(&path, questions(0..30)).await.tells(Message::QuestionsAdded);
+    let writers = (0..12).map(|_| {
+        let (trainer, path) = (trainer.clone(), path.clone());
+        tokio::spawn(async move { trainer.post(&path, questions(0..20)).await })
+    });
+    let answers: Vec<_> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
+    let added = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(added, 8);
+    for refused in answers.iter().filter(|answer| answer.status != 200) {
+        refused.refuses(Refusal::QuestionsLimit);
+    }
+    assert_eq!(questions_of(&trainer, &id).await.len(), 190);
+    trainer.post(&path, questions(0..11)).await.refuses(Refusal::QuestionsLimit);
+    trainer.post(&path, questions(0..10)).await.tells(Message::QuestionsAdded);
+    trainer.post(&path, questions(0..1)).await.refuses(Refusal::QuestionsLimit);
+    let mut places: Vec<u64> = answers
+        .iter()
+        .filter(|answer| answer.status == 200)
+        .map(|answer| answer.json()["questions"][0]["order"].as_u64().unwrap())
+        .collect();
+    places.sort_unstable();
+    assert_eq!(places, (0..8).map(|number| 31 + 20 * number).collect::<Vec<u64>>(), "each was told where its questions stand");
+}
+
+#[tokio::test]
+async fn a_course_never_has_more_than_a_megabyte_of_them() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let id = draft(&trainer, "Soudure").await;
+    let path = format!("/courses/questions/{id}");
+    let options: Vec<String> = (0..50).map(|number| format!("{number:0>200}")).collect();
+    let long = json!({ "language": "FR", "question": "x", "questionType": "DROPDOWN", "options": options });
+    let nine = json!({ "questions": vec![long.clone(); 9] });
+    for _ in 0..10 {
+        trainer.post(&path, nine.clone()).await.tells(Message::QuestionsAdded);
+    }
+    trainer.post(&path, nine).await.refuses(Refusal::QuestionsLimit);
+    trainer.post(&path, json!({ "questions": vec![long; 6] })).await.tells(Message::QuestionsAdded);
+    // all of it is read again, past what one answer of the store holds
+    assert_eq!(questions_of(&trainer, &id).await.len(), 96);
+}
+
+#[tokio::test]
+async fn all_are_added_or_none() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let id = draft(&trainer, "Soudure").await;
+    let path = format!("/courses/questions/{id}");
+    world.strike(Fault::new(Mode::Refuse).on("TransactWriteItems"));
+    trainer.post(&path, questions(0..50)).await.refuses(Refusal::Unavailable);
+    world.heal();
+    assert_eq!(questions_of(&trainer, &id).await, [""; 0]);
+    world.strike(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
+    trainer.post(&path, questions(0..50)).await.tells(Message::QuestionsAdded);
+    assert_eq!(questions_of(&trainer, &id).await.len(), 50);
+}
+
+#[tokio::test]
+async fn only_writers_of_the_course_add_questions() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
+    let other = world.person(Someone::with(Profile::Trainer)).await;
+    let add = |id: String| {
+        let other = other.clone();
+        async move { other.post(&format!("/courses/questions/{id}"), questions(0..1)).await }
+    };
+    add(hidden).await.refuses(Refusal::CourseNotFound);
+    add("x".to_owned()).await.refuses(Refusal::CourseNotFound);
+    add(open.clone()).await.refuses(Refusal::Forbidden);
+    world.member().await.post(&format!("/courses/questions/{open}"), questions(0..1)).await.refuses(Refusal::Forbidden);
+}

@@ -1,0 +1,30 @@
+use common::Message;
+use serde_json::json;
+use tests::World;
+
+use super::{fetch, kept, wish};
+
+#[tokio::test]
+async fn the_owner_gets_a_link_to_what_has_come() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let announced = member.post("/files", wish("b.txt", 5)).await.tells(Message::FileCreated);
+    let pending = member.get(&format!("/files/{}", announced["file"]["fileID"].as_str().unwrap())).await.shows();
+    assert_eq!(pending["file"], announced["file"]);
+
+    let id = kept(&member, wish("Programme \"été\" ٢.txt", 5), b"hallo").await;
+    let file = member.get(&format!("/files/{id}")).await.shows()["file"].clone();
+    let url = file["url"].as_str().unwrap();
+    let (status, headers, body) = fetch(url).await;
+    assert_eq!((status, &body[..]), (200, b"hallo".as_slice()));
+    let disposition = "attachment; filename=\"Programme __t__ _.txt\"; filename*=UTF-8''Programme%20%22%C3%A9t%C3%A9%22%20%D9%A2.txt";
+    assert_eq!(headers["content-disposition"], disposition);
+    assert_eq!(headers["content-type"], "text/plain");
+    // nothing about it may be changed
+    for changed in [url.replace(&id, "x"), url.replace("attachment", "inline"), url.replace("plain", "html")] {
+        assert_eq!(fetch(&changed).await.0, 403, "{changed}");
+    }
+    let bare = url.split('?').next().unwrap();
+    assert_eq!(fetch(bare).await.0, 403);
+    assert_eq!(file["status"], json!("READY"));
+}
