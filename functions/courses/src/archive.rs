@@ -2,8 +2,7 @@
 
 use axum::extract::State;
 use common::{Message, Now, Path, Refusal, Reply, told};
-use domain::{CourseId, audit::AuditEntry, course::State as Stage};
-use identity::chance;
+use domain::{CourseId, course::State as Stage};
 use store::Outcome;
 
 use crate::{Courses, Shown, rights::Writer};
@@ -14,10 +13,7 @@ pub(crate) async fn archive(State(courses): State<Courses>, Now(now): Now, write
         if before.outline.state == Stage::Archived {
             return told(Message::CourseArchived, Shown { course: before });
         }
-        let after = before.brought_to(Stage::Archived, now);
-        let mut archive = courses.store.transaction();
-        archive.change_course(&before.outline, &after)?;
-        archive.note(&AuditEntry::of_course(chance::id(now), writer.0.user.user_id, &before.outline, Stage::Archived, now))?;
+        let (after, archive) = courses.brought(&before, Stage::Archived, writer.0.user.user_id, now)?;
         if archive.commit().await? == Outcome::Done {
             return told(Message::CourseArchived, Shown { course: after });
         }

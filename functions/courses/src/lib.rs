@@ -17,10 +17,16 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use common::{BadSetting, Cursors, Key, Setup, effect};
-use domain::{course::Course, question::PlacedQuestion};
+use common::{BadSetting, Cursors, Failure, Key, Setup, effect};
+use domain::{
+    Instant, UserId,
+    audit::AuditEntry,
+    course::{Course, State as Stage},
+    question::PlacedQuestion,
+};
+use identity::chance;
 use serde::Serialize;
-use store::Store;
+use store::{Store, Transaction};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
@@ -51,6 +57,17 @@ pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
         .route("/courses/questions/{courseId}", post(questions::add))
         .route("/courses/questions/{courseId}/{questionId}", get(question::show).put(question::change).delete(question::remove))
         .with_state(courses))
+}
+
+impl Courses {
+    /// `before` as `actor` brings it to `stage` at `now`, and the transaction that does so and notes it.
+    fn brought(&self, before: &Course, stage: Stage, actor: UserId, now: Instant) -> Result<(Course, Transaction), Failure> {
+        let after = before.brought_to(stage, now);
+        let mut bring = self.store.transaction();
+        bring.change_course(&before.outline, &after)?;
+        bring.note(&AuditEntry::of_course(chance::id(now), actor, &before.outline, stage, now))?;
+        Ok((after, bring))
+    }
 }
 
 /// A course alone.

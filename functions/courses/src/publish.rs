@@ -4,10 +4,8 @@ use axum::extract::State;
 use common::{Failure, FieldError, Message, Now, Path, Refusal, Refused, Reply, told};
 use domain::{
     CourseId,
-    audit::AuditEntry,
     course::{Course, State as Stage},
 };
-use identity::chance;
 use store::{Outcome, Part};
 
 use crate::{Courses, Shown, rights::Publisher};
@@ -22,11 +20,8 @@ pub(crate) async fn publish(State(courses): State<Courses>, Now(now): Now, publi
         if !before.unready().is_empty() {
             return Err(courses.why_not(&before).await?.into());
         }
-        let after = before.brought_to(Stage::Published, now);
-        let mut publish = courses.store.transaction();
-        publish.change_course(&before.outline, &after)?;
+        let (after, mut publish) = courses.brought(&before, Stage::Published, publisher.0.user.user_id, now)?;
         publish.require_active_committee(after.outline.committee_id)?;
-        publish.note(&AuditEntry::of_course(chance::id(now), publisher.0.user.user_id, &before.outline, Stage::Published, now))?;
         match publish.commit().await? {
             Outcome::Done => return told(Message::CoursePublished, Shown { course: after }),
             Outcome::Refused(Part::Committee) => return Err(courses.why_not(&before).await?.into()),

@@ -2,8 +2,7 @@
 
 use axum::extract::State;
 use common::{Message, Now, Path, Refusal, Reply, told};
-use domain::{CourseId, audit::AuditEntry, course::State as Stage};
-use identity::chance;
+use domain::{CourseId, course::State as Stage};
 use store::Outcome;
 
 use crate::{Courses, Shown, rights::Publisher};
@@ -19,10 +18,7 @@ pub(crate) async fn to_draft(
         if before.outline.state == Stage::Draft {
             return told(Message::CourseReturned, Shown { course: before });
         }
-        let after = before.brought_to(Stage::Draft, now);
-        let mut take_back = courses.store.transaction();
-        take_back.change_course(&before.outline, &after)?;
-        take_back.note(&AuditEntry::of_course(chance::id(now), publisher.0.user.user_id, &before.outline, Stage::Draft, now))?;
+        let (after, take_back) = courses.brought(&before, Stage::Draft, publisher.0.user.user_id, now)?;
         if take_back.commit().await? == Outcome::Done {
             return told(Message::CourseReturned, Shown { course: after });
         }
