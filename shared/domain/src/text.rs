@@ -214,4 +214,23 @@ mod tests {
         assert_eq!("reg".parse::<ShortCode>(), Err(Flaw::Format));
         assert_eq!("ABCDEFGHIJK".parse::<ShortCode>(), Err(Flaw::Length));
     }
+
+    proptest::proptest! {
+        /// Whoever types a word that he was shown in any case, or copies a folded one, asks for the same word.
+        #[test]
+        fn a_word_stays_the_word_that_it_is(text in "\\PC{0,60}") {
+            for word in words(&text) {
+                proptest::prop_assert!(word.chars().count() >= 2 && word.chars().count() <= 64);
+                proptest::prop_assert_eq!(words(&word).collect::<Vec<_>>(), [word.clone()]);
+                proptest::prop_assert_eq!(words(&word.to_uppercase()).collect::<Vec<_>>(), [word]);
+            }
+        }
+
+        #[test]
+        fn lines_and_prose_are_measured_in_code_points(text in "\\PC{0,12}") {
+            let length = text.trim().chars().count();
+            proptest::prop_assert_eq!(text.parse::<Line<8>>().is_ok(), (1..=8).contains(&length));
+            proptest::prop_assert_eq!(text.parse::<Prose<8>>().is_ok(), length > 0 && text.chars().count() <= 8);
+        }
+    }
 }
