@@ -14,9 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Fault, Page, Part, Store, Transaction,
-    keys::{self, Place, Table, WORDS_DUE},
+    keys::{self, Place, SWEPT_AFTER, Table, WORDS_DUE},
     table::{Carded, Item, Order, number, text, value},
-    words::SWEPT_AFTER,
 };
 
 /// A course as it is stored.

@@ -76,6 +76,8 @@
 mod costs;
 mod schema;
 
+use std::time::Duration;
+
 pub use costs::{Budget, COSTS};
 use data_encoding::HEXLOWER;
 use domain::{
@@ -164,6 +166,10 @@ pub(crate) fn outbox(id: Uuid) -> Key {
 }
 
 pub(crate) const OUTBOX_PREFIX: &str = "OUTBOX#";
+
+/// What is to be done at once stands in `due` for so much later: then the sweeper looks at it, whatever the
+/// stream did.
+pub(crate) const SWEPT_AFTER: Duration = Duration::from_secs(60);
 
 /// The partition of the index `due` in which outgoing messages wait.
 pub(crate) const OUTBOX_DUE: &str = "OUTBOX";

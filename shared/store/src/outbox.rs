@@ -11,12 +11,10 @@ use uuid::Uuid;
 
 use crate::{
     Fault, Part, Store, Transaction,
-    keys::{self, OUTBOX_DUE, OUTBOX_PREFIX},
+    keys::{self, OUTBOX_DUE, OUTBOX_PREFIX, SWEPT_AFTER},
     table::{number, text, ttl, value},
 };
 
-/// The sweeper looks at a message after this long, whatever the stream did.
-const SWEPT_AFTER: Duration = Duration::from_secs(60);
 /// How long it is known what became of a message.
 const KEPT: Duration = Duration::from_secs(30 * 86_400);
 

@@ -6,7 +6,7 @@
 //! entries follow in one transaction with the removal of that mark. What is found is held against the course
 //! itself, so an entry that is late says nothing false.
 
-use std::{collections::HashMap, time::Duration};
+use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{AttributeValue, Delete, ReturnConsumedCapacity, Update};
 use domain::{
@@ -25,8 +25,6 @@ use crate::{
     table::{Carded, Item, number, text, value},
 };
 
-/// The sweeper looks at a course after this long, whatever the stream did.
-pub(crate) const SWEPT_AFTER: Duration = Duration::from_secs(60);
 /// No search reads more entries.
 const MOST_READ: u16 = 500;
 /// How often the entries are tried anew when somebody changes the course meanwhile.
