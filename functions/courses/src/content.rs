@@ -7,8 +7,8 @@ use domain::{
     user::User,
 };
 
-/// Everything that a course may say, and the version that it was read from. A field that is not there is as
-/// one that is null: unset, or the default.
+/// Everything that a course may say, and the version that it was read from. A field that is not there is
+/// unset, or has its default.
 #[derive(Debug, Clone)]
 pub(crate) struct Content {
     course: Course,
@@ -22,11 +22,11 @@ impl<S> FromFields<S> for Content {
         let course_sub_title = fields.nullable("courseSubTitle", text);
         let description = fields.nullable("description", text);
         let price = fields.exact_number("price");
-        let currency = fields.nullable("currency", text);
+        let currency = fields.optional("currency", text);
         let location = fields.nullable("location", text);
         let course_type = fields.nullable("courseType", text);
         let section_of_matter = fields.nullable("sectionOfMatter", text);
-        let language = fields.nullable("language", text);
+        let language = fields.optional("language", text);
         let region = fields.nullable("region", text);
         let city = fields.nullable("city", text);
         let contact_person = fields.nullable("contactPerson", text);
@@ -51,11 +51,11 @@ impl<S> FromFields<S> for Content {
                     course_title: course_title?,
                     course_sub_title: course_sub_title?.flatten(),
                     price: price?.flatten(),
-                    currency: currency?.flatten().unwrap_or_default(),
+                    currency: currency?.unwrap_or_default(),
                     location: location?.flatten(),
                     course_type: course_type?.flatten(),
                     section_of_matter: section_of_matter?.flatten(),
-                    language: language?.flatten().unwrap_or_default(),
+                    language: language?.unwrap_or_default(),
                     region: region?.flatten(),
                     city: city?.flatten(),
                     start_at: start_at?.flatten(),

@@ -32,11 +32,11 @@ pub(crate) fn wording(fields: &mut Fields) -> Option<Wording> {
     let language = fields.required("language", text);
     let question = fields.required("question", text);
     let question_type = fields.required("questionType", text::<QuestionType>);
-    let required = fields.nullable("required", flag);
+    let required = fields.optional("required", flag);
     let options = fields.texts("options");
     let (question_type, options) = (question_type?, options?);
     let options = check_options(question_type, options).map_err(|flaw| fields.refuse("options", flaw)).ok();
-    let required = required?.flatten().unwrap_or(false);
+    let required = required?.unwrap_or(false);
     Some(Wording { language: language?, question: question?, question_type, required, options: options? })
 }
 

@@ -15,19 +15,20 @@ use crate::{Dispatcher, Powers};
 const PAGE: u16 = 100;
 
 impl Dispatcher {
-    /// Removes the picture, the files, the sign-ins and the sessions of a person who was erased, and what his
+    /// Removes the files, the sign-ins, the sessions and the picture of a person who was erased, and what his
     /// courses say of whom to ask: they stay, for they are his committee's, and so is the address from then on.
+    /// The bucket comes last: what everybody sees goes whatever it says.
     pub(crate) async fn forget(&self, id: UserId) -> Result<(), Failure> {
         let Powers { store, objects, clock, .. } = &*self.0;
-        let Some(user) = store.erased_user(id).await? else { return Ok(()) };
-        if let Some(name) = user.avatar.strip_prefix("/media/").filter(|_| user.avatar != DEFAULT_AVATAR) {
-            objects.delete(&format!("{MEDIA}{name}"), clock.now()).await?;
-        }
+        let Some(user) = store.erased_user(id, clock.now()).await? else { return Ok(()) };
         self.give_up_files(id).await?;
         self.take_over_courses(id).await?;
         while store.forget_login_activity(id).await? {}
         while store.forget_sessions(id).await? {}
-        Ok(store.settle_erased(id).await?)
+        if let Some(name) = user.avatar.strip_prefix("/media/").filter(|_| user.avatar != DEFAULT_AVATAR) {
+            objects.delete(&format!("{MEDIA}{name}"), clock.now()).await?;
+        }
+        Ok(store.settle_erased(&user, clock.now()).await?)
     }
 
     async fn give_up_files(&self, id: UserId) -> Result<(), Failure> {

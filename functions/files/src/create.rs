@@ -24,8 +24,8 @@ impl FromFields<Files> for Wish {
         let name = fields.required("name", text);
         let content_type = fields.required("contentType", text);
         let size = fields.required("size", integer(1..=files.max_bytes));
-        let visibility = fields.nullable("visibility", text);
-        let visibility = visibility?.flatten().unwrap_or(Visibility::Private);
+        let visibility = fields.optional("visibility", text);
+        let visibility = visibility?.unwrap_or(Visibility::Private);
         Some(Self { name: name?, content_type: content_type?, size: size?, visibility })
     }
 }

@@ -8,7 +8,7 @@ use axum::{
 };
 use common::{Elsewhere, Failure, Now, Path, Refusal, Told, shown};
 use domain::{FileId, file::File};
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 
 use crate::{Files, Shown};
 
@@ -24,10 +24,12 @@ pub(crate) enum Found {
 
 impl IntoResponse for Found {
     fn into_response(self) -> Response {
-        match self {
+        let mut response = match self {
             Self::Link(link) => link.into_response(),
             Self::File(file) => file.into_response(),
-        }
+        };
+        response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+        response
     }
 }
 
@@ -41,9 +43,11 @@ pub(crate) async fn show(State(files): State<Files>, Now(now): Now, Path(id): Pa
     Ok(Found::Link(Elsewhere { url }))
 }
 
-/// Whether `Accept` names JSON; `*/*` does not.
+/// Whether `Accept` names JSON, and not as what is not wanted; `*/*` does not.
 fn asks_for_json(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
-    let kinds = values.flat_map(|value| value.split(',')).filter_map(|kind| kind.split(';').next());
-    kinds.into_iter().any(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+    values.flat_map(|value| value.split(',')).any(|kind| {
+        let mut parts = kind.split(';').map(str::trim);
+        parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) && !parts.any(|part| part == "q=0")
+    })
 }

@@ -193,8 +193,16 @@ fn in_frames(body: &Bytes) -> impl Body<Data = Bytes, Error = Infallible> + Send
     StreamBody::new(stream::iter(frames))
 }
 
-/// An error as S3 writes it.
-fn s3_error(name: &str, status: StatusCode) -> Response<Full<Bytes>> {
+/// An error as S3 writes it, with the status that it has there
+/// (<https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html>).
+fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
+    let status = match name {
+        "SlowDown" | "ServiceUnavailable" => StatusCode::SERVICE_UNAVAILABLE,
+        "InternalError" => StatusCode::INTERNAL_SERVER_ERROR,
+        "AccessDenied" => StatusCode::FORBIDDEN,
+        "NoSuchKey" => StatusCode::NOT_FOUND,
+        _ => otherwise,
+    };
     let xml = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>on demand</Message></Error>");
     let mut response = Response::new(Full::new(xml.into()));
     *response.status_mut() = status;

@@ -56,9 +56,9 @@ enum Target {
 }
 
 impl Target {
-    /// What nobody may keep a copy of.
-    fn is_about_accounts(&self) -> bool {
-        matches!(self, Self::Path(path) if ["/auth", "/otp", "/users"].iter().any(|start| path.starts_with(start)))
+    /// What nobody may keep a copy of: what is told of accounts, and links that are good for minutes.
+    fn is_fleeting(&self) -> bool {
+        matches!(self, Self::Path(path) if ["/auth", "/files", "/otp", "/users"].iter().any(|start| path.starts_with(start)))
     }
 }
 
@@ -149,7 +149,7 @@ impl Inner {
             Caller::Person(person) => Some(Arc::clone(person)),
             _ => None,
         };
-        let no_store = target.is_about_accounts();
+        let no_store = target.is_fleeting();
         let mut response = if standing.is_over {
             Failure::from(Refusal::TooManyRequests).into_response()
         } else {

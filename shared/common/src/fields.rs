@@ -5,7 +5,7 @@ use std::{borrow::Cow, collections::HashMap, fmt, ops::RangeInclusive, str::From
 use bytes::Bytes;
 use domain::{Flaw, Line, Phone};
 use secrecy::SecretString;
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Number, Value, value::RawValue};
 
 use crate::{FieldError, Refusal};
 
@@ -213,7 +213,10 @@ pub fn flag(value: Value) -> Result<bool, Flaw> {
 /// `Type` for anything but a whole number, `Value` outside the range.
 pub fn integer<N: TryFrom<u64> + PartialOrd>(range: RangeInclusive<N>) -> impl FnOnce(Value) -> Result<N, Flaw> {
     move |value| {
-        let number = value.as_number().filter(|number| number.is_i64() || number.is_u64()).ok_or(Flaw::Type)?;
+        // Beyond 64 bits a whole number is read as a double.
+        let is_huge = |number: &Number| number.as_f64().is_some_and(|number| number.abs() >= 9e18);
+        let is_whole = |number: &&Number| number.is_i64() || number.is_u64() || is_huge(number);
+        let number = value.as_number().filter(is_whole).ok_or(Flaw::Type)?;
         number.as_u64().and_then(|number| N::try_from(number).ok()).filter(|number| range.contains(number)).ok_or(Flaw::Value)
     }
 }

@@ -120,7 +120,7 @@ impl IntoResponse for Image {
     }
 }
 
-/// The way to what lies elsewhere for a short while: 302, kept by nobody.
+/// The way to what lies elsewhere for a short while: 302.
 #[derive(Debug)]
 pub struct Elsewhere {
     /// Where it lies.
@@ -130,8 +130,7 @@ pub struct Elsewhere {
 impl IntoResponse for Elsewhere {
     fn into_response(self) -> Response {
         let Ok(location) = HeaderValue::try_from(self.url) else { return Failure::from(Refusal::Internal).into_response() };
-        let headers = [(header::LOCATION, location), (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))];
-        (headers, envelope(StatusCode::FOUND, None, Nothing {}, &[])).into_response()
+        ([(header::LOCATION, location)], envelope(StatusCode::FOUND, None, Nothing {}, &[])).into_response()
     }
 }
 

@@ -80,10 +80,13 @@ impl Store {
         let due_at = file.created_at.after(AWAITED).unix_milliseconds();
         item.extend([("listPk".to_owned(), text(&keys::files_of(file.user_id))), ("listSk".to_owned(), text(&file.file_id.to_string()))]);
         item.extend([("duePk".to_owned(), text(FILES_DUE)), ("dueAt".to_owned(), number(due_at))]);
+        // What was given up may come back as long as its form is good: twice the quota is all that may lie there.
+        let room_with_given_up = room.saturating_add(quota);
         let update = announce
-            .usage_update(file.user_id, 1, i128::from(file.size))
-            .condition_expression("attribute_not_exists(bytes) OR bytes <= :room")
-            .expression_attribute_values(":room", number(room));
+            .usage_update(file, 1, Room::Both)
+            .condition_expression("attribute_not_exists(bytes) OR (bytes <= :room AND taken <= :roomWithGivenUp)")
+            .expression_attribute_values(":room", number(room))
+            .expression_attribute_values(":roomWithGivenUp", number(room_with_given_up));
         announce.update(Part::Usage, update.build()?);
         announce.put_new(Part::File, &key, item)?;
         match announce.commit().await? {
@@ -124,7 +127,8 @@ impl Store {
             .expression_attribute_values(":due", text(FILES_DUE))
             .expression_attribute_values(":now", number(now.unix_milliseconds()));
         give_up.update(Part::File, update.build()?);
-        give_up.free_room(file)?;
+        let update = give_up.usage_update(file, -1, Room::Kept);
+        give_up.update(Part::Usage, update.build()?);
         Ok(give_up.commit().await? == Outcome::Done)
     }
 
@@ -156,14 +160,18 @@ impl Store {
         Ok(())
     }
 
-    /// Nothing is left of the deleted `file`.
+    /// Nothing is left of the deleted `file`, in the bucket neither.
     ///
     /// # Errors
     /// When the store is out of reach.
     pub async fn forget_file(&self, file: &File) -> Result<(), Fault> {
         let key = keys::file(file.file_id);
         let mut forget = self.transaction();
-        forget.delete(Part::File, Delete::builder().table_name(self.name(key.table)).set_key(Some(key.item())).build()?);
+        let delete = Delete::builder().table_name(self.name(key.table)).set_key(Some(key.item()));
+        forget.delete(Part::File, delete.condition_expression("attribute_exists(pk)").build()?);
+        let update = forget.usage_update(file, -1, Room::Taken);
+        forget.update(Part::Usage, update.build()?);
+        // Refused when it was forgotten already.
         let _ = forget.commit().await?;
         Ok(())
     }
@@ -180,18 +188,27 @@ impl Transaction {
         Ok(update)
     }
 
-    fn free_room(&mut self, file: &File) -> Result<(), Fault> {
-        let update = self.usage_update(file.user_id, -1, -i128::from(file.size));
-        self.update(Part::Usage, update.build()?);
-        Ok(())
-    }
-
-    fn usage_update(&self, user: UserId, files: i64, bytes: i128) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
-        Update::builder()
+    /// Adds `files` files like `file` to what its owner keeps, to what may lie in the bucket, or to both.
+    fn usage_update(&self, file: &File, files: i64, of: Room) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
+        let bytes = AttributeValue::N((i128::from(file.size) * i128::from(files)).to_string());
+        let update = Update::builder()
             .table_name(self.store.name(Table::Records))
-            .set_key(Some(keys::usage(user).item()))
-            .update_expression("ADD files :files, bytes :bytes")
-            .expression_attribute_values(":files", AttributeValue::N(files.to_string()))
-            .expression_attribute_values(":bytes", AttributeValue::N(bytes.to_string()))
+            .set_key(Some(keys::usage(file.user_id).item()))
+            .expression_attribute_values(":bytes", bytes);
+        let update = match of {
+            Room::Both => update.update_expression("ADD files :files, bytes :bytes, taken :bytes"),
+            Room::Kept => update.update_expression("ADD files :files, bytes :bytes"),
+            Room::Taken => return update.update_expression("ADD taken :bytes"),
+        };
+        update.expression_attribute_values(":files", AttributeValue::N(files.to_string()))
     }
+}
+
+/// What a file counts in: `bytes`, which its owner is shown, and `taken`, which also holds what he gave up and
+/// the bucket may still have.
+#[derive(Clone, Copy)]
+enum Room {
+    Kept,
+    Taken,
+    Both,
 }

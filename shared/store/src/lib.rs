@@ -9,6 +9,7 @@ mod codes;
 mod committees;
 mod counters;
 mod courses;
+mod erased;
 mod fault;
 mod files;
 pub mod keys;

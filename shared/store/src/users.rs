@@ -1,12 +1,7 @@
 //! People: their accounts, their credentials, the uniqueness of their addresses.
 
 use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Update};
-use domain::{
-    CommitteeId, Email, Instant, UserId,
-    committee::Committee,
-    session::Session,
-    user::{DEFAULT_AVATAR, User},
-};
+use domain::{CommitteeId, Email, UserId, committee::Committee, session::Session, user::User};
 use serde::{Deserialize, Serialize};
 use serde_dynamo::to_item;
 
@@ -310,41 +305,6 @@ impl Transaction {
             _ => return Ok(()),
         };
         self.update(Part::Admins, update.build()?);
-        Ok(())
-    }
-}
-
-impl Store {
-    /// The erased people whose traces are still to be removed, at most `limit`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
-    pub async fn erased(&self, now: Instant, limit: u16) -> Result<Vec<UserId>, Fault> {
-        let keys = self.due(keys::ERASE_DUE, now, limit).await?;
-        Ok(keys.iter().filter_map(|pk| pk.strip_prefix("USER#")).map(UserId::in_path).collect())
-    }
-
-    /// What is left of the person `id`, if he was erased.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
-    pub async fn erased_user(&self, id: UserId) -> Result<Option<User>, Fault> {
-        let user = self.get::<Carded<User>>(&keys::user(id)).await?.map(|item| item.card);
-        Ok(user.filter(|user| user.erased_at.is_some()))
-    }
-
-    /// Nothing is left to be removed of `user`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
-    pub async fn settle_erased(&self, user: UserId) -> Result<(), Fault> {
-        let update = Update::builder()
-            .table_name(self.name(Table::Records))
-            .set_key(Some(keys::user(user).item()))
-            .condition_expression("attribute_exists(card.erasedAt)")
-            .update_expression("SET card.avatar = :default REMOVE duePk, dueAt")
-            .expression_attribute_values(":default", text(DEFAULT_AVATAR));
-        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
         Ok(())
     }
 }

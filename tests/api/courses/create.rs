@@ -64,6 +64,8 @@ async fn each_bad_field_is_named() {
         ("price", json!(19.999), Refusal::FieldFormat),
         ("price", json!(1e10), Refusal::FieldValue),
         ("currency", json!("DINAR"), Refusal::FieldValue),
+        ("currency", json!(null), Refusal::FieldType),
+        ("language", json!(null), Refusal::FieldType),
         ("currency", json!("tnd"), Refusal::FieldValue),
         ("courseType", json!("onsite"), Refusal::FieldValue),
         ("courseType", json!(1), Refusal::FieldType),

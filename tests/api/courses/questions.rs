@@ -67,6 +67,7 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
         ("questionType", json!("LONG"), "questionType", Refusal::FieldValue),
         ("questionType", json!("DROPDOWN"), "options", Refusal::FieldRequired),
         ("required", json!("true"), "required", Refusal::FieldType),
+        ("required", json!(null), "required", Refusal::FieldType),
         ("options", json!(["oui", "non"]), "options", Refusal::FieldValue),
         ("options", json!("oui"), "options", Refusal::FieldType),
         ("options", json!(["oui", 1]), "options[1]", Refusal::FieldType),

@@ -90,11 +90,13 @@ async fn each_bad_field_is_named() {
         ("size", json!(0), Refusal::FieldValue),
         ("size", json!(-1), Refusal::FieldValue),
         ("size", json!(1001), Refusal::FieldValue),
-        ("size", json!(1e30), Refusal::FieldType),
+        ("size", json!(1e30), Refusal::FieldValue),
+        ("size", json!(18_446_744_073_709_551_615_u64), Refusal::FieldValue),
         ("size", json!("5"), Refusal::FieldType),
         ("size", json!(5.5), Refusal::FieldType),
         ("visibility", json!("PUBLIC"), Refusal::FieldValue),
         ("visibility", json!(true), Refusal::FieldType),
+        ("visibility", json!(null), Refusal::FieldType),
     ] {
         let mut body = wish("a.txt", 5);
         body[field] = value;

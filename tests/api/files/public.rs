@@ -16,9 +16,15 @@ async fn anybody_is_sent_to_a_public_file() {
     let id = kept(&member, public("برنامج.pdf", "application/pdf", 5), b"hallo").await;
     let path = format!("/files/public/{id}");
     assert_eq!(member.get("/files/my-files").await.shows()["files"][0]["url"], json!(path));
-    for person in [stranger.clone(), stranger.holding("Bearer rubbish"), stranger.with("accept", "text/html, */*"), member.clone()] {
+    for person in [
+        stranger.clone(),
+        stranger.holding("Bearer rubbish"),
+        stranger.with("accept", "text/html, application/json;q=0, */*"),
+        member.clone(),
+    ] {
         let sent = person.get(&path).await;
         assert_eq!((sent.status, sent.json()), (302, json!({ "code": 302 })));
+        assert_eq!((sent.header("vary"), member.get("/files/my-files").await.header("cache-control")), ("Accept", "no-store"));
         assert_eq!((sent.header("cache-control"), sent.header("x-ratelimit-limit")), ("no-store", "100"));
         let (status, headers, body) = fetch(sent.header("location")).await;
         assert_eq!((status, &body[..]), (200, b"hallo".as_slice()));

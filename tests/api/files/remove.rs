@@ -78,3 +78,22 @@ async fn deleted_by_many_at_once_its_room_is_freed_once() {
     assert!(statuses.iter().all(|status| [200, 404].contains(status)), "{statuses:?}");
     assert_eq!(member.get("/files/my-files").await.shows()["usage"], json!({ "files": 1, "bytes": 7, "quotaBytes": 1_000_000_000 }));
 }
+
+/// A form is good for a quarter of an hour, whatever becomes of its file: who gives files up and sends them all
+/// the same has twice his quota in the bucket, and no more.
+#[tokio::test]
+async fn what_was_given_up_counts_until_it_cannot_come_back() {
+    let world = World::with(&[("FILE_QUOTA_BYTES", "100")]).await;
+    let member = world.member().await;
+    for _ in 0..2 {
+        let announced = member.post("/files", wish("a.txt", 100)).await.tells(Message::FileCreated);
+        let id = announced["file"]["fileID"].as_str().unwrap();
+        member.delete(&format!("/files/{id}")).await.tells(Message::FileDeleted);
+    }
+    assert_eq!(member.get("/files/my-files").await.shows()["usage"]["bytes"], 0);
+    member.post("/files", wish("a.txt", 1)).await.refuses(Refusal::FileQuotaExceeded);
+    world.deliver().await;
+    world.clock().advance(Duration::from_secs(901));
+    world.sweep().await;
+    member.post("/files", wish("a.txt", 100)).await.tells(Message::FileCreated);
+}

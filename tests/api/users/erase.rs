@@ -1,6 +1,9 @@
+use std::time::Duration;
+
 use common::{Message, Refusal};
 use domain::Profile;
 use http::Method;
+use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{Answer, PASSWORD, Person, Someone, World};
 
@@ -23,6 +26,8 @@ async fn nothing_personal_is_left_and_the_address_is_free_again() {
     world.stranger().login(&email, PASSWORD).await.refuses(Refusal::BadAuthCombination);
     world.admin().await.get(&format!("/users/{id}")).await.refuses(Refusal::UserNotFound);
     world.deliver().await;
+    world.clock().advance(Duration::from_secs(60));
+    world.sweep().await;
     let left: Vec<String> = world.items("records").iter().map(Value::to_string).filter(|item| item.contains(&id.to_string())).collect();
     assert_eq!(left.len(), 1, "{left:?}");
     for trace in [email.as_str(), "20123456", "Ben Salah", "Amina", "duePk", "listPk"] {
@@ -69,10 +74,53 @@ async fn files_go_and_courses_stay_with_their_committee() {
         assert_eq!((&course["committeeID"], &course["createdBy"]), (&json!(committee), &json!(id)));
     }
     assert_eq!(reader.get("/courses/search-all?q=soudure").await.shows()["courses"][0]["courseTitle"], "Soudure");
-    world.clock().advance(std::time::Duration::from_secs(901));
+    world.clock().advance(Duration::from_secs(901));
     world.sweep().await;
     let items: Vec<String> = world.items("records").iter().map(Value::to_string).collect();
     assert!(!items.iter().any(|item| item.contains("FILE#") || item.contains("amina@") || item.contains("20123456")));
+}
+
+/// Somebody may be at work for him on another machine while he is erased.
+#[tokio::test]
+async fn what_comes_while_a_person_is_erased_goes_too() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5, "visibility": "public" });
+    let mut slow = Fault::new(Mode::Slow).on("TransactWriteItems").times(1);
+    slow.delay_ms = Some(500);
+    world.strike(slow);
+    let posting = tokio::spawn({
+        let (member, file) = (member.clone(), file.clone());
+        async move { member.post("/files", file).await }
+    });
+    while !world.cloud().faults().left().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    erase(&member, member.user().user_id, json!({ "password": PASSWORD })).await.tells(Message::UserDeleted);
+    world.deliver().await;
+    posting.await.unwrap().tells(Message::FileCreated);
+    for _ in 0..2 {
+        world.clock().advance(Duration::from_secs(901));
+        world.sweep().await;
+        world.deliver().await;
+    }
+    assert!(!world.items("records").iter().any(|item| item["pk"]["S"].as_str().unwrap().starts_with("FILE#")));
+}
+
+#[tokio::test]
+async fn files_are_hidden_although_the_bucket_will_not_let_a_picture_go() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let picture = include_bytes!("../../../functions/files/src/default.png");
+    let sent = member.with("content-type", "image/png").send(Method::POST, "/api/v1/users/avatar", picture.as_slice().into()).await;
+    sent.tells(Message::AvatarUpdated);
+    let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
+    let id = member.post("/files", file).await.tells(Message::FileCreated)["file"]["fileID"].as_str().unwrap().to_owned();
+    world.strike_at(Service::S3, Fault::new(Mode::Refuse));
+    erase(&member, member.user().user_id, json!({ "password": PASSWORD })).await.tells(Message::UserDeleted);
+    world.deliver().await;
+    let shown = world.setup().store.file(domain::FileId::in_path(&id)).await.unwrap();
+    assert_eq!(shown, None);
 }
 
 #[tokio::test]
