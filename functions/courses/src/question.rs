@@ -81,8 +81,7 @@ pub(crate) async fn remove(State(courses): State<Courses>, Now(now): Now, writer
 
 impl Courses {
     async fn question(&self, course: CourseId, id: QuestionId) -> Result<(Questionnaire, Option<Question>), Failure> {
-        let (before, question) = tokio::join!(self.store.questionnaire(course), self.store.question(course, id));
-        Ok((before?.ok_or(Refusal::CourseNotFound)?, question?))
+        Ok(self.store.question(course, id).await?.ok_or(Refusal::CourseNotFound)?)
     }
 
     /// The question, if `writer` may change it.

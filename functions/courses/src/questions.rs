@@ -58,7 +58,8 @@ pub(crate) async fn add(
         Question { question_id, course_id, wording, created_at: now }
     });
     let questions: Vec<Question> = made.collect();
-    for _ in 0..TRIES {
+    for tries in 0..TRIES {
+        courses.store.let_others_pass(tries).await?;
         let before = courses.store.questionnaire(course_id).await?;
         writer.changes(before.as_ref().map(|before| before.course.clone()))?;
         let before = before.ok_or(Refusal::CourseNotFound)?;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use common::Clock;
-use dynoxide::Database;
+use dynoxide::{Database, ImportOptions};
 use s3s::{
     auth::SimpleAuth,
     config::{S3Config, StaticConfigProvider},
@@ -18,7 +18,7 @@ use s3s::{
 use s3s_fs::FileSystem;
 use serde_json::{Value, json};
 use store::keys::{IndexSchema, TABLES, TableSchema};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, task::AbortHandle};
 use uuid::Uuid;
 
 use crate::{
@@ -48,6 +48,7 @@ pub struct Cloud {
     recorder: Recorder,
     stream: Arc<Mutex<Option<String>>>,
     faults: Faults,
+    expiry: AbortHandle,
 }
 
 impl Cloud {
@@ -92,8 +93,8 @@ impl Cloud {
         };
         let stream = Arc::new(Mutex::new(Some(latest(&database)?)));
         tokio::spawn(accept(listener, Arc::new(gate)));
-        tokio::spawn(expire(database.clone()));
-        Ok(Self { endpoint, access_key, database, parameters, recorder, stream, faults })
+        let expiry = tokio::spawn(expire(database.clone())).abort_handle();
+        Ok(Self { endpoint, access_key, database, parameters, recorder, stream, faults, expiry })
     }
 
     /// The settings by which a function finds this cloud.
@@ -156,6 +157,22 @@ impl Cloud {
         let scan = self.database.scan(request).map_err(|error| Trouble::new(error.to_string()))?;
         let items = serde_json::to_value(scan).map_err(|error| Trouble::new(error.to_string()))?;
         Ok(items["Items"].as_array().cloned().unwrap_or_default())
+    }
+
+    /// Puts `items`, in DynamoDB's JSON, into `table` all at once, over whatever stands at their keys and past
+    /// the stream; how many bytes they take. It blocks the thread. From the first time on nothing expires by
+    /// itself any more: to look for it is to read every item.
+    ///
+    /// # Errors
+    /// When there is no such table, or an item has no keys: then none is put.
+    pub fn import(&self, table: &str, items: Vec<Value>) -> Result<usize, Trouble> {
+        self.expiry.abort();
+        let items = items.into_iter().map(request).collect::<Result<Vec<_>, _>>()?;
+        let failed = |error| Trouble::new(format!("The items cannot be put into {table}: {error}."));
+        self.database.enable_bulk_loading().map_err(failed)?;
+        let imported = self.database.import_items(table, items, ImportOptions::default());
+        self.database.disable_bulk_loading().map_err(failed)?;
+        Ok(imported.map_err(failed)?.bytes_imported)
     }
 }
 

@@ -174,12 +174,13 @@ impl Standing {
         default_reach(self.profile, right).max(granted.unwrap_or(Reach::Nowhere))
     }
 
-    /// Whether `right` covers something of `owner` in `committee`.
+    /// Whether `right` covers something of `owner` in `committee`. Rights end at the own committee: who moves
+    /// to another one leaves what is his in the former.
     pub fn may(&self, right: Right, owner: UserId, committee: CommitteeId) -> bool {
         match self.reach(right) {
             Reach::Nowhere => false,
-            Reach::Own => owner == self.user_id,
-            Reach::Committee => owner == self.user_id || committee == self.committee_id,
+            Reach::Own => owner == self.user_id && committee == self.committee_id,
+            Reach::Committee => committee == self.committee_id,
             Reach::Everywhere => true,
         }
     }

@@ -16,7 +16,7 @@ use crate::{
     table::{Item, number, text, value},
 };
 
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 struct Ordered {
     #[serde(default)]
     ids: Vec<QuestionId>,
@@ -68,18 +68,28 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn questionnaire(&self, id: CourseId) -> Result<Option<Questionnaire>, Fault> {
-        let (course, order) = (keys::course(id), keys::order(id));
-        let (weighed, ordered) = tokio::join!(self.get::<Weighed>(&course), self.get::<Ordered>(&order));
-        let order = ordered?.unwrap_or_default().ids;
-        Ok(weighed?.map(|weighed| Questionnaire { course: weighed.course.into(), bytes: weighed.question_bytes, order }))
+        let items = self.snapshot(&[keys::course(id), keys::order(id)]).await?;
+        let mut items = items.into_iter();
+        Self::questionnaire_of(items.next().flatten(), items.next().flatten())
     }
 
-    /// The question `id` of `course`.
+    /// The same, and the question `question` of it.
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn question(&self, course: CourseId, id: QuestionId) -> Result<Option<Question>, Fault> {
-        self.get(&keys::question(course, id)).await
+    pub async fn question(&self, id: CourseId, question: QuestionId) -> Result<Option<(Questionnaire, Option<Question>)>, Fault> {
+        let items = self.snapshot(&[keys::course(id), keys::order(id), keys::question(id, question)]).await?;
+        let mut items = items.into_iter();
+        let questionnaire = Self::questionnaire_of(items.next().flatten(), items.next().flatten())?;
+        let question = items.next().flatten().map(serde_dynamo::from_item).transpose()?;
+        Ok(questionnaire.map(|questionnaire| (questionnaire, question)))
+    }
+
+    fn questionnaire_of(course: Option<Item>, order: Option<Item>) -> Result<Option<Questionnaire>, Fault> {
+        let Some(course) = course else { return Ok(None) };
+        let Weighed { course, question_bytes } = serde_dynamo::from_item(course)?;
+        let order = order.map(Self::order_of).transpose()?.unwrap_or_default();
+        Ok(Some(Questionnaire { course: course.into(), bytes: question_bytes, order }))
     }
 
     pub(crate) fn order_of(item: Item) -> Result<Vec<QuestionId>, Fault> {

@@ -23,7 +23,7 @@ use crate::{
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
 /// Tries of a transaction, and of a single write that met a transaction.
-const TRIES: u32 = 5;
+pub(crate) const TRIES: u32 = 5;
 /// No further try begins after this long.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
@@ -284,7 +284,7 @@ async fn try_again_after_conflict(error: impl Into<Fault>, tries: u32) -> Result
 
 /// Full jitter over a doubling pause
 /// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
-fn pause(tries: u32) -> Result<Duration, Fault> {
+pub(crate) fn pause(tries: u32) -> Result<Duration, Fault> {
     let [chance] = chance::<1>()?;
     Ok(Duration::from_micros(u64::from(chance) * 80 * 2_u64.pow(tries)))
 }

@@ -133,6 +133,22 @@ async fn foreign_courses_are_unknown_or_not_ours_to_change() {
 }
 
 #[tokio::test]
+async fn who_moves_to_another_committee_leaves_his_courses_behind() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
+    let elsewhere = world.another_committee("Ailleurs", true).await;
+    let id = trainer.user().user_id;
+    world.admin().await.put(&format!("/team/{id}"), json!({ "committeeID": elsewhere })).await.tells(Message::TeamMemberUpdated);
+    let moved = world.signed_in(world.user(id).await).await;
+    moved.get(&format!("/courses/{hidden}")).await.refuses(Refusal::CourseNotFound);
+    moved.put(&format!("/courses/{hidden}"), wish("Forge")).await.refuses(Refusal::CourseNotFound);
+    moved.put(&format!("/courses/{open}"), wish("Forge")).await.refuses(Refusal::Forbidden);
+    moved.get(&format!("/courses/{open}/to-draft")).await.refuses(Refusal::Forbidden);
+    moved.delete(&format!("/courses/{open}")).await.refuses(Refusal::Forbidden);
+}
+
+#[tokio::test]
 async fn a_published_course_stays_ready() {
     let world = World::new().await;
     let trainer = world.person(Someone::with(Profile::Trainer)).await;

@@ -114,6 +114,61 @@ async fn a_course_never_has_more_than_two_hundred() {
     assert_eq!(places, (0..8).map(|number| 31 + 20 * number).collect::<Vec<u64>>(), "each was told where its questions stand");
 }
 
+/// One at a time from many sides, and some that go meanwhile: whatever was told to be there is there.
+#[tokio::test]
+async fn no_question_that_was_acknowledged_is_lost() {
+    let world = World::with(&[("RATE_LIMIT", "100000")]).await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let id = draft(&trainer, "Soudure").await;
+    let path = format!("/courses/questions/{id}");
+    let first = trainer.post(&path, questions(100..104)).await.tells(Message::QuestionsAdded);
+    let going: Vec<String> =
+        first["questions"].as_array().unwrap().iter().map(|one| one["questionID"].as_str().unwrap().to_owned()).collect();
+    let adding = (0..16).map(|number| {
+        let (trainer, path) = (trainer.clone(), path.clone());
+        tokio::spawn(async move { trainer.post(&path, questions(number..number + 1)).await })
+    });
+    let removing = going.iter().map(|id| {
+        let (trainer, path) = (trainer.clone(), format!("{path}/{id}"));
+        tokio::spawn(async move { trainer.delete(&path).await })
+    });
+    let (adding, removing): (Vec<_>, Vec<_>) = (adding.collect(), removing.collect());
+    let (added, removed) = (join_all(adding).await, join_all(removing).await);
+    let added = added.into_iter().map(Result::unwrap).enumerate().filter(|(_, answer)| answer.status == 200);
+    let mut expected: Vec<String> = added.map(|(number, _)| format!("Question {number} ?")).collect();
+    let stayed = removed.into_iter().map(Result::unwrap).enumerate().filter(|(_, answer)| answer.status != 200);
+    expected.extend(stayed.map(|(number, _)| format!("Question {} ?", number + 100)));
+    assert!(expected.len() > 10, "{expected:?}");
+    let mut there = questions_of(&trainer, &id).await;
+    expected.sort();
+    there.sort();
+    assert_eq!(there, expected);
+}
+
+/// What is read of a course and its questions belongs together, however slowly it comes.
+#[tokio::test]
+async fn two_who_add_one_question_each_both_keep_theirs() {
+    let world = World::with(&[("RATE_LIMIT", "100000")]).await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    for number in 0..6 {
+        let id = draft(&trainer, "Soudure").await;
+        let path = format!("/courses/questions/{id}");
+        trainer.post(&path, questions(0..2)).await.tells(Message::QuestionsAdded);
+        let mut slow = Fault::new(Mode::Slow).times(1 + number % 3);
+        slow.delay_ms = Some(60);
+        world.strike(slow);
+        let calls = (2..8).map(|number| {
+            let (trainer, path) = (trainer.clone(), path.clone());
+            tokio::spawn(async move { trainer.post(&path, questions(number..number + 1)).await.tells(Message::QuestionsAdded) })
+        });
+        let calls: Vec<_> = calls.collect();
+        for call in calls {
+            call.await.unwrap();
+        }
+        assert_eq!(questions_of(&trainer, &id).await.len(), 8);
+    }
+}
+
 #[tokio::test]
 async fn a_course_never_has_more_than_a_megabyte_of_them() {
     let world = World::new().await;

@@ -92,11 +92,11 @@ pub const COSTS: &[Budget] = &[
     costs("POST /courses/{courseId}/publish", 3, 4.0, 23.0),
     costs("GET /courses/{courseId}/to-draft", 3, 4.0, 20.0),
     costs("POST /courses/{courseId}/to-draft", 3, 4.0, 21.0),
-    // ten questions
-    costs("POST /courses/questions/{courseId}", 3, 5.0, 36.0),
-    costs("GET /courses/questions/{courseId}/{questionId}", 2, 6.0, 1.0),
-    costs("PUT /courses/questions/{courseId}/{questionId}", 3, 6.0, 16.0),
-    costs("DELETE /courses/questions/{courseId}/{questionId}", 3, 6.0, 18.0),
+    // ten questions; a course and its questions are read as they stand together, which costs twice
+    costs("POST /courses/questions/{courseId}", 3, 7.0, 36.0),
+    costs("GET /courses/questions/{courseId}/{questionId}", 2, 9.0, 1.0),
+    costs("PUT /courses/questions/{courseId}/{questionId}", 3, 9.0, 16.0),
+    costs("DELETE /courses/questions/{courseId}/{questionId}", 3, 9.0, 18.0),
     costs("GET /files/my-files", 2, 4.5, 1.0),
     costs("POST /files", 2, 3.0, 7.0),
     costs("GET /files/{fileId}", 2, 4.0, 1.0),

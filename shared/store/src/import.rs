@@ -1,0 +1,43 @@
+//! For loading many courses at once, past the stream: the items that the service itself would have
+//! written by the time that the dispatcher is done with them, in DynamoDB's JSON.
+
+use domain::course::{Course, State};
+use serde_json::Value;
+
+use crate::{
+    Fault,
+    courses::course_item,
+    keys,
+    table::{Item, number, value},
+    words::entries,
+};
+
+/// The items of `course`: itself and, while it is published, its entry under each of its words. The words
+/// have to be counted, too: [`count_item`].
+///
+/// # Errors
+/// None that comes from outside.
+pub fn items_of(course: &Course) -> Result<Vec<Value>, Fault> {
+    let mut item = course_item(course)?;
+    if course.outline.state == State::Published {
+        // The dispatcher has been here.
+        item.retain(|name, _| name != "duePk" && name != "dueAt");
+        item.insert("foundBy".to_owned(), value(&course.outline.words())?);
+    }
+    let entries = entries(&course.outline)?.into_iter().map(|(_, entry)| entry);
+    [item].into_iter().chain(entries).map(json).collect()
+}
+
+/// The item that says that `courses` published courses have `word`, which is folded.
+///
+/// # Errors
+/// None that comes from outside.
+pub fn count_item(word: &str, courses: u64) -> Result<Value, Fault> {
+    let mut item = keys::word_count(word).item();
+    item.insert("n".to_owned(), number(courses));
+    json(item)
+}
+
+fn json(item: Item) -> Result<Value, Fault> {
+    serde_json::to_value(serde_dynamo::Item::from(item)).map_err(|error| Fault::Broken(error.to_string()))
+}
