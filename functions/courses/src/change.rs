@@ -31,7 +31,8 @@ pub(crate) async fn change(
     if id == CourseId::in_path("") {
         return Err(Refusal::CourseNotFound.into());
     }
-    for _ in 0..crate::TRIES {
+    for tries in 0..crate::TRIES {
+        courses.store.let_others_pass(tries).await?;
         let Found { course, etag } = courses.find(id, &headers).await?;
         let mut write = courses.store.transaction();
         let (message, course) = match course {

@@ -31,8 +31,9 @@ use store::{Store, Transaction};
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
 
-/// How often a change is decided anew when somebody else was faster.
-const TRIES: u32 = 5;
+/// How often a change is decided anew when somebody else was faster: a committee's trainers may all be at one
+/// course.
+const TRIES: u32 = 20;
 
 /// What this function can do.
 #[derive(Clone)]

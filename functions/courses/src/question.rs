@@ -50,7 +50,8 @@ pub(crate) async fn change(
     Path((course, id)): Ids,
     Input(wish): Input<Wish>,
 ) -> Reply<Shown> {
-    for _ in 0..crate::TRIES {
+    for tries in 0..crate::TRIES {
+        courses.store.let_others_pass(tries).await?;
         let (before, old) = courses.changeable(&writer, course, id).await?;
         let question = Question { wording: wish.wording.clone(), ..old.question.clone() };
         if !before.has_room(std::slice::from_ref(&old.question), std::slice::from_ref(&question)) {
@@ -68,7 +69,8 @@ pub(crate) async fn change(
 }
 
 pub(crate) async fn remove(State(courses): State<Courses>, Now(now): Now, writer: Writer, Path((course, id)): Ids) -> Reply<Nothing> {
-    for _ in 0..crate::TRIES {
+    for tries in 0..crate::TRIES {
+        courses.store.let_others_pass(tries).await?;
         let (before, old) = courses.changeable(&writer, course, id).await?;
         let mut remove = courses.store.transaction();
         remove.remove_question(&before, old.question, now)?;

@@ -14,8 +14,6 @@ use crate::{Courses, rights::Writer};
 
 /// No call adds more.
 const MOST: usize = 50;
-/// Adding is decided anew more often than other changes: a class of trainers may fill one questionnaire.
-const TRIES: u32 = 20;
 
 pub(crate) struct Wish {
     questions: Vec<Wording>,
@@ -58,7 +56,7 @@ pub(crate) async fn add(
         Question { question_id, course_id, wording, created_at: now }
     });
     let questions: Vec<Question> = made.collect();
-    for tries in 0..TRIES {
+    for tries in 0..crate::TRIES {
         courses.store.let_others_pass(tries).await?;
         let before = courses.store.questionnaire(course_id).await?;
         writer.changes(before.as_ref().map(|before| before.course.clone()))?;

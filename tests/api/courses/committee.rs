@@ -2,9 +2,10 @@ use std::time::Duration;
 
 use common::{Message, Refusal};
 use domain::{Grant, Profile};
+use serde_json::json;
 use tests::{Someone, World};
 
-use super::{draft, published, titles, walk, wish};
+use super::{begun, draft, id_of, published, titles, walk, wish};
 
 #[tokio::test]
 async fn each_sees_of_his_committee_what_he_may_read() {
@@ -67,6 +68,30 @@ async fn the_newest_change_comes_first_and_pages_fit_together() {
     admin.put(&format!("/courses/{first}"), wish("Cours 0")).await.tells(Message::CourseUpdated);
     expected.rotate_right(1);
     assert_eq!(titles(&admin.get("/courses/committee").await.shows()), expected);
+}
+
+/// The store ends a page at a megabyte, each list at a place of its own.
+#[tokio::test]
+async fn long_descriptions_make_short_pages_and_lose_no_course() {
+    let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
+    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let mut expected = Vec::new();
+    for number in 0..80 {
+        world.clock().advance(Duration::from_millis(2));
+        let mut long = wish(&format!("Cours {number}"));
+        if number % 3 == 0 {
+            long["description"] = json!("تكوين".repeat(4_000));
+        }
+        let id = id_of(&begun(&admin, long).await);
+        if number % 3 == 0 || number % 5 == 0 {
+            admin.post(&format!("/courses/{id}/publish"), json!({})).await.tells(Message::CoursePublished);
+        }
+        expected.insert(0, id);
+    }
+    let first = admin.get("/courses/committee?limit=100").await.shows();
+    assert!(first["courses"].as_array().unwrap().len() < 80 && first["nextCursor"].is_string());
+    let walked: Vec<String> = walk(&admin, "/courses/committee", 100).await.iter().map(id_of).collect();
+    assert_eq!(walked, expected);
 }
 
 #[tokio::test]
