@@ -65,7 +65,7 @@
 //! | the same | a change: 2 units to go and 2 to come | 250 changes of one committee's courses |
 //! | `COURSE#<id>` | course with ten questions: 6 KB, read consistently: 2 units | 1,500 readers of one course |
 //! | the same | a change in a transaction: 2 × 2 units | 250 changes of one course |
-//! | `WORD#<word>`, entries | search: at most 500 × 0.35 KB = 175 KB, read eventually: 22 units | 136 searches with five frequent words, 1,000 with one word |
+//! | `WORD#<word>`, entries | search: at most 500 × 0.2 KB = 100 KB, read eventually: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
 //! | the same | publishing: 2 units for the entry, 1 for the count | 333 courses that have one word in common |
 //! | `USER#<id>` | `POST /files`: 2 units for the usage | 500 files of one person |
 //! | `FILES`, `WORDS` in `due` | a file or course that comes and goes: 2 units | 500 of each, in the whole service |

@@ -2,7 +2,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use common::{Message, Refusal};
 use domain::Profile;
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::{Person, Someone, World};
 
 use super::{begun, draft, id_of, published, titles, walk, wish};
@@ -116,6 +116,24 @@ fn words(world: &World) -> BTreeMap<String, (usize, i64)> {
     }
     words.retain(|_, (entries, count)| *entries > 0 || *count != 0);
     words
+}
+
+/// What loads many courses at once writes what the service and the dispatcher would have written.
+#[tokio::test]
+async fn a_course_is_loaded_as_it_is_published() {
+    let world = World::new().await;
+    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let id = indexed(&world, &trainer, "Soudure avancée", "صفاقس").await;
+    let course = world.setup().store.course(domain::CourseId::in_path(&id)).await.unwrap().unwrap();
+    let sorted = |mut items: Vec<Value>| {
+        items.sort_by_key(|item| item["pk"]["S"].to_string());
+        items
+    };
+    let is_of_it = |item: &Value| {
+        item["pk"]["S"] == format!("COURSE#{id}") || (item["pk"]["S"].as_str().unwrap().starts_with("WORD#") && item["n"].is_null())
+    };
+    let written: Vec<Value> = world.items("records").into_iter().filter(is_of_it).collect();
+    assert_eq!(sorted(store::import::items_of(&course).unwrap()), sorted(written));
 }
 
 #[tokio::test]

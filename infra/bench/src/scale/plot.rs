@@ -89,7 +89,7 @@ pub(crate) fn svg(sizes: &[u64], rows: &[Row]) -> String {
     let mut svg = format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" font-family="Helvetica, Arial, sans-serif" role="img" aria-labelledby="title about">
 <title id="title">{title}</title>
-<desc id="about">Two diagrams over the number of courses in the store, from {} to {}: read units per request, and its median time. Every line is level once a page is full.</desc>
+<desc id="about">Two diagrams over the number of courses in the store, from {} to {}: read units per request, and its median time. Units do not grow once pages are full.</desc>
 <rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>
 "##,
         grouped(sizes.first().copied().unwrap_or_default()),
