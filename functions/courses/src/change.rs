@@ -2,7 +2,10 @@
 //! his own.
 
 use axum::extract::State;
-use common::{Failure, FieldError, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, if_match_holds, if_none_match_holds, told};
+use common::{
+    Failure, FieldError, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, if_match_holds,
+    if_none_match_holds, integer, told,
+};
 use domain::{
     CourseId,
     course::{Course, State as Stage},
@@ -11,6 +14,19 @@ use http::{HeaderMap, header};
 use store::Outcome;
 
 use crate::{Courses, Shown, ShownWhole, content::Content, rights::Writer};
+
+/// What the course is to say, and the version that the writer has seen.
+pub(crate) struct Wish {
+    content: Content,
+    version: Option<u64>,
+}
+
+impl<S> FromFields<S> for Wish {
+    fn from_fields(fields: &mut Fields, state: &S) -> Option<Self> {
+        let (content, version) = (Content::from_fields(fields, state), fields.optional("version", integer(0..=u64::MAX)));
+        Some(Self { content: content?, version: version? })
+    }
+}
 
 /// What is there, and its entity tag where the request asks about one.
 struct Found {
@@ -26,7 +42,7 @@ pub(crate) async fn change(
     writer: Writer,
     Path(id): Path<CourseId>,
     headers: HeaderMap,
-    Input(content): Input<Content>,
+    Input(wish): Input<Wish>,
 ) -> Reply<Shown> {
     if id == CourseId::in_path("") {
         return Err(Refusal::CourseNotFound.into());
@@ -37,21 +53,21 @@ pub(crate) async fn change(
         let mut write = courses.store.transaction();
         let (message, course) = match course {
             None => {
-                if content.version.is_some() || headers.contains_key(header::IF_MATCH) {
+                if wish.version.is_some() || headers.contains_key(header::IF_MATCH) {
                     return Err(Refusal::VersionConflict.into());
                 }
-                let course = content.clone().begun(id, &writer.0.user, now);
+                let course = wish.content.clone().begun(id, &writer.0.user, now);
                 write.new_course(&course)?;
                 (Message::CourseCreated, course)
             }
             course => {
                 let before = writer.changes(course)?;
                 let etag = etag.unwrap_or_default();
-                let is_as_seen = content.version.is_none_or(|version| version == before.outline.version);
+                let is_as_seen = wish.version.is_none_or(|version| version == before.outline.version);
                 if !is_as_seen || !if_match_holds(&headers, &etag) || !if_none_match_holds(&headers, &etag) {
                     return Err(Refusal::VersionConflict.into());
                 }
-                let after = content.clone().replacing(&before, now);
+                let after = wish.content.clone().replacing(&before, now);
                 must_stay_ready(&after)?;
                 write.change_course(&before.outline, &after)?;
                 (Message::CourseUpdated, after)

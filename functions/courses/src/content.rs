@@ -1,20 +1,15 @@
 //! What a writer says of a course.
 
-use common::{Fields, FromFields, integer, text};
+use common::{Fields, FromFields, text};
 use domain::{
     CommitteeId, CourseId, Flaw, Instant, UserId,
     course::{Course, Details, Outline, State},
     user::User,
 };
 
-/// Everything that a course may say, and the version that it was read from. A field that is not there is
-/// unset, or has its default.
+/// Everything that a course may say. A field that is not there is unset, or has its default.
 #[derive(Debug, Clone)]
-pub(crate) struct Content {
-    course: Course,
-    /// What the writer has seen.
-    pub(crate) version: Option<u64>,
-}
+pub(crate) struct Content(Course);
 
 impl<S> FromFields<S> for Content {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
@@ -34,7 +29,6 @@ impl<S> FromFields<S> for Content {
         let contact_email = fields.nullable("contactEmail", text);
         let start_at = fields.nullable("startAt", text::<Instant>);
         let end_at = fields.nullable("endAt", text::<Instant>);
-        let version = fields.optional("version", integer(0..=u32::MAX));
         if let (Some(Some(Some(start))), Some(Some(Some(end)))) = (start_at, end_at)
             && end < start
         {
@@ -42,48 +36,45 @@ impl<S> FromFields<S> for Content {
         }
         let nobody = UserId::in_path("");
         let never = Instant::from_unix_milliseconds(0);
-        Some(Self {
-            course: Course {
-                outline: Outline {
-                    // What is ours to say is said when the course is known.
-                    course_id: CourseId::in_path(""),
-                    committee_id: CommitteeId::in_path(""),
-                    course_title: course_title?,
-                    course_sub_title: course_sub_title?.flatten(),
-                    price: price?.flatten(),
-                    currency: currency?.unwrap_or_default(),
-                    location: location?.flatten(),
-                    course_type: course_type?.flatten(),
-                    section_of_matter: section_of_matter?.flatten(),
-                    language: language?.unwrap_or_default(),
-                    region: region?.flatten(),
-                    city: city?.flatten(),
-                    start_at: start_at?.flatten(),
-                    end_at: end_at?.flatten(),
-                    state: State::Draft,
-                    version: 1,
-                    question_count: 0,
-                    created_by: nobody,
-                    created_at: never,
-                    updated_at: never,
-                    published_at: None,
-                },
-                details: Details {
-                    description: description?.flatten(),
-                    contact_person: contact_person?.flatten(),
-                    contact_phone: contact_phone?.flatten(),
-                    contact_email: contact_email?.flatten(),
-                },
+        Some(Self(Course {
+            outline: Outline {
+                // What is ours to say is said when the course is known.
+                course_id: CourseId::in_path(""),
+                committee_id: CommitteeId::in_path(""),
+                course_title: course_title?,
+                course_sub_title: course_sub_title?.flatten(),
+                price: price?.flatten(),
+                currency: currency?.unwrap_or_default(),
+                location: location?.flatten(),
+                course_type: course_type?.flatten(),
+                section_of_matter: section_of_matter?.flatten(),
+                language: language?.unwrap_or_default(),
+                region: region?.flatten(),
+                city: city?.flatten(),
+                start_at: start_at?.flatten(),
+                end_at: end_at?.flatten(),
+                state: State::Draft,
+                version: 1,
+                question_count: 0,
+                created_by: nobody,
+                created_at: never,
+                updated_at: never,
+                published_at: None,
             },
-            version: version?.map(u64::from),
-        })
+            details: Details {
+                description: description?.flatten(),
+                contact_person: contact_person?.flatten(),
+                contact_phone: contact_phone?.flatten(),
+                contact_email: contact_email?.flatten(),
+            },
+        }))
     }
 }
 
 impl Content {
     /// A new draft that says this, `id` of `author`'s committee, at `now`.
     pub(crate) fn begun(self, id: CourseId, author: &User, now: Instant) -> Course {
-        let Self { course: Course { outline, details }, .. } = self;
+        let Self(Course { outline, details }) = self;
         let (committee_id, created_by) = (author.committee_id, author.user_id);
         let outline = Outline { course_id: id, committee_id, created_by, created_at: now, updated_at: now, ..outline };
         Course { outline, details }
@@ -91,7 +82,7 @@ impl Content {
 
     /// The course `before` when it says this and nothing else, from `now` on.
     pub(crate) fn replacing(self, before: &Course, now: Instant) -> Course {
-        let Self { course: Course { outline, details }, .. } = self;
+        let Self(Course { outline, details }) = self;
         let Outline { course_id, committee_id, state, question_count, created_by, created_at, published_at, .. } = before.outline;
         before.changed(now, |course| {
             course.outline = Outline { course_id, committee_id, state, question_count, created_by, created_at, published_at, ..outline };

@@ -4,7 +4,7 @@ use axum::extract::State;
 use common::{Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Reply, SignedIn, integer, shown, told};
 use domain::{
     CourseId, QuestionId,
-    question::{MOST_QUESTIONS, PlacedQuestion, Question, Wording},
+    question::{PlacedQuestion, Question, Wording},
 };
 use serde::Serialize;
 use store::{Outcome, Questionnaire};
@@ -17,13 +17,13 @@ use crate::{
 
 pub(crate) struct Wish {
     wording: Wording,
-    /// From 1; 0 is taken for 1.
-    order: Option<u32>,
+    /// From 1; 0 is taken for 1, and more than there are for the last.
+    order: Option<u64>,
 }
 
 impl<S> FromFields<S> for Wish {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let (wording, order) = (wording(fields), fields.optional("order", integer(0..=MOST_QUESTIONS)));
+        let (wording, order) = (wording(fields), fields.optional("order", integer(0..=u64::MAX)));
         Some(Self { wording: wording?, order: order? })
     }
 }

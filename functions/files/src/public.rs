@@ -48,6 +48,11 @@ fn asks_for_json(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|kind| {
         let mut parts = kind.split(';').map(str::trim);
-        parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) && !parts.any(|part| part == "q=0")
+        parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) && !parts.any(is_not_wanted)
     })
+}
+
+/// A weight of zero (RFC 9110 §12.4.2): `q=0`, `q=0.0`.
+fn is_not_wanted(part: &str) -> bool {
+    part.strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0))
 }

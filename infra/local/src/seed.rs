@@ -31,7 +31,10 @@ pub async fn fill(settings: &LocalSettings, clock: Clock, admin_email: &str, adm
     let malformed = |error| Trouble::new(format!("The demonstration data is malformed: {error}."));
     let seed: Seed = serde_json::from_str(include_str!("seed.json")).map_err(malformed)?;
     let mut settings = settings.clone();
-    settings.set("API_PREFIXES", "/api/v1").set("REGISTRATION", "open").set("RATE_LIMIT", "1000000").set("REGISTER_PER_HOUR", "1000000");
+    settings.set("API_PREFIXES", "/api/v1").set("REGISTRATION", "open");
+    for limit in ["RATE_LIMIT", "REGISTER_PER_HOUR", "FILE_MAX_BYTES", "FILE_QUOTA_BYTES"] {
+        settings.set(limit, "1000000");
+    }
     let anybody = Client { edge: house(&settings.setup(clock)?)?, token: String::new() };
     if !anybody.finds(&seed).await? {
         let admin = anybody.signed_in(admin_email, admin_password).await.map_err(|trouble| {

@@ -19,7 +19,7 @@ async fn anybody_is_sent_to_a_public_file() {
     for person in [
         stranger.clone(),
         stranger.holding("Bearer rubbish"),
-        stranger.with("accept", "text/html, application/json;q=0, */*"),
+        stranger.with("accept", "text/html, application/json;q=0.0, */*"),
         member.clone(),
     ] {
         let sent = person.get(&path).await;
