@@ -3,8 +3,8 @@
 
 use axum::extract::State;
 use common::{
-    Failure, FieldError, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, if_match_holds,
-    if_none_match_holds, integer, told,
+    Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, if_match_holds, if_none_match_holds, integer,
+    told,
 };
 use domain::{
     CourseId,
@@ -13,7 +13,7 @@ use domain::{
 use http::{HeaderMap, header};
 use store::Outcome;
 
-use crate::{Courses, Shown, ShownWhole, content::Content, rights::Writer};
+use crate::{Courses, Shown, ShownWhole, content::Content, reasons, rights::Writer};
 
 /// What the course is to say, and the version that the writer has seen.
 pub(crate) struct Wish {
@@ -83,12 +83,8 @@ pub(crate) async fn change(
 /// # Errors
 /// `COURSE_NOT_READY_MESSAGE` with all reasons, when everybody sees the course and it is not ready for that.
 fn must_stay_ready(course: &Course) -> Result<(), Refused> {
-    let unready = if course.outline.state == Stage::Published { course.unready() } else { Vec::new() };
-    if unready.is_empty() {
-        return Ok(());
-    }
-    let errors = unready.into_iter().map(|(field, flaw)| FieldError::new(field, flaw)).collect();
-    Err(Refused::because(Refusal::CourseNotReady, errors))
+    let reasons = if course.outline.state == Stage::Published { reasons(course) } else { Vec::new() };
+    if reasons.is_empty() { Ok(()) } else { Err(Refused::because(Refusal::CourseNotReady, reasons)) }
 }
 
 impl Courses {

@@ -17,7 +17,7 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use common::{BadSetting, Cursors, Failure, Key, Setup, effect};
+use common::{BadSetting, Cursors, Failure, FieldError, Key, Setup, effect};
 use domain::{
     Instant, UserId,
     audit::AuditEntry,
@@ -69,6 +69,11 @@ impl Courses {
         bring.note(&AuditEntry::of_course(chance::id(now), actor, &before.outline, stage, now))?;
         Ok((after, bring))
     }
+}
+
+/// What keeps `course` from being published, as its writer is told; its committee apart.
+fn reasons(course: &Course) -> Vec<FieldError> {
+    course.unready().into_iter().map(|(field, flaw)| FieldError::new(field, flaw)).collect()
 }
 
 /// A course alone.

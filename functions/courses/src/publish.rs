@@ -8,7 +8,7 @@ use domain::{
 };
 use store::{Outcome, Part};
 
-use crate::{Courses, Shown, rights::Publisher};
+use crate::{Courses, Shown, reasons, rights::Publisher};
 
 /// That the committee is active is part of the transaction: one that is being closed publishes nothing.
 pub(crate) async fn publish(State(courses): State<Courses>, Now(now): Now, publisher: Publisher, Path(id): Path<CourseId>) -> Reply<Shown> {
@@ -34,7 +34,7 @@ pub(crate) async fn publish(State(courses): State<Courses>, Now(now): Now, publi
 impl Courses {
     /// All that keeps the course from being published.
     async fn why_not(&self, course: &Course) -> Result<Refused, Failure> {
-        let mut errors: Vec<FieldError> = course.unready().into_iter().map(|(field, flaw)| FieldError::new(field, flaw)).collect();
+        let mut errors = reasons(course);
         let committee = self.store.committee(course.outline.committee_id).await?;
         if !committee.is_some_and(|committee| committee.is_active) {
             errors.push(FieldError::new("committeeID", Refusal::CommitteeInvalid));

@@ -58,9 +58,8 @@ pub(crate) async fn add(
     let questions: Vec<Question> = made.collect();
     for tries in 0..crate::TRIES {
         courses.store.let_others_pass(tries).await?;
-        let before = courses.store.questionnaire(course_id).await?;
-        writer.changes(before.as_ref().map(|before| before.course.clone()))?;
-        let before = before.ok_or(Refusal::CourseNotFound)?;
+        let before = courses.store.questionnaire(course_id).await?.ok_or(Refusal::CourseNotFound)?;
+        writer.changes(Some(before.course.clone()))?;
         if !before.has_room(&[], &questions) {
             return Err(Refusal::QuestionsLimit.into());
         }

@@ -3,9 +3,9 @@
 
 use std::collections::HashSet;
 
-use aws_sdk_dynamodb::types::Update;
+use aws_sdk_dynamodb::types::{AttributeValue, Update, builders::UpdateBuilder};
 use domain::{
-    CommitteeId, CourseId, Instant, UserId,
+    CommitteeId, CourseId, UserId,
     course::{Course, Details, Outline, State},
     question::PlacedQuestion,
 };
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Fault, Page, Part, Store, Transaction,
     keys::{self, Place, SWEPT_AFTER, Table, WORDS_DUE},
-    table::{Carded, Item, Order, number, text, value},
+    table::{Carded, Item, Order, due, number, value},
 };
 
 /// A course as it is stored.
@@ -123,28 +123,25 @@ impl Transaction {
     pub fn change_course(&mut self, before: &Outline, after: &Course) -> Result<(), Fault> {
         let update = self.course_update(before.course_id, "card.version = :before");
         let update = update.expression_attribute_values(":before", number(before.version));
-        let (mut sets, mut removes) = (vec!["card = :card".to_owned(), "details = :details".to_owned()], Vec::new());
+        let mut sets = vec!["card = :card".to_owned(), "details = :details".to_owned()];
         let mut update = update
             .expression_attribute_values(":card", value(&after.outline)?)
             .expression_attribute_values(":details", value(&after.details)?);
-        for (name, value) in places(&after.outline) {
+        let mut attributes = places(&after.outline);
+        if is_found_differently(before, &after.outline) {
+            attributes.extend(words_due(&after.outline));
+        }
+        for (name, value) in attributes {
             sets.push(format!("{name} = :{name}"));
             update = update.expression_attribute_values(format!(":{name}"), value);
         }
-        if keys::published_place(&after.outline).is_none() {
-            removes.extend([keys::PUBLISHED.pk, keys::PUBLISHED.sk.0]);
-        }
-        if is_found_differently(before, &after.outline) {
-            sets.push("duePk = :due, dueAt = :dueAt".to_owned());
-            update =
-                update.expression_attribute_values(":due", text(WORDS_DUE)).expression_attribute_values(":dueAt", due_at(&after.outline));
-        }
-        let removed = if removes.is_empty() { String::new() } else { format!(" REMOVE {}", removes.join(", ")) };
+        let is_published = keys::published_place(&after.outline).is_some();
+        let removed = if is_published { "" } else { " REMOVE publishedPk, publishedSk" };
         self.update(Part::Course, update.update_expression(format!("SET {}{removed}", sets.join(", "))).build()?);
         Ok(())
     }
 
-    pub(crate) fn course_update(&self, id: CourseId, condition: &str) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
+    pub(crate) fn course_update(&self, id: CourseId, condition: &str) -> UpdateBuilder {
         let key = keys::course(id);
         Update::builder().table_name(self.store.name(Table::Records)).set_key(Some(key.item())).condition_expression(condition)
     }
@@ -157,7 +154,7 @@ pub(crate) fn course_item(course: &Course) -> Result<Item, Fault> {
     item.insert("questionBytes".to_owned(), number(0));
     item.extend(places(&course.outline));
     if course.outline.state == State::Published {
-        item.extend([("duePk".to_owned(), text(WORDS_DUE)), ("dueAt".to_owned(), due_at(&course.outline))]);
+        item.extend(words_due(&course.outline));
     }
     Ok(item)
 }
@@ -174,7 +171,7 @@ fn is_found_differently(before: &Outline, after: &Outline) -> bool {
     words(before) != words(after)
 }
 
-fn due_at(course: &Outline) -> aws_sdk_dynamodb::types::AttributeValue {
-    let due_at: Instant = course.updated_at.after(SWEPT_AFTER);
-    number(due_at.unix_milliseconds())
+/// What is found differently is to be found by its words at once.
+fn words_due(course: &Outline) -> [(String, AttributeValue); 2] {
+    due(WORDS_DUE, course.updated_at.after(SWEPT_AFTER))
 }

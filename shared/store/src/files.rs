@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{AttributeValue, Delete, Update};
+use aws_sdk_dynamodb::types::{AttributeValue, Delete, Update, builders::UpdateBuilder};
 use domain::{
     FileId, Instant, UserId,
     file::{File, Status, Usage},
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::{
     Fault, Outcome, Page, Part, Store, Transaction,
     keys::{self, FILE_PREFIX, FILES_DUE, Table},
-    table::{Carded, Order, number, text, value},
+    table::{Carded, Order, due, number, text, value},
 };
 
 /// What has not come after this long does not come.
@@ -77,9 +77,8 @@ impl Store {
         let mut announce = self.transaction();
         let key = keys::file(file.file_id);
         let mut item = key.holding(&Carded { card: file })?;
-        let due_at = file.created_at.after(AWAITED).unix_milliseconds();
-        item.extend([("listPk".to_owned(), text(&keys::files_of(file.user_id))), ("listSk".to_owned(), text(&file.file_id.to_string()))]);
-        item.extend([("duePk".to_owned(), text(FILES_DUE)), ("dueAt".to_owned(), number(due_at))]);
+        item.extend(keys::file_place(file.user_id, file.file_id).attributes());
+        item.extend(due(FILES_DUE, file.created_at.after(AWAITED)));
         // What was given up may come back as long as its form is good: twice the quota is all that may lie there.
         let room_with_given_up = room.saturating_add(quota);
         let update = announce
@@ -178,7 +177,7 @@ impl Store {
 }
 
 impl Transaction {
-    fn file_update(&self, file: &File) -> Result<aws_sdk_dynamodb::types::builders::UpdateBuilder, Fault> {
+    fn file_update(&self, file: &File) -> Result<UpdateBuilder, Fault> {
         let update = Update::builder()
             .table_name(self.store.name(Table::Records))
             .set_key(Some(keys::file(file.file_id).item()))
@@ -189,7 +188,7 @@ impl Transaction {
     }
 
     /// Adds `files` files like `file` to what its owner keeps, to what may lie in the bucket, or to both.
-    fn usage_update(&self, file: &File, files: i64, of: Room) -> aws_sdk_dynamodb::types::builders::UpdateBuilder {
+    fn usage_update(&self, file: &File, files: i64, of: Room) -> UpdateBuilder {
         let bytes = AttributeValue::N((i128::from(file.size) * i128::from(files)).to_string());
         let update = Update::builder()
             .table_name(self.store.name(Table::Records))

@@ -252,6 +252,10 @@ pub(crate) fn files_of(user: UserId) -> String {
     format!("USER#{user}#FILES")
 }
 
+pub(crate) fn file_place(user: UserId, id: FileId) -> Place {
+    Place { index: &LISTING, pk: files_of(user), sk: id.to_string() }
+}
+
 pub(crate) fn usage(user: UserId) -> Key {
     records(format!("USER#{user}"), "USAGE")
 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::{
     Fault, Part, Store, Transaction,
     keys::{self, OUTBOX_DUE, OUTBOX_PREFIX, SWEPT_AFTER},
-    table::{number, text, ttl, value},
+    table::{due, number, ttl, value},
 };
 
 /// How long it is known what became of a message.
@@ -31,8 +31,7 @@ impl Transaction {
     pub fn send(&mut self, message: &Outgoing) -> Result<(), Fault> {
         let key = keys::outbox(message.outbox_id);
         let mut item = key.holding(message)?;
-        let due_at = message.created_at.after(SWEPT_AFTER).unix_milliseconds();
-        item.extend([("duePk".to_owned(), text(OUTBOX_DUE)), ("dueAt".to_owned(), number(due_at))]);
+        item.extend(due(OUTBOX_DUE, message.created_at.after(SWEPT_AFTER)));
         self.put_new(Part::New, &key, item)
     }
 }

@@ -1,7 +1,7 @@
 //! The questions of courses: items of their own beside their course, which knows how many they are and how
 //! long; their order is a list of its own.
 
-use aws_sdk_dynamodb::types::{Delete, Put, builders::UpdateBuilder};
+use aws_sdk_dynamodb::types::builders::UpdateBuilder;
 use domain::{
     CourseId, Instant, QuestionId,
     course::{Course, Outline},
@@ -131,8 +131,7 @@ impl Transaction {
         self.weigh(before, &[old], std::slice::from_ref(&new.question), now)?;
         let id = new.question.question_id;
         let key = keys::question(new.question.course_id, id);
-        let put = Put::builder().table_name(self.store.name(key.table)).set_item(Some(key.holding(&new.question)?));
-        self.put(Part::New, put.build()?);
+        self.put_over(Part::New, &key, key.holding(&new.question)?)?;
         let mut order: Vec<QuestionId> = before.order.iter().copied().filter(|other| *other != id).collect();
         order.insert(new.order.saturating_sub(1).min(order.len()), id);
         if order == before.order { Ok(()) } else { self.put_order(before, order) }
@@ -145,7 +144,7 @@ impl Transaction {
     pub fn remove_question(&mut self, before: &Questionnaire, old: Question, now: Instant) -> Result<(), Fault> {
         let (key, id) = (keys::question(old.course_id, old.question_id), old.question_id);
         self.weigh(before, &[old], &[], now)?;
-        self.delete(Part::New, Delete::builder().table_name(self.store.name(key.table)).set_key(Some(key.item())).build()?);
+        self.remove(Part::New, &key)?;
         self.put_order(before, before.order.iter().copied().filter(|other| *other != id).collect())
     }
 

@@ -113,8 +113,7 @@ impl Store {
         let page: Page<LoginActivity> = self.newest(Table::Records, &pk, LOGIN_PREFIX, None, 100).await?;
         let mut forget = self.transaction();
         for entry in &page.items {
-            let key = keys::login(user, entry.login_activity_id);
-            forget.delete(Part::Login, Delete::builder().table_name(self.name(key.table)).set_key(Some(key.item())).build()?);
+            forget.remove(Part::Login, &keys::login(user, entry.login_activity_id))?;
         }
         let _ = forget.commit().await?;
         Ok(page.last.is_some())
@@ -129,8 +128,7 @@ impl Store {
         let page: Page<Session> = self.newest(Table::Transient, &pk, SESSION_PREFIX, None, 100).await?;
         let mut forget = self.transaction();
         for session in &page.items {
-            let key = keys::session(user, session.sid);
-            forget.delete(Part::Session, Delete::builder().table_name(self.name(key.table)).set_key(Some(key.item())).build()?);
+            forget.remove(Part::Session, &keys::session(user, session.sid))?;
         }
         let _ = forget.commit().await?;
         Ok(page.last.is_some())

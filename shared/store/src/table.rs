@@ -326,6 +326,11 @@ pub(crate) fn value<T: Serialize>(value: &T) -> Result<AttributeValue, Fault> {
     Ok(to_attribute_value(value)?)
 }
 
+/// The mark of what is still to be done, at `at`: the place in the index `due`.
+pub(crate) fn due(pk: &str, at: Instant) -> [(String, AttributeValue); 2] {
+    [(DUE.pk.to_owned(), text(pk)), (DUE.sk.0.to_owned(), number(at.unix_milliseconds()))]
+}
+
 /// The attribute by which DynamoDB removes an item some time after `end`.
 pub(crate) fn ttl(end: Instant) -> (String, AttributeValue) {
     ("ttl".to_owned(), number(end.unix_seconds()))

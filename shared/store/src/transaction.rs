@@ -96,6 +96,13 @@ impl Transaction {
         self.parts.push((part, TransactWriteItem::builder().condition_check(check).build()));
     }
 
+    /// The removal of what stands at `key`, if anything does.
+    pub(crate) fn remove(&mut self, part: Part, key: &Key) -> Result<(), Fault> {
+        let delete = Delete::builder().table_name(self.store.name(key.table)).set_key(Some(key.item()));
+        self.delete(part, delete.build()?);
+        Ok(())
+    }
+
     /// The put of an item where none is.
     pub(crate) fn put_new(&mut self, part: Part, key: &Key, item: Item) -> Result<(), Fault> {
         let put = Put::builder().table_name(self.store.name(key.table)).set_item(Some(item));

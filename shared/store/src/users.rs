@@ -1,6 +1,6 @@
 //! People: their accounts, their credentials, the uniqueness of their addresses.
 
-use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Delete, Update};
+use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Update};
 use domain::{CommitteeId, Email, UserId, committee::Committee, session::Session, user::User};
 use serde::{Deserialize, Serialize};
 use serde_dynamo::to_item;
@@ -184,9 +184,7 @@ impl Transaction {
     /// # Errors
     /// None that comes from outside.
     pub fn free_email(&mut self, email: &Email) -> Result<(), Fault> {
-        let delete = Delete::builder().table_name(self.store.name(Table::Records)).set_key(Some(keys::email(email).item()));
-        self.delete(Part::Email, delete.build()?);
-        Ok(())
+        self.remove(Part::Email, &keys::email(email))
     }
 
     /// The account `before` becomes `after`, field by field; refused when anything but `lastActive` has
@@ -284,9 +282,7 @@ impl Transaction {
     /// # Errors
     /// None that comes from outside.
     pub fn remove_credentials(&mut self, user: UserId) -> Result<(), Fault> {
-        let delete = Delete::builder().table_name(self.store.name(Table::Records)).set_key(Some(keys::credentials(user).item()));
-        self.delete(Part::Credentials, delete.build()?);
-        Ok(())
+        self.remove(Part::Credentials, &keys::credentials(user))
     }
 
     /// `before` becomes `after`: the set of active super admins follows. Refused when nobody would be left in it.

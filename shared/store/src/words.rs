@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::{AttributeValue, Delete, ReturnConsumedCapacity, Update};
+use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, Update};
 use domain::{
     CourseId, Instant,
     course::{Outline, State},
@@ -199,14 +199,13 @@ impl Transaction {
         // Nobody is indexed who never was published.
         for word in indexed.iter().filter(|word| !wanted.contains(word)) {
             let Some(published_at) = course.published_at else { continue };
-            let key = keys::word(word, published_at, course.course_id);
-            self.delete(Part::New, Delete::builder().table_name(self.store.name(key.table)).set_key(Some(key.item())).build()?);
+            self.remove(Part::New, &keys::word(word, published_at, course.course_id))?;
         }
         let update = self
             .course_update(course.course_id, "card.version = :before")
             .update_expression("SET foundBy = :words REMOVE duePk, dueAt")
             .expression_attribute_values(":before", number(course.version))
-            .expression_attribute_values(":words", if wanted.is_empty() { AttributeValue::L(Vec::new()) } else { value(&wanted)? });
+            .expression_attribute_values(":words", value(&wanted)?);
         self.update(Part::Course, update.build()?);
         Ok(wanted)
     }
