@@ -24,6 +24,7 @@ mod phone;
 mod price;
 mod profile;
 pub mod question;
+pub mod segments;
 pub mod session;
 mod text;
 pub mod user;
