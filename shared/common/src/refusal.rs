@@ -99,6 +99,7 @@ table! {
         ResetCodeInvalid     400 "RESET_CODE_INVALID_MESSAGE"        "Ce code n’est pas valide ou n’est plus valable."
         VerificationInvalid  400 "VERIFICATION_CODE_INVALID_MESSAGE" "Ce code n’est pas valide ou n’est plus valable."
         SendMethodInvalid    400 "SEND_METHOD_INVALID_MESSAGE"       "Le mode d’envoi doit être email ou sms."
+        VariableMissing      400 "SMS_VARIABLE_MISSING_MESSAGE"      "Une variable du message n’a pas de valeur pour ce destinataire."
         AvatarInvalid        400 "AVATAR_INVALID_MESSAGE"            "Cette image ne peut pas servir de photo de profil."
         CourseNotReady       400 "COURSE_NOT_READY_MESSAGE"          "Ce cours n’est pas prêt à être publié."
         QuestionsLimit       400 "QUESTIONS_LIMIT_MESSAGE"           "Ce cours ne peut pas avoir autant de questions."
@@ -149,6 +150,7 @@ impl From<Flaw> for Refusal {
             Flaw::PasswordMismatch => Self::PasswordMismatch,
             Flaw::PasswordUnchanged => Self::PasswordUnchanged,
             Flaw::SendMethod => Self::SendMethodInvalid,
+            Flaw::Variable => Self::VariableMissing,
         }
     }
 }

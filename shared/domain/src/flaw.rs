@@ -28,4 +28,6 @@ pub enum Flaw {
     PasswordUnchanged,
     /// Not a way of sending that there is.
     SendMethod,
+    /// A template asks for a name that has no value.
+    Variable,
 }

@@ -26,6 +26,7 @@ mod profile;
 pub mod question;
 pub mod segments;
 pub mod session;
+pub mod template;
 mod text;
 pub mod user;
 

@@ -1,0 +1,149 @@
+//! Texts with places in them: `Bonjour {{name}}`, for many people at once.
+
+use std::collections::BTreeMap;
+
+use crate::Flaw;
+
+/// Why a template could not be filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfilled<'t> {
+    /// It asks for this name, and nobody says what it stands for.
+    Missing(&'t str),
+    /// The text would be longer than asked for.
+    TooLong,
+}
+
+impl From<Unfilled<'_>> for Flaw {
+    fn from(why: Unfilled<'_>) -> Self {
+        match why {
+            Unfilled::Missing(_) => Self::Variable,
+            Unfilled::TooLong => Self::Length,
+        }
+    }
+}
+
+/// `template` with the value of each `{{name}}` in its place, in `most` bytes. A name is
+/// `[A-Za-z_][A-Za-z0-9_]{0,63}`, and white space may stand around it; anything else in braces stays as it
+/// was written. A value is never looked at again, whatever braces stand in it.
+///
+/// # Errors
+/// The first name without a value, or a text that is longer than `most`: values that go in again and again
+/// make nothing that fills the memory.
+pub fn filled<'t>(template: &'t str, values: &BTreeMap<String, String>, most: usize) -> Result<String, Unfilled<'t>> {
+    let mut text = String::new();
+    let mut add = |piece: &str| {
+        text.push_str(piece);
+        if text.len() <= most { Ok(()) } else { Err(Unfilled::TooLong) }
+    };
+    let mut rest = template;
+    while let Some(start) = rest.find("{{") {
+        let (before, open) = rest.split_at(start);
+        add(before)?;
+        rest = if let Some((name, after)) = placeholder(open) {
+            add(values.get(name).ok_or(Unfilled::Missing(name))?)?;
+            after
+        } else {
+            // The next brace may begin one: `{{{name}}}`.
+            add("{")?;
+            &open[1..]
+        };
+    }
+    add(rest)?;
+    Ok(text)
+}
+
+/// The name in the placeholder that `text` begins with, and what comes after it.
+fn placeholder(text: &str) -> Option<(&str, &str)> {
+    let inside = text.strip_prefix("{{")?.trim_start();
+    let (name, after) = inside.split_at(inside.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')?);
+    let is_name = (1..=64).contains(&name.len()) && !name.starts_with(|letter: char| letter.is_ascii_digit());
+    let after = after.trim_start().strip_prefix("}}")?;
+    is_name.then_some((name, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn values<const N: usize>(pairs: [(&str, &str); N]) -> BTreeMap<String, String> {
+        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+    }
+
+    #[test]
+    fn placeholders_are_filled_and_all_else_stays() {
+        let long = "n".repeat(64);
+        let mut values = values([("name", "Amel"), ("_1", "سارة"), ("trap", "{{name}} {{"), ("open", "{"), ("empty", "")]);
+        values.insert(long.clone(), "64".to_owned());
+        for (template, text) in [
+            ("", Ok("")),
+            ("Bonjour", Ok("Bonjour")),
+            ("Bonjour {{name}} !", Ok("Bonjour Amel !")),
+            ("{{name}}{{name}}", Ok("AmelAmel")),
+            ("مرحبا {{_1}}،", Ok("مرحبا سارة،")),
+            ("{{ name }}, {{\r\n\tname}}, {{name\u{a0}}}", Ok("Amel, Amel, Amel")),
+            ("[{{empty}}]", Ok("[]")),
+            (&format!("{{{{{long}}}}}"), Ok("64")),
+            // what came in is never looked at again
+            ("{{trap}}", Ok("{{name}} {{")),
+            ("{{trap}}name}}", Ok("{{name}} {{name}}")),
+            ("{{open}}{name}}", Ok("{{name}}")),
+            // more braces than a placeholder has
+            ("{{{name}}}", Ok("{Amel}")),
+            ("{{{{name}}}}", Ok("{{Amel}}")),
+            ("{{a {{name}} b}}", Ok("{{a Amel b}}")),
+            // no placeholders
+            ("{name}", Ok("{name}")),
+            ("{ {name} }", Ok("{ {name} }")),
+            ("{{name}", Ok("{{name}")),
+            ("{{name", Ok("{{name")),
+            ("{{name} }", Ok("{{name} }")),
+            ("{{}} {{ }}", Ok("{{}} {{ }}")),
+            ("{{1name}} {{na-me}} {{na me}} {{prénom}} {{name.first}}", Ok("{{1name}} {{na-me}} {{na me}} {{prénom}} {{name.first}}")),
+            (&format!("{{{{{long}n}}}}"), Ok(&format!("{{{{{long}n}}}}"))),
+            ("}} {{", Ok("}} {{")),
+            ("{{é", Ok("{{é")),
+            // names without a value: the first one is told
+            ("{{Name}}", Err(Unfilled::Missing("Name"))),
+            ("{{name}} {{ code }} {{date}}", Err(Unfilled::Missing("code"))),
+        ] {
+            assert_eq!(filled(template, &values, 1600).as_deref(), text.as_ref().copied(), "{template}");
+        }
+        assert_eq!(Flaw::from(Unfilled::Missing("code")), Flaw::Variable);
+    }
+
+    #[test]
+    fn nothing_longer_than_asked_for_is_made() {
+        let values = values([("name", "éé")]);
+        assert_eq!(filled("{{name}}", &values, 4).as_deref(), Ok("éé"));
+        for template in ["{{name}} ", " {{name}}", "{{name}}{{name}}", "12345", "{{{{{"] {
+            assert_eq!(filled(template, &values, 4), Err(Unfilled::TooLong), "{template}");
+        }
+        assert_eq!(Flaw::from(Unfilled::TooLong), Flaw::Length);
+    }
+
+    proptest! {
+        /// Pieces that are no placeholders and names in turn: the same as putting them in a row.
+        #[test]
+        fn every_piece_stands_where_it_was(
+            pieces in proptest::collection::vec(("[^{}]{0,8}|[^{}]{0,4}\\}\\}", "[A-Za-z_][A-Za-z0-9_]{0,63}", "[ \t\n]{0,2}", "\\PC{0,12}|\\{\\{a\\}\\}"), 0..6),
+        ) {
+            let values: BTreeMap<_, _> = pieces.iter().map(|(_, name, _, value)| (name.clone(), value.clone())).collect();
+            let (mut template, mut text) = (String::new(), String::new());
+            for (piece, name, space, _) in &pieces {
+                template.extend([piece, "{{", space, name, space, "}}"]);
+                text.extend([piece.as_str(), &values[name]]);
+            }
+            prop_assert_eq!(filled(&template, &values, usize::MAX), Ok(text));
+            let missing = pieces.first().map(|(_, name, ..)| name.as_str());
+            prop_assert_eq!(filled(&template, &BTreeMap::new(), usize::MAX).err(), missing.map(Unfilled::Missing));
+        }
+
+        #[test]
+        fn any_text_can_be_looked_at(text in "[{}a1_ é]{0,40}|\\PC{0,40}") {
+            let filled = filled(&text, &values([("a", "a")]), 1600);
+            prop_assert!(text.contains("{{") || filled.as_deref() == Ok(text.as_str()));
+        }
+    }
+}
