@@ -12,7 +12,7 @@ const PAGE: &str = include_str!("page.html");
 /// Stands in for the front end that links in mails lead to.
 const FRONT: &str = include_str!("front.html");
 /// No list is longer: the journal itself never shrinks.
-const MOST_SHOWN: usize = 200;
+const MOST_SHOWN: usize = 20_000;
 
 /// The local pages.
 #[derive(Clone)]
@@ -47,8 +47,8 @@ impl Pages {
         }
         match (request.method(), path) {
             (&Method::GET, "/_local") => html(PAGE),
-            (&Method::GET, "/_local/mail") => newest(self.cloud.recorder().mails()),
-            (&Method::GET, "/_local/sms") => newest(self.cloud.recorder().texts()),
+            (&Method::GET, "/_local/mail") => list(self.cloud.recorder().newest_mails(limit(request))),
+            (&Method::GET, "/_local/sms") => list(self.cloud.recorder().newest_texts(limit(request))),
             (&Method::GET, "/_local/state") => json_response(StatusCode::OK, &self.state()),
             (&Method::GET, "/_local/faults") => self.faults(),
             (&Method::PUT, "/_local/faults") => match serde_json::from_slice(request.body()) {
@@ -76,8 +76,14 @@ impl Pages {
 /// Where the stand-in for the front end is.
 pub const FRONT_PATH: &str = "/_local/front";
 
-fn newest(mut messages: Vec<Value>) -> Response<Bytes> {
-    messages.truncate(MOST_SHOWN);
+/// How many messages `?limit=` asks for; as many as are shown where it says nothing that makes sense.
+fn limit(request: &Request<Bytes>) -> usize {
+    let query = request.uri().query().unwrap_or_default();
+    let asked = query.split('&').find_map(|pair| pair.strip_prefix("limit=")?.parse().ok());
+    asked.unwrap_or(MOST_SHOWN).min(MOST_SHOWN)
+}
+
+fn list(messages: Vec<Value>) -> Response<Bytes> {
     json_response(StatusCode::OK, &Value::Array(messages))
 }
 

@@ -11,7 +11,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use domain::Instant;
+use domain::{
+    Instant,
+    segments::{measure, parts},
+};
 use http::{HeaderValue, Method, Response, StatusCode, header};
 use http_body_util::Full;
 use identity::chance;
@@ -49,13 +52,23 @@ impl Recorder {
     /// Every mail, the newest first: `id`, `to`, `subject`, `text`, `html`, `from`, `at`, and the
     /// `headers` of its sender's own. What a mail does not have is null.
     pub fn mails(&self) -> Vec<Value> {
-        self.mails.newest_first()
+        self.newest_mails(usize::MAX)
     }
 
-    /// Every text message, the newest first: `id`, `to`, `text`, `at`, `type` and, where it shows a
-    /// name instead of a number, `senderId`.
+    /// The same of no more than the `most` newest.
+    pub fn newest_mails(&self, most: usize) -> Vec<Value> {
+        self.mails.newest_first(most)
+    }
+
+    /// Every text message, the newest first: `id`, `to`, `text`, `at`, `type`, `encoding`, `segments` and,
+    /// where it has them, the `senderId` that it shows instead of a number and its several `parts`.
     pub fn texts(&self) -> Vec<Value> {
-        self.texts.newest_first()
+        self.newest_texts(usize::MAX)
+    }
+
+    /// The same of no more than the `most` newest.
+    pub fn newest_texts(&self, most: usize) -> Vec<Value> {
+        self.texts.newest_first(most).into_iter().map(on_a_phone).collect()
     }
 
     /// What SNS answers to the form `body`.
@@ -115,9 +128,23 @@ impl Journal {
         Ok(())
     }
 
-    fn newest_first(&self) -> Vec<Value> {
-        self.messages.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().cloned().collect()
+    fn newest_first(&self, most: usize) -> Vec<Value> {
+        self.messages.lock().unwrap_or_else(PoisonError::into_inner).iter().rev().take(most).cloned().collect()
     }
+}
+
+/// A text message as a phone shows it. The journal keeps what was sent alone: how it is cut follows from it.
+fn on_a_phone(mut message: Value) -> Value {
+    let text = message["text"].as_str().unwrap_or_default();
+    let (measured, parts) = (measure(text), json!(parts(text)));
+    if let Some(message) = message.as_object_mut() {
+        message.insert("encoding".to_owned(), json!(measured.encoding));
+        message.insert("segments".to_owned(), measured.segments.into());
+        if measured.segments > 1 {
+            message.insert("parts".to_owned(), parts);
+        }
+    }
+    message
 }
 
 /// The message that the form `body` sends
@@ -304,6 +331,20 @@ mod tests {
         recorder.sns(&form(&attribute("AWS.SNS.SMS.SenderID", "Halqa")), now());
         recorder.sns(&form(&attribute("AWS.SNS.SMS.SMSType", "Transactional")), now());
         assert_eq!((&recorder.texts()[0]["type"], &recorder.texts()[1]["senderId"]), (&json!("Transactional"), &json!("Halqa")));
+    }
+
+    #[test]
+    fn a_text_is_shown_in_its_parts() {
+        let recorder = Recorder::in_memory();
+        for text in ["é".repeat(161), "é".repeat(160), "ç".repeat(71)] {
+            recorder.sns(&form(&[("Message", &text)]), now());
+        }
+        let texts = recorder.texts();
+        let shown = |text: &Value| (text["encoding"].clone(), text["segments"].clone(), text["parts"].clone());
+        assert_eq!(shown(&texts[0]), (json!("UCS-2"), json!(2), json!(["ç".repeat(67), "ç".repeat(4)])));
+        assert_eq!(shown(&texts[1]), (json!("GSM-7"), json!(1), Value::Null));
+        assert_eq!(shown(&texts[2]), (json!("GSM-7"), json!(2), json!(["é".repeat(153), "é".repeat(8)])));
+        assert_eq!((recorder.newest_texts(2), recorder.newest_texts(0).len()), (texts[..2].to_vec(), 0));
     }
 
     #[tokio::test]
