@@ -64,6 +64,7 @@ async fn every_endpoint_costs_what_the_table_says() {
     one_time_passwords(&world, &admin, &mut within).await;
     courses(&world, &mut within).await;
     files(&world, &mut within).await;
+    sms(&world, &mut within).await;
 
     let promised = |Budget { route, round_trips, reads, writes }: &Budget| {
         row(route, Cost { round_trips: *round_trips, reads: *reads, writes: *writes, ..Cost::default() })
@@ -235,4 +236,24 @@ async fn files(world: &World, within: Within<'_>) {
     let stranger = counted(world.stranger()).await;
     within("GET /files/public/{fileId}", stranger.get(&path.replace("/files/", "/files/public/")).await.cost);
     within("DELETE /files/{fileId}", member.delete(&path).await.cost);
+}
+
+async fn sms(world: &World, within: Within<'_>) {
+    let admin = counted(world.admin().await).await;
+    let single = json!({ "to": "+21620123456", "message": "Bonjour" });
+    let sent = admin.post("/sms/single", single).await;
+    within("POST /sms/single", sent.cost);
+    let path = format!("/sms/{}", sent.tells(Message::SmsAccepted)["sms"]["smsID"].as_str().unwrap());
+    let recipients: Vec<String> = (0..100).map(|number| format!("+216201{number:05}")).collect();
+    let sent = admin.post("/sms/bulk", json!({ "recipients": recipients, "message": "Bonjour" })).await;
+    within("POST /sms/bulk", sent.cost);
+    let batch = sent.tells(Message::SmsBulkAccepted)["batch"]["batchID"].as_str().unwrap().to_owned();
+    world.deliver().await;
+    within("GET /sms", admin.get("/sms").await.cost);
+    within("GET /sms/{smsId}", admin.get(&path).await.cost);
+    within("GET /sms/bulk/{batchId}", admin.get(&format!("/sms/bulk/{batch}")).await.cost);
+    within("PUT /sms/opt-outs/{number}", admin.put("/sms/opt-outs/+21620123456", json!({})).await.cost);
+    within("GET /sms/opt-outs", admin.get("/sms/opt-outs").await.cost);
+    within("GET /sms/opt-outs/{number}", admin.get("/sms/opt-outs/+21620123456").await.cost);
+    within("DELETE /sms/opt-outs/{number}", admin.delete("/sms/opt-outs/+21620123456").await.cost);
 }

@@ -7,6 +7,7 @@ use domain::Profile;
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
+use store::Outbound;
 use tests::{Someone, World};
 
 /// Asks for a mail to the super admin.
@@ -21,7 +22,7 @@ fn outbox(world: &World) -> Vec<Value> {
 }
 
 fn states(world: &World) -> Vec<String> {
-    outbox(world).iter().map(|item| item["state"]["S"].as_str().unwrap().to_owned()).collect()
+    outbox(world).iter().map(|item| item["card"]["M"]["status"]["S"].as_str().unwrap().to_owned()).collect()
 }
 
 fn mails(world: &World) -> usize {
@@ -33,13 +34,14 @@ async fn what_was_sent_says_nothing_any_more() {
     let world = World::new().await;
     ask(&world).await;
     assert_eq!(states(&world), ["QUEUED"]);
-    assert!(outbox(&world)[0]["sealed"]["S"].is_string());
+    assert!(outbox(&world)[0]["card"]["M"]["sealed"]["S"].is_string());
     world.deliver().await;
     let item = outbox(&world).remove(0);
-    assert_eq!(item["state"]["S"], "SENT");
-    for gone in ["sealed", "duePk", "dueAt"] {
+    assert_eq!(item["card"]["M"]["status"]["S"], "SENT");
+    for gone in ["duePk", "dueAt"] {
         assert!(item[gone].is_null(), "{gone}");
     }
+    assert!(item["card"]["M"]["sealed"].is_null());
     assert!(item["ttl"]["N"].is_string());
 }
 
@@ -120,7 +122,7 @@ async fn silence_after_taking_it_is_unknown_and_nothing_is_sent_twice() {
     world.clock().advance(Duration::from_secs(3600));
     world.sweep().await;
     assert_eq!((mails(&world), states(&world)), (1, vec!["UNKNOWN".to_owned()]));
-    assert!(outbox(&world)[0]["sealed"].is_null());
+    assert!(outbox(&world)[0]["card"]["M"]["sealed"].is_null());
 }
 
 #[tokio::test]
@@ -154,11 +156,11 @@ async fn a_code_that_is_dead_is_not_sent_any_more() {
 async fn a_dispatcher_that_dies_between_claiming_and_telling_leaves_it_unknown() {
     let world = World::new().await;
     ask(&world).await;
-    let id = outbox(&world)[0]["outboxID"]["S"].as_str().unwrap().parse().unwrap();
+    let id = Outbound::of(outbox(&world)[0]["pk"]["S"].as_str().unwrap()).unwrap();
     let now = world.clock().now();
-    let claimed = world.setup().store.claim(id, now.after(Duration::from_secs(300))).await.unwrap();
+    let claimed = world.setup().store.claim(id, now.after(Duration::from_secs(300)), now).await.unwrap();
     assert!(claimed.is_some());
-    assert!(world.setup().store.claim(id, now).await.unwrap().is_none(), "it is nobody else's");
+    assert!(world.setup().store.claim(id, now, now).await.unwrap().is_none(), "it is nobody else's");
     world.deliver().await;
     world.clock().advance(Duration::from_secs(299));
     world.sweep().await;
@@ -197,6 +199,50 @@ async fn a_record_that_cannot_be_dealt_with_is_brought_again() {
     let event: Value = serde_json::from_str(&text).unwrap();
     world.strike_with(Mode::Refuse);
     let handled = world.dispatcher().clone().handle(serde_json::from_value(event.clone()).unwrap()).await;
-    let number = &event["Records"][0]["dynamodb"]["SequenceNumber"];
-    assert_eq!(serde_json::to_value(handled).unwrap(), json!({ "batchItemFailures": [{ "itemIdentifier": number }] }));
+    let numbers = event["Records"].as_array().unwrap().iter().map(|record| &record["dynamodb"]["SequenceNumber"]);
+    let failures: Vec<Value> = numbers.map(|number| json!({ "itemIdentifier": number })).collect();
+    assert_eq!(serde_json::to_value(handled).unwrap(), json!({ "batchItemFailures": failures }));
+}
+
+#[tokio::test]
+async fn what_fails_for_a_day_stands_in_nobodys_way_until_a_person_has_looked() {
+    let world = World::new().await;
+    let someone = world.person(Someone::with(Profile::Member)).await;
+    let announced = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
+    let file = someone.post("/files", announced).await.tells(Message::FileCreated)["file"]["fileID"].clone();
+    world.strike_at(Service::S3, Fault::new(Mode::Refuse));
+    let dead = || async { ops::dead_letters(world.setup()).await.unwrap() };
+    for _ in 0..300 {
+        world.clock().advance(Duration::from_secs(300));
+        world.sweep().await;
+        if !dead().await.is_empty() {
+            break;
+        }
+    }
+    let letter = dead().await.remove(0);
+    assert_eq!(letter.pk, format!("FILE#{}", file.as_str().unwrap()));
+    assert!(world.clock().now().since(letter.since) >= Duration::from_secs(86_400), "{letter:?}");
+    world.heal();
+    world.sweep().await;
+    assert_eq!(dead().await.len(), 1, "nobody tries it");
+    assert_eq!(ops::replay(world.setup(), Some("FILE#x")).await.unwrap(), 0);
+    assert_eq!(ops::replay(world.setup(), None).await.unwrap(), 1);
+    world.sweep().await;
+    assert!(dead().await.is_empty());
+    let is_it = |item: &Value| item["pk"]["S"] == letter.pk.as_str();
+    let item = world.items("records").into_iter().find(is_it);
+    assert!(item.is_none_or(|item| item["duePk"].is_null() || item["card"]["M"]["status"]["S"] == "DELETED"), "it was dealt with");
+}
+
+#[tokio::test]
+async fn a_letter_whose_key_is_missing_waits_for_it() {
+    let world = World::new().await;
+    ask(&world).await;
+    let stranger = world.another_process_with(&[("OUTBOX_KEYS", &identity::NamedKey::generate("other").to_setting())]);
+    world.clock().advance(Duration::from_secs(60));
+    stranger.sweep().await;
+    assert_eq!((mails(&world), states(&world)), (0, vec!["QUEUED".to_owned()]));
+    world.clock().advance(Duration::from_secs(400));
+    world.sweep().await;
+    assert_eq!((mails(&world), states(&world)), (1, vec!["SENT".to_owned()]));
 }

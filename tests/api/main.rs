@@ -12,6 +12,7 @@ mod matrix;
 mod otp;
 mod rotation;
 mod seed;
+mod sms;
 mod start;
 mod team;
 mod users;

@@ -46,11 +46,19 @@ enum Asks {
     WriteDraft,
     /// To publish it.
     PublishDraft,
+    /// To send single text messages.
+    Send,
+    /// To send them to many.
+    SendBulk,
+    /// To look at the numbers that are not written to.
+    ReadNumbers,
+    /// To change them.
+    ChangeNumbers,
 }
 
 use Asks::{
-    BeUser, EditUser, EraseUser, Keep, Nothing, Publish, PublishDraft, ReadAudit, SeeActivity, SeeDraft, SeeUser, Session, SuperAdmin,
-    Verified, Write, WriteDraft,
+    BeUser, ChangeNumbers, EditUser, EraseUser, Keep, Nothing, Publish, PublishDraft, ReadAudit, ReadNumbers, SeeActivity, SeeDraft,
+    SeeUser, Send, SendBulk, Session, SuperAdmin, Verified, Write, WriteDraft,
 };
 
 /// Every operation, what it asks, the path that is sent (`{other}` is a person of the cell's committee,
@@ -122,6 +130,15 @@ fn endpoints() -> Vec<(&'static str, Asks, &'static str, Value)> {
         ("POST /files/{fileId}/complete", Keep, "/files/x/complete", json!({})),
         ("DELETE /files/{fileId}", Keep, "/files/x", Value::Null),
         ("GET /files/public/{fileId}", Nothing, "", Value::Null),
+        ("GET /sms", Verified, "", Value::Null),
+        ("POST /sms/single", Send, "", json!({})),
+        ("POST /sms/bulk", SendBulk, "", json!({})),
+        ("GET /sms/{smsId}", Verified, "/sms/x", Value::Null),
+        ("GET /sms/bulk/{batchId}", Verified, "/sms/bulk/x", Value::Null),
+        ("GET /sms/opt-outs", ReadNumbers, "", Value::Null),
+        ("GET /sms/opt-outs/{number}", ReadNumbers, "/sms/opt-outs/x", Value::Null),
+        ("PUT /sms/opt-outs/{number}", ChangeNumbers, "/sms/opt-outs/x", json!({})),
+        ("DELETE /sms/opt-outs/{number}", ChangeNumbers, "/sms/opt-outs/x", Value::Null),
         // these end what they are asked with: last
         ("DELETE /users/{userId}", EraseUser, "/users/{other}", json!({})),
         ("POST /auth/logout", Session, "", json!({})),
@@ -185,6 +202,10 @@ fn expected(asks: Asks, caller: &Caller, other: &Other) -> Option<u16> {
         Asks::Keep => stopped.then_some(403),
         Asks::Write => (!writes || stopped).then_some(403),
         Asks::Publish => (!publishes || stopped).then_some(403),
+        Asks::Send => (stopped || !(is_admin || has(Grant::SmsSend))).then_some(403),
+        Asks::SendBulk => (stopped || !(is_super || has(Grant::SmsBulk))).then_some(403),
+        Asks::ReadNumbers => (!is_admin || !caller.is_verified).then_some(403),
+        Asks::ChangeNumbers => (!is_admin || stopped).then_some(403),
         Asks::SeeDraft if !of_committee(&[Grant::CoursesWrite, Grant::CoursesPublish]) => Some(404),
         Asks::SeeDraft => Some(if caller.is_verified { 200 } else { 403 }),
         Asks::WriteDraft if !writes || stopped => Some(403),

@@ -28,6 +28,7 @@ fn arrows_between_rooms_go_one_way() {
         ("functions/fallback", vec!["common"]),
         ("functions/files", vec!["domain", "identity", "store", "common", "objects"]),
         ("functions/otp", usual.clone()),
+        ("functions/sms", usual.clone()),
         ("functions/team", usual.clone()),
         ("functions/users", vec!["domain", "identity", "store", "common", "objects"]),
         ("infra/ops", usual.clone()),

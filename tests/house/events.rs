@@ -52,6 +52,8 @@ fn every_url_has_a_test_file_that_mirrors_it() {
             ("DELETE", ["users", _]) => "users/erase".to_owned(),
             ("DELETE", ["courses", _]) => "courses/archive".to_owned(),
             ("DELETE", ["files", _]) => "files/remove".to_owned(),
+            (_, ["sms", "bulk", _]) => "sms/batch".to_owned(),
+            (_, ["sms", "opt-outs", _]) => "sms/opt_out".to_owned(),
             (_, ["courses", "questions", _]) => "courses/questions".to_owned(),
             (_, ["courses", "questions", _, _]) => "courses/question".to_owned(),
             (_, ["files", "public", _]) => "files/public".to_owned(),

@@ -1,10 +1,10 @@
 //! Who may do what with a course.
 
 use axum::extract::FromRequestParts;
-use common::{Failure, Refusal, SignedIn};
+use common::{Failure, Refusal, SignedIn, able};
 use domain::{
     course::{Course, Outline, State},
-    permissions::{Reach, Right},
+    permissions::Right,
 };
 use http::request::Parts;
 
@@ -30,16 +30,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Publisher {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         able(parts, state, Right::PublishCourses).await.map(Self)
     }
-}
-
-async fn able<S: Send + Sync>(parts: &mut Parts, state: &S, right: Right) -> Result<SignedIn, Failure> {
-    let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
-    if person.user.standing().reach(right) == Reach::Nowhere {
-        return Err(Refusal::Forbidden.into());
-    }
-    person.must_be_verified()?;
-    person.must_be_of_open_committee()?;
-    Ok(person)
 }
 
 /// The course, if `person` may know of it: a published one everybody, a draft who may read drafts, an

@@ -1,7 +1,7 @@
 //! What wakes the dispatcher: records of the table's stream, or the minute's schedule.
 
-use domain::UserId;
 use serde::{Deserialize, Serialize};
+use store::keys::BULK_DUE;
 
 use crate::Task;
 
@@ -49,16 +49,17 @@ struct Text {
 }
 
 impl Record {
-    /// What there is to do about it: a new message, a person or a course that is marked, a file that is not
-    /// wanted any more. Later changes of a message, and a file that is awaited, are for the sweeper.
+    /// What there is to do about it at once: a new letter or single message, a new chunk, a person or a course
+    /// that is marked, a file that is not wanted any more. Messages of batches, later changes of a message, and
+    /// a file that is awaited are for the sweeper.
     pub(crate) fn task(&self) -> Option<Task> {
-        self.dynamodb.new_image.as_ref()?.due_pk.as_ref()?;
-        let (pk, is_new) = (&self.dynamodb.keys.pk.text, self.event_name == "INSERT");
-        let message = store::outbox_id(pk).filter(|_| is_new).map(Task::Deliver);
-        let file = store::file_id(pk).filter(|_| !is_new).map(Task::Settle);
-        let course = store::course_id(pk).map(Task::Index);
-        let person = pk.strip_prefix("USER#").map(|id| Task::Forget(UserId::in_path(id)));
-        message.or(file).or(course).or(person)
+        let due = self.dynamodb.new_image.as_ref()?.due_pk.as_ref()?;
+        let is_new = self.event_name == "INSERT";
+        Task::of(&self.dynamodb.keys.pk.text).filter(|task| match task {
+            Task::Deliver(_) | Task::Expand(_) => is_new && due.text != BULK_DUE,
+            Task::Settle(_) => !is_new,
+            Task::Index(_) | Task::Forget(_) => true,
+        })
     }
 
     /// By which the stream knows it.

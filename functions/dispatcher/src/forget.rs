@@ -6,23 +6,25 @@ use domain::{
     course::{Course, Details, State},
     user::DEFAULT_AVATAR,
 };
+use futures_util::{StreamExt, stream};
 use objects::MEDIA;
 use store::{CourseList, Fault, Outcome};
 
-use crate::{Dispatcher, Powers};
+use crate::{AT_ONCE, Dispatcher, Powers};
 
 /// How many files or courses are looked at in one go.
 const PAGE: u16 = 100;
 
 impl Dispatcher {
-    /// Removes the files, the sign-ins, the sessions and the picture of a person who was erased, and what his
-    /// courses say of whom to ask: they stay, for they are his committee's, and so is the address from then on.
-    /// The bucket comes last: what everybody sees goes whatever it says.
+    /// Removes the files, the text messages, the sign-ins, the sessions and the picture of a person who was
+    /// erased, and what his courses say of whom to ask: they stay, for they are his committee's, and so is the
+    /// address from then on. The bucket comes last: what everybody sees goes whatever it says.
     pub(crate) async fn forget(&self, id: UserId) -> Result<(), Failure> {
         let Powers { store, objects, clock, .. } = &*self.0;
         let Some(user) = store.erased_user(id, clock.now()).await? else { return Ok(()) };
         self.give_up_files(id).await?;
         self.take_over_courses(id).await?;
+        self.forget_sms(id).await?;
         while store.forget_login_activity(id).await? {}
         while store.forget_sessions(id).await? {}
         if let Some(name) = user.avatar.strip_prefix("/media/").filter(|_| user.avatar != DEFAULT_AVATAR) {
@@ -43,6 +45,38 @@ impl Dispatcher {
                     return Err(Fault::Conflict.into());
                 }
             }
+            position = page.last;
+            if position.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// What waits is not sent any more. A message that is on its way at this moment is looked for again when
+    /// it has come somewhere.
+    async fn forget_sms(&self, id: UserId) -> Result<(), Failure> {
+        let store = &self.0.store;
+        let mut position = None;
+        loop {
+            let page = store.batches_of(id, position.as_deref(), PAGE).await?;
+            for batch in page.items {
+                let mut forget = store.transaction();
+                forget.forget_batch(&batch)?;
+                let _ = forget.commit().await?;
+            }
+            position = page.last;
+            if position.is_none() {
+                break;
+            }
+        }
+        loop {
+            let page = store.sms_of(id, position.as_deref(), PAGE).await?;
+            let forgotten = stream::iter(page.items).map(|sms| async move {
+                let mut forget = store.transaction();
+                forget.forget_sms(sms.sms_id)?;
+                if forget.commit().await? == Outcome::Done { Ok(()) } else { Err(Fault::Conflict) }
+            });
+            forgotten.buffer_unordered(AT_ONCE).collect::<Vec<_>>().await.into_iter().collect::<Result<(), _>>()?;
             position = page.last;
             if position.is_none() {
                 return Ok(());

@@ -1,4 +1,4 @@
-//! What happens after the answer: messages leave the outbox, courses are found by their words, files come or
+//! What happens after the answer: messages leave, batches become messages, courses are found by their words, files come or
 //! go, and what is left of erased people goes.
 //!
 //! The stream of the table brings what has just been written; every minute the sweeper looks for what
@@ -9,28 +9,25 @@ mod event;
 mod files;
 mod forget;
 mod outbox;
+mod sweep;
 
 use std::{sync::Arc, time::Duration};
 
 use common::{BadSetting, Clock, Failure, Key, Post, Setup};
-use domain::{CourseId, FileId, UserId};
+use domain::{CourseId, FileId, Instant, UserId};
 use futures_util::{StreamExt, stream};
 use notices::Carriers;
 use objects::Objects;
-use store::Store;
-use uuid::Uuid;
+use store::{Outbound, Store};
+use tokio::sync::Mutex;
 
 pub use event::{Event, Handled};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::Outbox];
 
-/// How many messages are on their way at once.
+/// How many pieces of work are done at once.
 const AT_ONCE: usize = 8;
-/// How many a sweep looks at in one go.
-const SWEEP: u16 = 100;
-/// How often it looks again in one minute when there was more.
-const GOES: usize = 10;
 
 /// What this function can do. Cloning shares it.
 #[derive(Clone)]
@@ -44,19 +41,41 @@ struct Powers {
     clock: Clock,
     public_url: String,
     claim: Duration,
+    sms_rate: u64,
+    /// Whoever holds it asks for a slot.
+    row: Mutex<()>,
 }
 
 /// A piece of work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Task {
     /// Send this message.
-    Deliver(Uuid),
+    Deliver(Outbound),
+    /// Make messages of the chunk with this partition key.
+    Expand(String),
     /// Remove what is left of this person.
     Forget(UserId),
     /// Have this course be found by its words.
     Index(CourseId),
     /// See whether this file has come, or remove it.
     Settle(FileId),
+}
+
+impl Task {
+    /// What there is to do about the item whose partition key is `pk`.
+    fn of(pk: &str) -> Option<Self> {
+        let message = Outbound::of(pk).map(Self::Deliver);
+        let chunk = || store::is_chunk(pk).then(|| Self::Expand(pk.to_owned()));
+        let file = || store::file_id(pk).map(Self::Settle);
+        let course = || store::course_id(pk).map(Self::Index);
+        let person = || pk.strip_prefix("USER#").map(|id| Self::Forget(UserId::in_path(id)));
+        message.or_else(chunk).or_else(file).or_else(course).or_else(person)
+    }
+
+    /// Whether it is a message that leaves in a slot that was taken before.
+    const fn takes_slot(&self) -> bool {
+        matches!(self, Self::Deliver(Outbound::Sms(_)))
+    }
 }
 
 impl Dispatcher {
@@ -75,6 +94,8 @@ impl Dispatcher {
             clock: setup.clock.clone(),
             public_url: settings.public_url.clone().ok_or_else(missing)?,
             claim: settings.claim,
+            sms_rate: settings.sms_rate,
+            row: Mutex::default(),
         })))
     }
 
@@ -86,7 +107,7 @@ impl Dispatcher {
         };
         let work = records.into_iter().filter_map(|record| record.task().map(|task| (record.sequence_number(), task)));
         let this = &self;
-        let results = stream::iter(work).map(|(number, task)| async move { (number, this.perform(task).await) });
+        let results = stream::iter(work).map(|(number, task)| async move { (number, this.perform(task, &mut None).await) });
         let failed = results.buffered(AT_ONCE).filter_map(|(number, done)| async move { done.err().map(|failure| (number, failure)) });
         let failed: Vec<_> = failed.collect().await;
         for (_, failure) in &failed {
@@ -95,43 +116,15 @@ impl Dispatcher {
         Handled::failing(failed.into_iter().map(|(number, _)| number))
     }
 
-    /// Looks for what is due, until there is nothing or it has looked long enough for one minute.
-    async fn sweep(&self) {
-        for _ in 0..GOES {
-            let found = self.due().await.unwrap_or_else(|failure| {
-                tracing::error!(?failure, "the sweeper could not look");
-                Vec::new()
-            });
-            let all = found.len();
-            let done = stream::iter(found).map(|task| self.perform(task)).buffer_unordered(AT_ONCE);
-            let failed: Vec<Failure> = done.filter_map(|done| async { done.err() }).collect().await;
-            for failure in &failed {
-                tracing::error!(?failure, "what is due was not dealt with");
-            }
-            if all < usize::from(SWEEP) || !failed.is_empty() {
-                return;
-            }
-        }
-    }
-
-    async fn due(&self) -> Result<Vec<Task>, Failure> {
-        let (store, now) = (&self.0.store, self.0.clock.now());
-        let (messages, erased, courses, files) = tokio::join!(
-            store.due_messages(now, SWEEP),
-            store.erased(now, SWEEP),
-            store.courses_to_index(now, SWEEP),
-            store.due_files(now, SWEEP),
-        );
-        let (messages, erased) = (messages?.into_iter().map(Task::Deliver), erased?.into_iter().map(Task::Forget));
-        let (courses, files) = (courses?.into_iter().map(Task::Index), files?.into_iter().map(Task::Settle));
-        Ok(messages.chain(erased).chain(courses).chain(files).collect())
-    }
-
-    async fn perform(&self, task: Task) -> Result<(), Failure> {
+    /// Does `task`; a text message that a person sends leaves at `slot`.
+    async fn perform(&self, task: Task, slot: &mut Option<Instant>) -> Result<(), Failure> {
+        let Powers { store, clock, .. } = &*self.0;
         match task {
-            Task::Deliver(id) => self.deliver(id).await,
+            Task::Deliver(Outbound::Sms(id)) if slot.is_none() => self.deliver_at_once(id).await,
+            Task::Deliver(what) => self.deliver(what, slot).await,
+            Task::Expand(pk) => Ok(store.expand_chunk(&pk, clock.now()).await?),
             Task::Forget(id) => self.forget(id).await,
-            Task::Index(id) => Ok(self.0.store.index_course(id).await?),
+            Task::Index(id) => Ok(store.index_course(id).await?),
             Task::Settle(id) => self.settle_file(id).await,
         }
     }

@@ -9,6 +9,7 @@ use domain::{
     file::{File, ShownFile},
     login_activity::LoginActivity,
     session::ShownSession,
+    sms::Sms,
     user::Account,
 };
 use serde::Serialize;
@@ -31,24 +32,24 @@ struct Export {
     sessions: Vec<ShownSession>,
     files: Vec<ShownFile>,
     courses: Vec<Course>,
-    sms: [(); 0],
+    sms: Vec<Sms>,
     audit: Vec<AuditEntry>,
 }
 
-/// Text messages have their place here; there are none yet.
 pub(crate) async fn export(State(users): State<Users>, Now(now): Now, person: SignedIn, Path(id): Path<UserId>) -> Reply<Shown> {
     users.must_be_oneself(&person, id).await?;
     let written: Vec<CourseList> = Stage::ALL.iter().map(|stage| CourseList::OfAuthor(id, *stage)).collect();
-    let (activity, sessions, files, courses, audit) = tokio::join!(
+    let (activity, sessions, files, courses, sms, audit) = tokio::join!(
         users.store.login_activity(id, MOST, now),
         users.store.sessions(&person.user, now),
         users.store.files(id, None, MOST),
         users.store.courses(&written, None, MOST),
+        users.store.sms_of(id, None, MOST),
         users.store.audit_of_person(id, None, MOST),
     );
     let current = person.session.sid;
     let sessions = sessions?.into_iter().map(|session| ShownSession::of(session, current)).collect();
     let files = files?.items.into_iter().map(File::listed).collect();
-    let (activity, courses, audit) = (activity?, courses?.items, audit?.items);
-    shown(Shown { export: Export { user: person.account(), activity, sessions, files, courses, sms: [], audit } })
+    let (activity, courses, sms, audit) = (activity?, courses?.items, sms?.items, audit?.items);
+    shown(Shown { export: Export { user: person.account(), activity, sessions, files, courses, sms, audit } })
 }

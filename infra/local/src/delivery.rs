@@ -15,16 +15,27 @@ const SWEEP_EVERY: Duration = Duration::from_secs(10);
 /// Brings the dispatcher what the stream of `cloud` brings, and sweeps now and then, until the future is
 /// dropped.
 pub async fn run(cloud: Cloud, dispatcher: Dispatcher) {
-    let mut sweeps = tokio::time::interval(SWEEP_EVERY);
-    let mut looks = tokio::time::interval(LOOK_EVERY);
-    loop {
-        let done = tokio::select! {
-            _ = sweeps.tick() => sweep(&dispatcher).await,
-            _ = looks.tick() => bring(&cloud, &dispatcher).await.map(|_| ()),
-        };
-        if let Err(trouble) = done {
-            tracing::warn!(%trouble, "the dispatcher could not be brought its work");
+    let sweeps = async {
+        let mut minutes = tokio::time::interval(SWEEP_EVERY);
+        loop {
+            minutes.tick().await;
+            warn(sweep(&dispatcher).await);
         }
+    };
+    let looks = async {
+        let mut moments = tokio::time::interval(LOOK_EVERY);
+        loop {
+            moments.tick().await;
+            warn(bring(&cloud, &dispatcher).await.map(|_| ()));
+        }
+    };
+    // Side by side, as on AWS: what the stream brings does not wait for a batch that leaves.
+    let ((), ()) = tokio::join!(sweeps, looks);
+}
+
+fn warn(done: Result<(), Trouble>) {
+    if let Err(trouble) = done {
+        tracing::warn!(%trouble, "the dispatcher could not be brought its work");
     }
 }
 

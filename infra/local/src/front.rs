@@ -63,7 +63,7 @@ impl Front {
         let body = tokio::time::timeout(PATIENCE, whole(body)).await.map_err(|_| io::ErrorKind::TimedOut)?;
         let request = Request::from_parts(parts, body.map_err(io::Error::other)?);
         let mut response = match &self.pages {
-            Some(pages) if Pages::are_at(request.uri().path()) => pages.answer(&request),
+            Some(pages) if Pages::are_at(request.uri().path()) => pages.answer(&request).await,
             _ => self.edge.answer(request, peer.ip()).await,
         };
         if stays_open {

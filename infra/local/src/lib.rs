@@ -30,6 +30,7 @@ pub fn house(setup: &Setup) -> Result<Edge, BadSetting> {
         .merge(fallback::routes(setup)?)
         .merge(files::routes(setup)?)
         .merge(otp::routes(setup)?)
+        .merge(sms::routes(setup)?)
         .merge(team::routes(setup)?)
         .merge(users::routes(setup)?);
     Edge::new(setup, router)

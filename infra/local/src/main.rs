@@ -78,7 +78,7 @@ async fn run(mode: Mode) -> Result<(), Trouble> {
     let edge = house(&setup)?;
     let deliveries = delivery::run(cloud.clone(), Dispatcher::new(&setup)?);
     say(&welcome(port, pages_port, &folder.display().to_string(), &email, &password, &seeded));
-    let front = front::serve(listener, edge, Some(Pages::new(cloud, clock, about)));
+    let front = front::serve(listener, edge, Some(Pages::new(cloud, &setup, about)));
     let interrupted = tokio::signal::ctrl_c();
     match mode {
         Mode::OneProcess | Mode::Seed => tokio::select! {

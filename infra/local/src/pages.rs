@@ -2,9 +2,15 @@
 //! other origins: no CORS, and only under a name of this machine.
 
 use bytes::Bytes;
-use common::Clock;
+use common::{Clock, Setup};
+use domain::{
+    BatchId,
+    audit::{Action, AuditEntry},
+};
+use futures_util::{StreamExt, stream};
 use http::{HeaderValue, Method, Request, Response, StatusCode, header as header_names};
 use serde_json::{Value, json};
+use store::{Fault, Store};
 
 use crate::cloud::Cloud;
 
@@ -13,19 +19,22 @@ const PAGE: &str = include_str!("page.html");
 const FRONT: &str = include_str!("front.html");
 /// No list is longer: the journal itself never shrinks.
 const MOST_SHOWN: usize = 20_000;
+/// Batches are looked for among so many entries of the audit.
+const LOOKED_AT: u16 = 100;
 
 /// The local pages.
 #[derive(Clone)]
 pub struct Pages {
     cloud: Cloud,
     clock: Clock,
+    store: Store,
     about: Value,
 }
 
 impl Pages {
     /// The pages of `cloud`; `about` is what the state page says of this process.
-    pub const fn new(cloud: Cloud, clock: Clock, about: Value) -> Self {
-        Self { cloud, clock, about }
+    pub fn new(cloud: Cloud, setup: &Setup, about: Value) -> Self {
+        Self { cloud, clock: setup.clock.clone(), store: setup.store.clone(), about }
     }
 
     /// Whether `path` is a local page.
@@ -33,7 +42,7 @@ impl Pages {
         path == "/_local" || path.starts_with("/_local/")
     }
 
-    pub(crate) fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
+    pub(crate) async fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
         let path = request.uri().path().trim_end_matches('/');
         // A link in a mail comes from another site. The page holds nothing and does nothing by itself.
         if request.method() == Method::GET && (path == FRONT_PATH || path.starts_with("/_local/front/")) && is_named_locally(request) {
@@ -49,6 +58,10 @@ impl Pages {
             (&Method::GET, "/_local") => html(PAGE),
             (&Method::GET, "/_local/mail") => list(self.cloud.recorder().newest_mails(limit(request))),
             (&Method::GET, "/_local/sms") => list(self.cloud.recorder().newest_texts(limit(request))),
+            (&Method::GET, "/_local/batches") => match self.batches().await {
+                Ok(batches) => list(batches),
+                Err(fault) => json_response(StatusCode::SERVICE_UNAVAILABLE, &json!({ "error": fault.to_string() })),
+            },
             (&Method::GET, "/_local/state") => json_response(StatusCode::OK, &self.state()),
             (&Method::GET, "/_local/faults") => self.faults(),
             (&Method::PUT, "/_local/faults") => match serde_json::from_slice(request.body()) {
@@ -64,6 +77,24 @@ impl Pages {
 
     fn faults(&self) -> Response<Bytes> {
         json_response(StatusCode::OK, &json!(self.cloud.faults().left()))
+    }
+
+    /// The newest batches and how far their messages have come.
+    async fn batches(&self) -> Result<Vec<Value>, Fault> {
+        let audit = self.store.audit(None, LOOKED_AT).await?.items.into_iter();
+        let accepted = audit.filter(|entry| entry.action == Action::BatchAccepted);
+        let batches = stream::iter(accepted).then(|AuditEntry { target_id, .. }| self.batch(BatchId::new(target_id)));
+        let batches: Vec<_> = batches.collect().await;
+        batches.into_iter().filter_map(Result::transpose).collect()
+    }
+
+    async fn batch(&self, id: BatchId) -> Result<Option<Value>, Fault> {
+        let Some(batch) = self.store.batch(id).await? else { return Ok(None) };
+        let (mut shown, progress) = (json!(batch), json!(self.store.progress(&batch).await?));
+        if let (Some(shown), Some(progress)) = (shown.as_object_mut(), progress.as_object()) {
+            shown.extend(progress.clone());
+        }
+        Ok(Some(shown))
     }
 
     fn state(&self) -> Value {

@@ -129,13 +129,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Administrator {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
-        if person.user.standing().reach(Right::ManageUsers) == Reach::Nowhere {
-            return Err(Refusal::Forbidden.into());
-        }
-        person.must_be_verified()?;
-        person.must_be_of_open_committee()?;
-        Ok(Self(person))
+        able(parts, state, Right::ManageUsers).await.map(Self)
     }
 }
 
@@ -295,6 +289,20 @@ impl<S: Send + Sync> FromRequestParts<S> for Verified {
         person.must_be_verified()?;
         Ok(Self(person))
     }
+}
+
+/// The verified person of an open committee who calls, if he has `right`, at least over what is his own.
+///
+/// # Errors
+/// `FORBIDDEN_MESSAGE`, `ACCOUNT_NOT_VERIFIED_MESSAGE`, `COMMITTEE_INACTIVE_MESSAGE`, in this order.
+pub async fn able<S: Send + Sync>(parts: &mut Parts, state: &S, right: Right) -> Result<SignedIn, Failure> {
+    let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+    if person.user.standing().reach(right) == Reach::Nowhere {
+        return Err(Refusal::Forbidden.into());
+    }
+    person.must_be_verified()?;
+    person.must_be_of_open_committee()?;
+    Ok(person)
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for SuperAdmin {

@@ -52,10 +52,9 @@ impl Post {
         Ok(Outgoing {
             outbox_id,
             sealed: self.0.seal(&plain, &place(outbox_id))?,
-            state: State::Queued,
+            status: State::Queued,
             created_at: now,
             useless_at: now.after(life),
-            attempts: 0,
         })
     }
 

@@ -89,6 +89,17 @@ impl Fields {
     /// The objects of the list `name`, `1..=most` of them, each as `read` reads its fields. Absent, null and
     /// empty are `FIELD_REQUIRED_MESSAGE`.
     pub fn objects<T>(&mut self, name: &str, most: usize, read: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        self.objects_or_texts(name, most, None, read)
+    }
+
+    /// The same, where a text stands for an object that has it as its only field, `short_for`, if there is one.
+    pub fn objects_or_texts<T>(
+        &mut self,
+        name: &str,
+        most: usize,
+        short_for: Option<&str>,
+        read: impl Fn(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
         let list = match self.object.remove(name) {
             None | Some(Value::Null) => Err(Flaw::Required),
             Some(Value::Array(list)) if list.is_empty() => Err(Flaw::Required),
@@ -98,7 +109,11 @@ impl Fields {
         };
         let all = self.note(name, list)?.into_iter().enumerate().map(|(number, value)| {
             let path = format!("{name}[{number}]");
-            let Value::Object(object) = value else { return self.note(&path, Err(Flaw::Type)) };
+            let object = match (value, short_for) {
+                (Value::Object(object), _) => object,
+                (text @ Value::String(_), Some(field)) => Map::from_iter([(field.to_owned(), text)]),
+                _ => return self.note(&path, Err(Flaw::Type)),
+            };
             let mut fields = Self { path: format!("{}{path}.", self.path), ..Self::new(object, Bytes::new()) };
             let read = read(&mut fields);
             self.errors.append(&mut fields.errors);
@@ -123,6 +138,11 @@ impl Fields {
     /// The field `name` as it was written, for a rule that needs more than the body.
     pub fn take(&mut self, name: &str) -> Option<Value> {
         self.object.remove(name)
+    }
+
+    /// The body that they were written in, byte for byte.
+    pub fn body(&self) -> &Bytes {
+        &self.body
     }
 
     /// Whether the field `name` is there.

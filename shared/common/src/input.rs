@@ -16,9 +16,6 @@ use serde_json::{Map, Number, Value};
 
 use crate::{Failure, Fields, Query, Refusal, Refused};
 
-/// No JSON body is longer, in bytes, unless its endpoint says so.
-const MAX_LENGTH: usize = 102_400;
-
 /// What an endpoint takes, read from the body as a JSON object.
 #[derive(Debug, Clone)]
 pub struct Input<T>(pub T);
@@ -26,6 +23,9 @@ pub struct Input<T>(pub T);
 /// A type that is read from the fields of a body; `S` is the function's state, whose settings say
 /// such things as how long a password must be.
 pub trait FromFields<S>: Sized {
+    /// No body is longer, in bytes.
+    const MAX_BYTES: usize = 102_400;
+
     /// Reads what is needed; `None` when something was refused, which `fields` has noted.
     fn from_fields(fields: &mut Fields, state: &S) -> Option<Self>;
 }
@@ -36,7 +36,7 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
     async fn from_request(request: Request<Body>, state: &S) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
         // One byte more than allowed tells too long from just long enough.
-        let body = to_bytes(body, MAX_LENGTH).await.map_err(|_| Refusal::PayloadTooLarge)?;
+        let body = to_bytes(body, T::MAX_BYTES).await.map_err(|_| Refusal::PayloadTooLarge)?;
         if !body.is_empty() && !is_plain_json(&parts.headers) {
             return Err(Refusal::UnsupportedMediaType.into());
         }

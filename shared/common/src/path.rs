@@ -1,7 +1,7 @@
 //! Identifiers in paths.
 
 use axum::extract::{FromRequestParts, RawPathParams};
-use domain::{CommitteeId, CourseId, FileId, QuestionId, SessionId, UserId};
+use domain::{BatchId, CommitteeId, CourseId, FileId, QuestionId, SessionId, SmsId, UserId};
 use http::request::Parts;
 
 use crate::Failure;
@@ -24,7 +24,7 @@ macro_rules! in_path {
         }
     })*};
 }
-in_path!(UserId CommitteeId CourseId FileId SessionId);
+in_path!(UserId BatchId CommitteeId CourseId FileId SessionId SmsId);
 
 impl InPath for (CourseId, QuestionId) {
     fn in_path(texts: &[&str]) -> Self {

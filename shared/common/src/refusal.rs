@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::Flaw;
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
+use serde_json::Value;
 
 macro_rules! table {
     ($(#[$doc:meta])* $name:ident { $($variant:ident $status:literal $code:literal $text:literal)* }) => {
@@ -75,6 +76,10 @@ table! {
         FileCreated         201 "FILE_CREATED_MESSAGE"               "Le fichier peut maintenant être envoyé."
         FileReady           200 "FILE_READY_MESSAGE"                 "Le fichier est prêt."
         FileDeleted         200 "FILE_DELETED_MESSAGE"               "Le fichier a été supprimé."
+        SmsAccepted         200 "SMS_ACCEPTED_MESSAGE"               "Le message a été accepté."
+        SmsBulkAccepted     200 "SMS_BULK_ACCEPTED_MESSAGE"          "Les messages ont été acceptés."
+        OptOutAdded         200 "OPT_OUT_ADDED_MESSAGE"              "Ce numéro est sur la liste d’opposition."
+        OptOutRemoved       200 "OPT_OUT_REMOVED_MESSAGE"            "Ce numéro n’est plus sur la liste d’opposition."
     }
 }
 
@@ -103,6 +108,8 @@ table! {
         AvatarInvalid        400 "AVATAR_INVALID_MESSAGE"            "Cette image ne peut pas servir de photo de profil."
         CourseNotReady       400 "COURSE_NOT_READY_MESSAGE"          "Ce cours n’est pas prêt à être publié."
         QuestionsLimit       400 "QUESTIONS_LIMIT_MESSAGE"           "Ce cours ne peut pas avoir autant de questions."
+        RecipientOptedOut    400 "RECIPIENT_OPTED_OUT_MESSAGE"       "Ce destinataire ne souhaite plus recevoir de messages."
+        SmsBulkRejected      400 "SMS_BULK_REJECTED_MESSAGE"         "Aucun destinataire n’a pu être accepté."
         LimitInvalid         400 "LIMIT_INVALID_MESSAGE"             "La limite doit être un nombre entier de 1 à 100."
         InvalidCursor        400 "INVALID_CURSOR_MESSAGE"            "Le curseur n’est pas valide ou n’est plus valable."
         MalformedRequest     400 "MALFORMED_REQUEST_MESSAGE"         "La requête n’a pas pu être lue."
@@ -118,18 +125,23 @@ table! {
         CourseNotFound       404 "COURSE_NOT_FOUND_MESSAGE"          "Ce cours n’existe pas."
         QuestionNotFound     404 "QUESTION_NOT_FOUND_MESSAGE"        "Cette question n’existe pas."
         FileNotFound         404 "FILE_NOT_FOUND_MESSAGE"            "Ce fichier n’existe pas."
+        SmsNotFound          404 "SMS_NOT_FOUND_MESSAGE"             "Ce message n’existe pas."
+        BatchNotFound        404 "BATCH_NOT_FOUND_MESSAGE"           "Cet envoi n’existe pas."
+        OptOutNotFound       404 "OPT_OUT_NOT_FOUND_MESSAGE"         "Ce numéro n’est pas sur la liste d’opposition."
         SessionNotFound      404 "SESSION_NOT_FOUND_MESSAGE"         "Cette session n’existe pas ou est déjà fermée."
         MethodNotAllowed     405 "METHOD_NOT_ALLOWED_MESSAGE"        "Cette méthode n’est pas permise pour cette ressource."
         Conflict             409 "CONFLICT_MESSAGE"                  "Cette ressource vient d’être modifiée. Veuillez réessayer."
         CourseArchived       409 "COURSE_ARCHIVED_MESSAGE"           "Ce cours est archivé et ne peut plus être modifié."
         FileQuotaExceeded    409 "FILE_QUOTA_EXCEEDED_MESSAGE"       "Votre espace de stockage est plein."
         FileNotUploaded      409 "FILE_NOT_UPLOADED_MESSAGE"         "Ce fichier n’a pas encore été envoyé."
+        IdempotencyKeyReused 409 "IDEMPOTENCY_KEY_REUSED_MESSAGE"    "Cette clé d’idempotence a déjà servi pour une autre requête."
         LastAdmin            409 "LAST_ADMIN_MESSAGE"                "Le dernier super administrateur actif ne peut pas être retiré."
         VersionConflict      412 "VERSION_CONFLICT_MESSAGE"          "Cette ressource a été modifiée entre-temps."
         PayloadTooLarge      413 "PAYLOAD_TOO_LARGE_MESSAGE"         "Le corps de la requête est trop volumineux."
         UnsupportedMediaType 415 "UNSUPPORTED_MEDIA_TYPE_MESSAGE"    "Ce type de contenu n’est pas pris en charge."
         TooManyRequests      429 "TOO_MANY_REQUESTS_MESSAGE"         "Trop de requêtes. Veuillez réessayer plus tard."
         TooManyAttempts      429 "TOO_MANY_ATTEMPTS_MESSAGE"         "Trop de tentatives. Veuillez réessayer plus tard."
+        SmsQuotaExceeded     429 "SMS_QUOTA_EXCEEDED_MESSAGE"        "Le quota de messages du jour est atteint."
         Internal             500 "INTERNAL_ERROR_MESSAGE"            "Une erreur interne est survenue. Veuillez réessayer."
         Unavailable          503 "SERVICE_UNAVAILABLE_MESSAGE"       "Le service est momentanément indisponible. Veuillez réessayer."
     }
@@ -181,6 +193,8 @@ impl FieldError {
 pub struct Refused {
     pub(crate) refusal: Refusal,
     pub(crate) errors: Vec<FieldError>,
+    /// What else the body says: the fields of an object. It stands elsewhere, for few have it.
+    pub(crate) data: Option<Box<Value>>,
     /// Headers beyond those of every answer.
     pub(crate) header: Option<(http::HeaderName, HeaderValue)>,
 }
@@ -188,7 +202,7 @@ pub struct Refused {
 impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Self {
         let challenge = || (http::header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"halqa\""));
-        Self { refusal, errors: Vec::new(), header: (refusal == Refusal::BadAuthCombination).then(challenge) }
+        Self { refusal, errors: Vec::new(), data: None, header: (refusal == Refusal::BadAuthCombination).then(challenge) }
     }
 }
 
@@ -199,12 +213,12 @@ impl Refused {
             [only] => only.refusal,
             _ => Refusal::Validation,
         };
-        Self { refusal, errors, header: None }
+        Self { errors, ..refusal.into() }
     }
 
     /// `refusal` for all the reasons in `errors`, whose codes stay below it however many they are.
-    pub const fn because(refusal: Refusal, errors: Vec<FieldError>) -> Self {
-        Self { refusal, errors, header: None }
+    pub fn because(refusal: Refusal, errors: Vec<FieldError>) -> Self {
+        Self { errors, ..refusal.into() }
     }
 
     /// One field is refused.
@@ -220,8 +234,19 @@ impl Refused {
 
     /// A security counter is full; another try makes sense after `wait`.
     pub fn too_many_attempts(wait: Duration) -> Self {
+        Self::after(Refusal::TooManyAttempts, wait)
+    }
+
+    /// `refusal`, which holds for `wait`.
+    pub fn after(refusal: Refusal, wait: Duration) -> Self {
         let seconds = HeaderValue::from(wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
-        Self { header: Some((http::header::RETRY_AFTER, seconds)), ..Refusal::TooManyAttempts.into() }
+        Self { header: Some((http::header::RETRY_AFTER, seconds)), ..refusal.into() }
+    }
+
+    /// The same with the fields of the object `data` in the body.
+    #[must_use]
+    pub fn with(self, data: Value) -> Self {
+        Self { data: Some(Box::new(data)), ..self }
     }
 }
 

@@ -4,7 +4,7 @@ use std::{error::Error, fmt};
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use store::Fault;
 
@@ -18,7 +18,7 @@ pub type Reply<T> = Result<Told<T>, Failure>;
 pub struct Told<T> {
     message: Option<Message>,
     data: T,
-    authorization: Option<String>,
+    header: Option<(HeaderName, HeaderValue)>,
 }
 
 /// A write's success: the message's status and text, and `data` beside it.
@@ -26,7 +26,7 @@ pub struct Told<T> {
 /// # Errors
 /// None; it is a `Reply` so that a handler can end in it.
 pub const fn told<T>(message: Message, data: T) -> Reply<T> {
-    Ok(Told { message: Some(message), data, authorization: None })
+    Ok(Told { message: Some(message), data, header: None })
 }
 
 /// A read's success: 200 and `data`.
@@ -34,14 +34,21 @@ pub const fn told<T>(message: Message, data: T) -> Reply<T> {
 /// # Errors
 /// None; it is a `Reply` so that a handler can end in it.
 pub const fn shown<T>(data: T) -> Reply<T> {
-    Ok(Told { message: None, data, authorization: None })
+    Ok(Told { message: None, data, header: None })
 }
 
 impl<T> Told<T> {
     /// The same with `Authorization: <token>`, which reads `Bearer …`.
     #[must_use]
     pub fn authorized(self, token: &str) -> Self {
-        Self { authorization: Some(token.to_owned()), ..self }
+        Self { header: HeaderValue::try_from(token).ok().map(|token| (header::AUTHORIZATION, token)), ..self }
+    }
+
+    /// The same with `Idempotent-Replayed: true`: it was told before.
+    #[must_use]
+    pub fn replayed(self) -> Self {
+        let header = (HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"));
+        Self { header: Some(header), ..self }
     }
 }
 
@@ -93,8 +100,8 @@ impl<T: Serialize> IntoResponse for Told<T> {
         let status = self.message.map_or(StatusCode::OK, Message::status);
         let message = self.message.map(|message| Text { text: message.text(), code: message.code() });
         let mut response = envelope(status, message, self.data, &[]);
-        if let Some(token) = self.authorization.and_then(|token| HeaderValue::try_from(token).ok()) {
-            response.headers_mut().insert(header::AUTHORIZATION, token);
+        if let Some((name, value)) = self.header {
+            response.headers_mut().insert(name, value);
         }
         response
     }
@@ -184,9 +191,9 @@ impl IntoResponse for Failure {
                 (refusal.into(), Some(Wrong(fault.to_string())))
             }
         };
-        let Refused { refusal, errors, header } = refused;
+        let Refused { refusal, errors, data, header } = refused;
         let text = Text { text: refusal.text(), code: refusal.code() };
-        let mut response = envelope(refusal.status(), Some(text), Nothing {}, &errors);
+        let mut response = envelope(refusal.status(), Some(text), data, &errors);
         if let Some((name, value)) = header {
             response.headers_mut().insert(name, value);
         }

@@ -4,6 +4,8 @@
 use std::{str::FromStr, time::Duration};
 
 use aws::{BadSetting, Lookup, required, url};
+use domain::sms::SenderId;
+use store::SmsQuota;
 
 /// What everything is set to.
 #[derive(Debug, Clone)]
@@ -44,6 +46,14 @@ pub struct Settings {
     pub mail_from: String,
     /// `SMS_CLAIM_SECONDS`: a message that a dispatcher has held for so long is lost to it; 300.
     pub claim: Duration,
+    /// `SMS_COUNTRY_CODES`: calling codes of the countries that are written to; 216.
+    pub sms_country_codes: Vec<u16>,
+    /// `SMS_SENDER_IDS`: the names that a phone may show instead of a number; none.
+    pub sms_sender_ids: Vec<SenderId>,
+    /// `SMS_PER_USER_DAY`, `SMS_PER_COMMITTEE_DAY`: messages that are accepted in a day; 2,000 and 10,000.
+    pub sms_quota: SmsQuota,
+    /// `SMS_RATE_PER_SECOND`: how many text messages leave in a second, over all processes; 10.
+    pub sms_rate: u64,
     /// `FILE_MAX_BYTES`: no file is longer; 100,000,000.
     pub file_max_bytes: u64,
     /// `FILE_QUOTA_BYTES`: what one person's files may take together; 1,000,000,000.
@@ -110,6 +120,13 @@ impl Settings {
             public_url: url(lookup, "PUBLIC_URL")?.map(|url| url.trim_end_matches('/').to_owned()),
             mail_from: lookup("MAIL_FROM").unwrap_or_else(|| "Halqa <no-reply@example.org>".to_owned()),
             claim: seconds("SMS_CLAIM_SECONDS", 300)?,
+            sms_country_codes: country_codes(lookup)?,
+            sms_sender_ids: sender_ids(lookup)?,
+            sms_quota: SmsQuota {
+                per_user: number(lookup, "SMS_PER_USER_DAY", 2_000)?,
+                per_committee: number(lookup, "SMS_PER_COMMITTEE_DAY", 10_000)?,
+            },
+            sms_rate: number(lookup, "SMS_RATE_PER_SECOND", 10)?,
             file_max_bytes: number(lookup, "FILE_MAX_BYTES", 100_000_000)?,
             file_quota_bytes: number(lookup, "FILE_QUOTA_BYTES", 1_000_000_000)?,
             files_bucket: lookup("FILES_BUCKET").filter(|bucket| !bucket.is_empty()),
@@ -134,6 +151,25 @@ fn prefixes(lookup: Lookup<'_>) -> Result<Vec<String>, BadSetting> {
     } else {
         Err(BadSetting::new("API_PREFIXES", "must be paths such as /api/v1, separated by commas"))
     }
+}
+
+/// The values of the list `name`, each as its type reads it; none for the empty text.
+fn list<T: FromStr>(lookup: Lookup<'_>, name: &str, default: &str, problem: &str) -> Result<Vec<T>, BadSetting> {
+    let text = lookup(name).unwrap_or_else(|| default.to_owned());
+    let values = text.split(',').map(str::trim).filter(|_| !text.trim().is_empty());
+    values.map(|value| value.parse().map_err(|_| BadSetting::new(name, problem))).collect()
+}
+
+fn country_codes(lookup: Lookup<'_>) -> Result<Vec<u16>, BadSetting> {
+    let problem = "must be calling codes such as 216, separated by commas";
+    let codes: Vec<u16> = list(lookup, "SMS_COUNTRY_CODES", "216", problem)?;
+    let sensible = !codes.is_empty() && codes.iter().all(|code| (1..=999).contains(code));
+    if sensible { Ok(codes) } else { Err(BadSetting::new("SMS_COUNTRY_CODES", problem)) }
+}
+
+fn sender_ids(lookup: Lookup<'_>) -> Result<Vec<SenderId>, BadSetting> {
+    let problem = "must be names of 1 to 11 letters and digits, one letter at least, separated by commas";
+    list(lookup, "SMS_SENDER_IDS", "", problem)
 }
 
 fn powered_by(lookup: Lookup<'_>) -> Result<String, BadSetting> {
@@ -177,6 +213,10 @@ mod tests {
             ("API_PREFIXES", "/api/v1,"),
             ("POWERED_BY", "a\r\nb"),
             ("REGISTRATION", "maybe"),
+            ("SMS_COUNTRY_CODES", "+216"),
+            ("SMS_COUNTRY_CODES", ""),
+            ("SMS_SENDER_IDS", "Halqa,Federation12"),
+            ("SMS_RATE_PER_SECOND", "0"),
         ] {
             let problem = Settings::read(&with(name, value)).map(|_| ()).unwrap_err().to_string();
             assert!(problem.starts_with(&format!("The setting {name} ")), "{problem}");

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use crate::{
     CommitteeId, Instant, UserId,
     course::{Outline, State},
+    sms::Batch,
     user::User,
 };
 
@@ -29,6 +30,8 @@ pub enum Action {
     CourseReturnedToDraft,
     /// A course was archived.
     CourseArchived,
+    /// Text messages to many were accepted.
+    BatchAccepted,
 }
 
 /// What it was done to.
@@ -39,6 +42,8 @@ pub enum TargetType {
     User,
     /// A course.
     Course,
+    /// Text messages that were sent to many at once.
+    Batch,
 }
 
 /// A value that changed.
@@ -47,6 +52,8 @@ pub enum TargetType {
 pub enum Fact {
     /// True or false.
     Flag(bool),
+    /// How many.
+    Count(u32),
     /// A text.
     Text(String),
     /// Null.
@@ -126,6 +133,24 @@ impl AuditEntry {
             before: facts(before.state),
             after: facts(state),
             created_at: now,
+        }
+    }
+}
+
+impl AuditEntry {
+    /// The sender of `batch` had it accepted.
+    pub fn of_batch(audit_id: Uuid, batch: &Batch) -> Self {
+        let counts = [("total", batch.total), ("accepted", batch.accepted), ("segments", batch.segments)];
+        Self {
+            audit_id,
+            actor_id: batch.sending.user_id,
+            action: Action::BatchAccepted,
+            target_type: TargetType::Batch,
+            target_id: batch.batch_id.uuid(),
+            committee_id: batch.sending.committee_id,
+            before: None,
+            after: Some(counts.map(|(name, count)| (name.to_owned(), Fact::Count(count))).into()),
+            created_at: batch.sending.created_at,
         }
     }
 }

@@ -64,6 +64,10 @@ ids! {
     QuestionId
     /// A file.
     FileId
+    /// A text message.
+    SmsId
+    /// Text messages that were sent to many at once.
+    BatchId
     /// One sign-in and everything that is done with it, until it ends.
     SessionId
 }

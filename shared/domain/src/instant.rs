@@ -42,6 +42,17 @@ impl Instant {
         Self::from_unix_milliseconds(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
+    /// The day of UTC that it falls on, such as `2026-11-20`.
+    pub fn day(self) -> String {
+        self.timestamp().strftime("%Y-%m-%d").to_string()
+    }
+
+    /// When the next day of UTC begins.
+    pub fn end_of_day(self) -> Self {
+        const DAY: i64 = 86_400_000;
+        Self::from_unix_milliseconds((self.0.div_euclid(DAY) + 1) * DAY)
+    }
+
     /// How long it is from `earlier` to this instant; nothing when `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))

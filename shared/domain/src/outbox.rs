@@ -33,14 +33,11 @@ pub struct Outgoing {
     #[serde(default)]
     pub sealed: String,
     /// How far it has come.
-    pub state: State,
+    pub status: State,
     /// When it was accepted.
     pub created_at: Instant,
     /// After this nobody wants it any more: a code is dead by then.
     pub useless_at: Instant,
-    /// How often it was tried.
-    #[serde(default)]
-    pub attempts: u32,
 }
 
 /// What is to be said, and to whom.

@@ -131,6 +131,8 @@ pub enum Right {
     SendSms,
     /// Send text messages to many.
     SendBulkSms,
+    /// See what others sent, and who is not to be written to.
+    ManageSms,
     /// Look at the hosting account.
     ReadPanel,
     /// Change the hosting account.
@@ -215,7 +217,13 @@ const fn default_reach(profile: Profile, right: Right) -> Reach {
         (Right::ReadAccounts, Trainer | CommitteeAdmin) => Reach::Committee,
         (Right::ReadDrafts | Right::WriteCourses | Right::PublishCourses, Trainer) => Reach::Own,
         (
-            Right::ManageUsers | Right::ReadDrafts | Right::WriteCourses | Right::PublishCourses | Right::SendSms | Right::ReadAudit,
+            Right::ManageUsers
+            | Right::ReadDrafts
+            | Right::WriteCourses
+            | Right::PublishCourses
+            | Right::SendSms
+            | Right::ManageSms
+            | Right::ReadAudit,
             CommitteeAdmin,
         ) => Reach::Committee,
         _ => Reach::Nowhere,
@@ -250,6 +258,7 @@ mod tests {
             (Right::PublishCourses, [N, O, C, E], C),
             (Right::SendSms, [N, N, C, E], C),
             (Right::SendBulkSms, [N, N, N, E], C),
+            (Right::ManageSms, [N, N, C, E], N),
             (Right::ReadPanel, [N, N, N, E], E),
             (Right::WritePanel, [N, N, N, E], E),
             (Right::WriteCommittees, [N, N, N, E], N),

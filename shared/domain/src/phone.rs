@@ -1,11 +1,12 @@
 //! Telephone numbers, valid for their country's numbering plan.
 //!
 //! The plans come with the `phonenumber` crate, whose first use costs about 50 ms of CPU; only
-//! functions that take numbers in call [`Phone::parse`] or [`E164`]'s `FromStr`, so the linker
-//! leaves the plans out of all others.
+//! functions that take numbers in call [`Phone::parse`] or the `FromStr` of [`E164`] and [`Mobile`], so
+//! the linker leaves the plans out of all others.
 
 use std::{fmt, str::FromStr};
 
+use phonenumber::{Mode, PhoneNumber, Type, metadata::DATABASE};
 use serde::{Deserialize, Serialize};
 
 use crate::Flaw;
@@ -31,12 +32,12 @@ impl Phone {
         if !digits(code) || !digits(number) || code.len() > 3 || number.len() > 15 {
             return Err(Flaw::Format);
         }
-        is_in_plan(&format!("+{code}{number}")).then(|| Self { code: code.to_owned(), number: number.to_owned() }).ok_or(Flaw::Value)
+        in_plan(&format!("+{code}{number}")).map(|_| Self { code: code.to_owned(), number: number.to_owned() }).ok_or(Flaw::Value)
     }
 }
 
 /// A number in international form with its leading `+` (ITU-T E.164), at most 15 digits.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct E164(String);
 
@@ -46,16 +47,56 @@ impl FromStr for E164 {
     /// `Required` for nothing, `Format` for other signs than `+` and digits, `Value` when the
     /// country's plan has no such number.
     fn from_str(text: &str) -> Result<Self, Flaw> {
-        let text = text.trim();
-        if text.is_empty() {
-            return Err(Flaw::Required);
-        }
-        let digits = text.strip_prefix('+').ok_or(Flaw::Format)?;
-        if digits.is_empty() || digits.len() > 15 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Flaw::Format);
-        }
-        if is_in_plan(text) { Ok(Self(text.to_owned())) } else { Err(Flaw::Value) }
+        international(text).map(|(number, _)| number)
     }
+}
+
+impl E164 {
+    /// The number as it is written.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A number that text messages can be sent to: a mobile one, or one of a country whose plan does not tell
+/// mobile from fixed ones. Not a fixed line, not one that costs who writes to it more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mobile {
+    /// The number.
+    pub number: E164,
+    /// Its country calling code.
+    pub country_code: u16,
+}
+
+impl FromStr for Mobile {
+    type Err = Flaw;
+
+    /// As [`E164`], and `Value` for any other kind of number.
+    fn from_str(text: &str) -> Result<Self, Flaw> {
+        let (number, plan) = international(text)?;
+        match plan.number_type(&DATABASE) {
+            Type::Mobile | Type::FixedLineOrMobile => Ok(Self { number, country_code: plan.country().code() }),
+            _ => Err(Flaw::Value),
+        }
+    }
+}
+
+impl From<&Phone> for E164 {
+    fn from(phone: &Phone) -> Self {
+        Self(format!("+{}{}", phone.code, phone.number))
+    }
+}
+
+fn international(text: &str) -> Result<(E164, PhoneNumber), Flaw> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Err(Flaw::Required);
+    }
+    let digits = text.strip_prefix('+').ok_or(Flaw::Format)?;
+    if digits.is_empty() || digits.len() > 15 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Flaw::Format);
+    }
+    in_plan(text).map(|plan| (E164(text.to_owned()), plan)).ok_or(Flaw::Value)
 }
 
 impl fmt::Display for E164 {
@@ -65,11 +106,11 @@ impl fmt::Display for E164 {
 }
 
 /// Parsing alone takes numbers that are too long for their plan; `is_valid` does not.
-fn is_in_plan(international: &str) -> bool {
-    phonenumber::parse(None, international).is_ok_and(|number| {
-        // "+2160…" would parse with its zero dropped: then it is not the number that was written.
-        phonenumber::is_valid(&number) && number.format().mode(phonenumber::Mode::E164).to_string() == international
-    })
+fn in_plan(international: &str) -> Option<PhoneNumber> {
+    let number = phonenumber::parse(None, international).ok()?;
+    // "+2160…" would parse with its zero dropped: then it is not the number that was written.
+    let is_it = phonenumber::is_valid(&number) && number.format().mode(Mode::E164).to_string() == international;
+    is_it.then_some(number)
 }
 
 #[cfg(test)]
@@ -90,6 +131,28 @@ mod tests {
             ("216", "٢٠١٢٣٤٥٦", Some(Flaw::Format)),
         ] {
             assert_eq!(Phone::parse(code, number).err(), expected, "{code} {number}");
+        }
+    }
+
+    #[test]
+    fn text_messages_go_to_mobile_numbers() {
+        for (number, expected) in [
+            ("+21620123456", Ok(216)),
+            ("+21650123456", Ok(216)),
+            ("+33612345678", Ok(33)),
+            // a plan without mobile numbers of its own
+            ("+12015550123", Ok(1)),
+            // Tunis, a premium line, a free one
+            ("+21671123456", Err(Flaw::Value)),
+            ("+21688123456", Err(Flaw::Value)),
+            ("+21680123456", Err(Flaw::Value)),
+            ("+2162012345", Err(Flaw::Value)),
+            ("+216201234567", Err(Flaw::Value)),
+            ("+216 20 123 456", Err(Flaw::Format)),
+            ("0021620123456", Err(Flaw::Format)),
+            ("+2162012345a", Err(Flaw::Format)),
+        ] {
+            assert_eq!(number.parse::<Mobile>().map(|mobile| mobile.country_code), expected, "{number}");
         }
     }
 

@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use aws::{Answer, Aws, NoAnswer};
 use bytes::Bytes;
-use domain::{Email, Instant, Phone};
+use domain::{
+    E164, Email, Instant,
+    sms::{SenderId, Type},
+};
 use http::{Request, StatusCode, header};
 use serde_json::{Value, json};
 
@@ -26,6 +29,8 @@ pub enum Outcome {
     NotNow(String),
     /// The carrier will never take it.
     Never(String),
+    /// The carrier will not take it for this number, whose owner told it so.
+    OptedOut,
     /// It left, and no answer came: nobody knows.
     Unknown(String),
 }
@@ -64,18 +69,10 @@ impl Carriers {
         outcome(self.aws.send("ses", request, PATIENCE, now).await, ses_error)
     }
 
-    /// Sends `text` to `to` as a message that must not be lost
+    /// Sends `text` to `to`, in the way of `kind`, in the name of `sender`
     /// (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>).
-    pub async fn sms(&self, to: &Phone, text: &str, now: Instant) -> Outcome {
-        let body = form_urlencoded::Serializer::new(String::new())
-            .append_pair("Action", "Publish")
-            .append_pair("Version", "2010-03-31")
-            .append_pair("PhoneNumber", &format!("+{}{}", to.code, to.number))
-            .append_pair("Message", text)
-            .append_pair("MessageAttributes.entry.1.Name", "AWS.SNS.SMS.SMSType")
-            .append_pair("MessageAttributes.entry.1.Value.DataType", "String")
-            .append_pair("MessageAttributes.entry.1.Value.StringValue", "Transactional")
-            .finish();
+    pub async fn sms(&self, to: &E164, text: &str, kind: Type, sender: Option<&SenderId>, now: Instant) -> Outcome {
+        let body = publish(to, text, kind, sender);
         let request = Request::post(format!("{}/", self.aws.url("sns")))
             .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
             .body(Bytes::from(body));
@@ -84,10 +81,31 @@ impl Carriers {
     }
 }
 
+/// SNS's form for one text message.
+fn publish(to: &E164, text: &str, kind: Type, sender: Option<&SenderId>) -> String {
+    let kind = match kind {
+        Type::Transactional => "Transactional",
+        Type::Promotional => "Promotional",
+    };
+    let attributes = [Some(("AWS.SNS.SMS.SMSType", kind)), sender.map(|sender| ("AWS.SNS.SMS.SenderID", sender.as_str()))];
+    let mut form = form_urlencoded::Serializer::new(String::new());
+    form.append_pair("Action", "Publish").append_pair("Version", "2010-03-31");
+    form.append_pair("PhoneNumber", to.as_str()).append_pair("Message", text);
+    for (number, (name, value)) in (1..).zip(attributes.into_iter().flatten()) {
+        form.append_pair(&format!("MessageAttributes.entry.{number}.Name"), name);
+        form.append_pair(&format!("MessageAttributes.entry.{number}.Value.DataType"), "String");
+        form.append_pair(&format!("MessageAttributes.entry.{number}.Value.StringValue"), value);
+    }
+    form.finish()
+}
+
 /// Errors that another try would meet again, by their codes. All others may pass: too many at once, an
 /// account that is paused, keys that are being changed.
-const FOR_GOOD: [&str; 6] =
-    ["InvalidParameter", "InvalidParameterValue", "ParameterValueInvalid", "OptedOut", "MessageRejected", "BadRequestException"];
+const FOR_GOOD: [&str; 5] =
+    ["InvalidParameter", "InvalidParameterValue", "ParameterValueInvalid", "MessageRejected", "BadRequestException"];
+/// What SNS says of a number whose owner answered STOP
+/// (<https://docs.aws.amazon.com/sns/latest/dg/sms_manage.html>).
+const OPTED_OUT: [&str; 2] = ["OptedOut", "OptedOutException"];
 
 fn outcome(answered: Result<Answer, NoAnswer>, code_of: fn(&Answer) -> Option<String>) -> Outcome {
     let answer = match answered {
@@ -99,6 +117,9 @@ fn outcome(answered: Result<Answer, NoAnswer>, code_of: fn(&Answer) -> Option<St
         return Outcome::Sent;
     }
     let code = code_of(&answer).unwrap_or_default();
+    if OPTED_OUT.contains(&code.as_str()) {
+        return Outcome::OptedOut;
+    }
     let cause = format!("status {} {code}", answer.status.as_u16());
     if answer.status.is_client_error() && FOR_GOOD.contains(&code.as_str()) { Outcome::Never(cause) } else { Outcome::NotNow(cause) }
 }

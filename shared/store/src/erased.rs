@@ -27,15 +27,6 @@ struct Erased {
 }
 
 impl Store {
-    /// The erased people whose traces are to be removed at `now`, at most `limit`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
-    pub async fn erased(&self, now: Instant, limit: u16) -> Result<Vec<UserId>, Fault> {
-        let keys = self.due(keys::ERASE_DUE, now, limit).await?;
-        Ok(keys.iter().filter_map(|pk| pk.strip_prefix("USER#")).map(UserId::in_path).collect())
-    }
-
     /// What is left of the person `id`, if he was erased and his traces are to be removed at `now`.
     ///
     /// # Errors

@@ -131,14 +131,6 @@ impl Store {
         Ok(give_up.commit().await? == Outcome::Done)
     }
 
-    /// The files that are to be settled at `now`, at most `limit`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
-    pub async fn due_files(&self, now: Instant, limit: u16) -> Result<Vec<FileId>, Fault> {
-        Ok(self.due(FILES_DUE, now, limit).await?.iter().filter_map(|pk| file_id(pk)).collect())
-    }
-
     /// The file `id`, if it is to be settled sometime.
     ///
     /// # Errors

@@ -34,22 +34,36 @@
 //! | how many courses have a word, about | records | `WORD#<word>` | `COUNT` | |
 //! | file | records | `FILE#<id>` | `FILE` | `USER#<id>#FILES`, `<id>` |
 //! | what a person's files take | records | `USER#<id>` | `USAGE` | |
-//! | outgoing message | records | `OUTBOX#<id>` | `OUTBOX` | |
+//! | outgoing letter | records | `OUTBOX#<id>` | `OUTBOX` | |
+//! | text message | records | `SMS#<id>` | `SMS` | `BATCH#<id>#SMS`, `<id>`, if it is one of a batch |
+//! | what it says | records | `SMS#<id>` | `TEXT` | |
+//! | batch of text messages | records | `BATCH#<id>` | `BATCH` | |
+//! | what its messages say | records | `BATCH#<id>` | `TEXT` | |
+//! | chunk of a batch | records | `CHUNK#<batch>#<number>` | `CHUNK` | |
+//! | number that is not written to | records | `OPTOUT#<committee or ALL>#<sha-256>` | `OPTOUT` | `OPTOUTS#<committee or ALL>`, `<createdAt>#<sha-256>` |
 //! | one-time code | transient | `CODE#<kind>#<place>` | `CODE` | |
 //! | session | transient | `USER#<id>` | `SESSION#<sid>` | |
 //! | secret that is being tried out | transient | `USER#<id>` | `ENROLMENT` | |
 //! | finished step of a sign-in | transient | `STEP#<sid>` | `STEP` | |
 //! | public limit | transient | `LIMIT#<key>` | `LIMIT` | |
 //! | security counter | transient | `COUNTER#<name>#<sha-256>` | `COUNTER` | |
+//! | text messages of a day | transient | `QUOTA#USER#<id>#<day>`, `QUOTA#COMMITTEE#<id>#<day>` | `QUOTA` | |
+//! | when the next text message may leave | transient | `RATE` | `RATE` | |
+//! | answer that is given again | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
 //!
-//! An outgoing message stands in `due` under `OUTBOX` until it has left, a person who was erased under
+//! A letter or a single text message stands in `due` under `OUTBOX` until it has left, a message of a batch
+//! under `BULK`, a chunk under `CHUNKS` until it has become messages, a person who was erased under
 //! `ERASE` until his traces are gone, a course under `WORDS` until it is found by the words that it has
-//! now, a file under `FILES` until it has come, or is gone. The place of a code is derived from an address,
+//! now, a file under `FILES` until it has come, or is gone; what has failed for a
+//! day stands under `DEAD` until a person has looked at it. The place of a code is derived from an address,
 //! or is a user's id.
 //!
 //! A course stands in `authored` under `USER#<id>#COURSES#<state>`, `<updatedAt>#<id>`, and while it is
 //! published in `published` under `PUBLISHED`, `<publishedAt>#<id>`: published again, it comes back to the
 //! place that it had, so that nobody who walks the list meets it twice.
+//!
+//! A text message stands in `authored` under `USER#<id>#SMS`, `<id>`, its batch under `USER#<id>#BATCHES`,
+//! `<id>`.
 //!
 //! # What one partition bears
 //!
@@ -68,12 +82,14 @@
 //! | `WORD#<word>`, entries | search: at most 500 × 0.2 KB = 100 KB, read eventually: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
 //! | the same | publishing: 2 units for the entry, 1 for the count | 333 courses that have one word in common |
 //! | `USER#<id>` | `POST /files`: 2 units for the usage | 500 files of one person |
+//! | `BULK` in `due` | a message that waits, is claimed and leaves: 4 units | 250 messages, 25 times the rate that SNS is asked at |
 //! | `FILES`, `WORDS` in `due` | a file or course that comes and goes: 2 units | 500 of each, in the whole service |
 //!
 //! The table itself begins at 4,000 write and 12,000 read units and doubles when it has to; so the whole
 //! service bears the sum of these until a partition of the left column is hot.
 
 mod costs;
+mod messages;
 mod schema;
 
 use std::time::Duration;
@@ -86,6 +102,8 @@ use domain::{
     course::{Outline, State},
     folded,
 };
+pub(crate) use messages::*;
+pub use messages::{BULK_DUE, CHUNKS_DUE, OUTBOX_DUE};
 pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, PUBLISHED, TABLES, Table, TableSchema};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -161,21 +179,15 @@ pub(crate) fn step(id: SessionId) -> Key {
     transient(format!("STEP#{id}"), "STEP")
 }
 
-pub(crate) fn outbox(id: Uuid) -> Key {
-    records(format!("{OUTBOX_PREFIX}{id}"), "OUTBOX")
-}
-
-pub(crate) const OUTBOX_PREFIX: &str = "OUTBOX#";
-
 /// What is to be done at once stands in `due` for so much later: then the sweeper looks at it, whatever the
 /// stream did.
 pub(crate) const SWEPT_AFTER: Duration = Duration::from_secs(60);
 
-/// The partition of the index `due` in which outgoing messages wait.
-pub(crate) const OUTBOX_DUE: &str = "OUTBOX";
-
 /// The partition of the index `due` in which erased people wait for their traces to be removed.
-pub(crate) const ERASE_DUE: &str = "ERASE";
+pub const ERASE_DUE: &str = "ERASE";
+
+/// The partition of the index `due` in which work waits that nobody tries any more.
+pub const DEAD_DUE: &str = "DEAD";
 
 pub(crate) fn course(id: CourseId) -> Key {
     records(format!("{COURSE_PREFIX}{id}"), "COURSE")
@@ -239,7 +251,7 @@ pub(crate) fn word_count(word: &str) -> Key {
 }
 
 /// The partition of the index `due` in which courses wait to be found by their words.
-pub(crate) const WORDS_DUE: &str = "WORDS";
+pub const WORDS_DUE: &str = "WORDS";
 
 pub(crate) fn file(id: FileId) -> Key {
     records(format!("{FILE_PREFIX}{id}"), "FILE")
@@ -261,7 +273,7 @@ pub(crate) fn usage(user: UserId) -> Key {
 }
 
 /// The partition of the index `due` in which files wait to come, or to go.
-pub(crate) const FILES_DUE: &str = "FILES";
+pub const FILES_DUE: &str = "FILES";
 
 pub(crate) fn audit_of_committee(committee: CommitteeId, id: &str) -> Key {
     records(format!("AUDIT#{committee}"), &format!("{AUDIT_PREFIX}{id}"))

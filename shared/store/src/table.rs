@@ -49,12 +49,6 @@ pub(crate) enum Order {
     Descending,
 }
 
-/// An item of which only the key matters.
-#[derive(serde::Deserialize)]
-struct Keyed {
-    pk: String,
-}
-
 /// An item that lists show.
 #[derive(serde::Serialize, serde::Deserialize)]
 pub(crate) struct Carded<T> {
@@ -170,19 +164,8 @@ impl Store {
         Ok(found)
     }
 
-    /// The keys of at most `limit` items of `pk` that are due at `now`, the most urgent first.
-    pub(crate) async fn due(&self, pk: &str, now: Instant, limit: u16) -> Result<Vec<String>, Fault> {
-        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(DUE.name);
-        let request = request
-            .key_condition_expression("duePk = :pk AND dueAt <= :now")
-            .expression_attribute_values(":pk", text(pk))
-            .expression_attribute_values(":now", number(now.unix_milliseconds()));
-        let page: Page<Keyed> = self.page(request, "pk", limit).await?;
-        Ok(page.items.into_iter().map(|item| item.pk).collect())
-    }
-
     /// One more is read than asked for, so that the last page is known for it.
-    async fn page<T: DeserializeOwned>(&self, request: QueryFluentBuilder, sort: &str, limit: u16) -> Result<Page<T>, Fault> {
+    pub(crate) async fn page<T: DeserializeOwned>(&self, request: QueryFluentBuilder, sort: &str, limit: u16) -> Result<Page<T>, Fault> {
         let trip = Trip::start();
         let request = request.limit(i32::from(limit) + 1).return_consumed_capacity(ReturnConsumedCapacity::Total);
         let answer = Box::pin(request.send()).await;

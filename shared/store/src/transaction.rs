@@ -44,6 +44,16 @@ pub enum Part {
     File,
     /// What somebody's files take: there is no room for more.
     Usage,
+    /// A text message: it is on its way at this moment.
+    Sms,
+    /// A chunk of a batch: it has become messages.
+    Chunk,
+    /// What is sent in a day: there is no room for more.
+    Quota,
+    /// A number that is not written to: it is noted.
+    OptOut,
+    /// An answer: it was given before.
+    Idempotency,
     /// A message, an audit entry: their identifiers are new, so they are never refused.
     New,
 }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, Update};
 use domain::{
-    CourseId, Instant,
+    CourseId,
     course::{Outline, State},
 };
 use futures_util::future::join_all;
@@ -20,7 +20,7 @@ use serde_dynamo::from_items;
 use crate::{
     Fault, Outcome, Page, Part, Store, Transaction,
     courses::Stored,
-    keys::{self, AT_PREFIX, COURSE_PREFIX, Key, Table, WORDS_DUE},
+    keys::{self, AT_PREFIX, COURSE_PREFIX, Key, Table},
     meter::Trip,
     table::{Carded, Item, number, text, value},
 };
@@ -144,15 +144,6 @@ impl Store {
             looked_at
         };
         Ok(Page { items, last })
-    }
-
-    /// The courses whose entries are late at `now`, at most `limit`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
-    pub async fn courses_to_index(&self, now: Instant, limit: u16) -> Result<Vec<CourseId>, Fault> {
-        let due = self.due(WORDS_DUE, now, limit).await?;
-        Ok(due.iter().filter_map(|pk| course_id(pk)).collect())
     }
 
     /// Has the course `id` be found by the words that it has now, and by no others.

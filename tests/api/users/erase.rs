@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use common::{Message, Refusal};
-use domain::Profile;
+use domain::{Grant, Profile};
 use http::Method;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
@@ -155,4 +155,32 @@ async fn the_last_super_admin_stays() {
     let second = world.person(Someone::with(Profile::SuperAdmin)).await;
     erase(&admin, admin.user().user_id, json!({ "password": PASSWORD })).await.tells(Message::UserDeleted);
     erase(&second, second.user().user_id, json!({ "password": PASSWORD })).await.refuses(Refusal::LastAdmin);
+}
+
+#[tokio::test]
+async fn what_the_person_sent_goes_too_and_what_waits_is_not_sent() {
+    let world = World::new().await;
+    let someone = Someone::with(Profile::Member).granted(&[Grant::SmsSend, Grant::SmsBulk]);
+    let sender = world.person(someone).await;
+    let send = async |recipients: &[&str]| {
+        let wish = json!({ "recipients": recipients, "message": "Bonjour" });
+        sender.post("/sms/bulk", wish).await.tells(Message::SmsBulkAccepted);
+        sender.post("/sms/single", json!({ "to": recipients[0], "message": "Bonjour" })).await.tells(Message::SmsAccepted);
+    };
+    send(&["+21620000001", "+21620000002"]).await;
+    world.deliver().await;
+    world.sweep().await;
+    assert_eq!(world.cloud().recorder().texts().len(), 3);
+    send(&["+21620000003", "+21620000004"]).await;
+    erase(&sender, sender.user().user_id, json!({ "password": PASSWORD })).await.tells(Message::UserDeleted);
+    world.deliver().await;
+    for _ in 0..3 {
+        world.clock().advance(Duration::from_secs(400));
+        world.sweep().await;
+    }
+    assert_eq!(world.cloud().recorder().texts().len(), 3, "nothing more was sent");
+    let left: Vec<Value> = world.items("records").into_iter().filter(|item| item.to_string().contains("+2162000000")).collect();
+    assert!(left.is_empty(), "{left:?}");
+    let left = world.items("records").into_iter().filter(|item| item["sk"]["S"] == "TEXT").count();
+    assert_eq!(left, 0, "what they said");
 }

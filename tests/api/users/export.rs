@@ -48,3 +48,14 @@ async fn nobody_else_gets_it() {
     }
     world.member().await.get("/users/x/export").await.refuses(Refusal::UserNotFound);
 }
+
+#[tokio::test]
+async fn it_holds_the_messages_that_the_person_sent() {
+    let world = World::new().await;
+    let (sender, other) = (world.person(Someone::with(Profile::CommitteeAdmin)).await, world.admin().await);
+    for person in [&sender, &other] {
+        person.post("/sms/single", json!({ "to": "+21620123456", "message": "Bonjour" })).await.tells(Message::SmsAccepted);
+    }
+    let sms = sender.get(&format!("/users/{}/export", sender.user().user_id)).await.shows()["export"]["sms"].clone();
+    assert_eq!((sms.as_array().unwrap().len(), &sms[0]["userID"]), (1, &json!(sender.user().user_id)));
+}

@@ -56,7 +56,7 @@ pub const COSTS: &[Budget] = &[
     costs("GET /users/{userId}", 2, 4.0, 1.0),
     costs("PUT /users/{userId}", 2, 3.0, 5.0),
     costs("DELETE /users/{userId}", 4, 5.0, 17.0),
-    costs("GET /users/{userId}/export", 2, 8.0, 1.0),
+    costs("GET /users/{userId}/export", 2, 8.5, 1.0),
     // as the request of a password-less code
     costs("GET /users/reset-password", 4, 2.0, 11.0),
     // edge; counter and code; user and credentials; code, password, account and message in one transaction
@@ -104,4 +104,17 @@ pub const COSTS: &[Budget] = &[
     // and one request to the bucket
     costs("POST /files/{fileId}/complete", 3, 4.0, 4.0),
     costs("DELETE /files/{fileId}", 3, 4.0, 7.0),
+    // edge; whether the number wants it; one transaction of two quotas, the message and what it says. A key
+    // for making the request again adds one read and one write
+    costs("POST /sms/single", 3, 5.0, 11.0),
+    // a hundred recipients: a read unit for each; the head, the text, four chunks, two quotas and the audit
+    costs("POST /sms/bulk", 3, 103.0, 27.0),
+    costs("GET /sms", 2, 4.5, 1.0),
+    costs("GET /sms/{smsId}", 3, 5.0, 1.0),
+    // its hundred messages are counted
+    costs("GET /sms/bulk/{batchId}", 3, 11.5, 1.0),
+    costs("GET /sms/opt-outs", 2, 3.5, 1.0),
+    costs("GET /sms/opt-outs/{number}", 2, 4.0, 1.0),
+    costs("PUT /sms/opt-outs/{number}", 2, 3.0, 4.0),
+    costs("DELETE /sms/opt-outs/{number}", 2, 3.0, 4.0),
 ];

@@ -1,0 +1,41 @@
+//! `GET /sms/bulk/{batchId}`: a batch and how far its messages have come.
+
+use axum::extract::State;
+use common::{Failure, Now, Path, Refusal, Reply, SignedIn, Verified, shown};
+use domain::{
+    BatchId,
+    sms::{Batch, Progress, Text},
+};
+use serde::Serialize;
+
+use crate::{Messages, rights::sees};
+
+#[derive(Serialize)]
+pub(crate) struct Shown {
+    batch: Whole,
+}
+
+#[derive(Serialize)]
+struct Whole {
+    #[serde(flatten)]
+    batch: Batch,
+    #[serde(flatten)]
+    progress: Progress,
+    message: Option<Text>,
+}
+
+pub(crate) async fn show(State(messages): State<Messages>, Now(now): Now, person: Verified, Path(id): Path<BatchId>) -> Reply<Shown> {
+    let batch = messages.batch(id, &person.0).await?;
+    let (progress, message) = tokio::join!(messages.store.progress(&batch), messages.store.batch_text(id, now));
+    shown(Shown { batch: Whole { batch, progress: progress?, message: message? } })
+}
+
+impl Messages {
+    /// The batch `id`, if `person` may see it.
+    ///
+    /// # Errors
+    /// `BATCH_NOT_FOUND_MESSAGE`.
+    pub(crate) async fn batch(&self, id: BatchId, person: &SignedIn) -> Result<Batch, Failure> {
+        Ok(self.store.batch(id).await?.filter(|batch| sees(person, &batch.sending)).ok_or(Refusal::BatchNotFound)?)
+    }
+}

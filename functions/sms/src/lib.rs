@@ -1,0 +1,93 @@
+//! Text messages: one, or many at once, how far they have come, and the numbers that are not written to.
+//! Nothing is sent here: what is accepted is written down, and the dispatcher sends it.
+
+mod accepting;
+mod batch;
+mod bulk;
+mod list;
+mod opt_out;
+mod opt_outs;
+mod recipients;
+mod rights;
+mod show;
+mod single;
+
+use axum::{
+    Router,
+    routing::{get, post},
+};
+use common::{BadSetting, Cursors, Fields, Key, Setup, text};
+use domain::{
+    Flaw, Instant, Mobile,
+    sms::{SenderId, Sending, Type},
+    user::User,
+};
+use store::{SmsQuota, Store};
+
+/// The keys of this function.
+pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
+
+/// What this function can do.
+#[derive(Clone)]
+pub(crate) struct Messages {
+    store: Store,
+    cursors: Cursors,
+    country_codes: Vec<u16>,
+    sender_ids: Vec<SenderId>,
+    quota: SmsQuota,
+}
+
+/// Every URL of this function.
+///
+/// # Errors
+/// When a key is missing or malformed.
+pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+    let settings = &setup.settings;
+    let messages = Messages {
+        store: setup.store.clone(),
+        cursors: setup.keys.cursors()?,
+        country_codes: settings.sms_country_codes.clone(),
+        sender_ids: settings.sms_sender_ids.clone(),
+        quota: settings.sms_quota,
+    };
+    Ok(Router::new()
+        .route("/sms", get(list::list))
+        .route("/sms/single", post(single::send))
+        .route("/sms/bulk", post(bulk::send))
+        .route("/sms/bulk/{batchId}", get(batch::show))
+        .route("/sms/opt-outs", get(opt_outs::list))
+        .route("/sms/opt-outs/{number}", get(opt_out::show).put(opt_out::add).delete(opt_out::remove))
+        .route("/sms/{smsId}", get(show::show))
+        .with_state(messages))
+}
+
+/// How a sender wants it sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Manner {
+    r#type: Type,
+    sender_id: Option<SenderId>,
+}
+
+impl Manner {
+    fn of(fields: &mut Fields, messages: &Messages) -> Option<Self> {
+        let r#type = fields.optional("type", text);
+        let sender_id = fields.nullable("senderId", |value| {
+            let name: SenderId = text(value)?;
+            if messages.sender_ids.contains(&name) { Ok(name) } else { Err(Flaw::Value) }
+        });
+        Some(Self { r#type: r#type?.unwrap_or(Type::Transactional), sender_id: sender_id?.flatten() })
+    }
+
+    fn by(self, sender: &User, now: Instant) -> Sending {
+        let Self { r#type, sender_id } = self;
+        Sending { r#type, sender_id, user_id: sender.user_id, committee_id: sender.committee_id, created_at: now }
+    }
+}
+
+impl Messages {
+    /// `text` as a number that may be written to.
+    fn reachable(&self, text: &str) -> Result<Mobile, Flaw> {
+        let mobile: Mobile = text.parse()?;
+        if self.country_codes.contains(&mobile.country_code) { Ok(mobile) } else { Err(Flaw::Value) }
+    }
+}

@@ -1,0 +1,6 @@
+//! The Lambda function `sms`.
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), common::LambdaError> {
+    common::serve(sms::KEYS, sms::routes).await
+}

@@ -1,0 +1,55 @@
+//! `/sms/opt-outs/{number}`: whether a number is written to. The number stands there with or without its `+`.
+
+use axum::extract::State;
+use common::{Message, Nothing, Now, Path, Refusal, Refused, Reply, shown, told};
+use domain::{E164, Flaw, sms::OptOut};
+use serde::Serialize;
+use store::{Outcome, Part};
+
+use crate::{
+    Messages,
+    rights::{ListKeeper, ListReader},
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Shown {
+    opt_out: OptOut,
+}
+
+fn number(text: &str) -> Result<E164, Flaw> {
+    format!("+{}", text.strip_prefix('+').unwrap_or(text)).parse()
+}
+
+/// `GET`.
+pub(crate) async fn show(State(messages): State<Messages>, reader: ListReader, Path(text): Path<String>) -> Reply<Shown> {
+    let committee = reader.committee(&messages).await?;
+    let number = number(&text).map_err(|_| Refusal::OptOutNotFound)?;
+    let opt_out = messages.store.opt_out(committee, &number).await?.ok_or(Refusal::OptOutNotFound)?;
+    shown(Shown { opt_out })
+}
+
+/// `PUT`: whoever is on the list already stays there as he was noted first.
+pub(crate) async fn add(State(messages): State<Messages>, Now(now): Now, keeper: ListKeeper, Path(text): Path<String>) -> Reply<Shown> {
+    let number = number(&text).map_err(|_| Refused::field("number", Flaw::Format))?;
+    let committee_id = keeper.committee(&messages).await?;
+    let opt_out = OptOut { number, committee_id, created_by: keeper.user(), created_at: now };
+    let mut add = messages.store.transaction();
+    add.opt_out(&opt_out)?;
+    let opt_out = match add.commit().await? {
+        Outcome::Refused(Part::OptOut) => messages.store.opt_out(committee_id, &opt_out.number).await?.unwrap_or(opt_out),
+        _ => opt_out,
+    };
+    told(Message::OptOutAdded, Shown { opt_out })
+}
+
+/// `DELETE`: who is not on the list is told the same.
+pub(crate) async fn remove(State(messages): State<Messages>, keeper: ListKeeper, Path(text): Path<String>) -> Reply<Nothing> {
+    let committee = keeper.committee(&messages).await?;
+    if let Ok(number) = number(&text) {
+        let mut remove = messages.store.transaction();
+        remove.opt_in(committee, &number)?;
+        let _ = remove.commit().await?;
+    }
+    told(Message::OptOutRemoved, Nothing {})
+}

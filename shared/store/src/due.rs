@@ -1,0 +1,156 @@
+//! Work that waits in the index `due`, and work that has failed for so long that a person has to look.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::{Update, builders::UpdateBuilder};
+use domain::Instant;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Fault, Store,
+    keys::{DEAD_DUE, DUE, Key, Table},
+    table::{Page, number, text, value},
+};
+
+/// Work that failed is looked at again after this long.
+const PAUSE: Duration = Duration::from_secs(300);
+/// Work that has failed for this long waits for a person.
+const ENDURED: Duration = Duration::from_secs(86_400);
+
+/// A piece of work: the item that is marked, and for when.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Due {
+    /// The partition key of the item, which tells what is to be done.
+    pub pk: String,
+    sk: String,
+    due_pk: String,
+    due_at: i64,
+}
+
+/// Why a piece of work is late.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Failed {
+    since: Instant,
+    /// When it is looked at again: what is due at another time was marked anew.
+    until: i64,
+    from: String,
+    cause: String,
+}
+
+/// A piece of work that nobody tries any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeadLetter {
+    /// The partition key of the item.
+    pub pk: String,
+    /// Since when it has failed.
+    pub since: Instant,
+    /// What was said the last time.
+    pub cause: String,
+    due: Due,
+    from: String,
+}
+
+#[derive(Deserialize)]
+struct Buried {
+    failed: Failed,
+}
+
+impl Store {
+    /// At most `limit` pieces of work of `partition` that are due at `now`, the most urgent first.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn due(&self, partition: &str, now: Instant, limit: u16) -> Result<Vec<Due>, Fault> {
+        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(DUE.name);
+        let request = request
+            .key_condition_expression("duePk = :pk AND dueAt <= :now")
+            .expression_attribute_values(":pk", text(partition))
+            .expression_attribute_values(":now", number(now.unix_milliseconds()));
+        let page: Page<Due> = self.page(request, "pk", limit).await?;
+        Ok(page.items)
+    }
+
+    /// `due` failed at `now` for `cause`: it is looked at again in five minutes, and after a day of that no
+    /// more, so that it stands in nobody's way. Nothing happens when it was dealt with or marked anew
+    /// meanwhile.
+    ///
+    /// # Errors
+    /// When the store is out of reach: then it is looked at again at once.
+    pub async fn postpone(&self, due: &Due, cause: &str, now: Instant) -> Result<(), Fault> {
+        let later = now.after(PAUSE).unix_milliseconds();
+        let again = due
+            .update("duePk = :pk AND dueAt = :at AND failed.#until = :at")
+            .table_name(self.name(Table::Records))
+            .update_expression("SET dueAt = :later, failed.#until = :later, failed.cause = :cause")
+            .expression_attribute_names("#until", "until")
+            .expression_attribute_values(":later", number(later))
+            .expression_attribute_values(":cause", text(cause));
+        if let Some(Buried { failed }) = self.update(again.build()?).await? {
+            if now.since(failed.since) >= ENDURED {
+                let bury = Due { due_at: later, ..due.clone() }
+                    .update("duePk = :pk AND dueAt = :at")
+                    .table_name(self.name(Table::Records))
+                    .update_expression("SET duePk = :dead, dueAt = :now")
+                    .expression_attribute_values(":dead", text(DEAD_DUE))
+                    .expression_attribute_values(":now", number(now.unix_milliseconds()));
+                self.update::<serde::de::IgnoredAny>(bury.build()?).await?;
+            }
+            return Ok(());
+        }
+        let failed = Failed { since: now, until: later, from: due.due_pk.clone(), cause: cause.to_owned() };
+        let first = due
+            .update("duePk = :pk AND dueAt = :at")
+            .table_name(self.name(Table::Records))
+            .update_expression("SET dueAt = :later, failed = :failed")
+            .expression_attribute_values(":later", number(later))
+            .expression_attribute_values(":failed", value(&failed)?);
+        self.update::<serde::de::IgnoredAny>(first.build()?).await?;
+        Ok(())
+    }
+
+    /// At most `limit` pieces of work that nobody tries any more, the longest dead first.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn dead_letters(&self, now: Instant, limit: u16) -> Result<Vec<DeadLetter>, Fault> {
+        let mut dead = Vec::new();
+        for due in self.due(DEAD_DUE, now, limit).await? {
+            if let Some(Buried { failed }) = self.get(&due.key()).await? {
+                let Failed { since, cause, from, .. } = failed;
+                dead.push(DeadLetter { pk: due.pk.clone(), since, cause, due, from });
+            }
+        }
+        Ok(dead)
+    }
+
+    /// Has `letter` be tried again from `now` on: whether it was still dead.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn revive(&self, letter: &DeadLetter, now: Instant) -> Result<bool, Fault> {
+        let revive = letter
+            .due
+            .update("duePk = :pk AND dueAt = :at")
+            .table_name(self.name(Table::Records))
+            .update_expression("SET duePk = :from, dueAt = :now REMOVE failed")
+            .expression_attribute_values(":from", text(&letter.from))
+            .expression_attribute_values(":now", number(now.unix_milliseconds()));
+        Ok(self.update::<serde::de::IgnoredAny>(revive.build()?).await?.is_some())
+    }
+}
+
+impl Due {
+    fn key(&self) -> Key {
+        Key { table: Table::Records, pk: self.pk.clone(), sk: self.sk.clone() }
+    }
+
+    /// An update under `condition`, in which `:pk` and `:at` are where the mark stands.
+    fn update(&self, condition: &str) -> UpdateBuilder {
+        Update::builder()
+            .set_key(Some(self.key().item()))
+            .condition_expression(condition)
+            .expression_attribute_values(":pk", text(&self.due_pk))
+            .expression_attribute_values(":at", number(self.due_at))
+    }
+}

@@ -1,0 +1,113 @@
+//! Where messages stand: the service's own letters, and text messages that people send.
+
+use domain::{BatchId, CommitteeId, E164, Instant, SmsId, UserId, sms::OptOut};
+use uuid::Uuid;
+
+use super::{AUTHORED, Key, LISTING, Place, hashed, records, transient};
+
+pub(crate) fn outbox(id: Uuid) -> Key {
+    records(format!("{OUTBOX_PREFIX}{id}"), "OUTBOX")
+}
+
+pub(crate) const OUTBOX_PREFIX: &str = "OUTBOX#";
+
+pub(crate) fn sms(id: SmsId) -> Key {
+    records(format!("{SMS_PREFIX}{id}"), "SMS")
+}
+
+pub(crate) const SMS_PREFIX: &str = "SMS#";
+
+pub(crate) fn sms_text(id: SmsId) -> Key {
+    records(format!("{SMS_PREFIX}{id}"), "TEXT")
+}
+
+pub(crate) fn batch(id: BatchId) -> Key {
+    records(format!("BATCH#{id}"), "BATCH")
+}
+
+pub(crate) fn batch_text(id: BatchId) -> Key {
+    records(format!("BATCH#{id}"), "TEXT")
+}
+
+/// Each chunk has a partition of its own, so that those of one batch do not wait for each other.
+pub(crate) fn chunk(batch: BatchId, number: u16) -> Key {
+    chunk_of(&format!("{CHUNK_PREFIX}{batch}#{number}"))
+}
+
+pub(crate) fn chunk_of(pk: &str) -> Key {
+    records(pk.to_owned(), "CHUNK")
+}
+
+pub(crate) const CHUNK_PREFIX: &str = "CHUNK#";
+
+/// The list of the messages that a person sent, by their identifiers, which sort by time.
+pub(crate) fn sms_by(user: UserId) -> String {
+    format!("USER#{user}#SMS")
+}
+
+pub(crate) fn sms_place(user: UserId, id: SmsId) -> Place {
+    Place { index: &AUTHORED, pk: sms_by(user), sk: id.to_string() }
+}
+
+/// The list of the messages of a batch, by their identifiers, which sort as its recipients do.
+pub(crate) fn sms_of_batch(batch: BatchId) -> String {
+    format!("BATCH#{batch}#SMS")
+}
+
+pub(crate) fn sms_of_batch_place(batch: BatchId, id: SmsId) -> Place {
+    Place { index: &LISTING, pk: sms_of_batch(batch), sk: id.to_string() }
+}
+
+/// The list of the batches that a person sent.
+pub(crate) fn batches_by(user: UserId) -> String {
+    format!("USER#{user}#BATCHES")
+}
+
+pub(crate) fn batch_place(user: UserId, id: BatchId) -> Place {
+    Place { index: &AUTHORED, pk: batches_by(user), sk: id.to_string() }
+}
+
+/// Hashed as addresses are.
+pub(crate) fn opt_out(committee: Option<CommitteeId>, number: &E164) -> Key {
+    records(format!("OPTOUT#{}#{}", scope(committee), hashed(number.as_str())), "OPTOUT")
+}
+
+/// The list of the numbers that a committee, or all of them, do not write to.
+pub(crate) fn opt_outs_of(committee: Option<CommitteeId>) -> String {
+    format!("OPTOUTS#{}", scope(committee))
+}
+
+pub(crate) fn opt_out_place(opt_out: &OptOut) -> Place {
+    let sk = format!("{}#{}", opt_out.created_at, hashed(opt_out.number.as_str()));
+    Place { index: &LISTING, pk: opt_outs_of(opt_out.committee_id), sk }
+}
+
+fn scope(committee: Option<CommitteeId>) -> String {
+    committee.map_or_else(|| "ALL".to_owned(), |committee| committee.to_string())
+}
+
+pub(crate) fn sms_quota_of_user(user: UserId, now: Instant) -> Key {
+    transient(format!("QUOTA#USER#{user}#{}", now.day()), "QUOTA")
+}
+
+pub(crate) fn sms_quota_of_committee(committee: CommitteeId, now: Instant) -> Key {
+    transient(format!("QUOTA#COMMITTEE#{committee}#{}", now.day()), "QUOTA")
+}
+
+/// When the next text message may leave.
+pub(crate) fn rate() -> Key {
+    transient("RATE".to_owned(), "RATE")
+}
+
+pub(crate) fn idempotency(request: &str) -> Key {
+    transient(format!("IDEMPOTENCY#{}", hashed(request)), "IDEMPOTENCY")
+}
+
+/// The partition of the index `due` in which letters and single messages wait.
+pub const OUTBOX_DUE: &str = "OUTBOX";
+
+/// The partition of the index `due` in which messages of batches wait: nobody brings them but the sweeper.
+pub const BULK_DUE: &str = "BULK";
+
+/// The partition of the index `due` in which chunks wait to become messages.
+pub const CHUNKS_DUE: &str = "CHUNKS";

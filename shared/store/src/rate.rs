@@ -1,0 +1,55 @@
+//! How often a carrier is asked, over all processes together: each request takes a slot, and slots are so far
+//! apart that there is never more than one in its share of a second.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::{Update, builders::UpdateBuilder};
+use domain::Instant;
+use serde::Deserialize;
+
+use crate::{Fault, Store, keys, table::number};
+
+#[derive(Deserialize)]
+struct Line {
+    #[serde(rename = "nextAt")]
+    next_at: i64,
+}
+
+impl Store {
+    /// Takes the next free slot of `per_second` ones, if it begins within `patience` of `now`: when it begins.
+    /// None is given twice, and none is kept for later: who comes after a pause begins a new row of them.
+    ///
+    /// # Errors
+    /// When the store is out of reach: then a slot may have been lost.
+    pub async fn take_slot(&self, per_second: u64, patience: Duration, now: Instant) -> Result<Option<Instant>, Fault> {
+        // In microseconds, for a share of a second is seldom a whole number of milliseconds.
+        let share = 1_000_000_i64.checked_div(i64::try_from(per_second).unwrap_or(i64::MAX)).unwrap_or(1_000_000).max(1);
+        let (present, latest) = (now.unix_milliseconds() * 1000, now.after(patience).unix_milliseconds() * 1000);
+        let behind = self
+            .line()
+            .condition_expression("nextAt > :now AND nextAt <= :latest")
+            .update_expression("SET nextAt = nextAt + :share")
+            .expression_attribute_values(":now", number(present))
+            .expression_attribute_values(":latest", number(latest))
+            .expression_attribute_values(":share", number(share));
+        let first = self
+            .line()
+            .condition_expression("attribute_not_exists(nextAt) OR nextAt <= :now")
+            .update_expression("SET nextAt = :next")
+            .expression_attribute_values(":now", number(present))
+            .expression_attribute_values(":next", number(present + share));
+        // Between the first two somebody else may have begun the row.
+        for update in [behind.clone(), first, behind] {
+            if let Some(Line { next_at }) = self.update(update.build()?).await? {
+                // Never earlier than it is.
+                return Ok(Some(Instant::from_unix_milliseconds((next_at - share + 999).div_euclid(1000))));
+            }
+        }
+        Ok(None)
+    }
+
+    fn line(&self) -> UpdateBuilder {
+        let key = keys::rate();
+        Update::builder().table_name(self.name(key.table)).set_key(Some(key.item()))
+    }
+}

@@ -1,0 +1,83 @@
+//! `GET /sms/bulk/{batchId}`: a batch whose counters add up at every moment.
+
+use std::time::Duration;
+
+use common::Refusal;
+use domain::{Grant, Profile};
+use local::faults::{Fault, Mode, Service};
+use serde_json::{Value, json};
+use tests::{Person, Someone, World};
+
+use super::{numbers, send_to, sender};
+
+/// The batch; its figures add up.
+async fn adding_up(person: &Person, id: &str) -> Value {
+    let batch = person.get(&format!("/sms/bulk/{id}")).await.shows()["batch"].clone();
+    let sum = |fields: &[&str]| fields.iter().map(|field| batch[*field].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(sum(&["accepted", "rejected", "duplicates"]), batch["total"].as_u64().unwrap(), "{batch}");
+    assert_eq!(sum(&["queued", "sending", "sent", "failed", "unknown"]), batch["accepted"].as_u64().unwrap(), "{batch}");
+    batch
+}
+
+#[tokio::test]
+async fn what_came_of_a_batch_is_told_message_by_message() {
+    let world = World::new().await;
+    let admin = sender(&world).await;
+    let mut recipients = numbers(30);
+    recipients.extend(["+21620100000".to_owned(), "x".to_owned()]);
+    let id = send_to(&admin, &recipients, "Bonjour").await;
+    let batch = adding_up(&admin, &id).await;
+    assert_eq!(
+        (&batch["queued"], &batch["message"], &batch["duplicates"], &batch["rejected"]),
+        (&json!(30), &json!("Bonjour"), &json!(1), &json!(1))
+    );
+    world.deliver().await;
+    assert_eq!(adding_up(&admin, &id).await["queued"], 30, "they are messages now, and wait");
+    world.strike_at(Service::Sns, Fault::new(Mode::Silent).times(2));
+    world.sweep().await;
+    let batch = adding_up(&admin, &id).await;
+    assert_eq!((&batch["sent"], &batch["unknown"]), (&json!(28), &json!(2)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn its_counters_add_up_at_every_moment() {
+    let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
+    let admin = sender(&world).await;
+    let id = send_to(&admin, &numbers(200), "Bonjour").await;
+    let sending = {
+        let world = world.clone();
+        tokio::spawn(async move {
+            world.deliver().await;
+            world.sweep().await;
+        })
+    };
+    let mut looks = 0;
+    while !sending.is_finished() {
+        adding_up(&admin, &id).await;
+        looks += 1;
+    }
+    sending.await.unwrap();
+    assert!(looks > 1, "{looks}");
+    assert_eq!(adding_up(&admin, &id).await["sent"], 200);
+}
+
+#[tokio::test]
+async fn it_is_its_senders_and_his_administrators_to_see() {
+    let world = World::new().await;
+    let member = world.person(Someone::with(Profile::Member).granted(&[Grant::SmsBulk])).await;
+    let path = format!("/sms/bulk/{}", send_to(&member, &numbers(2), "Bonjour").await);
+    for (someone, sees) in [
+        (Someone::with(Profile::CommitteeAdmin), true),
+        (Someone::with(Profile::SuperAdmin).of(world.another_committee("A", true).await), true),
+        (Someone::with(Profile::Member).granted(&[Grant::SmsBulk]), false),
+        (Someone::with(Profile::CommitteeAdmin).of(world.another_committee("B", true).await), false),
+    ] {
+        let answer = world.person(someone.clone()).await.get(&path).await;
+        assert_eq!(answer.status, if sees { 200 } else { 404 }, "{someone:?}");
+    }
+    member.get(&path).await.shows();
+    member.get("/sms/bulk/x").await.refuses(Refusal::BatchNotFound);
+    world.clock().advance(Duration::from_secs(90 * 86_400));
+    let member = world.signed_in(member.user().clone()).await;
+    assert_eq!(member.get(&path).await.shows()["batch"]["message"], Value::Null, "what it said is kept 90 days");
+}

@@ -1,0 +1,91 @@
+//! A model of bad days: dispatchers that die at any moment, and a carrier that refuses before it takes a
+//! message or falls silent after. Whatever happens, no message is lost, none is sent twice, and each that
+//! nobody is sure of is told as such.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use local::faults::{Fault, Mode, Service};
+use serde_json::Value;
+use tests::World;
+
+use super::{numbers, send_to, sender, texts};
+
+/// Small chance from a seed (splitmix64), so that a day that went wrong can be had again.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+}
+
+/// Whether a message ended, so that nothing is due for it any more.
+fn is_final(status: &str) -> bool {
+    ["SENT", "FAILED", "UNKNOWN"].contains(&status)
+}
+
+fn statuses(world: &World) -> BTreeMap<String, String> {
+    let is_sms = |item: &Value| item["sk"]["S"] == "SMS";
+    let text = |value: &Value| value["S"].as_str().unwrap().to_owned();
+    let all = world.items("records").into_iter().filter(is_sms);
+    all.map(|item| (text(&item["card"]["M"]["to"]), text(&item["card"]["M"]["status"]))).collect()
+}
+
+async fn a_bad_day(seed: u64, messages: usize, kills: usize) {
+    let world = World::new().await;
+    let mut chance = Chance(seed);
+    send_to(&sender(&world).await, &numbers(messages), "Bonjour").await;
+    let mut killed = 0;
+    for _ in 0..10_000 {
+        let sns = [Some(Mode::Refuse), Some(Mode::Silent), Some(Mode::Throttle), None][chance.below(4) as usize];
+        match sns {
+            Some(mode) => world.strike_at(Service::Sns, Fault::new(mode).times(1 + chance.below(3) as u32)),
+            None => world.heal(),
+        }
+        let process = world.another_process();
+        let work = async {
+            process.deliver().await;
+            process.sweep().await;
+        };
+        if killed < kills {
+            // It dies wherever it waits at this moment: between claiming and asking, asking and telling.
+            let life = Duration::from_micros(chance.below(40_000));
+            killed += usize::from(tokio::time::timeout(life, work).await.is_err());
+        } else {
+            work.await;
+        }
+        world.clock().advance(Duration::from_secs(1 + chance.below(120)));
+        let ended = statuses(&world).values().filter(|status| is_final(status)).count();
+        if killed == kills && ended == messages {
+            break;
+        }
+    }
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    for text in texts(&world) {
+        *taken.entry(text["to"].as_str().unwrap().to_owned()).or_default() += 1;
+    }
+    let statuses = statuses(&world);
+    assert_eq!(statuses.len(), messages, "seed {seed}: none is lost");
+    for (to, status) in &statuses {
+        let taken = taken.get(to).copied().unwrap_or(0);
+        let fits = match status.as_str() {
+            "SENT" => taken == 1,
+            "FAILED" => taken == 0,
+            "UNKNOWN" => taken <= 1,
+            _ => false,
+        };
+        assert!(fits, "seed {seed}: {to} is {status} and came {taken} times");
+    }
+    assert_eq!(killed, kills, "seed {seed}");
+}
+
+#[tokio::test]
+async fn no_message_is_lost_or_sent_twice_on_days_of_any_seed() {
+    for seed in [1, 2, 3, 0x5eed] {
+        a_bad_day(seed, 150, 12).await;
+    }
+}
