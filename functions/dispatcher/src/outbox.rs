@@ -157,11 +157,12 @@ impl Dispatcher {
         carriers.sms(to, text.as_str(), sending.r#type, sending.sender_id.as_ref(), clock.now()).await.into()
     }
 
-    /// The slot that was taken, unless it is over: who is late would be one too many in the next one's share.
+    /// The slot that was taken, unless half of its share is over: who is late would be one too many in the
+    /// second that begins with him.
     async fn slot_in_time(&self, taken: Option<Instant>) -> Result<Option<Instant>, Fault> {
         let Powers { store, clock, sms_rate, .. } = &*self.0;
-        let (now, share) = (clock.now(), Duration::from_secs(1) / u32::try_from(*sms_rate).unwrap_or(u32::MAX));
-        match taken.filter(|slot| now <= slot.after(share)) {
+        let (now, half) = (clock.now(), Duration::from_millis(500) / u32::try_from(*sms_rate).unwrap_or(u32::MAX));
+        match taken.filter(|slot| now <= slot.after(half)) {
             Some(slot) => Ok(Some(slot)),
             None => store.take_slot(*sms_rate, CODE_PATIENCE, now).await,
         }

@@ -66,6 +66,11 @@ impl Recorder {
         self.newest_texts(usize::MAX)
     }
 
+    /// How many text messages were taken.
+    pub fn texts_taken(&self) -> usize {
+        self.texts.messages.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
     /// The same of no more than the `most` newest.
     pub fn newest_texts(&self, most: usize) -> Vec<Value> {
         self.texts.newest_first(most).into_iter().map(on_a_phone).collect()

@@ -1,0 +1,108 @@
+//! Ten thousand messages and fifty violent ends.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    time::Duration,
+};
+
+use local::{
+    Trouble,
+    faults::{Fault, Mode, Service},
+};
+use tokio::time::{Instant, sleep};
+
+use crate::{
+    say,
+    stage::{DISPATCHER, Stage, trouble},
+};
+
+const MESSAGES: usize = 10_000;
+const KILLS: usize = 50;
+/// Dispatchers at once.
+const BESIDE: usize = 3;
+/// Longer than a claim, a refusal's longest wait and a tenth of all.
+const PATIENCE: Duration = Duration::from_secs(1800);
+
+/// Small chance from a seed (splitmix64).
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+}
+
+pub(crate) async fn run(seed: u64) -> Result<(), Trouble> {
+    let settings =
+        [("SMS_RATE_PER_SECOND", "400"), ("SMS_CLAIM_SECONDS", "20"), ("SMS_PER_USER_DAY", "100000"), ("SMS_PER_COMMITTEE_DAY", "100000")];
+    let stage = Stage::new(&settings).await?;
+    let mut chance = Chance(seed);
+    stage.accept(MESSAGES).await?;
+    let start = Instant::now();
+    let mut dispatchers = (0..BESIDE).map(|_| stage.start(DISPATCHER)).collect::<Result<Vec<_>, _>>()?;
+    let (mut killed, mut struck, mut next_kill) = (0, [0_usize; 2], Instant::now());
+    let (mut seen, mut looked) = (0, Instant::now());
+    loop {
+        // One in ten asks is refused before it is taken, one in ten meets silence after.
+        let asked = stage.cloud.recorder().texts_taken() + struck[0];
+        if asked >= seen + 5 {
+            seen = asked;
+            let which = (struck[0] + struck[1]) % 2;
+            let mode = [Mode::Refuse, Mode::Silent][which];
+            stage.cloud.faults().set(BTreeMap::from([(Service::Sns, Fault::new(mode).times(1))]));
+            struck[which] += 1;
+        }
+        if killed < KILLS && Instant::now() >= next_kill {
+            let at = usize::try_from(chance.below(BESIDE as u64)).unwrap_or(0);
+            if let Some(dispatcher) = dispatchers.get_mut(at) {
+                dispatcher.kill().await.map_err(trouble)?;
+                *dispatcher = stage.start(DISPATCHER)?;
+            }
+            killed += 1;
+            next_kill = Instant::now() + Duration::from_millis(100 + chance.below(1400));
+        }
+        if looked.elapsed() > Duration::from_secs(2) {
+            looked = Instant::now();
+            let open = stage.statuses().await?.values().filter(|status| ["QUEUED", "SENDING"].contains(&status.as_str())).count();
+            if (open == 0 && killed == KILLS) || start.elapsed() > PATIENCE {
+                break;
+            }
+        }
+        sleep(Duration::from_millis(1)).await;
+    }
+    drop(dispatchers);
+    report(&stage, seed, killed, struck, start.elapsed()).await
+}
+
+async fn report(stage: &Stage, seed: u64, killed: usize, struck: [usize; 2], took: Duration) -> Result<(), Trouble> {
+    let mut came: HashMap<String, usize> = HashMap::new();
+    for text in stage.cloud.recorder().texts() {
+        *came.entry(text["to"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+    }
+    let statuses = stage.statuses().await?;
+    let count = |wanted: &str, times: usize| {
+        statuses.iter().filter(|(to, status)| *status == wanted && came.get(*to).copied().unwrap_or(0) == times).count()
+    };
+    let twice = came.values().filter(|times| **times > 1).count();
+    say(&format!(
+        "\nseed {seed}: {MESSAGES} messages, {killed} kills, {} refusals, {} silences, {:.0} s\n",
+        struck[0],
+        struck[1],
+        took.as_secs_f64()
+    ));
+    say("| status | came once | did not come |\n|---|---|---|");
+    for status in ["SENT", "UNKNOWN", "FAILED", "QUEUED", "SENDING"] {
+        say(&format!("| {status} | {} | {} |", count(status, 1), count(status, 0)));
+    }
+    say(&format!("| lost | {} | |\n| came twice | {twice} | |", MESSAGES - statuses.len()));
+    let is_good = twice == 0 && statuses.len() == MESSAGES && count("SENT", 0) == 0 && count("FAILED", 1) == 0;
+    if is_good && statuses.values().all(|status| ["SENT", "UNKNOWN", "FAILED"].contains(&status.as_str())) {
+        Ok(())
+    } else {
+        Err(Trouble::new("A message was lost, sent twice, or told wrongly."))
+    }
+}
