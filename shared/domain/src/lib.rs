@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod audit;
+pub mod breaker;
 mod choice;
 pub mod code;
 pub mod committee;
@@ -25,6 +26,7 @@ mod price;
 mod profile;
 pub mod question;
 pub mod session;
+pub mod subdomain;
 mod text;
 pub mod user;
 

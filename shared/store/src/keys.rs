@@ -41,6 +41,7 @@
 //! | finished step of a sign-in | transient | `STEP#<sid>` | `STEP` | |
 //! | public limit | transient | `LIMIT#<key>` | `LIMIT` | |
 //! | security counter | transient | `COUNTER#<name>#<sha-256>` | `COUNTER` | |
+//! | breaker of the hosting account's panel | transient | `BREAKER#<sha-256>` | `BREAKER` | |
 //!
 //! An outgoing message stands in `due` under `OUTBOX` until it has left, a person who was erased under
 //! `ERASE` until his traces are gone, a course under `WORDS` until it is found by the words that it has
@@ -282,6 +283,11 @@ pub(crate) fn limit(key: &str) -> Key {
 
 pub(crate) fn counter(name: &str, key: &str) -> Key {
     transient(format!("COUNTER#{name}#{}", hashed(key)), "COUNTER")
+}
+
+/// By the fingerprint of place, user and token: a new token begins with nothing known of it.
+pub(crate) fn breaker(secret: &str) -> Key {
+    transient(format!("BREAKER#{secret}"), "BREAKER")
 }
 
 /// A key that no item has.
