@@ -64,6 +64,7 @@ async fn every_endpoint_costs_what_the_table_says() {
     one_time_passwords(&world, &admin, &mut within).await;
     courses(&world, &mut within).await;
     files(&world, &mut within).await;
+    cpanel(&world, &admin, &mut within).await;
 
     let promised = |Budget { route, round_trips, reads, writes }: &Budget| {
         row(route, Cost { round_trips: *round_trips, reads: *reads, writes: *writes, ..Cost::default() })
@@ -235,4 +236,17 @@ async fn files(world: &World, within: Within<'_>) {
     let stranger = counted(world.stranger()).await;
     within("GET /files/public/{fileId}", stranger.get(&path.replace("/files/", "/files/public/")).await.cost);
     within("DELETE /files/{fileId}", member.delete(&path).await.cost);
+}
+
+async fn cpanel(world: &World, admin: &Person, within: Within<'_>) {
+    let admin = counted(admin.clone()).await;
+    // the first one tries the token
+    admin.get("/cpanel/domains").await.shows();
+    for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
+        within(&format!("GET {path}"), admin.get(path).await.cost);
+    }
+    let created = admin.post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": "formation.example.org" })).await;
+    created.tells(Message::SubdomainCreated);
+    within("POST /cpanel/subdomain", created.cost);
+    assert_eq!(world.cloud().uapi().calls().iter().filter(|call| call["function"] == "SubDomain::addsubdomain").count(), 1);
 }

@@ -46,11 +46,15 @@ enum Asks {
     WriteDraft,
     /// To publish it.
     PublishDraft,
+    /// To look at the hosting account.
+    ReadPanel,
+    /// To change it.
+    WritePanel,
 }
 
 use Asks::{
-    BeUser, EditUser, EraseUser, Keep, Nothing, Publish, PublishDraft, ReadAudit, SeeActivity, SeeDraft, SeeUser, Session, SuperAdmin,
-    Verified, Write, WriteDraft,
+    BeUser, EditUser, EraseUser, Keep, Nothing, Publish, PublishDraft, ReadAudit, ReadPanel, SeeActivity, SeeDraft, SeeUser, Session,
+    SuperAdmin, Verified, Write, WriteDraft, WritePanel,
 };
 
 /// Every operation, what it asks, the path that is sent (`{other}` is a person of the cell's committee,
@@ -122,6 +126,10 @@ fn endpoints() -> Vec<(&'static str, Asks, &'static str, Value)> {
         ("POST /files/{fileId}/complete", Keep, "/files/x/complete", json!({})),
         ("DELETE /files/{fileId}", Keep, "/files/x", Value::Null),
         ("GET /files/public/{fileId}", Nothing, "", Value::Null),
+        ("GET /cpanel/subdomain", ReadPanel, "", Value::Null),
+        ("GET /cpanel/domains", ReadPanel, "", Value::Null),
+        ("GET /cpanel/db", ReadPanel, "", Value::Null),
+        ("POST /cpanel/subdomain", WritePanel, "", json!({ "domain": "blog", "rootdomain": "formation.example.org" })),
         // these end what they are asked with: last
         ("DELETE /users/{userId}", EraseUser, "/users/{other}", json!({})),
         ("POST /auth/logout", Session, "", json!({})),
@@ -192,6 +200,9 @@ fn expected(asks: Asks, caller: &Caller, other: &Other) -> Option<u16> {
         Asks::WriteDraft if of_committee(&[Grant::CoursesWrite]) => None,
         Asks::WriteDraft => Some(if of_committee(&[Grant::CoursesPublish]) { 403 } else { 404 }),
         Asks::PublishDraft if !publishes || stopped => Some(403),
+        Asks::ReadPanel => Some(if (is_super || has(Grant::CpanelRead)) && caller.is_verified { 200 } else { 403 }),
+        // it is there already
+        Asks::WritePanel => Some(if (is_super || has(Grant::CpanelWrite)) && !stopped { 409 } else { 403 }),
         // it is not ready, or a draft already
         Asks::PublishDraft if of_committee(&[Grant::CoursesPublish]) => None,
         Asks::PublishDraft => Some(if of_committee(&[Grant::CoursesWrite]) { 403 } else { 404 }),

@@ -20,10 +20,12 @@ fn arrows_between_rooms_go_one_way() {
         ("shared/aws", vec!["domain"]),
         ("shared/objects", vec!["domain", "aws"]),
         ("shared/notices", vec!["domain", "aws"]),
+        ("shared/panel", vec!["domain", "aws"]),
         ("shared/common", vec!["domain", "identity", "store", "aws"]),
         ("functions/auth", usual.clone()),
         ("functions/committees", usual.clone()),
         ("functions/courses", usual.clone()),
+        ("functions/cpanel", vec!["domain", "identity", "store", "common", "panel"]),
         ("functions/dispatcher", vec!["domain", "identity", "store", "common", "notices", "objects"]),
         ("functions/fallback", vec!["common"]),
         ("functions/files", vec!["domain", "identity", "store", "common", "objects"]),
@@ -32,7 +34,7 @@ fn arrows_between_rooms_go_one_way() {
         ("functions/users", vec!["domain", "identity", "store", "common", "objects"]),
         ("infra/ops", usual.clone()),
     ] {
-        let others = ["domain", "identity", "store", "aws", "objects", "notices", "common", "local", "tests", "bench", "ops"];
+        let others = ["domain", "identity", "store", "aws", "objects", "notices", "panel", "common", "local", "tests", "bench", "ops"];
         let rooms: BTreeSet<String> = others.into_iter().map(str::to_owned).chain(functions()).collect();
         let ours: BTreeSet<String> = dependencies(&format!("{room}/Cargo.toml")).into_iter().filter(|name| rooms.contains(name)).collect();
         assert!(ours.iter().all(|name| allowed.contains(&name.as_str())), "{room} depends on {ours:?}");
@@ -52,6 +54,7 @@ fn one_room_names_each_outside_service() {
         ("aes-gcm", "shared/identity"),
         ("dynoxide-rs", "infra/local"),
         ("lambda_runtime", "shared/common"),
+        ("reqwest", "shared/panel"),
     ] {
         for folder in ["functions", "shared", "infra"] {
             for (manifest, _) in files(folder, "Cargo.toml") {
@@ -96,7 +99,8 @@ fn the_slow_stacks_stay_out_of_the_functions() {
             "aws-sdk-ssm",
             "openssl",
             "native-tls",
-            "reqwest",
+            "h3",
+            "hyper-tls",
             "lambda_http",
             "dynoxide-rs",
             "aws-sdk-s3",
@@ -106,7 +110,9 @@ fn the_slow_stacks_stay_out_of_the_functions() {
         ] {
             assert_eq!(named(slow), 0, "{function} links {slow}");
         }
-        for single in ["hyper", "rustls", "tokio", "http", "ring"] {
+        // the panel's own, and nobody else's
+        assert_eq!(named("reqwest"), usize::from(function == "cpanel"), "{function} links reqwest");
+        for single in ["hyper", "hyper-rustls", "hyper-util", "rustls", "tokio", "http", "ring"] {
             assert_eq!(named(single), 1, "{function} links {single} more than once, or not at all");
         }
         assert_eq!(named("aws-sdk-dynamodb"), 1, "{function}");

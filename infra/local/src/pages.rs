@@ -49,6 +49,7 @@ impl Pages {
             (&Method::GET, "/_local") => html(PAGE),
             (&Method::GET, "/_local/mail") => newest(self.cloud.recorder().mails()),
             (&Method::GET, "/_local/sms") => newest(self.cloud.recorder().texts()),
+            (&Method::GET, "/_local/cpanel") => json_response(StatusCode::OK, &self.cloud.uapi().shown()),
             (&Method::GET, "/_local/state") => json_response(StatusCode::OK, &self.state()),
             (&Method::GET, "/_local/faults") => self.faults(),
             (&Method::PUT, "/_local/faults") => match serde_json::from_slice(request.body()) {

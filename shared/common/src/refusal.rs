@@ -75,6 +75,7 @@ table! {
         FileCreated         201 "FILE_CREATED_MESSAGE"               "Le fichier peut maintenant être envoyé."
         FileReady           200 "FILE_READY_MESSAGE"                 "Le fichier est prêt."
         FileDeleted         200 "FILE_DELETED_MESSAGE"               "Le fichier a été supprimé."
+        SubdomainCreated    200 "SUBDOMAIN_CREATED_MESSAGE"          "Le sous-domaine a été créé."
     }
 }
 
@@ -117,12 +118,14 @@ table! {
         CourseNotFound       404 "COURSE_NOT_FOUND_MESSAGE"          "Ce cours n’existe pas."
         QuestionNotFound     404 "QUESTION_NOT_FOUND_MESSAGE"        "Cette question n’existe pas."
         FileNotFound         404 "FILE_NOT_FOUND_MESSAGE"            "Ce fichier n’existe pas."
+        RootDomainNotFound   404 "ROOT_DOMAIN_NOT_FOUND_MESSAGE"     "Ce domaine n’appartient pas au compte d’hébergement."
         SessionNotFound      404 "SESSION_NOT_FOUND_MESSAGE"         "Cette session n’existe pas ou est déjà fermée."
         MethodNotAllowed     405 "METHOD_NOT_ALLOWED_MESSAGE"        "Cette méthode n’est pas permise pour cette ressource."
         Conflict             409 "CONFLICT_MESSAGE"                  "Cette ressource vient d’être modifiée. Veuillez réessayer."
         CourseArchived       409 "COURSE_ARCHIVED_MESSAGE"           "Ce cours est archivé et ne peut plus être modifié."
         FileQuotaExceeded    409 "FILE_QUOTA_EXCEEDED_MESSAGE"       "Votre espace de stockage est plein."
         FileNotUploaded      409 "FILE_NOT_UPLOADED_MESSAGE"         "Ce fichier n’a pas encore été envoyé."
+        SubdomainExists      409 "SUBDOMAIN_ALREADY_EXISTS_MESSAGE"  "Ce sous-domaine existe déjà."
         LastAdmin            409 "LAST_ADMIN_MESSAGE"                "Le dernier super administrateur actif ne peut pas être retiré."
         VersionConflict      412 "VERSION_CONFLICT_MESSAGE"          "Cette ressource a été modifiée entre-temps."
         PayloadTooLarge      413 "PAYLOAD_TOO_LARGE_MESSAGE"         "Le corps de la requête est trop volumineux."
@@ -131,6 +134,11 @@ table! {
         TooManyAttempts      429 "TOO_MANY_ATTEMPTS_MESSAGE"         "Trop de tentatives. Veuillez réessayer plus tard."
         Internal             500 "INTERNAL_ERROR_MESSAGE"            "Une erreur interne est survenue. Veuillez réessayer."
         Unavailable          503 "SERVICE_UNAVAILABLE_MESSAGE"       "Le service est momentanément indisponible. Veuillez réessayer."
+        CpanelAuth           502 "CPANEL_AUTH_MESSAGE"               "L’hébergeur refuse notre accès. Prévenez un administrateur."
+        CpanelUnreachable    502 "CPANEL_UNREACHABLE_MESSAGE"        "L’hébergeur est injoignable. Veuillez réessayer plus tard."
+        CpanelRefused        502 "CPANEL_REFUSED_MESSAGE"            "L’hébergeur n’a pas pu traiter cette demande."
+        CpanelUnavailable    503 "CPANEL_UNAVAILABLE_MESSAGE"        "L’hébergement n’est pas disponible pour le moment. Veuillez réessayer plus tard."
+        CpanelTimeout        504 "CPANEL_TIMEOUT_MESSAGE"            "L’hébergeur n’a pas répondu à temps. Vérifiez le résultat avant de réessayer."
     }
 }
 
@@ -238,7 +246,7 @@ mod tests {
             assert!(seen.insert(code), "{code} stands twice");
             assert!(code.ends_with("_MESSAGE") && code.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'), "{code}");
             assert!(text.ends_with('.') && text.chars().next().is_some_and(char::is_uppercase) && !text.contains('\''), "{text}");
-            assert!((200..=503).contains(&status));
+            assert!((200..=504).contains(&status));
         }
     }
 }

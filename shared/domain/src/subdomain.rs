@@ -319,13 +319,8 @@ mod tests {
             sub_domains: own(&["blog.example.org", "a.b.sud.example.org", "x.example.net", "odd.elsewhere.test", "notexample.org"]),
         };
         let split: Vec<(String, String)> = domains.subdomains().into_iter().map(|one| (one.domain, one.rootdomain)).collect();
-        let expected = [
-            ("blog", "example.org"),
-            ("a.b", "sud.example.org"),
-            ("x", "example.net"),
-            ("odd", "elsewhere.test"),
-            ("notexample", "org"),
-        ];
+        let expected =
+            [("blog", "example.org"), ("a.b", "sud.example.org"), ("x", "example.net"), ("odd", "elsewhere.test"), ("notexample", "org")];
         assert_eq!(split, expected.map(|(label, root)| (label.to_owned(), root.to_owned())));
         assert!(domains.has_root(&"example.net".parse().unwrap()) && !domains.has_root(&"blog.example.org".parse().unwrap()));
         assert!(domains.has("sud.example.org") && domains.has("blog.example.org") && !domains.has("forum.example.org"));

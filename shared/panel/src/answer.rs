@@ -60,7 +60,8 @@ fn said(errors: &Value) -> String {
 
 /// The domains in `data`. Without the right to look cPanel shows blanks instead of an error.
 pub(crate) fn domains(data: Value) -> Result<Domains, Trouble> {
-    let list = |name: &str| -> Result<Vec<String>, Trouble> { Ok(texts(&data[name])?.into_iter().map(|name| name.to_lowercase()).collect()) };
+    let list =
+        |name: &str| -> Result<Vec<String>, Trouble> { Ok(texts(&data[name])?.into_iter().map(|name| name.to_lowercase()).collect()) };
     let main_domain = data["main_domain"].as_str().map(|name| name.trim().to_lowercase()).filter(|name| !name.is_empty());
     Ok(Domains {
         main_domain: main_domain.ok_or_else(|| malformed("the account has no main domain"))?,
@@ -130,7 +131,10 @@ mod tests {
             (json!({ "status": 1, "data": [1], "errors": null }), Ok(json!([1]))),
             (json!({ "apiversion": 3, "func": "f", "module": "M", "result": { "status": 1, "data": [1] } }), Ok(json!([1]))),
             (json!({ "status": "1" }), Ok(Value::Null)),
-            (json!({ "status": 0, "errors": ["Le domaine existe déjà.", "Non."] }), Err(Trouble::Refused("Le domaine existe déjà.; Non.".into()))),
+            (
+                json!({ "status": 0, "errors": ["Le domaine existe déjà.", "Non."] }),
+                Err(Trouble::Refused("Le domaine existe déjà.; Non.".into())),
+            ),
             (json!({ "result": { "status": 0, "errors": null } }), Err(Trouble::Refused(String::new()))),
             (json!({ "status": 0, "errors": "a\r\nb" }), Err(Trouble::Refused("ab".into()))),
             (json!({}), Err(malformed("it has no status"))),
@@ -147,7 +151,8 @@ mod tests {
 
     #[test]
     fn domains_have_a_main_one() {
-        let whole = json!({ "main_domain": "Example.org", "addon_domains": null, "parked_domains": [], "sub_domains": ["Blog.example.org"] });
+        let whole =
+            json!({ "main_domain": "Example.org", "addon_domains": null, "parked_domains": [], "sub_domains": ["Blog.example.org"] });
         let read = domains(whole.clone()).unwrap();
         assert_eq!((read.main_domain.as_str(), read.sub_domains), ("example.org", vec!["blog.example.org".to_owned()]));
         for main in [json!(""), json!(" "), json!(null), json!(7)] {

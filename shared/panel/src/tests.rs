@@ -52,7 +52,10 @@ async fn one_request_says_who_asks_and_what() {
     let (label, root) = ("bücher".parse().unwrap(), "example.org".parse().unwrap());
     assert_eq!(panel.add_subdomain(&label, &root, panel.visit()).await, Ok(()));
     let request = asked.recv().await.unwrap();
-    assert!(request.starts_with("GET /execute/SubDomain/addsubdomain?domain=xn--bcher-kva&rootdomain=example.org HTTP/1.1\r\n"), "{request}");
+    assert!(
+        request.starts_with("GET /execute/SubDomain/addsubdomain?domain=xn--bcher-kva&rootdomain=example.org HTTP/1.1\r\n"),
+        "{request}"
+    );
     assert!(request.contains("\r\nauthorization: cpanel halqa:SECRETTOKEN\r\n"), "{request}");
     assert!(asked.try_recv().is_err(), "once");
 }
@@ -93,10 +96,14 @@ async fn two_at_once_and_who_waited_does_not_try_a_token_that_was_refused() {
     let (base, mut asked) = server(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n").await;
     let panel = panel(&base);
     let visit = panel.visit();
-    let all: Vec<_> = (0..20).map(|_| tokio::spawn({
-        let panel = panel.clone();
-        async move { panel.domains(visit).await }
-    })).collect();
+    let all: Vec<_> = (0..20)
+        .map(|_| {
+            tokio::spawn({
+                let panel = panel.clone();
+                async move { panel.domains(visit).await }
+            })
+        })
+        .collect();
     let mut refused = 0;
     for one in all {
         match one.await.unwrap() {
@@ -117,8 +124,16 @@ fn a_bad_setting_is_named_and_not_shown() {
     assert_eq!(make("https://cpanel.example.org:2083", "halqa", "TOKEN"), Ok(()));
     assert_eq!(make("http://127.0.0.1:2083/", "halqa", "TOKEN"), Ok(()));
     for base in [
-        "", "cpanel.example.org", "http://cpanel.example.org", "ftp://127.0.0.1", "https://a:b@cpanel.example.org", "https://c.example.org/x",
-        "https://c.example.org?x", "https://c.example.org/#x", "http://localhost:2083@c.example.org", "http://127.0.0.1.example.org",
+        "",
+        "cpanel.example.org",
+        "http://cpanel.example.org",
+        "ftp://127.0.0.1",
+        "https://a:b@cpanel.example.org",
+        "https://c.example.org/x",
+        "https://c.example.org?x",
+        "https://c.example.org/#x",
+        "http://localhost:2083@c.example.org",
+        "http://127.0.0.1.example.org",
     ] {
         assert!(make(base, "halqa", "TOKEN").unwrap_err().starts_with("The setting CPANEL_URL "), "{base}");
     }
@@ -135,7 +150,9 @@ fn a_bad_setting_is_named_and_not_shown() {
 
 #[test]
 fn another_token_is_another_fingerprint() {
-    let of = |base: &str, user: &str, token: &str| Panel::new(base, user, &SecretString::from(token), || Ok(Vec::new()), QUICK).unwrap().fingerprint;
+    let of = |base: &str, user: &str, token: &str| {
+        Panel::new(base, user, &SecretString::from(token), || Ok(Vec::new()), QUICK).unwrap().fingerprint
+    };
     let first = of("http://127.0.0.1:1", "a", "b");
     assert_eq!((first.len(), &first), (64, &of("http://127.0.0.1:1/", "a", "b")));
     for other in [of("http://127.0.0.1:2", "a", "b"), of("http://127.0.0.1:1", "b", "b"), of("http://127.0.0.1:1", "a", "c")] {

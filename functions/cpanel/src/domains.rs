@@ -1,0 +1,25 @@
+//! `GET /cpanel/domains`: the domains of the hosting account.
+
+use axum::extract::State;
+use common::{Now, Reply, shown};
+use domain::subdomain::Domains;
+use panel::Trouble;
+
+use crate::{
+    Cpanel,
+    gate::{Guest, told_of},
+    rights::Reader,
+};
+
+pub(crate) async fn show(State(cpanel): State<Cpanel>, Now(now): Now, _: Reader) -> Reply<Domains> {
+    let mut guest = cpanel.enter(now).await?;
+    shown(guest.domains().await.map_err(|trouble| told_of(&trouble))?)
+}
+
+impl Guest {
+    /// The domains of the account as they are now.
+    pub(crate) async fn domains(&mut self) -> Result<Domains, Trouble> {
+        let answered = self.panel.domains(self.visit).await;
+        self.hear(answered).await
+    }
+}
