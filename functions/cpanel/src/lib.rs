@@ -1,7 +1,7 @@
 //! The hosting account: its subdomains, domains and databases. Nothing of it is kept here; each request asks
 //! the panel itself, unless the breaker says that it is no use.
 
-mod create_subdomain;
+mod create;
 mod databases;
 mod domains;
 mod gate;
@@ -43,7 +43,7 @@ pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Router, BadSetti
     let cpanel =
         Cpanel { store: setup.store.clone(), panel: panel(setup, patience)?, root_domains: setup.settings.cpanel_root_domains.clone() };
     Ok(Router::new()
-        .route("/cpanel/subdomain", get(subdomains::list).post(create_subdomain::create))
+        .route("/cpanel/subdomain", get(subdomains::list).post(create::create))
         .route("/cpanel/domains", get(domains::show))
         .route("/cpanel/db", get(databases::list))
         .with_state(cpanel))

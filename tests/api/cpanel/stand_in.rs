@@ -4,9 +4,10 @@ use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
-use local::{cloud::Cloud, uapi::Uapi};
+use local::{cloud::Cloud, front, uapi::Uapi};
 use serde_json::{Value, json};
 use tests::World;
+use tokio::net::TcpListener;
 
 async fn ask(uapi: &Uapi, path: &str, token: Option<&str>) -> (StatusCode, Value) {
     let [(_, url), (_, user), (_, own)] = uapi.settings();
@@ -66,7 +67,11 @@ async fn the_account_survives_the_process() {
 async fn the_local_page_shows_the_account_and_the_calls() {
     let (world, admin) = super::tried().await;
     admin.post("/cpanel/subdomain", super::wish("cours")).await;
-    let shown = world.cloud().uapi().shown();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let page = format!("http://{}/_local/cpanel", listener.local_addr().unwrap());
+    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
+    let response = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>().get(page.parse().unwrap()).await.unwrap();
+    let shown: Value = serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap();
     assert_eq!(shown["mainDomain"], "formation.example.org");
     assert_eq!(shown["databases"][0]["engine"], "mysql");
     let newest = &shown["calls"][0];

@@ -104,9 +104,9 @@ pub const COSTS: &[Budget] = &[
     // and one request to the bucket
     costs("POST /files/{fileId}/complete", 3, 4.0, 4.0),
     costs("DELETE /files/{fileId}", 3, 4.0, 7.0),
-    // edge; the panel's breaker, which is written when something goes wrong; the audit, which stands twice; and
+    // edge; the panel's breaker, which is written when something goes wrong; the audit, of two entries; and
     // two requests to the panel
-    costs("POST /cpanel/subdomain", 3, 4.0, 9.0),
+    costs("POST /cpanel/subdomain", 3, 4.0, 6.0),
     // and one request to the panel
     costs("GET /cpanel/subdomain", 2, 4.0, 1.0),
     costs("GET /cpanel/domains", 2, 4.0, 1.0),
