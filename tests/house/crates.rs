@@ -145,7 +145,9 @@ fn a_function_may_reach_what_it_is_made_to_reach() {
         let start = template.find(&format!("\n  {logical}:\n")).unwrap_or_else(|| panic!("{logical} is in the template"));
         let statement = template[start..].split(&format!("\n  {logical}Log:")).next().unwrap();
         let dependencies = dependencies(&format!("functions/{function}/Cargo.toml"));
-        for (krate, actions) in [("objects", ["s3:"].as_slice()), ("notices", &["sns:Publish", "ses:SendEmail"])] {
+        let reaches =
+            [("objects", ["s3:"].as_slice()), ("notices", &["sns:Publish", "ses:SendEmail"]), ("panel", &["CPANEL_URL", "CPANEL_USER"])];
+        for (krate, actions) in reaches {
             for action in actions {
                 assert_eq!(statement.contains(action), dependencies.contains(krate), "{function}: {krate} and {action}");
             }

@@ -50,8 +50,15 @@ impl Cpanel {
                 Way::Soon | Way::Shut => return Err(Refusal::CpanelUnavailable.into()),
             };
             if is_free || trial.is_some() {
-                let (visit, store) = (panel.visit(), self.store.clone());
-                return Ok(Guest { store, panel, visit, came: (now, Monotonic::now()), trial, is_awaited: breaker.failures > 0 });
+                let visit = if is_free { panel.visit() } else { panel.trial() };
+                return Ok(Guest {
+                    store: self.store.clone(),
+                    panel,
+                    visit,
+                    came: (now, Monotonic::now()),
+                    trial,
+                    is_awaited: breaker.failures > 0,
+                });
             }
             // Somebody was faster; what he found out is looked up like everybody's.
         }

@@ -1,12 +1,12 @@
 //! Names in the hosting account: a label that somebody asks for, and the domain that it is to stand below.
 
-use std::{borrow::Cow, fmt, str::FromStr};
+use std::{borrow::Cow, str::FromStr};
 
 use idna::{
     AsciiDenyList,
     uts46::{DnsLength, Hyphens, Uts46},
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::Flaw;
 
@@ -106,27 +106,12 @@ impl Label {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-
-    /// The name that this label makes below `root`; `Length` when the name is too long.
-    ///
-    /// # Errors
-    /// `Length`.
-    pub fn below(&self, root: &RootDomain) -> Result<String, Flaw> {
-        let fqdn = format!("{}.{}", self.0, root.0);
-        if fqdn.len() > MAX_NAME { Err(Flaw::Length) } else { Ok(fqdn) }
-    }
 }
 
 impl RootDomain {
     /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for RootDomain {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
     }
 }
 
@@ -147,7 +132,11 @@ impl Subdomain {
     /// # Errors
     /// `Length` when the whole name is too long.
     pub fn new(label: &Label, root: &RootDomain) -> Result<Self, Flaw> {
-        Ok(Self { domain: label.0.clone(), rootdomain: root.0.clone(), fqdn: label.below(root)? })
+        let fqdn = format!("{}.{}", label.0, root.0);
+        if fqdn.len() > MAX_NAME {
+            return Err(Flaw::Length);
+        }
+        Ok(Self { domain: label.0.clone(), rootdomain: root.0.clone(), fqdn })
     }
 }
 
@@ -192,12 +181,6 @@ impl Domains {
             Subdomain { domain, rootdomain, fqdn: fqdn.clone() }
         };
         self.sub_domains.iter().map(split).collect()
-    }
-}
-
-impl Serialize for RootDomain {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0)
     }
 }
 
@@ -306,7 +289,7 @@ mod tests {
             assert_eq!(text.parse::<RootDomain>(), Err(flaw), "{text:?}");
         }
         let (label, root) = ("a".parse::<Label>().unwrap(), longest.parse().unwrap());
-        assert_eq!(label.below(&root), Err(Flaw::Length), "the whole name has a bound, too");
+        assert_eq!(Subdomain::new(&label, &root), Err(Flaw::Length), "the whole name has a bound, too");
     }
 
     #[test]

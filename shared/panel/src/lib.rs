@@ -36,6 +36,9 @@ pub use answer::{Database, Engine};
 const MAX_ANSWER: usize = 1_000_000;
 /// So many requests are under way at once, for one process: the panel counts an account's processes.
 const AT_ONCE: usize = 2;
+/// For so long after the token was refused here nobody tries it who does not know of that yet. Then everybody
+/// knows.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// How long is waited.
 #[derive(Debug, Clone, Copy)]
@@ -94,6 +97,7 @@ impl std::error::Error for Trouble {}
 pub struct Visit {
     begun: Instant,
     ends: Instant,
+    is_trial: bool,
 }
 
 /// A hosting account. Cloning shares the connections.
@@ -106,7 +110,7 @@ pub struct Panel {
     fingerprint: String,
     patience: Patience,
     places: Arc<Semaphore>,
-    /// When the token was last refused here, so that who waited for a place does not try it, too.
+    /// When the token was refused here, and has not worked since, so that who is on his way does not try it, too.
     refused: Arc<Mutex<Option<Instant>>>,
 }
 
@@ -165,7 +169,12 @@ impl Panel {
     /// The time of a request that begins now.
     pub fn visit(&self) -> Visit {
         let begun = Instant::now();
-        Visit { begun, ends: begun + self.patience.whole }
+        Visit { begun, ends: begun + self.patience.whole, is_trial: false }
+    }
+
+    /// The same of one who is to find out whether the token works again.
+    pub fn trial(&self) -> Visit {
+        Visit { is_trial: true, ..self.visit() }
     }
 
     /// A little more of it.
@@ -191,11 +200,14 @@ impl Panel {
     pub async fn databases(&self, visit: Visit) -> Result<Vec<Database>, Trouble> {
         let list = |module| self.call(module, "list_databases", &[], visit);
         let (mysql, postgresql) = tokio::join!(list("Mysql"), list("Postgresql"));
+        // A refused token matters more than what the other was told.
+        let postgresql = match postgresql {
+            Err(refused @ Trouble::Auth(_)) => return Err(refused),
+            Err(Trouble::Refused(_)) => Ok(serde_json::Value::Null),
+            answered => answered,
+        };
         let mut all = answer::databases(Engine::Mysql, mysql?)?;
-        match postgresql {
-            Err(Trouble::Refused(_)) => {}
-            answered => all.extend(answer::databases(Engine::Postgresql, answered?)?),
-        }
+        all.extend(answer::databases(Engine::Postgresql, postgresql?)?);
         Ok(all)
     }
 
@@ -213,7 +225,8 @@ impl Panel {
     async fn call(&self, module: &str, function: &str, parameters: &[(&str, &str)], visit: Visit) -> Result<serde_json::Value, Trouble> {
         let place = timeout_at(visit.ends, self.places.acquire()).await;
         let Ok(Ok(_place)) = place else { return Err(Trouble::NotAsked) };
-        if self.refused.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|refused| refused >= visit.begun) {
+        let refused = || *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if !visit.is_trial && refused().is_some_and(|refused| visit.begun < refused + GRACE) {
             return Err(Trouble::NotAsked);
         }
         let mut url = self.base.clone();
@@ -222,8 +235,10 @@ impl Panel {
             url.query_pairs_mut().extend_pairs(parameters);
         }
         let answered = timeout_at(visit.ends, self.ask(url)).await.unwrap_or(Err(Trouble::TimedOut));
-        if matches!(answered, Err(Trouble::Auth(_))) {
-            *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        match &answered {
+            Ok(_) => *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None,
+            Err(Trouble::Auth(_)) => *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now()),
+            Err(_) => {}
         }
         answer::data(&answered?)
     }

@@ -113,7 +113,8 @@ async fn two_at_once_and_who_waited_does_not_try_a_token_that_was_refused() {
     }
     assert!((1..=2).contains(&refused), "{refused}");
     assert_eq!(std::iter::from_fn(|| asked.try_recv().ok()).count(), refused);
-    assert_eq!(panel.domains(panel.visit()).await, Err(Trouble::Auth(401)), "a later visit is the breaker's to stop");
+    assert_eq!(panel.domains(panel.visit()).await, Err(Trouble::NotAsked), "nor who comes in this moment");
+    assert_eq!(panel.domains(panel.trial()).await, Err(Trouble::Auth(401)), "but for the one who is to find out");
 }
 
 #[test]
