@@ -65,6 +65,7 @@ async fn every_endpoint_costs_what_the_table_says() {
     courses(&world, &mut within).await;
     files(&world, &mut within).await;
     sms(&world, &mut within).await;
+    cpanel(&world, &admin, &mut within).await;
 
     let promised = |Budget { route, round_trips, reads, writes }: &Budget| {
         row(route, Cost { round_trips: *round_trips, reads: *reads, writes: *writes, ..Cost::default() })
@@ -256,4 +257,17 @@ async fn sms(world: &World, within: Within<'_>) {
     within("GET /sms/opt-outs", admin.get("/sms/opt-outs").await.cost);
     within("GET /sms/opt-outs/{number}", admin.get("/sms/opt-outs/+21620123456").await.cost);
     within("DELETE /sms/opt-outs/{number}", admin.delete("/sms/opt-outs/+21620123456").await.cost);
+}
+
+async fn cpanel(world: &World, admin: &Person, within: Within<'_>) {
+    let admin = counted(admin.clone()).await;
+    // the first one tries the token
+    admin.get("/cpanel/domains").await.shows();
+    for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
+        within(&format!("GET {path}"), admin.get(path).await.cost);
+    }
+    let created = admin.post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": "formation.example.org" })).await;
+    created.tells(Message::SubdomainCreated);
+    within("POST /cpanel/subdomain", created.cost);
+    assert_eq!(world.cloud().uapi().calls().iter().filter(|call| call["function"] == "SubDomain::addsubdomain").count(), 1);
 }

@@ -5,6 +5,7 @@ mod auth;
 mod committees;
 mod costs;
 mod courses;
+mod cpanel;
 mod dispatcher;
 mod edge;
 mod files;

@@ -54,11 +54,15 @@ enum Asks {
     ReadNumbers,
     /// To change them.
     ChangeNumbers,
+    /// To look at the hosting account.
+    ReadPanel,
+    /// To change it.
+    WritePanel,
 }
 
 use Asks::{
-    BeUser, ChangeNumbers, EditUser, EraseUser, Keep, Nothing, Publish, PublishDraft, ReadAudit, ReadNumbers, SeeActivity, SeeDraft,
-    SeeUser, Send, SendBulk, Session, SuperAdmin, Verified, Write, WriteDraft,
+    BeUser, ChangeNumbers, EditUser, EraseUser, Keep, Nothing, Publish, PublishDraft, ReadAudit, ReadNumbers, ReadPanel, SeeActivity,
+    SeeDraft, SeeUser, Send, SendBulk, Session, SuperAdmin, Verified, Write, WriteDraft, WritePanel,
 };
 
 /// Every operation, what it asks, the path that is sent (`{other}` is a person of the cell's committee,
@@ -139,6 +143,10 @@ fn endpoints() -> Vec<(&'static str, Asks, &'static str, Value)> {
         ("GET /sms/opt-outs/{number}", ReadNumbers, "/sms/opt-outs/x", Value::Null),
         ("PUT /sms/opt-outs/{number}", ChangeNumbers, "/sms/opt-outs/x", json!({})),
         ("DELETE /sms/opt-outs/{number}", ChangeNumbers, "/sms/opt-outs/x", Value::Null),
+        ("GET /cpanel/subdomain", ReadPanel, "", Value::Null),
+        ("GET /cpanel/domains", ReadPanel, "", Value::Null),
+        ("GET /cpanel/db", ReadPanel, "", Value::Null),
+        ("POST /cpanel/subdomain", WritePanel, "", json!({ "domain": "blog", "rootdomain": "formation.example.org" })),
         // these end what they are asked with: last
         ("DELETE /users/{userId}", EraseUser, "/users/{other}", json!({})),
         ("POST /auth/logout", Session, "", json!({})),
@@ -213,6 +221,9 @@ fn expected(asks: Asks, caller: &Caller, other: &Other) -> Option<u16> {
         Asks::WriteDraft if of_committee(&[Grant::CoursesWrite]) => None,
         Asks::WriteDraft => Some(if of_committee(&[Grant::CoursesPublish]) { 403 } else { 404 }),
         Asks::PublishDraft if !publishes || stopped => Some(403),
+        Asks::ReadPanel => Some(if (is_super || has(Grant::CpanelRead)) && caller.is_verified { 200 } else { 403 }),
+        // it is there already
+        Asks::WritePanel => Some(if (is_super || has(Grant::CpanelWrite)) && !stopped { 409 } else { 403 }),
         // it is not ready, or a draft already
         Asks::PublishDraft if of_committee(&[Grant::CoursesPublish]) => None,
         Asks::PublishDraft => Some(if of_committee(&[Grant::CoursesWrite]) { 403 } else { 404 }),

@@ -20,10 +20,12 @@ fn arrows_between_rooms_go_one_way() {
         ("shared/aws", vec!["domain"]),
         ("shared/objects", vec!["domain", "aws"]),
         ("shared/notices", vec!["domain", "aws"]),
+        ("shared/panel", vec!["domain", "aws"]),
         ("shared/common", vec!["domain", "identity", "store", "aws"]),
         ("functions/auth", usual.clone()),
         ("functions/committees", usual.clone()),
         ("functions/courses", usual.clone()),
+        ("functions/cpanel", vec!["domain", "identity", "store", "common", "panel"]),
         ("functions/dispatcher", vec!["domain", "identity", "store", "common", "notices", "objects"]),
         ("functions/fallback", vec!["common"]),
         ("functions/files", vec!["domain", "identity", "store", "common", "objects"]),
@@ -33,7 +35,7 @@ fn arrows_between_rooms_go_one_way() {
         ("functions/users", vec!["domain", "identity", "store", "common", "objects"]),
         ("infra/ops", usual.clone()),
     ] {
-        let others = ["domain", "identity", "store", "aws", "objects", "notices", "common", "local", "tests", "bench", "ops"];
+        let others = ["domain", "identity", "store", "aws", "objects", "notices", "panel", "common", "local", "tests", "bench", "ops"];
         let rooms: BTreeSet<String> = others.into_iter().map(str::to_owned).chain(functions()).collect();
         let ours: BTreeSet<String> = dependencies(&format!("{room}/Cargo.toml")).into_iter().filter(|name| rooms.contains(name)).collect();
         assert!(ours.iter().all(|name| allowed.contains(&name.as_str())), "{room} depends on {ours:?}");
@@ -53,6 +55,7 @@ fn one_room_names_each_outside_service() {
         ("aes-gcm", "shared/identity"),
         ("dynoxide-rs", "infra/local"),
         ("lambda_runtime", "shared/common"),
+        ("reqwest", "shared/panel"),
     ] {
         for folder in ["functions", "shared", "infra"] {
             for (manifest, _) in files(folder, "Cargo.toml") {
@@ -97,7 +100,8 @@ fn the_slow_stacks_stay_out_of_the_functions() {
             "aws-sdk-ssm",
             "openssl",
             "native-tls",
-            "reqwest",
+            "h3",
+            "hyper-tls",
             "lambda_http",
             "dynoxide-rs",
             "aws-sdk-s3",
@@ -107,7 +111,9 @@ fn the_slow_stacks_stay_out_of_the_functions() {
         ] {
             assert_eq!(named(slow), 0, "{function} links {slow}");
         }
-        for single in ["hyper", "rustls", "tokio", "http", "ring"] {
+        // the panel's own, and nobody else's
+        assert_eq!(named("reqwest"), usize::from(function == "cpanel"), "{function} links reqwest");
+        for single in ["hyper", "hyper-rustls", "hyper-util", "rustls", "tokio", "http", "ring"] {
             assert_eq!(named(single), 1, "{function} links {single} more than once, or not at all");
         }
         assert_eq!(named("aws-sdk-dynamodb"), 1, "{function}");
@@ -140,7 +146,9 @@ fn a_function_may_reach_what_it_is_made_to_reach() {
         let start = template.find(&format!("\n  {logical}:\n")).unwrap_or_else(|| panic!("{logical} is in the template"));
         let statement = template[start..].split(&format!("\n  {logical}Log:")).next().unwrap();
         let dependencies = dependencies(&format!("functions/{function}/Cargo.toml"));
-        for (krate, actions) in [("objects", ["s3:"].as_slice()), ("notices", &["sns:Publish", "ses:SendEmail"])] {
+        let reaches =
+            [("objects", ["s3:"].as_slice()), ("notices", &["sns:Publish", "ses:SendEmail"]), ("panel", &["CPANEL_URL", "CPANEL_USER"])];
+        for (krate, actions) in reaches {
             for action in actions {
                 assert_eq!(statement.contains(action), dependencies.contains(krate), "{function}: {krate} and {action}");
             }

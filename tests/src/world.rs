@@ -5,6 +5,7 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
+use axum::Router;
 use common::{Arrival, Clock, Edge, Sessions, Setup};
 use dispatcher::Dispatcher;
 use domain::{CommitteeId, Email, Grant, Instant, Phone, Profile, UserId, committee::Committee, session::Method, user::User};
@@ -126,6 +127,12 @@ impl World {
         let edge = house(&setup).expect("the house stands");
         let dispatcher = Dispatcher::new(&setup).expect("the dispatcher starts");
         Self { settings: all, setup, edge, dispatcher, ..self.clone() }
+    }
+
+    /// Another process of the same service that serves `routes` alone.
+    pub fn another_process_of(&self, routes: Router) -> Self {
+        let edge = Edge::new(&self.setup, routes).expect("the edge stands");
+        Self { edge, ..self.clone() }
     }
 
     /// Brings the demonstration data of `cargo dev seed` in.

@@ -1,5 +1,5 @@
 //! One endpoint that speaks as AWS does: DynamoDB by dynoxide on SQLite, S3 by s3s on a folder, SNS and
-//! SES by a recorder, and in front of all the faults that somebody asked for.
+//! SES by a recorder, and in front of all the faults that somebody asked for. Beside it a hosting account.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -26,6 +26,7 @@ use crate::{
     faults::Faults,
     gate::{Gate, Parameters, accept},
     recorder::Recorder,
+    uapi::Uapi,
 };
 
 /// The one bucket.
@@ -48,6 +49,7 @@ pub struct Cloud {
     recorder: Recorder,
     stream: Arc<Mutex<Option<String>>>,
     faults: Faults,
+    uapi: Uapi,
     expiry: AbortHandle,
 }
 
@@ -58,7 +60,7 @@ impl Cloud {
     /// When no port can be had, or the folder cannot be written.
     pub async fn in_memory(folder: &Path) -> Result<Self, Trouble> {
         let database = Database::memory().map_err(|error| Trouble::new(format!("No database in memory: {error}.")))?;
-        Self::start(database, folder, Recorder::in_memory()).await
+        Self::start(database, folder, Recorder::in_memory(), None).await
     }
 
     /// A cloud that keeps everything in `folder`.
@@ -70,10 +72,10 @@ impl Cloud {
         // The library's own words for this suggest features that are not built in.
         let damaged = |_| Trouble::new(format!("The data file {} is damaged or in use; move it away to begin anew.", file.display()));
         let database = Database::new(&file.to_string_lossy()).map_err(damaged)?;
-        Self::start(database, &folder.join("s3"), Recorder::in_folder(folder)?).await
+        Self::start(database, &folder.join("s3"), Recorder::in_folder(folder)?, Some(folder)).await
     }
 
-    async fn start(database: Database, files: &Path, recorder: Recorder) -> Result<Self, Trouble> {
+    async fn start(database: Database, files: &Path, recorder: Recorder, account: Option<&Path>) -> Result<Self, Trouble> {
         let (faults, access_key) = (Faults::default(), new_access_key());
         for table in &TABLES {
             make(&database, table)?;
@@ -93,8 +95,9 @@ impl Cloud {
         };
         let stream = Arc::new(Mutex::new(Some(latest(&database)?)));
         tokio::spawn(accept(listener, Arc::new(gate)));
+        let uapi = Uapi::start(account, faults.clone()).await?;
         let expiry = tokio::spawn(expire(database.clone())).abort_handle();
-        Ok(Self { endpoint, access_key, database, parameters, recorder, stream, faults, expiry })
+        Ok(Self { endpoint, access_key, database, parameters, recorder, stream, faults, uapi, expiry })
     }
 
     /// The settings by which a function finds this cloud.
@@ -118,6 +121,11 @@ impl Cloud {
     /// What was sent.
     pub const fn recorder(&self) -> &Recorder {
         &self.recorder
+    }
+
+    /// The hosting account.
+    pub const fn uapi(&self) -> &Uapi {
+        &self.uapi
     }
 
     /// What the stream of the records table has brought since this was last asked, or since the start, as

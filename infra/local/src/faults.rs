@@ -20,6 +20,8 @@ pub enum Service {
     Sns,
     /// Mails.
     Ses,
+    /// The hosting account.
+    Cpanel,
 }
 
 /// What goes wrong.
@@ -36,7 +38,8 @@ pub enum Mode {
     Refuse,
     /// Does what it was asked and then drops the connection.
     Silent,
-    /// Answers with the error that `error` names.
+    /// Answers with the error that `error` names. Of cPanel: `token`, `forbidden`, `status0`, `missing`,
+    /// `wrapped`, `oversized`, `broken`, `redirect`, `blank` and `html`.
     Error,
 }
 
@@ -52,7 +55,8 @@ pub struct Fault {
     /// How long `slow` takes; 3000 when not said, a minute at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
-    /// The only operation that it happens to, such as `UpdateItem`; all when not said.
+    /// The only operation that it happens to, such as `UpdateItem`, or function of cPanel, such as
+    /// `list_databases` or `Mysql::list_databases`; all when not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
     /// What `error` answers with.
@@ -78,6 +82,11 @@ impl Fault {
         Self { operation: Some(operation.to_owned()), ..self }
     }
 
+    /// An error of this `name`, until cleared.
+    pub fn named(name: &str) -> Self {
+        Self { error: Some(name.to_owned()), ..Self::new(Mode::Error) }
+    }
+
     /// How long `slow` takes.
     pub fn delay(&self) -> Duration {
         Duration::from_millis(self.delay_ms.unwrap_or(3000).min(60_000))
@@ -85,7 +94,9 @@ impl Fault {
 
     fn happens_to(&self, operation: &str) -> bool {
         let is_write = ["UpdateItem", "PutItem", "DeleteItem", "TransactWriteItems"].contains(&operation);
-        self.operation.as_deref().is_none_or(|only| only == operation) && (self.mode != Mode::Conflict || is_write)
+        let function = operation.split_once("::").map(|(_, function)| function);
+        let is_asked = self.operation.as_deref().is_none_or(|only| only == operation || Some(only) == function);
+        is_asked && (self.mode != Mode::Conflict || is_write)
     }
 }
 

@@ -44,6 +44,12 @@ impl LocalSettings {
         for (name, value) in cloud.settings() {
             self.set(name, value);
         }
+        // Who names a panel of his own names its user and token, too.
+        if self.get("CPANEL_URL").is_none() {
+            for (name, value) in cloud.uapi().settings() {
+                self.set_default(name, value);
+            }
+        }
         self
     }
 

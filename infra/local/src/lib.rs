@@ -11,6 +11,7 @@ pub mod pages;
 pub mod recorder;
 pub mod seed;
 mod tables;
+pub mod uapi;
 pub mod watch;
 
 use std::fmt;
@@ -27,6 +28,7 @@ pub fn house(setup: &Setup) -> Result<Edge, BadSetting> {
         .merge(auth::routes(setup)?)
         .merge(committees::routes(setup)?)
         .merge(courses::routes(setup)?)
+        .merge(cpanel::routes(setup)?)
         .merge(fallback::routes(setup)?)
         .merge(files::routes(setup)?)
         .merge(otp::routes(setup)?)

@@ -62,6 +62,7 @@ impl Pages {
                 Ok(batches) => list(batches),
                 Err(fault) => json_response(StatusCode::SERVICE_UNAVAILABLE, &json!({ "error": fault.to_string() })),
             },
+            (&Method::GET, "/_local/cpanel") => json_response(StatusCode::OK, &self.cloud.uapi().shown()),
             (&Method::GET, "/_local/state") => json_response(StatusCode::OK, &self.state()),
             (&Method::GET, "/_local/faults") => self.faults(),
             (&Method::PUT, "/_local/faults") => match serde_json::from_slice(request.body()) {

@@ -29,6 +29,8 @@ pub enum Key {
     /// `OUTBOX_KEYS`: what messages wait under; the first seals. Its own key, so that what sends them
     /// can open nothing else.
     Outbox,
+    /// `CPANEL_TOKEN`: what opens the hosting account's panel. It may be missing, as the panel may.
+    CpanelToken,
 }
 
 impl Key {
@@ -39,6 +41,7 @@ impl Key {
             Self::Sealing => "SEALING_KEYS",
             Self::Cursor => "CURSOR_KEYS",
             Self::Outbox => "OUTBOX_KEYS",
+            Self::CpanelToken => "CPANEL_TOKEN",
         }
     }
 
@@ -73,7 +76,7 @@ pub struct Keys(HashMap<&'static str, SecretString>);
 impl Keys {
     /// The keys that stand in settings.
     pub fn from_settings(lookup: &dyn Fn(&str) -> Option<String>) -> Self {
-        let all = [Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Cursor, Key::Outbox];
+        let all = [Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Cursor, Key::Outbox, Key::CpanelToken];
         Self(all.into_iter().filter_map(|key| Some((key.setting(), lookup(key.setting())?.into()))).collect())
     }
 
@@ -89,9 +92,11 @@ impl Keys {
         let answer: Parameters = serde_json::from_slice(&answer).map_err(|_| unreadable("the answer makes no sense".to_owned()))?;
         let mut keys = HashMap::new();
         for (key, name) in wanted.iter().zip(names) {
-            let found = answer.parameters.iter().find(|parameter| parameter.name == name);
-            let found = found.ok_or_else(|| BadSetting::new(&name, "is not in SSM"))?;
-            keys.insert(key.setting(), found.value.clone());
+            match answer.parameters.iter().find(|parameter| parameter.name == name) {
+                Some(found) => drop(keys.insert(key.setting(), found.value.clone())),
+                None if *key == Key::CpanelToken => {}
+                None => return Err(BadSetting::new(&name, "is not in SSM")),
+            }
         }
         Ok(Self(keys))
     }
@@ -137,6 +142,16 @@ impl Keys {
     /// When the keys are missing or malformed.
     pub fn outbox(&self) -> Result<Sealer, BadSetting> {
         self.sealer_under(Key::Outbox.setting())
+    }
+
+    /// What opens the hosting account's panel.
+    ///
+    /// # Errors
+    /// When it is missing.
+    pub fn cpanel_token(&self) -> Result<SecretString, BadSetting> {
+        let setting = Key::CpanelToken.setting();
+        let token = self.0.get(setting).filter(|token| !token.expose_secret().is_empty());
+        token.cloned().ok_or_else(|| BadSetting::new(setting, "is missing"))
     }
 
     fn sealer_under(&self, setting: &'static str) -> Result<Sealer, BadSetting> {

@@ -80,6 +80,7 @@ table! {
         SmsBulkAccepted     200 "SMS_BULK_ACCEPTED_MESSAGE"          "Les messages ont été acceptés."
         OptOutAdded         200 "OPT_OUT_ADDED_MESSAGE"              "Ce numéro est sur la liste d’opposition."
         OptOutRemoved       200 "OPT_OUT_REMOVED_MESSAGE"            "Ce numéro n’est plus sur la liste d’opposition."
+        SubdomainCreated    200 "SUBDOMAIN_CREATED_MESSAGE"          "Le sous-domaine a été créé."
     }
 }
 
@@ -128,6 +129,7 @@ table! {
         SmsNotFound          404 "SMS_NOT_FOUND_MESSAGE"             "Ce message n’existe pas."
         BatchNotFound        404 "BATCH_NOT_FOUND_MESSAGE"           "Cet envoi n’existe pas."
         OptOutNotFound       404 "OPT_OUT_NOT_FOUND_MESSAGE"         "Ce numéro n’est pas sur la liste d’opposition."
+        RootDomainNotFound   404 "ROOT_DOMAIN_NOT_FOUND_MESSAGE"     "Ce domaine n’appartient pas au compte d’hébergement."
         SessionNotFound      404 "SESSION_NOT_FOUND_MESSAGE"         "Cette session n’existe pas ou est déjà fermée."
         MethodNotAllowed     405 "METHOD_NOT_ALLOWED_MESSAGE"        "Cette méthode n’est pas permise pour cette ressource."
         Conflict             409 "CONFLICT_MESSAGE"                  "Cette ressource vient d’être modifiée. Veuillez réessayer."
@@ -135,6 +137,7 @@ table! {
         FileQuotaExceeded    409 "FILE_QUOTA_EXCEEDED_MESSAGE"       "Votre espace de stockage est plein."
         FileNotUploaded      409 "FILE_NOT_UPLOADED_MESSAGE"         "Ce fichier n’a pas encore été envoyé."
         IdempotencyKeyReused 409 "IDEMPOTENCY_KEY_REUSED_MESSAGE"    "Cette clé d’idempotence a déjà servi pour une autre requête."
+        SubdomainExists      409 "SUBDOMAIN_ALREADY_EXISTS_MESSAGE"  "Ce sous-domaine existe déjà."
         LastAdmin            409 "LAST_ADMIN_MESSAGE"                "Le dernier super administrateur actif ne peut pas être retiré."
         VersionConflict      412 "VERSION_CONFLICT_MESSAGE"          "Cette ressource a été modifiée entre-temps."
         PayloadTooLarge      413 "PAYLOAD_TOO_LARGE_MESSAGE"         "Le corps de la requête est trop volumineux."
@@ -144,6 +147,11 @@ table! {
         SmsQuotaExceeded     429 "SMS_QUOTA_EXCEEDED_MESSAGE"        "Le quota de messages du jour est atteint."
         Internal             500 "INTERNAL_ERROR_MESSAGE"            "Une erreur interne est survenue. Veuillez réessayer."
         Unavailable          503 "SERVICE_UNAVAILABLE_MESSAGE"       "Le service est momentanément indisponible. Veuillez réessayer."
+        CpanelAuth           502 "CPANEL_AUTH_MESSAGE"               "L’hébergeur refuse notre accès. Prévenez un administrateur."
+        CpanelUnreachable    502 "CPANEL_UNREACHABLE_MESSAGE"        "L’hébergeur est injoignable. Veuillez réessayer plus tard."
+        CpanelRefused        502 "CPANEL_REFUSED_MESSAGE"            "L’hébergeur n’a pas pu traiter cette demande."
+        CpanelUnavailable    503 "CPANEL_UNAVAILABLE_MESSAGE"        "L’hébergement n’est pas disponible pour le moment. Veuillez réessayer plus tard."
+        CpanelTimeout        504 "CPANEL_TIMEOUT_MESSAGE"            "L’hébergeur n’a pas répondu à temps. Vérifiez le résultat avant de réessayer."
     }
 }
 
@@ -265,7 +273,7 @@ mod tests {
             assert!(seen.insert(code), "{code} stands twice");
             assert!(code.ends_with("_MESSAGE") && code.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'), "{code}");
             assert!(text.ends_with('.') && text.chars().next().is_some_and(char::is_uppercase) && !text.contains('\''), "{text}");
-            assert!((200..=503).contains(&status));
+            assert!((200..=504).contains(&status));
         }
     }
 }

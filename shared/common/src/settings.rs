@@ -5,6 +5,7 @@ use std::{str::FromStr, time::Duration};
 
 use aws::{BadSetting, Lookup, required, url};
 use domain::sms::SenderId;
+use domain::subdomain::RootDomain;
 use store::SmsQuota;
 
 /// What everything is set to.
@@ -60,6 +61,12 @@ pub struct Settings {
     pub file_quota_bytes: u64,
     /// `FILES_BUCKET`: where files and images lie.
     pub files_bucket: Option<String>,
+    /// `CPANEL_URL`: where the hosting account's panel is, without which there is none.
+    pub cpanel_url: Option<String>,
+    /// `CPANEL_USER`: the account's name there.
+    pub cpanel_user: Option<String>,
+    /// `CPANEL_ROOT_DOMAINS`: the only domains below which subdomains are made; none named: all of the account's.
+    pub cpanel_root_domains: Vec<RootDomain>,
 }
 
 /// Who may open an account.
@@ -130,6 +137,9 @@ impl Settings {
             file_max_bytes: number(lookup, "FILE_MAX_BYTES", 100_000_000)?,
             file_quota_bytes: number(lookup, "FILE_QUOTA_BYTES", 1_000_000_000)?,
             files_bucket: lookup("FILES_BUCKET").filter(|bucket| !bucket.is_empty()),
+            cpanel_url: url(lookup, "CPANEL_URL")?,
+            cpanel_user: lookup("CPANEL_USER").filter(|user| !user.is_empty()),
+            cpanel_root_domains: root_domains(lookup)?,
         })
     }
 }
@@ -187,6 +197,12 @@ fn registration(lookup: Lookup<'_>) -> Result<Registration, BadSetting> {
     text.parse().map_err(|problem| BadSetting::new("REGISTRATION", problem))
 }
 
+fn root_domains(lookup: Lookup<'_>) -> Result<Vec<RootDomain>, BadSetting> {
+    let Some(text) = lookup("CPANEL_ROOT_DOMAINS").filter(|text| !text.trim().is_empty()) else { return Ok(Vec::new()) };
+    let domains: Result<_, _> = text.split(',').map(str::parse).collect();
+    domains.map_err(|_| BadSetting::new("CPANEL_ROOT_DOMAINS", "must be domains such as example.org, separated by commas"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,6 +233,9 @@ mod tests {
             ("SMS_COUNTRY_CODES", ""),
             ("SMS_SENDER_IDS", "Halqa,Federation12"),
             ("SMS_RATE_PER_SECOND", "0"),
+            ("CPANEL_URL", "http://cpanel.example.org:2083"),
+            ("CPANEL_ROOT_DOMAINS", "example.org,"),
+            ("CPANEL_ROOT_DOMAINS", "example"),
         ] {
             let problem = Settings::read(&with(name, value)).map(|_| ()).unwrap_err().to_string();
             assert!(problem.starts_with(&format!("The setting {name} ")), "{problem}");

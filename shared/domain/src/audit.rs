@@ -32,6 +32,8 @@ pub enum Action {
     CourseArchived,
     /// Text messages to many were accepted.
     BatchAccepted,
+    /// A subdomain was asked for; noted before it is made.
+    SubdomainRequested,
 }
 
 /// What it was done to.
@@ -44,6 +46,8 @@ pub enum TargetType {
     Course,
     /// Text messages that were sent to many at once.
     Batch,
+    /// A name in the hosting account.
+    Subdomain,
 }
 
 /// A value that changed.
@@ -132,6 +136,22 @@ impl AuditEntry {
             committee_id: before.committee_id,
             before: facts(before.state),
             after: facts(state),
+            created_at: now,
+        }
+    }
+
+    /// `actor`, of the committee `committee_id`, asked at `now` for the subdomain `fqdn`. Its identifier is made
+    /// of its name (RFC 9562 §5.5), so that all that was asked of one name is found by it.
+    pub fn of_subdomain(audit_id: Uuid, actor_id: UserId, committee_id: CommitteeId, fqdn: &str, now: Instant) -> Self {
+        Self {
+            audit_id,
+            actor_id,
+            action: Action::SubdomainRequested,
+            target_type: TargetType::Subdomain,
+            target_id: Uuid::new_v5(&Uuid::NAMESPACE_DNS, fqdn.as_bytes()),
+            committee_id,
+            before: None,
+            after: Some(Facts::from([("fqdn".to_owned(), Fact::Text(fqdn.to_owned()))])),
             created_at: now,
         }
     }

@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod audit;
+pub mod breaker;
 mod choice;
 pub mod code;
 pub mod committee;
@@ -27,6 +28,7 @@ pub mod question;
 pub mod segments;
 pub mod session;
 pub mod sms;
+pub mod subdomain;
 pub mod template;
 mod text;
 pub mod user;

@@ -50,6 +50,7 @@
 //! | text messages of a day | transient | `QUOTA#USER#<id>#<day>`, `QUOTA#COMMITTEE#<id>#<day>` | `QUOTA` | |
 //! | when the next text message may leave | transient | `RATE` | `RATE` | |
 //! | answer that is given again | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
+//! | breaker of the hosting account's panel | transient | `BREAKER#<sha-256>` | `BREAKER` | |
 //!
 //! A letter or a single text message stands in `due` under `OUTBOX` until it has left, a message of a batch
 //! under `BULK`, a chunk under `CHUNKS` until it has become messages, a person who was erased under
@@ -294,6 +295,11 @@ pub(crate) fn limit(key: &str) -> Key {
 
 pub(crate) fn counter(name: &str, key: &str) -> Key {
     transient(format!("COUNTER#{name}#{}", hashed(key)), "COUNTER")
+}
+
+/// By the fingerprint of place, user and token: a new token begins with nothing known of it.
+pub(crate) fn breaker(secret: &str) -> Key {
+    transient(format!("BREAKER#{secret}"), "BREAKER")
 }
 
 /// A key that no item has.

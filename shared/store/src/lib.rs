@@ -5,6 +5,7 @@
 //! person *may* do a thing is not asked here.
 
 mod audits;
+mod breaker;
 mod codes;
 mod committees;
 mod counters;
@@ -39,6 +40,7 @@ use aws_sdk_dynamodb::{
 };
 use aws_types::SdkConfig;
 
+pub use breaker::Trial;
 use counters::OpenWindows;
 pub use counters::{Counter, Reservation};
 pub use courses::CourseList;

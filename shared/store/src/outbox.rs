@@ -123,7 +123,7 @@ impl Store {
     /// When the store is out of reach: then the claim runs out, and it ends as `UNKNOWN`.
     pub async fn settle(&self, what: Outbound, state: State, cause: Option<Cause>, now: Instant) -> Result<(), Fault> {
         let update = self.moving_from(what, State::Sending, "card.#status = :before", now)?;
-        self.end(update, state, cause, now).await.map(|_| ())
+        self.end_message(update, state, cause, now).await.map(|_| ())
     }
 
     /// Ends the message `what` as `UNKNOWN`, if it is still claimed and the claim ran out before `now`.
@@ -133,10 +133,10 @@ impl Store {
     pub async fn give_up_claim(&self, what: Outbound, now: Instant) -> Result<bool, Fault> {
         let update = self.moving_from(what, State::Sending, "card.#status = :before AND dueAt <= :moment", now)?;
         let update = update.expression_attribute_values(":moment", number(now.unix_milliseconds()));
-        self.end(update, State::Unknown, None, now).await
+        self.end_message(update, State::Unknown, None, now).await
     }
 
-    async fn end(&self, update: UpdateBuilder, state: State, cause: Option<Cause>, now: Instant) -> Result<bool, Fault> {
+    async fn end_message(&self, update: UpdateBuilder, state: State, cause: Option<Cause>, now: Instant) -> Result<bool, Fault> {
         let (_, until) = ttl(now.after(KEPT));
         let update = update
             .update_expression(

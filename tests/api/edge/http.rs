@@ -149,6 +149,8 @@ async fn faults_are_set_seen_and_cleared_by_http() {
     let committees =
         async || send(Request::get(format!("http://{address}/api/v1/committees")).body(Full::default()).unwrap()).await.status().as_u16();
     assert_eq!((committees().await, committees().await), (503, 200), "a read is tried twice");
+    let set = r#"{"cpanel":{"error":"status0","mode":"error","operation":"list_databases"}}"#;
+    assert_eq!(faults(set).await, (200, set.to_owned()));
     assert_eq!(faults("{}").await, (200, "{}".to_owned()));
     assert_eq!(faults(r#"{"dynamodb":{"mode":"nonsense"}}"#).await.0, 400);
 }

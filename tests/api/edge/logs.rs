@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use local::faults::{Fault, Mode};
+use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{PASSWORD, World};
 use tracing_subscriber::fmt::MakeWriter;
@@ -103,4 +103,20 @@ async fn no_secret_and_no_address_is_ever_logged() {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
     assert!(text.lines().count() > 6);
+}
+
+#[tokio::test]
+async fn the_panels_token_is_never_logged() {
+    let world = World::new().await;
+    let (lines, _guard) = capture();
+    let admin = world.admin().await;
+    admin.get("/cpanel/db").await.shows();
+    admin.post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": "formation.example.org" })).await;
+    for fault in [Fault::new(Mode::Silent), Fault::named("status0"), Fault::named("html"), Fault::named("token")] {
+        world.strike_at(Service::Cpanel, fault);
+        admin.get("/cpanel/domains").await;
+    }
+    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    assert!(!text.contains(&world.setting("CPANEL_TOKEN")), "{text}");
+    assert!(text.contains("cPanel refuses user and token with status 401"), "{text}");
 }

@@ -9,6 +9,7 @@ use local::{
     Trouble,
     faults::{Fault, Mode, Service},
 };
+use store::keys::BULK_DUE;
 use tokio::time::{Instant, sleep};
 
 use crate::{
@@ -67,8 +68,9 @@ pub(crate) async fn run(seed: u64) -> Result<(), Trouble> {
         }
         if looked.elapsed() > Duration::from_secs(2) {
             looked = Instant::now();
-            let open = stage.statuses().await?.values().filter(|status| ["QUEUED", "SENDING"].contains(&status.as_str())).count();
-            if (open == 0 && killed == KILLS) || start.elapsed() > PATIENCE {
+            let later = stage.setup.clock.now().after(PATIENCE);
+            let is_done = stage.setup.store.due(BULK_DUE, later, 1).await?.is_empty();
+            if (is_done && killed == KILLS) || start.elapsed() > PATIENCE {
                 break;
             }
         }

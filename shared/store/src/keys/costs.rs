@@ -117,4 +117,12 @@ pub const COSTS: &[Budget] = &[
     costs("GET /sms/opt-outs/{number}", 2, 4.0, 1.0),
     costs("PUT /sms/opt-outs/{number}", 2, 3.0, 4.0),
     costs("DELETE /sms/opt-outs/{number}", 2, 3.0, 4.0),
+    // edge; the panel's breaker, which is written when something goes wrong; the audit, of two entries; and
+    // two requests to the panel
+    costs("POST /cpanel/subdomain", 3, 4.0, 6.0),
+    // and one request to the panel
+    costs("GET /cpanel/subdomain", 2, 4.0, 1.0),
+    costs("GET /cpanel/domains", 2, 4.0, 1.0),
+    // and two, side by side
+    costs("GET /cpanel/db", 2, 4.0, 1.0),
 ];

@@ -1,0 +1,105 @@
+//! `POST /cpanel/subdomain`: a subdomain is made, once, and whatever the panel says of it, what it lists decides.
+
+use axum::extract::State;
+use common::{Failure, Fields, FromFields, Input, Message, Now, Refusal, Reply, text, told};
+use domain::{
+    Instant,
+    audit::AuditEntry,
+    subdomain::{Label, RootDomain, Subdomain},
+};
+use identity::chance;
+use panel::Trouble;
+use serde::Serialize;
+use store::Outcome;
+
+use crate::{
+    Cpanel,
+    gate::{Guest, told_of},
+    rights::Writer,
+};
+
+pub(crate) struct Wish {
+    label: Label,
+    root: RootDomain,
+    subdomain: Subdomain,
+}
+
+impl<S> FromFields<S> for Wish {
+    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
+        let label = fields.required("domain", text::<Label>);
+        let root = fields.required("rootdomain", text::<RootDomain>);
+        let (label, root) = (label?, root?);
+        match Subdomain::new(&label, &root) {
+            Ok(subdomain) => Some(Self { label, root, subdomain }),
+            Err(flaw) => {
+                fields.refuse("domain", flaw);
+                None
+            }
+        }
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct Created {
+    subdomain: Subdomain,
+}
+
+/// Who asks is noted before the panel is asked, so that nothing is done that is not noted.
+pub(crate) async fn create(State(cpanel): State<Cpanel>, Now(now): Now, writer: Writer, Input(wish): Input<Wish>) -> Reply<Created> {
+    let Wish { label, root, subdomain } = wish;
+    if !cpanel.root_domains.is_empty() && !cpanel.root_domains.contains(&root) {
+        return Err(Refusal::RootDomainNotFound.into());
+    }
+    if cpanel.own.lack(&root, now) {
+        return Err(Refusal::RootDomainNotFound.into());
+    }
+    let mut guest = cpanel.enter(now).await?;
+    let domains = guest.domains().await.map_err(|trouble| told_of(&trouble))?;
+    if !domains.has_root(&root) {
+        return Err(Refusal::RootDomainNotFound.into());
+    }
+    if domains.has(&subdomain.fqdn) {
+        return Err(Refusal::SubdomainExists.into());
+    }
+    cpanel.note(&writer, &subdomain.fqdn, now).await?;
+    let answered = guest.panel.add_subdomain(&label, &root, guest.visit).await;
+    if let Err(trouble) = guest.hear(answered).await {
+        guest.find_out(&subdomain.fqdn, &trouble).await?;
+    }
+    told(Message::SubdomainCreated, Created { subdomain })
+}
+
+impl Cpanel {
+    async fn note(&self, writer: &Writer, fqdn: &str, now: Instant) -> Result<(), Failure> {
+        let person = &writer.0.user;
+        let entry = AuditEntry::of_subdomain(chance::id(now), person.user_id, person.committee_id, fqdn, now);
+        let mut noted = self.store.transaction();
+        noted.note(&entry)?;
+        match noted.commit().await? {
+            Outcome::Done => Ok(()),
+            Outcome::Refused(_) => Err(Refusal::Conflict.into()),
+        }
+    }
+}
+
+impl Guest {
+    /// Whether `fqdn` was made in spite of `trouble`. It was not there a moment ago; the panel is asked again
+    /// what is there, and never again to make it.
+    async fn find_out(&mut self, fqdn: &str, trouble: &Trouble) -> Result<(), Refusal> {
+        let (is_known, otherwise) = match trouble {
+            // It was never asked.
+            Trouble::Auth(_) | Trouble::Unreachable(_) | Trouble::NotAsked => return Err(told_of(trouble)),
+            Trouble::Refused(_) => (true, Refusal::CpanelRefused),
+            Trouble::Malformed(_) => (false, Refusal::CpanelRefused),
+            Trouble::Lost(_) | Trouble::TimedOut => (false, Refusal::CpanelTimeout),
+        };
+        self.visit = self.panel.visit_again(self.visit);
+        let is_there = self.domains().await.is_ok_and(|domains| domains.has(fqdn));
+        match (is_there, is_known) {
+            // Told no, and it is there: somebody else was faster.
+            (true, true) => Err(Refusal::SubdomainExists),
+            (true, false) => Ok(()),
+            (false, _) => Err(otherwise),
+        }
+    }
+}

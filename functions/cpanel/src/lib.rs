@@ -1,0 +1,63 @@
+//! The hosting account: its subdomains, domains and databases. Nothing of it is kept here; each request asks
+//! the panel itself, unless the breaker says that it is no use.
+
+mod create;
+mod databases;
+mod domains;
+mod gate;
+mod rights;
+mod subdomains;
+
+use axum::{Router, routing::get};
+use common::{BadSetting, Key, Setup};
+use domain::subdomain::RootDomain;
+use panel::{Panel, Patience};
+use store::Store;
+
+use domains::Own;
+
+/// The keys of this function.
+pub const KEYS: &[Key] = &[Key::TokenPublic, Key::CpanelToken];
+
+/// What this function can do.
+#[derive(Clone)]
+pub(crate) struct Cpanel {
+    store: Store,
+    /// None where no place is set.
+    panel: Option<Panel>,
+    /// The only domains below which subdomains are made; none: all of the account's.
+    root_domains: Vec<RootDomain>,
+    own: Own,
+}
+
+/// Every URL of this function.
+///
+/// # Errors
+/// When a setting or a key is missing or malformed.
+pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+    routes_with(setup, Patience::default())
+}
+
+/// The same with another patience than an operator's.
+///
+/// # Errors
+/// When a setting or a key is missing or malformed.
+pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Router, BadSetting> {
+    let cpanel = Cpanel {
+        store: setup.store.clone(),
+        panel: panel(setup, patience)?,
+        root_domains: setup.settings.cpanel_root_domains.clone(),
+        own: Own::default(),
+    };
+    Ok(Router::new()
+        .route("/cpanel/subdomain", get(subdomains::list).post(create::create))
+        .route("/cpanel/domains", get(domains::show))
+        .route("/cpanel/db", get(databases::list))
+        .with_state(cpanel))
+}
+
+fn panel(setup: &Setup, patience: Patience) -> Result<Option<Panel>, BadSetting> {
+    let Some(url) = &setup.settings.cpanel_url else { return Ok(None) };
+    let user = setup.settings.cpanel_user.as_ref().ok_or_else(|| BadSetting::new("CPANEL_USER", "is missing"))?;
+    Panel::new(url, user, &setup.keys.cpanel_token()?, || setup.aws.roots(), patience).map(Some)
+}

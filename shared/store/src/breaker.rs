@@ -1,0 +1,153 @@
+//! The breaker in front of the hosting account's panel: one item for each secret, which all processes share.
+
+use std::time::Duration;
+
+use aws_sdk_dynamodb::types::{AttributeValue, Update, builders::UpdateBuilder};
+use domain::{
+    Instant,
+    breaker::{Breaker, FAILED_FOR, MOST_FAILURES, REFUSED_FOR, TRIAL_LIFE},
+};
+
+use crate::{
+    Fault, Store,
+    keys::{self, Key},
+    table::number,
+};
+
+/// How long it is kept after the last change. A secret that has worked for a year is tried anew by one caller.
+const KEPT: Duration = Duration::from_secs(365 * 86_400);
+
+/// The leave to try what nobody else may try meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trial {
+    /// When it ends: what tells it from all others.
+    shut: i64,
+    /// Failures in a row before it.
+    failures: u32,
+}
+
+impl Store {
+    /// What is known of the secret whose fingerprint is `secret`.
+    ///
+    /// # Errors
+    /// When the store is out of reach, as with all of these: then nobody may ask.
+    pub async fn breaker(&self, secret: &str) -> Result<Breaker, Fault> {
+        Ok(self.get(&keys::breaker(secret)).await?.unwrap_or_default())
+    }
+
+    /// The leave to try `secret`, unless somebody has it, or it needs none.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn begin_trial(&self, secret: &str, now: Instant) -> Result<Option<Trial>, Fault> {
+        let shut = now.after(TRIAL_LIFE).unix_milliseconds();
+        let update = self
+            .change(&keys::breaker(secret), now)
+            .condition_expression("attribute_not_exists(pk) OR (shut <= :now AND (proven = :no OR failures >= :most))")
+            .update_expression("SET shut = :until, trial = :yes, proven = if_not_exists(proven, :no), failures = if_not_exists(failures, :zero), #ttl = :ttl")
+            .expression_attribute_values(":now", number(now.unix_milliseconds()))
+            .expression_attribute_values(":until", number(shut))
+            .expression_attribute_values(":most", number(MOST_FAILURES))
+            .expression_attribute_values(":zero", number(0))
+            .expression_attribute_values(":yes", AttributeValue::Bool(true))
+            .expression_attribute_values(":no", AttributeValue::Bool(false));
+        let begun: Option<Breaker> = self.update(update.build()?).await?;
+        Ok(begun.map(|breaker| Trial { shut, failures: breaker.failures }))
+    }
+
+    /// `secret` has worked, in `trial` or after failures.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn note_success(&self, secret: &str, trial: Option<Trial>, now: Instant) -> Result<(), Fault> {
+        let update = self
+            .change(&keys::breaker(secret), now)
+            .condition_expression("shut = :held")
+            .update_expression("SET proven = :yes, failures = :zero, shut = :zero, trial = :no, #ttl = :ttl")
+            .expression_attribute_values(":held", number(trial.map_or(0, |trial| trial.shut)))
+            .expression_attribute_values(":zero", number(0))
+            .expression_attribute_values(":yes", AttributeValue::Bool(true))
+            .expression_attribute_values(":no", AttributeValue::Bool(false));
+        self.changed(update).await
+    }
+
+    /// `trial` has shown nothing: the next may try.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn end_trial(&self, secret: &str, trial: Trial, now: Instant) -> Result<(), Fault> {
+        self.end(secret, trial, trial.failures, 0, now).await
+    }
+
+    /// The panel did not answer `secret`. The third time in a row nobody asks for [`FAILED_FOR`].
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn note_failure(&self, secret: &str, trial: Option<Trial>, now: Instant) -> Result<(), Fault> {
+        let until = now.after(FAILED_FOR).unix_milliseconds();
+        if let Some(trial) = trial {
+            let failures = trial.failures.saturating_add(1);
+            return self.end(secret, trial, failures, if failures >= MOST_FAILURES { until } else { 0 }, now).await;
+        }
+        let key = keys::breaker(secret);
+        let count = self
+            .change(&key, now)
+            .condition_expression("proven = :yes AND shut = :zero")
+            .update_expression("SET failures = failures + :one, #ttl = :ttl")
+            .expression_attribute_values(":yes", AttributeValue::Bool(true))
+            .expression_attribute_values(":zero", number(0))
+            .expression_attribute_values(":one", number(1));
+        let counted: Option<Breaker> = self.update(count.build()?).await?;
+        if counted.is_none_or(|breaker| breaker.failures < MOST_FAILURES) {
+            return Ok(());
+        }
+        let shut = self
+            .change(&key, now)
+            .condition_expression("shut = :zero AND failures >= :most")
+            .update_expression("SET shut = :until, #ttl = :ttl")
+            .expression_attribute_values(":zero", number(0))
+            .expression_attribute_values(":most", number(MOST_FAILURES))
+            .expression_attribute_values(":until", number(until));
+        self.changed(shut).await
+    }
+
+    /// The panel refused `secret`: nobody asks for [`REFUSED_FOR`], and then one caller.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn note_refusal(&self, secret: &str, now: Instant) -> Result<(), Fault> {
+        let update = self
+            .change(&keys::breaker(secret), now)
+            .update_expression("SET proven = :no, failures = :most, shut = :until, trial = :no, #ttl = :ttl")
+            .expression_attribute_values(":no", AttributeValue::Bool(false))
+            .expression_attribute_values(":most", number(MOST_FAILURES))
+            .expression_attribute_values(":until", number(now.after(REFUSED_FOR).unix_milliseconds()));
+        self.changed(update).await
+    }
+
+    async fn end(&self, secret: &str, trial: Trial, failures: u32, shut: i64, now: Instant) -> Result<(), Fault> {
+        let update = self
+            .change(&keys::breaker(secret), now)
+            .condition_expression("shut = :held")
+            .update_expression("SET failures = :failures, shut = :shut, trial = :no, #ttl = :ttl")
+            .expression_attribute_values(":held", number(trial.shut))
+            .expression_attribute_values(":failures", number(failures))
+            .expression_attribute_values(":shut", number(shut))
+            .expression_attribute_values(":no", AttributeValue::Bool(false));
+        self.changed(update).await
+    }
+
+    fn change(&self, key: &Key, now: Instant) -> UpdateBuilder {
+        Update::builder()
+            .table_name(self.name(key.table))
+            .set_key(Some(key.item()))
+            .expression_attribute_names("#ttl", "ttl")
+            .expression_attribute_values(":ttl", number(now.after(KEPT).unix_seconds()))
+    }
+
+    /// Whoever finds that somebody else has changed it meanwhile leaves it to him.
+    async fn changed(&self, update: UpdateBuilder) -> Result<(), Fault> {
+        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,28 @@
+use common::Refusal;
+use local::faults::{Fault, Service};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn both_engines_databases_are_shown() {
+    let (_, admin) = super::tried().await;
+    let expected = json!({ "code": 200, "databases": [
+        { "engine": "mysql", "name": "formation_forum", "diskUsageBytes": 7_340_032, "users": ["formation_forum"] },
+        { "engine": "mysql", "name": "formation_site", "diskUsageBytes": 48_234_496, "users": ["formation_web"] },
+        { "engine": "postgresql", "name": "formation_stats", "diskUsageBytes": 12_582_912, "users": ["formation_stats"] },
+    ] });
+    assert_eq!(admin.get("/cpanel/db").await.shows(), expected);
+}
+
+#[tokio::test]
+async fn without_postgresql_mysqls_alone_are_shown() {
+    let (world, admin) = super::tried().await;
+    world.strike_at(Service::Cpanel, Fault::named("missing").on("Postgresql::list_databases"));
+    let shown = admin.get("/cpanel/db").await.shows();
+    let engines: Vec<&Value> = shown["databases"].as_array().unwrap().iter().map(|database| &database["engine"]).collect();
+    assert_eq!(engines, ["mysql", "mysql"]);
+    world.strike_at(Service::Cpanel, Fault::named("missing").on("Mysql::list_databases"));
+    admin.get("/cpanel/db").await.refuses(Refusal::CpanelRefused);
+    // trouble is no missing module
+    world.strike_at(Service::Cpanel, Fault::named("broken").on("Postgresql::list_databases"));
+    admin.get("/cpanel/db").await.refuses(Refusal::CpanelRefused);
+}

@@ -1,0 +1,181 @@
+//! Bad days of the panel: every answer is whole, and nothing is asked for twice.
+
+use std::time::Duration;
+
+use common::{Message, Refusal};
+use local::faults::{Fault, Mode, Service};
+use panel::Patience;
+use tests::{Answer, World};
+
+use super::{ADD, asked, tried, wish};
+
+const GETS: [&str; 3] = ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"];
+
+fn without_detail(answer: &Answer) {
+    let text = String::from_utf8_lossy(&answer.body).to_lowercase();
+    for detail in ["127.0.0.1", "token", "execute", "s’est produite", "panic", ".rs", "reqwest", "uapi"] {
+        assert!(!text.contains(detail), "{text}");
+    }
+}
+
+/// Every fault on every function, and what each endpoint tells of it then; `None` where all is well.
+#[tokio::test]
+async fn every_fault_of_every_endpoint_has_its_answer() {
+    for (fault, told) in [
+        (Fault::new(Mode::Throttle), Some(Refusal::CpanelRefused)),
+        (Fault::new(Mode::Refuse), Some(Refusal::CpanelRefused)),
+        (Fault::new(Mode::Silent), Some(Refusal::CpanelUnreachable)),
+        (Fault::named("token"), Some(Refusal::CpanelAuth)),
+        (Fault::named("forbidden"), Some(Refusal::CpanelAuth)),
+        (Fault::named("status0"), Some(Refusal::CpanelRefused)),
+        (Fault::named("missing"), Some(Refusal::CpanelRefused)),
+        (Fault::named("oversized"), Some(Refusal::CpanelRefused)),
+        (Fault::named("broken"), Some(Refusal::CpanelRefused)),
+        (Fault::named("redirect"), Some(Refusal::CpanelRefused)),
+        (Fault::named("html"), Some(Refusal::CpanelRefused)),
+        (Fault::named("wrapped"), None),
+        (Fault { delay_ms: Some(20), ..Fault::new(Mode::Slow) }, None),
+    ] {
+        for path in GETS {
+            let (world, admin) = tried().await;
+            world.strike_at(Service::Cpanel, fault.clone());
+            let answer = admin.get(path).await;
+            match told {
+                Some(refusal) => answer.refuses(refusal),
+                None => drop(answer.shows()),
+            }
+            without_detail(&answer);
+        }
+        let (world, admin) = tried().await;
+        world.strike_at(Service::Cpanel, fault.clone());
+        let answer = admin.post("/cpanel/subdomain", wish("cours")).await;
+        match told {
+            Some(refusal) => answer.refuses(refusal),
+            None => drop(answer.tells(Message::SubdomainCreated)),
+        }
+        without_detail(&answer);
+        assert_eq!(asked(&world, ADD), usize::from(told.is_none()), "{fault:?}");
+    }
+}
+
+/// The same on the change alone: how it is told, and whether it is there afterwards.
+#[tokio::test]
+async fn a_change_that_fails_is_looked_for_and_never_asked_for_twice() {
+    let created = || Err(Message::SubdomainCreated);
+    for (fault, told, is_there) in [
+        (Fault::new(Mode::Throttle), Ok(Refusal::CpanelRefused), false),
+        (Fault::new(Mode::Refuse), Ok(Refusal::CpanelRefused), false),
+        (Fault::new(Mode::Silent), created(), true),
+        (Fault::named("token"), Ok(Refusal::CpanelAuth), false),
+        (Fault::named("forbidden"), Ok(Refusal::CpanelAuth), false),
+        (Fault::named("status0"), Ok(Refusal::CpanelRefused), false),
+        (Fault::named("missing"), Ok(Refusal::CpanelRefused), false),
+        (Fault::named("wrapped"), created(), true),
+        (Fault::named("oversized"), created(), true),
+        (Fault::named("broken"), created(), true),
+        (Fault::named("redirect"), Ok(Refusal::CpanelRefused), false),
+        (Fault::named("html"), Ok(Refusal::CpanelRefused), false),
+    ] {
+        let (world, admin) = tried().await;
+        world.strike_at(Service::Cpanel, fault.clone().on("addsubdomain"));
+        let answer = admin.post("/cpanel/subdomain", wish("cours")).await;
+        match told {
+            Ok(refusal) => answer.refuses(refusal),
+            Err(message) => drop(answer.tells(message)),
+        }
+        assert_eq!(asked(&world, ADD), 1, "{fault:?}");
+        world.heal();
+        let subdomains = world.cloud().uapi().shown()["subDomains"].to_string();
+        assert_eq!(subdomains.contains("\"cours.formation.example.org\""), is_there, "{fault:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_that_was_made_by_somebody_else_meanwhile_is_409() {
+    let (world, admin) = tried().await;
+    // the panel says no to the second, whom the list did not stop
+    let (one, other) = tokio::join!(admin.post("/cpanel/subdomain", wish("cours")), admin.post("/cpanel/subdomain", wish("cours")));
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409]);
+    assert!(asked(&world, ADD) <= 2);
+}
+
+#[tokio::test]
+async fn an_account_that_shows_nothing_is_a_broken_one() {
+    let (world, admin) = tried().await;
+    world.strike_at(Service::Cpanel, Fault::named("blank"));
+    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelRefused);
+    admin.get("/cpanel/subdomain").await.refuses(Refusal::CpanelRefused);
+    admin.post("/cpanel/subdomain", wish("cours")).await.refuses(Refusal::CpanelRefused);
+    admin.get("/cpanel/db").await.shows();
+    assert_eq!(asked(&world, ADD), 0);
+}
+
+/// A World whose token has been tried and whose function waits no longer than a moment.
+async fn impatient() -> World {
+    let (world, _) = tried().await;
+    let moment = Duration::from_millis(400);
+    let routes = cpanel::routes_with(world.setup(), Patience { connect: moment, whole: moment, again: moment }).unwrap();
+    world.another_process_of(routes)
+}
+
+fn slow() -> Fault {
+    Fault { delay_ms: Some(5_000), ..Fault::new(Mode::Slow) }
+}
+
+#[tokio::test]
+async fn too_slow_is_504() {
+    for path in GETS {
+        let world = impatient().await;
+        world.strike_at(Service::Cpanel, slow());
+        world.admin().await.get(path).await.refuses(Refusal::CpanelTimeout);
+    }
+    let world = impatient().await;
+    world.strike_at(Service::Cpanel, slow());
+    world.admin().await.post("/cpanel/subdomain", wish("cours")).await.refuses(Refusal::CpanelTimeout);
+    assert_eq!(asked(&world, ADD), 0, "the list came first");
+}
+
+#[tokio::test]
+async fn a_change_without_an_answer_is_504_unless_it_is_there() {
+    let world = impatient().await;
+    let admin = world.admin().await;
+    world.strike_at(Service::Cpanel, slow().on("addsubdomain"));
+    admin.post("/cpanel/subdomain", wish("cours")).await.refuses(Refusal::CpanelTimeout);
+    assert_eq!(asked(&world, ADD), 1);
+    // Nobody knows: the list that would say so does not come either.
+    let world = impatient().await;
+    let admin = world.admin().await;
+    world.strike_at(Service::Cpanel, slow().on("addsubdomain"));
+    let waiting = tokio::spawn(async move { admin.post("/cpanel/subdomain", wish("cours")).await });
+    while asked(&world, ADD) == 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    world.strike_at(Service::Cpanel, Fault::new(Mode::Silent).on("list_domains"));
+    waiting.await.unwrap().refuses(Refusal::CpanelTimeout);
+    assert_eq!(asked(&world, ADD), 1);
+}
+
+#[tokio::test]
+async fn a_panel_that_is_not_there_is_502() {
+    let world = World::with(&[("CPANEL_URL", "http://127.0.0.1:9")]).await;
+    let admin = world.admin().await;
+    for path in ["/cpanel/domains", "/cpanel/db"] {
+        admin.get(path).await.refuses(Refusal::CpanelUnreachable);
+    }
+    admin.post("/cpanel/subdomain", wish("cours")).await.refuses(Refusal::CpanelUnreachable);
+    // the third in a row was the last
+    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnavailable);
+}
+
+#[tokio::test]
+async fn without_the_store_nobody_asks() {
+    let (world, admin) = tried().await;
+    let before = world.cloud().uapi().calls().len();
+    world.strike(Fault::new(Mode::Refuse).on("GetItem"));
+    for path in GETS {
+        admin.get(path).await.refuses(Refusal::Unavailable);
+    }
+    assert_eq!(world.cloud().uapi().calls().len(), before);
+}
