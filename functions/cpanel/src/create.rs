@@ -86,20 +86,21 @@ impl Guest {
     /// Whether `fqdn` was made in spite of `trouble`. It was not there a moment ago; the panel is asked again
     /// what is there, and never again to make it.
     async fn find_out(&mut self, fqdn: &str, trouble: &Trouble) -> Result<(), Refusal> {
-        let (is_known, otherwise) = match trouble {
+        if matches!(trouble, Trouble::Auth(_) | Trouble::Unreachable(_) | Trouble::NotAsked) {
             // It was never asked.
-            Trouble::Auth(_) | Trouble::Unreachable(_) | Trouble::NotAsked => return Err(told_of(trouble)),
-            Trouble::Refused(_) => (true, Refusal::CpanelRefused),
-            Trouble::Malformed(_) => (false, Refusal::CpanelRefused),
-            Trouble::Lost(_) | Trouble::TimedOut => (false, Refusal::CpanelTimeout),
-        };
+            return Err(told_of(trouble));
+        }
+        let was_told_no = matches!(trouble, Trouble::Refused(_));
         self.visit = self.panel.visit_again(self.visit);
-        let is_there = self.domains().await.is_ok_and(|domains| domains.has(fqdn));
-        match (is_there, is_known) {
+        match self.domains().await.map(|domains| domains.has(fqdn)) {
             // Told no, and it is there: somebody else was faster.
-            (true, true) => Err(Refusal::SubdomainExists),
-            (true, false) => Ok(()),
-            (false, _) => Err(otherwise),
+            Ok(true) if was_told_no => Err(Refusal::SubdomainExists),
+            Ok(true) => Ok(()),
+            _ if was_told_no => Err(Refusal::CpanelRefused),
+            // It answered something that makes no sense, and did nothing.
+            Ok(false) if matches!(trouble, Trouble::Malformed(_)) => Err(Refusal::CpanelRefused),
+            // It may be there now, or come to be.
+            Ok(false) | Err(_) => Err(Refusal::CpanelTimeout),
         }
     }
 }

@@ -51,7 +51,7 @@ impl Cpanel {
                 Way::Soon | Way::Shut => return Err(Refusal::CpanelUnavailable.into()),
             };
             if is_free || trial.is_some() {
-                let visit = if is_free { panel.visit() } else { panel.trial() };
+                let visit = if is_free { panel.visit(start) } else { panel.trial(start) };
                 return Ok(Guest {
                     store: self.store.clone(),
                     own: self.own.clone(),
@@ -97,7 +97,7 @@ impl Guest {
                 self.is_awaited = true;
                 self.store.note_failure(secret, self.trial.take(), now).await
             }
-            Err(Trouble::Malformed(_) | Trouble::NotAsked) => match self.trial.take() {
+            Err(Trouble::Malformed(_) | Trouble::NotAsked | Trouble::Crowded) => match self.trial.take() {
                 Some(trial) => self.store.end_trial(secret, trial, now).await,
                 None => Ok(()),
             },
@@ -110,7 +110,7 @@ pub(crate) const fn told_of(trouble: &Trouble) -> Refusal {
     match trouble {
         Trouble::Auth(_) => Refusal::CpanelAuth,
         Trouble::Unreachable(_) | Trouble::Lost(_) => Refusal::CpanelUnreachable,
-        Trouble::TimedOut => Refusal::CpanelTimeout,
+        Trouble::TimedOut | Trouble::Crowded => Refusal::CpanelTimeout,
         Trouble::NotAsked => Refusal::CpanelUnavailable,
         Trouble::Refused(_) | Trouble::Malformed(_) => Refusal::CpanelRefused,
     }

@@ -116,11 +116,10 @@ impl Dispatcher {
         Handled::failing(failed.into_iter().map(|(number, _)| number))
     }
 
-    /// Does `task`; a text message that a person sends leaves at `slot`.
+    /// Does `task`; a text message leaves at `slot`, or at one of its own.
     async fn perform(&self, task: Task, slot: &mut Option<Instant>) -> Result<(), Failure> {
         let Powers { store, clock, .. } = &*self.0;
         match task {
-            Task::Deliver(Outbound::Sms(id)) if slot.is_none() => self.deliver_at_once(id).await,
             Task::Deliver(what) => self.deliver(what, slot).await,
             Task::Expand(pk) => Ok(store.expand_chunk(&pk, clock.now()).await?),
             Task::Forget(id) => self.forget(id).await,

@@ -4,24 +4,32 @@ use std::time::Duration;
 
 use common::Failure;
 use domain::{
-    E164, Instant, SmsId, UserId,
-    outbox::{Letter, Recipient, State},
-    sms::{Cause, LIFE, Sms, Type},
+    E164, Email, Instant, UserId,
+    outbox::{Letter, Outgoing, Recipient, State},
+    sms::{Cause, SenderId, Sms, Type},
 };
 use identity::chance;
-use notices::{Outcome, texts};
-use store::{Claimed, Content, Fault, Outbound};
+use notices::{
+    Outcome,
+    texts::{self, Mail},
+};
+use store::{Content, Fault, Outbound};
 use tokio::time::sleep;
 
-use crate::{Dispatcher, Powers};
+use crate::{Dispatcher, Powers, sweep::PATIENCE};
 
 /// The first pause before another try; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 /// No pause is longer.
 const LONGEST_PAUSE: Duration = Duration::from_secs(900);
 /// How far ahead a code takes its place in the row of text messages; others stay behind it, at most
-/// [`PATIENCE`](crate::sweep::PATIENCE) ahead.
+/// [`PATIENCE`] ahead.
 const CODE_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often it is told what became of a message, as long as the store does not hear it, and the first pause
+/// before it is told again; six seconds together.
+const TOLD_AGAIN: u32 = 7;
+const FIRST_WAIT: Duration = Duration::from_millis(50);
 
 /// What became of one try.
 enum Ended {
@@ -45,44 +53,104 @@ impl From<Outcome> for Ended {
     }
 }
 
-impl From<Fault> for Ended {
-    fn from(fault: Fault) -> Self {
-        Self::NotNow(fault.to_string())
-    }
+/// What is to be done with a message once it is claimed.
+enum Plan {
+    /// It goes nowhere.
+    End(Ended),
+    Mail(Email, Mail),
+    Text(Sendable),
+}
+
+/// A text message on its way to the carrier.
+struct Sendable {
+    to: E164,
+    text: String,
+    kind: Type,
+    sender: Option<SenderId>,
+    /// How far ahead it takes its place in the row.
+    patience: Duration,
 }
 
 impl Dispatcher {
-    /// Sends the message `what`, unless somebody else does or did. A text message that a person sends leaves
-    /// at `slot`, which stays there when it is not used.
+    /// Sends the message `what`, unless somebody else does or did. A text message leaves at `slot`, which stays
+    /// there when it is not used, or at the next one. It is claimed when all that comes before is done: whoever
+    /// dies before leaves it to others, and only who dies between claiming and hearing leaves it unknown.
     pub(crate) async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Failure> {
-        let Powers { store, clock, post, claim, .. } = &*self.0;
+        let Powers { store, clock, carriers, claim, .. } = &*self.0;
+        let waits = |content: &Content| content.status() == State::Queued;
+        let Some(content) = store.outbound(what).await?.filter(waits) else { return Ok(()) };
+        let useless_at = content.useless_at();
+        let plan = if clock.now() < useless_at { self.plan(content).await? } else { Plan::End(expired()) };
+        if let Plan::Text(text) = &plan {
+            match self.slot_in_time(slot.take(), text.patience).await? {
+                Some(at) => sleep(at.since(clock.now())).await,
+                // Who comes behind it, a code perhaps, does not wait for it.
+                None => return Ok(store.leave_to_sweeper(what, clock.now()).await?),
+            }
+        }
         let now = clock.now();
-        let Some(Claimed { content, attempts }) = store.claim(what, now.after(*claim), now).await? else {
-            if store.give_up_claim(what, now).await? {
-                tracing::warn!(%what, "a message was claimed and never settled: nobody knows whether it was sent");
-            }
-            return Ok(());
-        };
-        let (ended, useless_at) = match content {
-            Content::Letter(outgoing) if now >= outgoing.useless_at => (expired(), outgoing.useless_at),
-            Content::Letter(outgoing) => {
-                let Ok(letter) = post.open(&outgoing) else {
-                    // What is sealed under a key that is missing here may still be wanted when it is not.
-                    store.put_off(what, now.after(pause(attempts)), now).await?;
-                    return Err(Fault::Broken("a letter cannot be opened: is its key among OUTBOX_KEYS?".to_owned()).into());
-                };
-                (self.send_letter(letter).await, outgoing.useless_at)
-            }
-            Content::Sms(sms) => {
-                let useless_at = sms.sending.created_at.after(LIFE);
-                (if now < useless_at { self.send_sms(&sms, slot).await } else { expired() }, useless_at)
-            }
+        let Some(attempts) = store.claim(what, now.after(*claim), now).await? else { return Ok(()) };
+        let ended = match plan {
+            Plan::End(ended) => ended,
+            Plan::Mail(to, mail) => carriers.mail(&to, &mail, now).await.into(),
+            Plan::Text(Sendable { to, text, kind, sender, .. }) => carriers.sms(&to, &text, kind, sender.as_ref(), now).await.into(),
         };
         self.conclude(what, ended, attempts, useless_at).await
     }
 
+    async fn plan(&self, content: Content) -> Result<Plan, Failure> {
+        match content {
+            Content::Letter(letter) => self.plan_letter(&letter).await,
+            Content::Sms(sms) => Ok(self.plan_sms(sms).await?),
+        }
+    }
+
+    async fn plan_letter(&self, letter: &Outgoing) -> Result<Plan, Failure> {
+        let Ok(Letter { to, about, name, news }) = self.0.post.open(letter) else {
+            // What is sealed under a key that is missing here may still be wanted when it is not.
+            return Err(Fault::Broken("a letter cannot be opened: is its key among OUTBOX_KEYS?".to_owned()).into());
+        };
+        if to != Recipient::Nobody && !self.has_open_account(about).await? {
+            return Ok(Plan::End(closed()));
+        }
+        Ok(match to {
+            // What an unknown address costs ends here.
+            Recipient::Nobody => Plan::End(Ended::Sent),
+            Recipient::Mail(to) => {
+                let mail = texts::mail(&news, &name, &to, &self.0.public_url);
+                Plan::Mail(to, mail)
+            }
+            Recipient::Sms(phone) => match texts::sms(&news) {
+                Some(text) => {
+                    let (to, kind) = (E164::from(&phone), Type::Transactional);
+                    Plan::Text(Sendable { to, text, kind, sender: None, patience: CODE_PATIENCE })
+                }
+                None => Plan::End(Ended::GivenUp(Cause::Refused, "such news go by mail".to_owned())),
+            },
+        })
+    }
+
+    async fn plan_sms(&self, sms: Sms) -> Result<Plan, Fault> {
+        let Powers { store, clock, .. } = &*self.0;
+        let (has_open_account, has_opted_out, text) = tokio::try_join!(
+            self.has_open_account(sms.sending.user_id),
+            store.has_opted_out(sms.sending.committee_id, &sms.to),
+            store.text_of(&sms, clock.now()),
+        )?;
+        Ok(match text {
+            _ if !has_open_account => Plan::End(closed()),
+            _ if has_opted_out => Plan::End(Ended::GivenUp(Cause::OptedOut, "its number is on our list".to_owned())),
+            None => Plan::End(Ended::GivenUp(Cause::Refused, "nobody knows what it says".to_owned())),
+            Some(text) => {
+                let Sms { to, sending, .. } = sms;
+                let text = text.as_str().to_owned();
+                Plan::Text(Sendable { to, text, kind: sending.r#type, sender: sending.sender_id, patience: PATIENCE })
+            }
+        })
+    }
+
     async fn conclude(&self, what: Outbound, ended: Ended, attempts: u32, useless_at: Instant) -> Result<(), Failure> {
-        let (store, now) = (&self.0.store, self.0.clock.now());
+        let next = self.0.clock.now().after(pause(attempts));
         let (state, given_up) = match ended {
             Ended::Sent => (State::Sent, None),
             Ended::GivenUp(why, cause) => {
@@ -94,93 +162,42 @@ impl Dispatcher {
                 (State::Unknown, None)
             }
             Ended::NotNow(cause) => {
-                let next = now.after(pause(attempts));
                 tracing::warn!(%what, cause, attempts, "a message was not sent");
-                if next < useless_at {
-                    return Ok(store.put_off(what, next, now).await?);
+                if next < useless_at { (State::Queued, None) } else { (State::Failed, Some(Cause::Expired)) }
+            }
+        };
+        // What is known is not lost because the store is busy for a moment.
+        for tries in 1.. {
+            let (store, now) = (&self.0.store, self.0.clock.now());
+            let told = match state {
+                State::Queued => store.put_off(what, attempts, next, now).await,
+                state => store.settle(what, attempts, state, given_up, now).await,
+            };
+            match told {
+                Err(failure) if tries < TOLD_AGAIN => {
+                    tracing::warn!(%what, %failure, "what became of a message was not written down");
+                    sleep(FIRST_WAIT * 2_u32.pow(tries)).await;
                 }
-                (State::Failed, Some(Cause::Expired))
-            }
-        };
-        Ok(store.settle(what, state, given_up, now).await?)
-    }
-
-    async fn send_letter(&self, letter: Letter) -> Ended {
-        let Powers { store, clock, carriers, public_url, .. } = &*self.0;
-        let Letter { to, about, name, news } = letter;
-        if to != Recipient::Nobody {
-            match self.has_open_account(about).await {
-                Ok(true) => {}
-                Ok(false) => return closed(),
-                Err(fault) => return fault.into(),
+                told => return Ok(told?),
             }
         }
-        match to {
-            // What an unknown address costs ends here.
-            Recipient::Nobody => Ended::Sent,
-            Recipient::Mail(email) => carriers.mail(&email, &texts::mail(&news, &name, &email, public_url), clock.now()).await.into(),
-            Recipient::Sms(phone) => {
-                let Some(text) = texts::sms(&news) else {
-                    return Ended::GivenUp(Cause::Refused, "such news go by mail".to_owned());
-                };
-                let slot = match store.take_slot(self.0.sms_rate, CODE_PATIENCE, clock.now()).await {
-                    Ok(slot) => slot,
-                    Err(fault) => return fault.into(),
-                };
-                let Some(slot) = slot else { return too_many() };
-                sleep(slot.since(clock.now())).await;
-                carriers.sms(&E164::from(&phone), &text, Type::Transactional, None, clock.now()).await.into()
-            }
-        }
-    }
-
-    async fn send_sms(&self, sms: &Sms, slot: &mut Option<Instant>) -> Ended {
-        let Powers { store, clock, carriers, .. } = &*self.0;
-        let Sms { to, sending, .. } = sms;
-        let (sender, opted_out, text) = tokio::join!(
-            self.has_open_account(sending.user_id),
-            store.has_opted_out(sending.committee_id, to),
-            store.text_of(sms, clock.now()),
-        );
-        let text = match (sender, opted_out, text) {
-            (Err(fault), ..) | (_, Err(fault), _) | (.., Err(fault)) => return fault.into(),
-            (Ok(false), ..) => return closed(),
-            (_, Ok(true), _) => return Ended::GivenUp(Cause::OptedOut, "its number is on our list".to_owned()),
-            (.., Ok(None)) => return Ended::GivenUp(Cause::Refused, "nobody knows what it says".to_owned()),
-            (.., Ok(Some(text))) => text,
-        };
-        match self.slot_in_time(slot.take()).await {
-            Ok(Some(slot)) => sleep(slot.since(clock.now())).await,
-            Ok(None) => return too_many(),
-            Err(fault) => return fault.into(),
-        }
-        carriers.sms(to, text.as_str(), sending.r#type, sending.sender_id.as_ref(), clock.now()).await.into()
+        Ok(())
     }
 
     /// The slot that was taken, unless half of its share is over: who is late would be one too many in the
     /// second that begins with him.
-    async fn slot_in_time(&self, taken: Option<Instant>) -> Result<Option<Instant>, Fault> {
+    async fn slot_in_time(&self, taken: Option<Instant>, patience: Duration) -> Result<Option<Instant>, Fault> {
         let Powers { store, clock, sms_rate, .. } = &*self.0;
         let (now, half) = (clock.now(), Duration::from_millis(500) / u32::try_from(*sms_rate).unwrap_or(u32::MAX));
         match taken.filter(|slot| now <= slot.after(half)) {
             Some(slot) => Ok(Some(slot)),
-            None => store.take_slot(*sms_rate, CODE_PATIENCE, now).await,
+            None => store.take_slot(*sms_rate, patience, now).await,
         }
     }
 
     /// Text messages that leave in the name of an account that is closed were not wanted by its owner.
     async fn has_open_account(&self, user: UserId) -> Result<bool, Fault> {
         Ok(self.0.store.user(user).await?.is_some_and(|user| user.is_active))
-    }
-
-    /// Sends the single message `id` that the stream brought, if there is a slot soon: who comes behind it in
-    /// the stream, a code perhaps, does not wait for it.
-    pub(crate) async fn deliver_at_once(&self, id: SmsId) -> Result<(), Failure> {
-        let Powers { store, clock, sms_rate, .. } = &*self.0;
-        match store.take_slot(*sms_rate, crate::sweep::PATIENCE, clock.now()).await? {
-            Some(slot) => self.deliver(Outbound::Sms(id), &mut Some(slot)).await,
-            None => Ok(store.leave_to_sweeper(Outbound::Sms(id), clock.now()).await?),
-        }
     }
 }
 
@@ -190,10 +207,6 @@ fn expired() -> Ended {
 
 fn closed() -> Ended {
     Ended::GivenUp(Cause::SenderClosed, "the account was closed meanwhile".to_owned())
-}
-
-fn too_many() -> Ended {
-    Ended::NotNow("too many text messages are on their way".to_owned())
 }
 
 /// Full jitter over a doubling pause

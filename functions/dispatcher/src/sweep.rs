@@ -8,7 +8,7 @@ use domain::Instant;
 use futures_util::{StreamExt, future::join_all, stream};
 use identity::chance;
 use store::{
-    Due,
+    Due, Fault, Outbound,
     keys::{BULK_DUE, CHUNKS_DUE, ERASE_DUE, FILES_DUE, OUTBOX_DUE, WORDS_DUE},
 };
 use tokio::{
@@ -28,6 +28,12 @@ const DRAINS: Duration = Duration::from_secs(50);
 const HANDFUL: usize = 20;
 /// How far ahead a message takes its place in the row: a code that comes then waits no longer than that.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
+/// How long others do not look at a message that somebody is about to send.
+const LEASE: Duration = Duration::from_secs(5);
+/// A message that failed is looked at again after this long.
+const SHORT_PAUSE: Duration = Duration::from_secs(10);
+/// The same of all other work.
+const LONG_PAUSE: Duration = Duration::from_secs(300);
 /// How long it waits before it asks again for a place in a row that is too long.
 const ASKS_AGAIN: Duration = Duration::from_millis(200);
 
@@ -68,7 +74,9 @@ impl Dispatcher {
                     return;
                 }
             }
-            self.look_at(&due, &mut slot).await;
+            if let Some(due) = self.lease(&due).await {
+                self.look_at(&due, &mut slot).await;
+            }
         }
     }
 
@@ -78,6 +86,23 @@ impl Dispatcher {
             *waiting = self.handful().await;
         }
         waiting.pop()
+    }
+
+    /// The message, if it is this worker's to look at for a moment. One whose claim has run out ends here.
+    async fn lease(&self, due: &Due) -> Option<Due> {
+        let Powers { store, clock, .. } = &*self.0;
+        let (now, what) = (clock.now(), Outbound::of(&due.pk)?);
+        let leased = async {
+            let leased = store.lease(due, now.after(LEASE)).await?;
+            if leased.is_none() && store.give_up_claim(what, now).await? {
+                tracing::warn!(%what, "a message was claimed and never settled: nobody knows whether it was sent");
+            }
+            Ok::<_, Fault>(leased)
+        };
+        leased.await.unwrap_or_else(|failure| {
+            tracing::warn!(%failure, %what, "a message could not be leased");
+            None
+        })
     }
 
     /// The next messages: letters and single ones before those of batches. Of these the oldest are taken in
@@ -121,6 +146,7 @@ impl Dispatcher {
     /// Does what is due; what fails is looked at again later, so that it stands in nobody's way.
     async fn look_at(&self, due: &Due, slot: &mut Option<Instant>) {
         let Some(task) = Task::of(&due.pk) else { return };
+        let pause = if matches!(task, Task::Deliver(_)) { SHORT_PAUSE } else { LONG_PAUSE };
         let Err(failure) = self.perform(task, slot).await else { return };
         tracing::error!(?failure, pk = due.pk, "what is due was not dealt with");
         let Powers { store, clock, .. } = &*self.0;
@@ -128,7 +154,7 @@ impl Dispatcher {
             Failure::Fault(fault) => fault.to_string(),
             Failure::Refused(refused) => format!("{refused:?}"),
         };
-        if let Err(failure) = store.postpone(due, &cause, clock.now()).await {
+        if let Err(failure) = store.postpone(due, &cause, pause, clock.now()).await {
             tracing::error!(%failure, pk = due.pk, "what failed could not be put off");
         }
     }

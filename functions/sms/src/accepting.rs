@@ -67,7 +67,8 @@ impl Messages {
         }
     }
 
-    /// Has `accept` be done with `answer`, or gives the reply that a twin got a moment ago.
+    /// Has `accept` be done with `answer`, or gives the reply that a twin got a moment ago. Where nobody heard
+    /// whether it was done, `is_kept` looks.
     ///
     /// # Errors
     /// As [`replay`](Self::replay), and `SMS_QUOTA_EXCEEDED_MESSAGE`: then nothing was done.
@@ -77,15 +78,20 @@ impl Messages {
         request: Option<&Idempotent>,
         message: Message,
         answer: T,
+        is_kept: impl Future<Output = Result<bool, Fault>>,
         now: Instant,
     ) -> Reply<T> {
         let refused: Failure = match accept.commit().await {
             Ok(Outcome::Done) => return told(message, answer),
             Ok(Outcome::Refused(Part::Quota)) => Refused::after(Refusal::SmsQuotaExceeded, now.end_of_day().since(now)).into(),
             Ok(Outcome::Refused(_)) => Fault::Conflict.into(),
+            Err(fault) if is_kept.await? => {
+                tracing::warn!(%fault, "what was accepted was kept, though nobody heard it");
+                return told(message, answer);
+            }
             Err(fault) => fault.into(),
         };
-        // A twin may have been faster, or this one may have been heard after all.
+        // A twin may have been faster.
         self.replay(request, message, now).await?.unwrap_or(Err(refused))
     }
 }

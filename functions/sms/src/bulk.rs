@@ -98,7 +98,8 @@ pub(crate) async fn send(
     accept.count_sms(user.user_id, user.committee_id, batch.accepted.into(), messages.quota, now)?;
     accept.accept_batch(&batch, message.as_ref(), &chunks(&batch, entries))?;
     accept.note(&AuditEntry::of_batch(chance::id(now), &batch))?;
-    messages.settle(accept, request.as_ref(), said, answer, now).await
+    let is_kept = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
+    messages.settle(accept, request.as_ref(), said, answer, is_kept, now).await
 }
 
 /// There is nobody among them who may be written to.

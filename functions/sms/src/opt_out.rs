@@ -43,13 +43,12 @@ pub(crate) async fn add(State(messages): State<Messages>, Now(now): Now, keeper:
     told(Message::OptOutAdded, Shown { opt_out })
 }
 
-/// `DELETE`: who is not on the list is told the same.
+/// `DELETE`: of a number that is not on the list the same is told.
 pub(crate) async fn remove(State(messages): State<Messages>, keeper: ListKeeper, Path(text): Path<String>) -> Reply<Nothing> {
+    let number = number(&text).map_err(|_| Refused::field("number", Flaw::Format))?;
     let committee = keeper.committee(&messages).await?;
-    if let Ok(number) = number(&text) {
-        let mut remove = messages.store.transaction();
-        remove.opt_in(committee, &number)?;
-        let _ = remove.commit().await?;
-    }
+    let mut remove = messages.store.transaction();
+    remove.opt_in(committee, &number)?;
+    let _ = remove.commit().await?;
     told(Message::OptOutRemoved, Nothing {})
 }

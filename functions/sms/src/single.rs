@@ -77,6 +77,7 @@ pub(crate) async fn send(
         return Err(Refused::field("to", Refusal::RecipientOptedOut).into());
     }
     let sms = Sms::new(SmsId::new(chance::id(now)), None, recipient, message.as_str(), manner.by(user, now));
+    let sms_id = sms.sms_id;
     let accepted = Accepted { sms };
     let mut accept = store.transaction();
     if let Some(request) = &request {
@@ -84,5 +85,6 @@ pub(crate) async fn send(
     }
     accept.count_sms(user.user_id, user.committee_id, 1, messages.quota, now)?;
     accept.accept_sms(&accepted.sms, &message)?;
-    messages.settle(accept, request.as_ref(), said, accepted, now).await
+    let is_kept = async { Ok(store.sms(sms_id).await?.is_some()) };
+    messages.settle(accept, request.as_ref(), said, accepted, is_kept, now).await
 }

@@ -32,7 +32,9 @@ impl Phone {
         if !digits(code) || !digits(number) || code.len() > 3 || number.len() > 15 {
             return Err(Flaw::Format);
         }
-        in_plan(&format!("+{code}{number}")).map(|_| Self { code: code.to_owned(), number: number.to_owned() }).ok_or(Flaw::Value)
+        // "21" and "620123456" are the digits of a number of Tunisia, and no number of a country "21".
+        let plan = in_plan(&format!("+{code}{number}")).filter(|plan| plan.country().code().to_string() == code);
+        plan.map(|_| Self { code: code.to_owned(), number: number.to_owned() }).ok_or(Flaw::Value)
     }
 }
 
@@ -126,6 +128,7 @@ mod tests {
             ("216", "201234567", Some(Flaw::Value)),
             ("999", "20123456", Some(Flaw::Value)),
             ("216", "020123456", Some(Flaw::Value)),
+            ("21", "620123456", Some(Flaw::Value)),
             ("+216", "20123456", Some(Flaw::Format)),
             ("216", "20 123 456", Some(Flaw::Format)),
             ("216", "٢٠١٢٣٤٥٦", Some(Flaw::Format)),

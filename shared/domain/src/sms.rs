@@ -10,6 +10,7 @@ use crate::{
     choice::choice,
     outbox::State,
     segments::{Encoding, measure},
+    text::is_invisible,
 };
 
 /// No carrier wants it later than this: then it has failed.
@@ -54,10 +55,13 @@ const MAX_BYTES: usize = 1600;
 impl std::str::FromStr for Text {
     type Err = Flaw;
 
-    /// `Required` for nothing but white space, `Format` for other control characters than `\n \r \t`, `Length`
+    /// `Required` for nothing that can be seen, `Format` for other control characters than `\n \r \t`, `Length`
     /// beyond 1,600 bytes.
     fn from_str(text: &str) -> Result<Self, Flaw> {
         let prose: crate::Prose<MAX_BYTES> = text.parse()?;
+        if text.chars().all(|letter| letter.is_whitespace() || is_invisible(letter)) {
+            return Err(Flaw::Required);
+        }
         if text.len() > MAX_BYTES { Err(Flaw::Length) } else { Ok(Self(prose.as_str().to_owned())) }
     }
 }
@@ -335,6 +339,7 @@ mod tests {
             (&"a".repeat(1600), Ok(())),
             (&"a".repeat(1601), Err(Flaw::Length)),
             (" \n", Err(Flaw::Required)),
+            ("\u{200b}\u{feff} ", Err(Flaw::Required)),
             ("", Err(Flaw::Required)),
             ("a\u{0}", Err(Flaw::Format)),
         ] {

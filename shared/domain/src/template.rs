@@ -22,9 +22,9 @@ impl From<Unfilled<'_>> for Flaw {
     }
 }
 
-/// `template` with the value of each `{{name}}` in its place, in `most` bytes. A name is
-/// `[A-Za-z_][A-Za-z0-9_]{0,63}`, and white space may stand around it; anything else in braces stays as it
-/// was written. A value is never looked at again, whatever braces stand in it.
+/// `template` with the value of each `{{name}}` in its place, in `most` bytes. A name is in any script, such as
+/// `prénom` or `الاسم`, without braces; white space may stand around it. Anything else in braces stays as it was
+/// written. A value is never looked at again, whatever braces stand in it.
 ///
 /// # Errors
 /// The first name without a value, or a text that is longer than `most`: values that go in again and again
@@ -54,11 +54,10 @@ pub fn filled<'t>(template: &'t str, values: &BTreeMap<String, String>, most: us
 
 /// The name in the placeholder that `text` begins with, and what comes after it.
 fn placeholder(text: &str) -> Option<(&str, &str)> {
-    let inside = text.strip_prefix("{{")?.trim_start();
-    let (name, after) = inside.split_at(inside.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')?);
-    let is_name = (1..=64).contains(&name.len()) && !name.starts_with(|letter: char| letter.is_ascii_digit());
-    let after = after.trim_start().strip_prefix("}}")?;
-    is_name.then_some((name, after))
+    let inside = text.strip_prefix("{{")?;
+    let (name, after) = inside.split_at(inside.find(['{', '}'])?);
+    let name = name.trim();
+    Some((name, after.strip_prefix("}}")?)).filter(|_| !name.is_empty())
 }
 
 #[cfg(test)]
@@ -76,6 +75,8 @@ mod tests {
         let long = "n".repeat(64);
         let mut values = values([("name", "Amel"), ("_1", "سارة"), ("trap", "{{name}} {{"), ("open", "{"), ("empty", "")]);
         values.insert(long.clone(), "64".to_owned());
+        let others = [("prénom", "Léa"), ("الاسم", "سارة"), ("first name", "Sami"), ("1", "7")];
+        values.extend(others.map(|(name, value)| (name.to_owned(), value.to_owned())));
         for (template, text) in [
             ("", Ok("")),
             ("Bonjour", Ok("Bonjour")),
@@ -100,11 +101,13 @@ mod tests {
             ("{{name", Ok("{{name")),
             ("{{name} }", Ok("{{name} }")),
             ("{{}} {{ }}", Ok("{{}} {{ }}")),
-            ("{{1name}} {{na-me}} {{na me}} {{prénom}} {{name.first}}", Ok("{{1name}} {{na-me}} {{na me}} {{prénom}} {{name.first}}")),
-            (&format!("{{{{{long}n}}}}"), Ok(&format!("{{{{{long}n}}}}"))),
             ("}} {{", Ok("}} {{")),
             ("{{é", Ok("{{é")),
+            // names in any script
+            ("{{prénom}}, {{الاسم}}, {{first name}}, {{1}}", Ok("Léa, سارة, Sami, 7")),
             // names without a value: the first one is told
+            ("{{nom de famille}}", Err(Unfilled::Missing("nom de famille"))),
+            ("{{na\nme}}", Err(Unfilled::Missing("na\nme"))),
             ("{{Name}}", Err(Unfilled::Missing("Name"))),
             ("{{name}} {{ code }} {{date}}", Err(Unfilled::Missing("code"))),
         ] {
@@ -127,7 +130,7 @@ mod tests {
         /// Pieces that are no placeholders and names in turn: the same as putting them in a row.
         #[test]
         fn every_piece_stands_where_it_was(
-            pieces in proptest::collection::vec(("[^{}]{0,8}|[^{}]{0,4}\\}\\}", "[A-Za-z_][A-Za-z0-9_]{0,63}", "[ \t\n]{0,2}", "\\PC{0,12}|\\{\\{a\\}\\}"), 0..6),
+            pieces in proptest::collection::vec(("[^{}]{0,8}|[^{}]{0,4}\\}\\}", "[^{}\\s]{1,9}", "[ \t\n]{0,2}", "\\PC{0,12}|\\{\\{a\\}\\}"), 0..6),
         ) {
             let values: BTreeMap<_, _> = pieces.iter().map(|(_, name, _, value)| (name.clone(), value.clone())).collect();
             let (mut template, mut text) = (String::new(), String::new());

@@ -120,7 +120,7 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
 }
 
 /// What only shapes or stretches the letters beside it: joiners, direction marks, the Arabic tatweel.
-const fn is_invisible(letter: char) -> bool {
+pub(crate) const fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{61c}' | '\u{640}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 

@@ -80,11 +80,8 @@ pub(crate) fn databases(engine: Engine, data: Value) -> Result<Vec<Database>, Tr
     };
     let one = |item: Value| {
         let name = item["database"].as_str().ok_or_else(|| malformed("a database has no name"))?.to_owned();
-        let disk_usage_bytes = match &item["disk_usage"] {
-            // a server that is not asked for sizes tells none
-            Value::Null => 0,
-            usage => number(usage).ok_or_else(|| malformed("a database has no size"))?,
-        };
+        // A server that is not asked for sizes tells none.
+        let disk_usage_bytes = number(&item["disk_usage"]).unwrap_or(0);
         Ok(Database { engine, name, disk_usage_bytes, users: texts(&item["users"])? })
     };
     let mut all = list.into_iter().map(one).collect::<Result<Vec<Database>, Trouble>>()?;
@@ -104,15 +101,15 @@ fn texts(value: &Value) -> Result<Vec<String>, Trouble> {
     }
 }
 
-/// A whole number from 0 up, perhaps written as a text, perhaps with digits behind the point.
+/// A number from 0 up, perhaps written as a text, without what stands behind its point.
 fn number(value: &Value) -> Option<u64> {
-    let text = match value {
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => text.trim().to_owned(),
+    let number: f64 = match value {
+        Value::Number(number) => number.as_f64()?,
+        Value::String(text) => text.trim().parse().ok()?,
         _ => return None,
     };
-    let whole = text.split_once('.').map_or(text.as_str(), |(whole, _)| whole);
-    whole.parse().ok()
+    // As many as a double counts one by one.
+    (0.0..=9_007_199_254_740_992.0).contains(&number).then_some(number as u64)
 }
 
 fn malformed(cause: &str) -> Trouble {
@@ -174,11 +171,22 @@ mod tests {
             { "database": "b", "disk_usage": "12", "users": null },
             { "database": "a", "disk_usage": 673.9, "users": ["u"] },
             { "database": "c", "disk_usage": null, "users": [] },
+            { "database": "d", "disk_usage": "1.5e+9", "users": [] },
+            { "database": "e", "disk_usage": "n/a", "users": [] },
         ]);
         let read: Vec<(String, u64, usize)> =
             databases(Engine::Mysql, data).unwrap().into_iter().map(|one| (one.name, one.disk_usage_bytes, one.users.len())).collect();
-        assert_eq!(read, [("a".to_owned(), 673, 1), ("b".to_owned(), 12, 0), ("c".to_owned(), 0, 0)]);
-        for odd in [json!({}), json!([{}]), json!([{ "database": "a", "disk_usage": -1 }]), json!([{ "database": "a", "users": "u" }])] {
+        assert_eq!(
+            read,
+            [
+                ("a".to_owned(), 673, 1),
+                ("b".to_owned(), 12, 0),
+                ("c".to_owned(), 0, 0),
+                ("d".to_owned(), 1_500_000_000, 0),
+                ("e".to_owned(), 0, 0)
+            ]
+        );
+        for odd in [json!({}), json!([{}]), json!([{ "database": "a", "users": "u" }])] {
             assert!(databases(Engine::Mysql, odd.clone()).is_err(), "{odd}");
         }
     }

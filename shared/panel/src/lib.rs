@@ -36,9 +36,9 @@ pub use answer::{Database, Engine};
 const MAX_ANSWER: usize = 1_000_000;
 /// So many requests are under way at once, for one process: the panel counts an account's processes.
 const AT_ONCE: usize = 2;
-/// For so long after the token was refused here nobody tries it who does not know of that yet. Then everybody
-/// knows.
-const GRACE: Duration = Duration::from_secs(5);
+/// For so long after the token was refused here nobody tries it but who is to find out whether it works again,
+/// whatever others know.
+const GRACE: Duration = Duration::from_secs(15 * 60);
 
 /// How long is waited.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +70,8 @@ pub enum Trouble {
     Lost(String),
     /// The same, and no answer came in time.
     TimedOut,
+    /// The same, in the little time that others before us had left.
+    Crowded,
     /// It says no. Why, it says in the language of the account.
     Refused(String),
     /// It answered something that makes no sense, or is too long.
@@ -83,6 +85,7 @@ impl fmt::Display for Trouble {
             Self::Unreachable(cause) => write!(out, "cPanel cannot be reached: {cause}"),
             Self::NotAsked => out.write_str("cPanel was not asked: others are before us"),
             Self::Lost(cause) => write!(out, "cPanel ended the connection without an answer: {cause}"),
+            Self::Crowded => out.write_str("cPanel did not answer in the little time that was left"),
             Self::TimedOut => out.write_str("cPanel did not answer in time"),
             Self::Refused(cause) => write!(out, "cPanel says no: {cause}"),
             Self::Malformed(cause) => write!(out, "cPanel's answer makes no sense: {cause}"),
@@ -166,15 +169,14 @@ impl Panel {
         &self.fingerprint
     }
 
-    /// The time of a request that begins now.
-    pub fn visit(&self) -> Visit {
-        let begun = Instant::now();
+    /// The time of a request that came at `begun`.
+    pub fn visit(&self, begun: Instant) -> Visit {
         Visit { begun, ends: begun + self.patience.whole, is_trial: false }
     }
 
     /// The same of one who is to find out whether the token works again.
-    pub fn trial(&self) -> Visit {
-        Visit { is_trial: true, ..self.visit() }
+    pub fn trial(&self, begun: Instant) -> Visit {
+        Visit { is_trial: true, ..self.visit(begun) }
     }
 
     /// A little more of it.
@@ -229,12 +231,18 @@ impl Panel {
         if !visit.is_trial && refused().is_some_and(|refused| visit.begun < refused + GRACE) {
             return Err(Trouble::NotAsked);
         }
+        // Others were before us. What is asked now and not answered would be nobody's fault, and unknown.
+        let left = visit.ends.saturating_duration_since(Instant::now());
+        if left < self.patience.whole / 5 {
+            return Err(Trouble::NotAsked);
+        }
         let mut url = self.base.clone();
         url.set_path(&format!("/execute/{module}/{function}"));
         if !parameters.is_empty() {
             url.query_pairs_mut().extend_pairs(parameters);
         }
-        let answered = timeout_at(visit.ends, self.ask(url)).await.unwrap_or(Err(Trouble::TimedOut));
+        let answered = timeout_at(visit.ends, self.ask(url)).await;
+        let answered = answered.unwrap_or(Err(if left < self.patience.whole / 4 { Trouble::Crowded } else { Trouble::TimedOut }));
         match &answered {
             Ok(_) => *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None,
             Err(Trouble::Auth(_)) => *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now()),

@@ -42,7 +42,7 @@ fn panel(base: &str) -> Panel {
 async fn domains_from(answer: &'static [u8]) -> (Result<Domains, Trouble>, mpsc::UnboundedReceiver<String>) {
     let (base, asked) = server(answer).await;
     let panel = panel(&base);
-    (panel.domains(panel.visit()).await, asked)
+    (panel.domains(panel.visit(Instant::now())).await, asked)
 }
 
 #[tokio::test]
@@ -50,7 +50,7 @@ async fn one_request_says_who_asks_and_what() {
     let (base, mut asked) = server(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"status\":1,\"data\":null}").await;
     let panel = panel(&base);
     let (label, root) = ("bücher".parse().unwrap(), "example.org".parse().unwrap());
-    assert_eq!(panel.add_subdomain(&label, &root, panel.visit()).await, Ok(()));
+    assert_eq!(panel.add_subdomain(&label, &root, panel.visit(Instant::now())).await, Ok(()));
     let request = asked.recv().await.unwrap();
     assert!(
         request.starts_with("GET /execute/SubDomain/addsubdomain?domain=xn--bcher-kva&rootdomain=example.org HTTP/1.1\r\n"),
@@ -87,7 +87,7 @@ async fn every_bad_answer_has_its_kind_and_is_asked_for_once() {
 async fn what_never_left_is_told_apart() {
     let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let panel = panel(&format!("http://{nobody}"));
-    let result = panel.domains(panel.visit()).await;
+    let result = panel.domains(panel.visit(Instant::now())).await;
     assert!(matches!(&result, Err(Trouble::Unreachable(cause)) if !cause.contains("SECRETTOKEN")), "{result:?}");
 }
 
@@ -95,7 +95,7 @@ async fn what_never_left_is_told_apart() {
 async fn two_at_once_and_who_waited_does_not_try_a_token_that_was_refused() {
     let (base, mut asked) = server(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n").await;
     let panel = panel(&base);
-    let visit = panel.visit();
+    let visit = panel.visit(Instant::now());
     let all: Vec<_> = (0..20)
         .map(|_| {
             tokio::spawn({
@@ -113,8 +113,8 @@ async fn two_at_once_and_who_waited_does_not_try_a_token_that_was_refused() {
     }
     assert!((1..=2).contains(&refused), "{refused}");
     assert_eq!(std::iter::from_fn(|| asked.try_recv().ok()).count(), refused);
-    assert_eq!(panel.domains(panel.visit()).await, Err(Trouble::NotAsked), "nor who comes in this moment");
-    assert_eq!(panel.domains(panel.trial()).await, Err(Trouble::Auth(401)), "but for the one who is to find out");
+    assert_eq!(panel.domains(panel.visit(Instant::now())).await, Err(Trouble::NotAsked), "nor who comes in this moment");
+    assert_eq!(panel.domains(panel.trial(Instant::now())).await, Err(Trouble::Auth(401)), "but for the one who is to find out");
 }
 
 #[test]

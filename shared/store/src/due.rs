@@ -12,8 +12,8 @@ use crate::{
     table::{Page, number, text, value},
 };
 
-/// Work that failed is looked at again after this long.
-const PAUSE: Duration = Duration::from_secs(300);
+/// Work that failed longer ago than this has been done since.
+const FORGOTTEN: Duration = Duration::from_secs(3600);
 /// Work that has failed for this long waits for a person.
 const ENDURED: Duration = Duration::from_secs(86_400);
 
@@ -32,7 +32,7 @@ pub struct Due {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Failed {
     since: Instant,
-    /// When it is looked at again: what is due at another time was marked anew.
+    /// When it is looked at again.
     until: i64,
     from: String,
     cause: String,
@@ -71,19 +71,20 @@ impl Store {
         Ok(page.items)
     }
 
-    /// `due` failed at `now` for `cause`: it is looked at again in five minutes, and after a day of that no
-    /// more, so that it stands in nobody's way. Nothing happens when it was dealt with or marked anew
+    /// `due` failed at `now` for `cause`: it is looked at again after `pause`, and after a day of that no more,
+    /// so that it stands in nobody's way. Nothing happens when it was dealt with or marked anew
     /// meanwhile.
     ///
     /// # Errors
     /// When the store is out of reach: then it is looked at again at once.
-    pub async fn postpone(&self, due: &Due, cause: &str, now: Instant) -> Result<(), Fault> {
-        let later = now.after(PAUSE).unix_milliseconds();
+    pub async fn postpone(&self, due: &Due, cause: &str, pause: Duration, now: Instant) -> Result<(), Fault> {
+        let later = now.after(pause).unix_milliseconds();
         let again = due
-            .update("duePk = :pk AND dueAt = :at AND failed.#until = :at")
+            .update("duePk = :pk AND dueAt = :at AND failed.#until > :recently")
             .table_name(self.name(Table::Records))
             .update_expression("SET dueAt = :later, failed.#until = :later, failed.cause = :cause")
             .expression_attribute_names("#until", "until")
+            .expression_attribute_values(":recently", number(now.before(FORGOTTEN).unix_milliseconds()))
             .expression_attribute_values(":later", number(later))
             .expression_attribute_values(":cause", text(cause));
         if let Some(Buried { failed }) = self.update(again.build()?).await? {
@@ -146,7 +147,7 @@ impl Due {
     }
 
     /// An update under `condition`, in which `:pk` and `:at` are where the mark stands.
-    fn update(&self, condition: &str) -> UpdateBuilder {
+    pub(crate) fn update(&self, condition: &str) -> UpdateBuilder {
         Update::builder()
             .set_key(Some(self.key().item()))
             .condition_expression(condition)

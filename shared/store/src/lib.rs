@@ -50,7 +50,7 @@ pub use files::{DueFile, file_id};
 pub use idempotency::{Earlier, Idempotent};
 pub use limits::Window;
 pub use meter::{Cost, metered};
-pub use outbox::{Claimed, Content, Outbound};
+pub use outbox::{Content, Outbound};
 pub use questions::Questionnaire;
 pub use sms::{SmsQuota, is_chunk};
 pub use table::Page;

@@ -7,14 +7,14 @@ use aws_sdk_dynamodb::types::{Update, builders::UpdateBuilder};
 use domain::{
     Instant, SmsId,
     outbox::{Outgoing, State},
-    sms::{Cause, Sms},
+    sms::{Cause, LIFE, Sms},
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::{
-    Fault, Part, Store, Transaction,
-    keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEPT_AFTER},
+    Due, Fault, Part, Store, Transaction,
+    keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEPT_AFTER, Table},
     table::{Carded, due, number, ttl, value},
 };
 
@@ -30,15 +30,6 @@ pub enum Outbound {
     Sms(SmsId),
 }
 
-/// A message that is this caller's to send, and nobody else's.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Claimed {
-    /// The message.
-    pub content: Content,
-    /// How often it was tried, this time counted.
-    pub attempts: u32,
-}
-
 /// What is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
@@ -49,9 +40,26 @@ pub enum Content {
 }
 
 #[derive(Deserialize)]
-struct Taken<T> {
-    card: T,
+struct Taken {
     attempts: u32,
+}
+
+impl Content {
+    /// How far it has come.
+    pub const fn status(&self) -> State {
+        match self {
+            Self::Letter(letter) => letter.status,
+            Self::Sms(sms) => sms.status,
+        }
+    }
+
+    /// After this nobody wants it any more.
+    pub fn useless_at(&self) -> Instant {
+        match self {
+            Self::Letter(letter) => letter.useless_at,
+            Self::Sms(sms) => sms.sending.created_at.after(LIFE),
+        }
+    }
 }
 
 impl Outbound {
@@ -92,37 +100,59 @@ impl Transaction {
 }
 
 impl Store {
-    /// Claims the message `what` at `now` until `until`: it is nobody else's to send. `None` when it is
-    /// somebody's already, or has arrived.
+    /// The message `what`, however far it has come.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn outbound(&self, what: Outbound) -> Result<Option<Content>, Fault> {
+        let key = what.key();
+        Ok(match what {
+            Outbound::Letter(_) => self.get::<Carded<Outgoing>>(&key).await?.map(|item| Content::Letter(item.card)),
+            Outbound::Sms(_) => self.get::<Carded<Sms>>(&key).await?.map(|item| Content::Sms(item.card)),
+        })
+    }
+
+    /// Puts the message of `due` off until `until` without claiming it: others do not look at it meanwhile, and
+    /// whoever dies over it leaves it as it is. The same as it is due then; `None` when it is claimed, or
+    /// somebody was faster.
+    ///
+    /// # Errors
+    /// When the store is out of reach: then it may be put off.
+    pub async fn lease(&self, due: &Due, until: Instant) -> Result<Option<Due>, Fault> {
+        let lease = due
+            .update("duePk = :pk AND dueAt = :at AND card.#status = :queued")
+            .table_name(self.name(Table::Records))
+            .update_expression("SET dueAt = :until")
+            .expression_attribute_names("#status", "status")
+            .expression_attribute_values(":queued", value(&State::Queued)?)
+            .expression_attribute_values(":until", number(until.unix_milliseconds()));
+        self.update(lease.build()?).await
+    }
+
+    /// Claims the message `what` at `now` until `until`: it is nobody else's to send. How often it was tried,
+    /// this time counted; `None` when it is somebody's already, or has arrived.
     ///
     /// # Errors
     /// When the store is out of reach: then it may be claimed, and nobody sends it before `until`.
-    pub async fn claim(&self, what: Outbound, until: Instant, now: Instant) -> Result<Option<Claimed>, Fault> {
+    pub async fn claim(&self, what: Outbound, until: Instant, now: Instant) -> Result<Option<u32>, Fault> {
         let update = self
             .moving_from(what, State::Queued, "card.#status = :before", now)?
             .update_expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :until ADD attempts :one")
             .expression_attribute_values(":after", value(&State::Sending)?)
             .expression_attribute_values(":until", number(until.unix_milliseconds()))
             .expression_attribute_values(":one", number(1));
-        let update = update.build()?;
-        match what {
-            Outbound::Letter(_) => self.claimed(update, Content::Letter).await,
-            Outbound::Sms(_) => self.claimed(update, Content::Sms).await,
-        }
+        let taken: Option<Taken> = self.update(update.build()?).await?;
+        Ok(taken.map(|taken| taken.attempts))
     }
 
-    async fn claimed<T: DeserializeOwned>(&self, update: Update, content: fn(T) -> Content) -> Result<Option<Claimed>, Fault> {
-        let taken: Option<Taken<T>> = self.update(update).await?;
-        Ok(taken.map(|Taken { card, attempts }| Claimed { content: content(card), attempts }))
-    }
-
-    /// The message `what` has come to the final state `state`, given up for `cause` if it was; what a letter
-    /// said goes.
+    /// The message `what`, claimed as the try `attempts`, has come to the final state `state`, given up for
+    /// `cause` if it was; what a letter said goes. May be told again: it holds for this try alone.
     ///
     /// # Errors
-    /// When the store is out of reach: then the claim runs out, and it ends as `UNKNOWN`.
-    pub async fn settle(&self, what: Outbound, state: State, cause: Option<Cause>, now: Instant) -> Result<(), Fault> {
-        let update = self.moving_from(what, State::Sending, "card.#status = :before", now)?;
+    /// When the store is out of reach: if nobody tells it again, the claim runs out, and it ends as `UNKNOWN`.
+    pub async fn settle(&self, what: Outbound, attempts: u32, state: State, cause: Option<Cause>, now: Instant) -> Result<(), Fault> {
+        let update = self.moving_from(what, State::Sending, "card.#status = :before AND attempts = :attempts", now)?;
+        let update = update.expression_attribute_values(":attempts", number(attempts));
         self.end_message(update, state, cause, now).await.map(|_| ())
     }
 
@@ -150,13 +180,15 @@ impl Store {
         Ok(self.update::<serde::de::IgnoredAny>(update.build()?).await?.is_some())
     }
 
-    /// The message `what` was not sent and is to be tried again at `at`.
+    /// The message `what`, claimed as the try `attempts`, was not sent and is to be tried again at `at`. May be
+    /// told again: it holds for this try alone.
     ///
     /// # Errors
-    /// When the store is out of reach: then the claim runs out, and it ends as `UNKNOWN`.
-    pub async fn put_off(&self, what: Outbound, at: Instant, now: Instant) -> Result<(), Fault> {
+    /// As [`settle`](Self::settle).
+    pub async fn put_off(&self, what: Outbound, attempts: u32, at: Instant, now: Instant) -> Result<(), Fault> {
         let update = self
-            .moving_from(what, State::Sending, "card.#status = :before", now)?
+            .moving_from(what, State::Sending, "card.#status = :before AND attempts = :attempts", now)?
+            .expression_attribute_values(":attempts", number(attempts))
             .update_expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :at")
             .expression_attribute_values(":after", value(&State::Queued)?)
             .expression_attribute_values(":at", number(at.unix_milliseconds()));
@@ -164,7 +196,7 @@ impl Store {
         Ok(())
     }
 
-    /// The message `what` that nobody has claimed is the sweeper's from `now` on.
+    /// The message `what`, unless somebody has claimed it, is the sweeper's from `now` on.
     ///
     /// # Errors
     /// When the store is out of reach: then it is the sweeper's when its minute is over.

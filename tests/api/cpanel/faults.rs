@@ -1,8 +1,9 @@
 //! Bad days of the panel: every answer is whole, and nothing is asked for twice.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use common::{Message, Refusal};
+use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use panel::Patience;
 use tests::{Answer, World};
@@ -178,4 +179,17 @@ async fn without_the_store_nobody_asks() {
         admin.get(path).await.refuses(Refusal::Unavailable);
     }
     assert_eq!(world.cloud().uapi().calls().len(), before);
+}
+
+#[tokio::test]
+async fn who_waits_for_others_in_vain_says_nothing_of_the_panel() {
+    let world = impatient().await;
+    let admin = world.admin().await;
+    // two at once, each for more than half of the time that there is
+    world.strike_at(Service::Cpanel, Fault { delay_ms: Some(250), ..Fault::new(Mode::Slow) });
+    let answers = join_all((0..12).map(|_| admin.get("/cpanel/domains"))).await;
+    let told: BTreeSet<u16> = answers.iter().map(|answer| answer.status).collect();
+    assert!(told.is_subset(&[200, 503, 504].into()) && told.contains(&200) && told.len() > 1, "{told:?}");
+    world.heal();
+    admin.get("/cpanel/domains").await.shows();
 }

@@ -294,3 +294,24 @@ async fn a_message_does_not_stand_in_front_of_a_code() {
     assert_eq!(to.len(), 2, "the first, and the code; the others have their turn in the sweep: {to:?}");
     assert!(to.contains(&json!("+21620999999")), "{to:?}");
 }
+
+#[tokio::test]
+async fn a_store_that_is_busy_when_it_is_told_the_outcome_is_told_again() {
+    for mode in [Mode::Refuse, Mode::Throttle, Mode::Silent] {
+        let world = World::new().await;
+        let admin = sender(&world).await;
+        let id = send_one(&admin, NUMBER).await;
+        world.strike_at(Service::Sns, Fault { delay_ms: Some(200), ..Fault::new(Mode::Slow) });
+        let is_on_its_way = || world.items("records").iter().any(|item| item["card"]["M"]["status"]["S"] == "SENDING");
+        let bad_moment = async {
+            while !is_on_its_way() {
+                tokio::task::yield_now().await;
+            }
+            world.strike_at(Service::Dynamodb, Fault::new(mode).on("UpdateItem").times(3));
+        };
+        tokio::join!(world.deliver(), bad_moment);
+        world.heal();
+        assert_eq!(status(&admin, &id).await, ("SENT".to_owned(), Value::Null), "{mode:?}");
+        assert_eq!(texts(&world).len(), 1, "{mode:?}");
+    }
+}
