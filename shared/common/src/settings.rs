@@ -229,7 +229,7 @@ mod tests {
             ("API_PREFIXES", "/api/v1,"),
             ("POWERED_BY", "a\r\nb"),
             ("REGISTRATION", "maybe"),
-            ("SMS_COUNTRY_CODES", "+216"),
+            ("SMS_COUNTRY_CODES", "Tunisie"),
             ("SMS_COUNTRY_CODES", ""),
             ("SMS_SENDER_IDS", "Halqa,Federation12"),
             ("SMS_RATE_PER_SECOND", "0"),
