@@ -33,7 +33,7 @@ const LEASE: Duration = Duration::from_secs(5);
 /// A message that failed is looked at again after this long.
 const SHORT_PAUSE: Duration = Duration::from_secs(10);
 /// The same of all other work.
-const LONG_PAUSE: Duration = Duration::from_secs(300);
+const LONG_PAUSE: Duration = Duration::from_secs(60);
 /// How long it waits before it asks again for a place in a row that is too long.
 const ASKS_AGAIN: Duration = Duration::from_millis(200);
 

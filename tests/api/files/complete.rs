@@ -82,6 +82,7 @@ async fn the_sweeper_finds_out_after_an_hour() {
     world.sweep().await;
     world.heal();
     assert_eq!(member.get("/files/my-files").await.shows()["usage"]["files"], 2);
+    world.clock().advance(Duration::from_secs(60));
     world.sweep().await;
     let shown = member.get("/files/my-files").await.shows();
     assert_eq!(shown["usage"], json!({ "files": 1, "bytes": 5, "quotaBytes": 1_000_000_000 }));
