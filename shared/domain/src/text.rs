@@ -99,7 +99,9 @@ impl<const MAX: usize> Prose<MAX> {
 pub fn folded(text: &str) -> String {
     use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
     let letters = text.nfkd().filter(|letter| !is_combining_mark(*letter) && !is_invisible(*letter)).map(unified);
-    letters.flat_map(char::to_uppercase).flat_map(char::to_lowercase).fold(String::new(), |mut folded, letter| {
+    // There and back and there: ẞ is ß is SS is ss.
+    let letters = letters.flat_map(char::to_lowercase).flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    letters.fold(String::new(), |mut folded, letter| {
         match letter {
             'œ' => folded.push_str("oe"),
             'æ' => folded.push_str("ae"),
@@ -166,6 +168,7 @@ mod tests {
     fn folding_drops_accents_and_case() {
         assert_eq!(folded("Éléonore ÇELIK"), "eleonore celik");
         assert_eq!(folded("Straße"), folded("STRASSE"));
+        assert_eq!(folded("STRAẞE"), folded("STRASSE"));
         assert_eq!(folded("Οδυσσεύς"), folded("ΟΔΥΣΣΕΥΣ"));
     }
 
