@@ -9,7 +9,7 @@ use panel::{Panel, Trouble, Visit};
 use store::{Fault, Store, Trial};
 use tokio::time::{Instant as Monotonic, sleep};
 
-use crate::{Cpanel, domains::Own};
+use crate::{Cpanel, own::Own};
 
 /// How often somebody who waits for another one's trial looks again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);

@@ -5,6 +5,7 @@ mod create;
 mod databases;
 mod domains;
 mod gate;
+mod own;
 mod rights;
 mod subdomains;
 
@@ -14,7 +15,7 @@ use domain::subdomain::RootDomain;
 use panel::{Panel, Patience};
 use store::Store;
 
-use domains::Own;
+use own::Own;
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::CpanelToken];

@@ -4,7 +4,8 @@ use axum::extract::State;
 use common::{Failure, Now, Path, Refusal, Reply, SignedIn, Verified, shown};
 use domain::{
     BatchId,
-    sms::{Batch, Progress, Text},
+    batch::{Batch, Progress},
+    sms::Text,
 };
 use serde::Serialize;
 

@@ -6,8 +6,9 @@ use common::{Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused,
 use domain::{
     BatchId,
     audit::AuditEntry,
+    batch::{Batch, Chunk, Entry},
     segments::measure,
-    sms::{Batch, Chunk, Entry, Sending, Text},
+    sms::{Sending, Text},
 };
 use identity::chance;
 use serde::{Deserialize, Serialize};

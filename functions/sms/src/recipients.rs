@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 use common::{Fields, Refusal, text};
 use domain::{
     BatchId, E164, Flaw, Line, SmsId,
-    sms::{Entry, Recipient, Text},
+    batch::Entry,
+    sms::{Recipient, Text},
     template::filled,
 };
 use serde::{Deserialize, Serialize};

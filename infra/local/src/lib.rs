@@ -1,6 +1,7 @@
 //! The embedded cloud: everything that the service needs of AWS, in one process on a laptop. The
 //! functions reach it through the real SDK, by endpoint alone; nothing in them knows.
 
+pub mod chance;
 pub mod cloud;
 pub mod delivery;
 pub mod faults;

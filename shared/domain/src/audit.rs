@@ -7,8 +7,8 @@ use uuid::Uuid;
 
 use crate::{
     CommitteeId, Instant, UserId,
+    batch::Batch,
     course::{Outline, State},
-    sms::Batch,
     user::User,
 };
 

@@ -6,6 +6,7 @@
 
 pub mod agent;
 pub mod audit;
+pub mod batch;
 pub mod breaker;
 mod choice;
 pub mod code;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::{Delete, Update};
 use domain::{
     BatchId, CommitteeId, Instant, SmsId, UserId,
+    batch::{Batch, Chunk, Progress},
     outbox::State,
-    sms::{Batch, Chunk, Progress, Sms, Text},
+    sms::{Sms, Text},
 };
 use serde::{Deserialize, Serialize};
 

@@ -4,24 +4,14 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use local::faults::{Fault, Mode, Service};
+use local::{
+    chance::Chance,
+    faults::{Fault, Mode, Service},
+};
 use serde_json::Value;
 use tests::World;
 
 use super::{numbers, send_to, sender, texts};
-
-/// Small chance from a seed (splitmix64), so that a day that went wrong can be had again.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-}
 
 /// Whether a message ended, so that nothing is due for it any more.
 fn is_final(status: &str) -> bool {
@@ -37,7 +27,7 @@ fn statuses(world: &World) -> BTreeMap<String, String> {
 
 async fn a_bad_day(seed: u64, messages: usize, kills: usize) {
     let world = World::new().await;
-    let mut chance = Chance(seed);
+    let mut chance = Chance::new(seed);
     send_to(&sender(&world).await, &numbers(messages), "Bonjour").await;
     let mut killed = 0;
     for _ in 0..10_000 {

@@ -7,6 +7,7 @@ use std::{
 
 use local::{
     Trouble,
+    chance::Chance,
     faults::{Fault, Mode, Service},
 };
 use store::keys::BULK_DUE;
@@ -24,24 +25,11 @@ const BESIDE: usize = 3;
 /// Longer than a claim, a refusal's longest wait and a tenth of all.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
-/// Small chance from a seed (splitmix64).
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound
-    }
-}
-
 pub(crate) async fn run(seed: u64) -> Result<(), Trouble> {
     let settings =
         [("SMS_RATE_PER_SECOND", "400"), ("SMS_CLAIM_SECONDS", "20"), ("SMS_PER_USER_DAY", "100000"), ("SMS_PER_COMMITTEE_DAY", "100000")];
     let stage = Stage::new(&settings).await?;
-    let mut chance = Chance(seed);
+    let mut chance = Chance::new(seed);
     stage.accept(MESSAGES).await?;
     let start = Instant::now();
     let mut dispatchers = (0..BESIDE).map(|_| stage.start(DISPATCHER)).collect::<Result<Vec<_>, _>>()?;
