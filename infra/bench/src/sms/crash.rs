@@ -1,4 +1,4 @@
-//! Ten thousand messages and fifty violent ends.
+//! Thousands of messages and fifty violent ends.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,19 +18,18 @@ use crate::{
     stage::{DISPATCHER, Stage, trouble},
 };
 
-const MESSAGES: usize = 10_000;
 const KILLS: usize = 50;
 /// Dispatchers at once.
 const BESIDE: usize = 3;
 /// Longer than a claim, a refusal's longest wait and a tenth of all.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
-pub(crate) async fn run(seed: u64) -> Result<(), Trouble> {
+pub(crate) async fn run(seed: u64, messages: usize) -> Result<(), Trouble> {
     let settings =
         [("SMS_RATE_PER_SECOND", "400"), ("SMS_CLAIM_SECONDS", "20"), ("SMS_PER_USER_DAY", "100000"), ("SMS_PER_COMMITTEE_DAY", "100000")];
     let stage = Stage::new(&settings).await?;
     let mut chance = Chance::new(seed);
-    stage.accept(MESSAGES).await?;
+    stage.accept(messages).await?;
     let start = Instant::now();
     let mut dispatchers = (0..BESIDE).map(|_| stage.start(DISPATCHER)).collect::<Result<Vec<_>, _>>()?;
     let (mut killed, mut struck, mut next_kill) = (0, [0_usize; 2], Instant::now());
@@ -65,10 +64,10 @@ pub(crate) async fn run(seed: u64) -> Result<(), Trouble> {
         sleep(Duration::from_millis(1)).await;
     }
     drop(dispatchers);
-    report(&stage, seed, killed, struck, start.elapsed()).await
+    report(&stage, seed, messages, killed, struck, start.elapsed()).await
 }
 
-async fn report(stage: &Stage, seed: u64, killed: usize, struck: [usize; 2], took: Duration) -> Result<(), Trouble> {
+async fn report(stage: &Stage, seed: u64, messages: usize, killed: usize, struck: [usize; 2], took: Duration) -> Result<(), Trouble> {
     let mut came: HashMap<String, usize> = HashMap::new();
     for text in stage.cloud.recorder().texts() {
         *came.entry(text["to"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
@@ -79,7 +78,7 @@ async fn report(stage: &Stage, seed: u64, killed: usize, struck: [usize; 2], too
     };
     let twice = came.values().filter(|times| **times > 1).count();
     say(&format!(
-        "\nseed {seed}: {MESSAGES} messages, {killed} kills, {} refusals, {} silences, {:.0} s\n",
+        "\nseed {seed}: {messages} messages, {killed} kills, {} refusals, {} silences, {:.0} s\n",
         struck[0],
         struck[1],
         took.as_secs_f64()
@@ -88,8 +87,8 @@ async fn report(stage: &Stage, seed: u64, killed: usize, struck: [usize; 2], too
     for status in ["SENT", "UNKNOWN", "FAILED", "QUEUED", "SENDING"] {
         say(&format!("| {status} | {} | {} |", count(status, 1), count(status, 0)));
     }
-    say(&format!("| lost | {} | |\n| came twice | {twice} | |", MESSAGES - statuses.len()));
-    let is_good = twice == 0 && statuses.len() == MESSAGES && count("SENT", 0) == 0 && count("FAILED", 1) == 0;
+    say(&format!("| lost | {} | |\n| came twice | {twice} | |", messages - statuses.len()));
+    let is_good = twice == 0 && statuses.len() == messages && count("SENT", 0) == 0 && count("FAILED", 1) == 0;
     if is_good && statuses.values().all(|status| ["SENT", "UNKNOWN", "FAILED"].contains(&status.as_str())) {
         Ok(())
     } else {

@@ -3,7 +3,8 @@
 //! - `accept`: what `POST /sms/bulk` with a thousand recipients takes, in a process that is the function alone.
 //! - `rate`: eight dispatchers at one batch, and a code meanwhile: what arrives in each second.
 //! - `crash`: 10,000 messages, dispatchers that are killed (`kill -9`) again and again, and a carrier that
-//!   refuses one in ten before it takes it and falls silent for one in ten after; a seed may follow.
+//!   refuses one in ten before it takes it and falls silent for one in ten after; a seed may follow, and another
+//!   number of messages.
 //!
 //! Dispatchers are processes of their own, as on AWS; the embedded cloud is this one.
 
@@ -27,12 +28,19 @@ async fn run(words: &[String]) -> Result<(), Trouble> {
     match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["accept"] => accept::run().await,
         ["rate"] => rate::run().await,
-        ["crash"] => crash::run(1).await,
-        ["crash", seed] => crash::run(seed.parse().map_err(|_| Trouble::new("A seed is a whole number."))?).await,
+        ["crash"] => crash::run(1, 10_000).await,
+        ["crash", seed] => crash::run(number(seed)?, 10_000).await,
+        ["crash", seed, messages] => crash::run(number(seed)?, number(messages)?).await,
         [stage::DISPATCHER] => stage::dispatch().await,
         [accept::FUNCTION] => accept::function().await,
-        _ => Err(Trouble::new("There are `cargo bench-sms accept`, `rate` and `crash`, which may be followed by a seed.")),
+        _ => Err(Trouble::new(
+            "There are `cargo bench-sms accept`, `rate` and `crash`, which may be followed by a seed and a number of messages.",
+        )),
     }
+}
+
+fn number<T: std::str::FromStr>(text: &str) -> Result<T, Trouble> {
+    text.parse().map_err(|_| Trouble::new(format!("{text} is no whole number.")))
 }
 
 #[expect(clippy::print_stdout, reason = "the figures are what this command is for")]

@@ -1,4 +1,4 @@
-//! A cloud on a file with a person who may send, and dispatchers beside it.
+//! A cloud in memory, which nobody kills, with a person who may send, and dispatchers beside it.
 
 use std::{collections::HashMap, net::Ipv4Addr, process::Stdio, time::Duration};
 
@@ -33,7 +33,7 @@ pub(crate) fn trouble(error: impl std::fmt::Display) -> Trouble {
 impl Stage {
     pub(crate) async fn new(settings: &[(&str, &str)]) -> Result<Self, Trouble> {
         let folder = tempfile::tempdir().map_err(trouble)?;
-        let cloud = Cloud::in_folder(folder.path()).await?;
+        let cloud = Cloud::in_memory(folder.path()).await?;
         let mut all = LocalSettings::default();
         all.with_new_keys().find(&cloud).set("PUBLIC_URL", "http://127.0.0.1").set("RATE_LIMIT", "4000000000");
         for (name, value) in settings {
