@@ -1,8 +1,8 @@
 //! Who may do what with the hosting account.
 
 use axum::extract::FromRequestParts;
-use common::{Failure, Refusal, SignedIn, able};
-use domain::permissions::{Reach, Right};
+use common::{Failure, SignedIn, able, able_to_see};
+use domain::permissions::Right;
 use http::request::Parts;
 
 /// A verified person who may look at the hosting account.
@@ -17,12 +17,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Reader {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
-        if person.user.standing().reach(Right::ReadPanel) == Reach::Nowhere {
-            return Err(Refusal::Forbidden.into());
-        }
-        person.must_be_verified()?;
-        Ok(Self)
+        able_to_see(parts, state, Right::ReadPanel).await.map(|_| Self)
     }
 }
 

@@ -1,5 +1,5 @@
-//! What happens after the answer: messages leave, batches become messages, courses are found by their words, files come or
-//! go, and what is left of erased people goes.
+//! What happens after the answer: messages leave, batches become messages, courses are found by their words,
+//! files come or go, and what is left of erased people goes.
 //!
 //! The stream of the table brings what has just been written; every minute the sweeper looks for what
 //! the stream missed, or what was put off. Both may come twice or at once: whatever is done begins with

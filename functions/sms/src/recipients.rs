@@ -6,7 +6,7 @@ use common::{Fields, Refusal, text};
 use domain::{
     BatchId, E164, Flaw, Line, SmsId,
     batch::Entry,
-    sms::{Recipient, Text},
+    sms::{MAX_BYTES, Recipient, Text},
     template::filled,
 };
 use serde::{Deserialize, Serialize};
@@ -16,8 +16,6 @@ use crate::Messages;
 
 /// Letters of what was written for a number that are told again.
 const SHOWN: usize = 20;
-/// Bytes of a text.
-const MOST_BYTES: usize = 1600;
 
 /// A recipient as he was written down.
 pub(crate) struct Wanted {
@@ -42,7 +40,7 @@ impl Wanted {
     fn addressed(&self, common: Option<&Text>, messages: &Messages) -> Result<Draft, Flaw> {
         let number = messages.reachable(&self.to)?.number;
         let template = self.message.as_deref().or(common.map(Text::as_str)).ok_or(Flaw::Required)?;
-        let text: Text = filled(template, &self.variables, MOST_BYTES)?.parse()?;
+        let text: Text = filled(template, &self.variables, MAX_BYTES)?.parse()?;
         Ok(Draft { number, text: Some(text).filter(|text| Some(text) != common) })
     }
 }

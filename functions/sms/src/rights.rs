@@ -1,7 +1,7 @@
 //! Who may send, and who may see what was sent.
 
 use axum::extract::FromRequestParts;
-use common::{Failure, Query, Refusal, SignedIn, able};
+use common::{Failure, Query, Refusal, SignedIn, able, able_to_see};
 use domain::{
     CommitteeId, UserId,
     permissions::{Reach, Right},
@@ -57,12 +57,8 @@ impl<S: Send + Sync> FromRequestParts<S> for ListReader {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+        let person = able_to_see(parts, state, Right::ManageSms).await?;
         let reach = person.user.standing().reach(Right::ManageSms);
-        if reach == Reach::Nowhere {
-            return Err(Refusal::Forbidden.into());
-        }
-        person.must_be_verified()?;
         let Ok(query) = Query::from_request_parts(parts, state).await;
         let asked = query.get("committeeID").filter(|_| reach == Reach::Everywhere).map(CommitteeId::in_path);
         Ok(Self(ListKeeper { person, asked }))

@@ -1,7 +1,7 @@
 //! `GET /audit`: what administrators did to other people.
 
 use axum::extract::{FromRequestParts, State};
-use common::{Failure, Now, Paging, Query, Refusal, Reply, SignedIn, shown};
+use common::{Failure, Now, Paging, Query, Reply, SignedIn, able_to_see, shown};
 use domain::{
     UserId,
     audit::AuditEntry,
@@ -19,12 +19,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Auditor {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+        let person = able_to_see(parts, state, Right::ReadAudit).await?;
         let reach = person.user.standing().reach(Right::ReadAudit);
-        if reach == Reach::Nowhere {
-            return Err(Refusal::Forbidden.into());
-        }
-        person.must_be_verified()?;
         Ok(Self(person, reach))
     }
 }

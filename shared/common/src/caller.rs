@@ -291,16 +291,25 @@ impl<S: Send + Sync> FromRequestParts<S> for Verified {
     }
 }
 
-/// The verified person of an open committee who calls, if he has `right`, at least over what is his own.
+/// The verified person who calls, if he has `right`, at least over what is his own: to look at something.
 ///
 /// # Errors
-/// `FORBIDDEN_MESSAGE`, `ACCOUNT_NOT_VERIFIED_MESSAGE`, `COMMITTEE_INACTIVE_MESSAGE`, in this order.
-pub async fn able<S: Send + Sync>(parts: &mut Parts, state: &S, right: Right) -> Result<SignedIn, Failure> {
+/// `FORBIDDEN_MESSAGE`, `ACCOUNT_NOT_VERIFIED_MESSAGE`, in this order.
+pub async fn able_to_see<S: Send + Sync>(parts: &mut Parts, state: &S, right: Right) -> Result<SignedIn, Failure> {
     let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
     if person.user.standing().reach(right) == Reach::Nowhere {
         return Err(Refusal::Forbidden.into());
     }
     person.must_be_verified()?;
+    Ok(person)
+}
+
+/// The same of an open committee: to change something.
+///
+/// # Errors
+/// As [`able_to_see`], then `COMMITTEE_INACTIVE_MESSAGE`.
+pub async fn able<S: Send + Sync>(parts: &mut Parts, state: &S, right: Right) -> Result<SignedIn, Failure> {
+    let person = able_to_see(parts, state, right).await?;
     person.must_be_of_open_committee()?;
     Ok(person)
 }

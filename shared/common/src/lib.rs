@@ -29,7 +29,7 @@ mod setup;
 mod throttle;
 
 pub use aws::{Aws, BadSetting};
-pub use caller::{Administrator, Client, Now, SignedIn, SuperAdmin, Verified, able};
+pub use caller::{Administrator, Client, Now, SignedIn, SuperAdmin, Verified, able, able_to_see};
 pub use clock::Clock;
 pub use codes::{Codes, Post};
 pub use cursor::{Cursors, Paging};

@@ -198,9 +198,7 @@ fn registration(lookup: Lookup<'_>) -> Result<Registration, BadSetting> {
 }
 
 fn root_domains(lookup: Lookup<'_>) -> Result<Vec<RootDomain>, BadSetting> {
-    let Some(text) = lookup("CPANEL_ROOT_DOMAINS").filter(|text| !text.trim().is_empty()) else { return Ok(Vec::new()) };
-    let domains: Result<_, _> = text.split(',').map(str::parse).collect();
-    domains.map_err(|_| BadSetting::new("CPANEL_ROOT_DOMAINS", "must be domains such as example.org, separated by commas"))
+    list(lookup, "CPANEL_ROOT_DOMAINS", "", "must be domains such as example.org, separated by commas")
 }
 
 #[cfg(test)]

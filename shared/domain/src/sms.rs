@@ -46,8 +46,8 @@ choice! {
 #[serde(transparent)]
 pub struct Text(String);
 
-/// Bytes of a text.
-const MAX_BYTES: usize = 1600;
+/// Bytes of a text, at most.
+pub const MAX_BYTES: usize = 1600;
 
 impl std::str::FromStr for Text {
     type Err = Flaw;

@@ -79,9 +79,8 @@ impl Store {
     /// When the store is out of reach: then it is looked at again at once.
     pub async fn postpone(&self, due: &Due, cause: &str, pause: Duration, now: Instant) -> Result<(), Fault> {
         let later = now.after(pause).unix_milliseconds();
-        let again = due
-            .update("duePk = :pk AND dueAt = :at AND failed.#until > :recently")
-            .table_name(self.name(Table::Records))
+        let again = self
+            .marked(due, "duePk = :pk AND dueAt = :at AND failed.#until > :recently")
             .update_expression("SET dueAt = :later, failed.#until = :later, failed.cause = :cause")
             .expression_attribute_names("#until", "until")
             .expression_attribute_values(":recently", number(now.before(FORGOTTEN).unix_milliseconds()))
@@ -89,9 +88,8 @@ impl Store {
             .expression_attribute_values(":cause", text(cause));
         if let Some(Buried { failed }) = self.update(again.build()?).await? {
             if now.since(failed.since) >= ENDURED {
-                let bury = Due { due_at: later, ..due.clone() }
-                    .update("duePk = :pk AND dueAt = :at")
-                    .table_name(self.name(Table::Records))
+                let bury = self
+                    .marked(&Due { due_at: later, ..due.clone() }, "duePk = :pk AND dueAt = :at")
                     .update_expression("SET duePk = :dead, dueAt = :now")
                     .expression_attribute_values(":dead", text(DEAD_DUE))
                     .expression_attribute_values(":now", number(now.unix_milliseconds()));
@@ -100,9 +98,8 @@ impl Store {
             return Ok(());
         }
         let failed = Failed { since: now, until: later, from: due.due_pk.clone(), cause: cause.to_owned() };
-        let first = due
-            .update("duePk = :pk AND dueAt = :at")
-            .table_name(self.name(Table::Records))
+        let first = self
+            .marked(due, "duePk = :pk AND dueAt = :at")
             .update_expression("SET dueAt = :later, failed = :failed")
             .expression_attribute_values(":later", number(later))
             .expression_attribute_values(":failed", value(&failed)?);
@@ -130,28 +127,28 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn revive(&self, letter: &DeadLetter, now: Instant) -> Result<bool, Fault> {
-        let revive = letter
-            .due
-            .update("duePk = :pk AND dueAt = :at")
-            .table_name(self.name(Table::Records))
+        let revive = self
+            .marked(&letter.due, "duePk = :pk AND dueAt = :at")
             .update_expression("SET duePk = :from, dueAt = :now REMOVE failed")
             .expression_attribute_values(":from", text(&letter.from))
             .expression_attribute_values(":now", number(now.unix_milliseconds()));
         Ok(self.update::<serde::de::IgnoredAny>(revive.build()?).await?.is_some())
+    }
+
+    /// An update of the item of `due` under `condition`, in which `:pk` and `:at` are where its mark stands.
+    pub(crate) fn marked(&self, due: &Due, condition: &str) -> UpdateBuilder {
+        let key = due.key();
+        Update::builder()
+            .table_name(self.name(key.table))
+            .set_key(Some(key.item()))
+            .condition_expression(condition)
+            .expression_attribute_values(":pk", text(&due.due_pk))
+            .expression_attribute_values(":at", number(due.due_at))
     }
 }
 
 impl Due {
     fn key(&self) -> Key {
         Key { table: Table::Records, pk: self.pk.clone(), sk: self.sk.clone() }
-    }
-
-    /// An update under `condition`, in which `:pk` and `:at` are where the mark stands.
-    pub(crate) fn update(&self, condition: &str) -> UpdateBuilder {
-        Update::builder()
-            .set_key(Some(self.key().item()))
-            .condition_expression(condition)
-            .expression_attribute_values(":pk", text(&self.due_pk))
-            .expression_attribute_values(":at", number(self.due_at))
     }
 }

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 use crate::{
     Due, Fault, Part, Store, Transaction,
-    keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEPT_AFTER, Table},
+    keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEPT_AFTER},
     table::{Carded, due, number, ttl, value},
 };
 
@@ -119,9 +119,8 @@ impl Store {
     /// # Errors
     /// When the store is out of reach: then it may be put off.
     pub async fn lease(&self, due: &Due, until: Instant) -> Result<Option<Due>, Fault> {
-        let lease = due
-            .update("duePk = :pk AND dueAt = :at AND card.#status = :queued")
-            .table_name(self.name(Table::Records))
+        let lease = self
+            .marked(due, "duePk = :pk AND dueAt = :at AND card.#status = :queued")
             .update_expression("SET dueAt = :until")
             .expression_attribute_names("#status", "status")
             .expression_attribute_values(":queued", value(&State::Queued)?)
