@@ -2,15 +2,18 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
+use bytes::Bytes;
 use common::Message;
+use data_encoding::BASE64;
 use domain::Profile;
 use http::Method;
+use local::guard::Ask;
 use serde_json::json;
 use store::{
     Cost,
     keys::{Budget, COSTS},
 };
-use tests::{Authenticator, Document, PASSWORD, Person, Someone, World};
+use tests::{Authenticator, Document, PASSWORD, Person, Someone, World, policies};
 
 /// The row of the cost table that this cost makes.
 fn row(route: &str, cost: Cost) -> String {
@@ -19,7 +22,16 @@ fn row(route: &str, cost: Cost) -> String {
 
 #[tokio::test]
 async fn every_endpoint_costs_what_the_table_says() {
-    let world = World::new().await;
+    let measured = every_endpoint(&World::new().await).await;
+    let promised = |Budget { route, round_trips, reads, writes }: &Budget| {
+        row(route, Cost { round_trips: *round_trips, reads: *reads, writes: *writes, ..Cost::default() })
+    };
+    let promised: BTreeSet<String> = COSTS.iter().map(promised).collect();
+    assert_eq!(BTreeSet::from_iter(measured), promised);
+}
+
+/// Calls every endpoint, and gives the rows of the cost table that this makes.
+async fn every_endpoint(world: &World) -> Vec<String> {
     let (admin, member, stranger) = (world.admin().await, world.member().await, world.stranger());
     let other = world.account(&Someone::with(Profile::Member)).await;
     let mut measured = Vec::new();
@@ -59,19 +71,66 @@ async fn every_endpoint_costs_what_the_table_says() {
     within("PUT /users/reset-password", member.put("/users/reset-password", change).await.cost);
     within("POST /auth/logout", member.post("/auth/logout", json!({})).await.cost);
 
-    people(&world, &admin, &mut within).await;
-    ways_in(&world, &mut within).await;
-    one_time_passwords(&world, &admin, &mut within).await;
-    courses(&world, &mut within).await;
-    files(&world, &mut within).await;
-    sms(&world, &mut within).await;
-    cpanel(&world, &admin, &mut within).await;
+    people(world, &admin, &mut within).await;
+    ways_in(world, &mut within).await;
+    one_time_passwords(world, &admin, &mut within).await;
+    courses(world, &mut within).await;
+    files(world, &mut within).await;
+    sms(world, &mut within).await;
+    cpanel(world, &admin, &mut within).await;
+    measured
+}
 
-    let promised = |Budget { route, round_trips, reads, writes }: &Budget| {
-        row(route, Cost { round_trips: *round_trips, reads: *reads, writes: *writes, ..Cost::default() })
-    };
-    let promised: BTreeSet<String> = COSTS.iter().map(promised).collect();
-    assert_eq!(BTreeSet::from_iter(measured), promised);
+/// Rights without which S3 would tell what is missing like what is refused; nobody asks for a list.
+const UNASKED: [(&str, &str, &str); 2] = [("dispatcher", "s3:ListBucket", ""), ("files", "s3:ListBucket", "")];
+
+#[tokio::test]
+async fn every_right_of_a_role_is_used_and_nothing_is_asked_beyond_it() {
+    let world = World::new().await;
+    every_endpoint(&world).await;
+    every_other_way(&world).await;
+    world.deliver().await;
+    world.clock().advance(Duration::from_secs(2 * 3_600));
+    world.sweep().await;
+    let asked = world.cloud().guard().asked();
+    let beyond: Vec<&Ask> = asked.iter().filter(|ask| !policies::allow(ask)).collect();
+    assert!(beyond.is_empty(), "no role allows {beyond:#?}");
+    let mut idle = Vec::new();
+    for (function, rights) in policies::rights() {
+        let is_its = |ask: &Ask| ask.role == *function || (ask.role == "edge" && !["dispatcher", "canary"].contains(&function.as_str()));
+        for right in rights.iter().filter(|right| !asked.iter().any(|ask| is_its(ask) && right.covers(ask))) {
+            idle.push((function.as_str(), right.action.as_str(), right.resource.as_str()));
+        }
+    }
+    assert_eq!(idle, UNASKED, "these rights are never used");
+}
+
+/// What calling every endpoint once does not bring about.
+async fn every_other_way(world: &World) {
+    let (admin, member, trainer) = (world.admin().await, world.member().await, world.person(Someone::with(Profile::Trainer)).await);
+    world.clock().advance(Duration::from_secs(301));
+    member.get("/auth/current-user").await.shows();
+    trainer.get("/courses/committee").await.shows();
+
+    let one_point = BASE64.decode(b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==");
+    for picture in [include_bytes!("../../functions/files/src/default.png").to_vec(), one_point.unwrap()] {
+        let sent = member.with("content-type", "image/png").send(Method::POST, "/api/v1/users/avatar", picture.into()).await;
+        sent.tells(Message::AvatarUpdated);
+    }
+    let avatar = world.user(member.user().user_id).await.avatar;
+    assert_eq!(world.stranger().send(Method::GET, avatar.as_str(), Bytes::new()).await.status, 200);
+
+    let wish = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
+    crate::files::kept(&member, wish.clone(), b"hallo").await;
+    // one that never comes
+    member.post("/files", wish).await.tells(Message::FileCreated);
+
+    let single = json!({ "to": "+21620123456", "message": "Bonjour" });
+    admin.with("idempotency-key", "once").post("/sms/single", single).await.tells(Message::SmsAccepted);
+
+    let elsewhere = world.another_committee("Sfax", true).await;
+    let path = format!("/team/{}", member.user().user_id);
+    admin.put(&path, json!({ "committeeID": elsewhere, "email": "ailleurs@example.org" })).await.tells(Message::TeamMemberUpdated);
 }
 
 type Within<'a> = &'a mut dyn FnMut(&str, Cost);

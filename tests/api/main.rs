@@ -10,6 +10,7 @@ mod dispatcher;
 mod edge;
 mod files;
 mod matrix;
+mod ops;
 mod otp;
 mod rotation;
 mod seed;

@@ -1,6 +1,6 @@
 //! How a function starts on Lambda: settings from the environment, keys from SSM.
 
-use common::{Edge, Key, Setup};
+use common::{CONNECTIONS, Edge, Key, Setup};
 use tests::World;
 
 const KEYS: &[Key] = auth::KEYS;
@@ -22,7 +22,7 @@ async fn start(world: &World, missing: &str) -> Result<Edge, String> {
         "TOKEN_SIGNING_KEY" | "SEALING_KEYS" | "OUTBOX_KEYS" | "TOKEN_PUBLIC_KEYS" => None,
         _ => world.try_setting(name),
     };
-    let setup = Setup::start(KEYS, &lookup).await.map_err(|problem| problem.to_string())?;
+    let setup = Setup::start(KEYS, CONNECTIONS, &lookup).await.map_err(|problem| problem.to_string())?;
     let routes = auth::routes(&setup).map_err(|problem| problem.to_string())?;
     Edge::new(&setup, routes).map_err(|problem| problem.to_string())
 }
@@ -53,7 +53,7 @@ async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
 async fn a_key_that_is_not_in_ssm_is_named_by_its_path() {
     let world = World::new().await;
     let lookup = |name: &str| if name == "KEYS_PATH" { Some("/halqa/empty/auth".to_owned()) } else { world.try_setting(name) };
-    let problem = Setup::start(KEYS, &lookup).await.err().unwrap().to_string();
+    let problem = Setup::start(KEYS, CONNECTIONS, &lookup).await.err().unwrap().to_string();
     assert_eq!(problem, "The setting /halqa/empty/auth/TOKEN_SIGNING_KEY is not in SSM.");
 }
 
@@ -65,6 +65,6 @@ async fn ssm_out_of_reach_is_told() {
         "AWS_ENDPOINT_URL" => Some("http://127.0.0.1:9".to_owned()),
         _ => world.try_setting(name),
     };
-    let problem = Setup::start(KEYS, &lookup).await.err().unwrap().to_string();
+    let problem = Setup::start(KEYS, CONNECTIONS, &lookup).await.err().unwrap().to_string();
     assert!(problem.starts_with("The setting KEYS_PATH could not be read from SSM"), "{problem}");
 }

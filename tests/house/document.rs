@@ -6,13 +6,25 @@ use common::{Message, Refusal};
 use serde_json::Value;
 use tests::Document;
 
-use crate::routes;
+use crate::{files, routes};
 
 #[test]
 fn every_route_stands_in_the_document_and_the_reverse() {
     let routes: BTreeSet<String> = routes().into_iter().map(|(_, route)| route).collect();
     let operations: BTreeSet<String> = Document::get().operations().into_iter().collect();
     assert_eq!(routes, operations);
+}
+
+#[test]
+fn a_get_promises_a_304_unless_it_does_something() {
+    let functions = files("functions", "src/lib.rs");
+    let lines = functions.iter().flat_map(|(_, text)| text.lines()).filter(|line| line.contains("effect("));
+    let effects: BTreeSet<&str> = lines.map(|line| line.split('"').nth(1).unwrap()).collect();
+    assert!(!effects.is_empty());
+    for (path, item) in Document::get().root()["paths"].as_object().unwrap() {
+        let Some(get) = item.get("get") else { continue };
+        assert_eq!(get["responses"].get("304").is_none(), effects.contains(path.as_str()), "GET {path}");
+    }
 }
 
 /// Every `{RESPONSE_CODE, RESPONSE_TEXT}` in `value`.

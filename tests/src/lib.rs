@@ -6,6 +6,7 @@ mod answer;
 mod authenticator;
 mod document;
 mod person;
+pub mod policies;
 mod world;
 
 pub use answer::Answer;

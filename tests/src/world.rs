@@ -15,14 +15,14 @@ use local::{
     delivery,
     faults::{Fault, Mode, Service},
     home::{self, LocalSettings},
-    house,
+    house_of,
     pages::Pages,
 };
 use serde_json::Value;
 use store::{NewUser, Outcome};
 use tempfile::TempDir;
 
-use crate::{PASSWORD, Person};
+use crate::{PASSWORD, Person, policies};
 
 /// A service of its own. Cloning shares it.
 #[derive(Clone)]
@@ -105,10 +105,11 @@ impl World {
         }
         let setup = all.setup(Clock::default()).expect("the settings are good");
         home::found(&setup, "admin@example.org", &PASSWORD.into()).await.expect("the World is founded");
-        let edge = house(&setup).expect("the house stands");
+        cloud.guard().set(Box::new(policies::allow));
+        let edge = edge(&all, &cloud, &setup);
         let page = setup.store.committees(None, 1).await.expect("the store answers");
         let committee = page.items.first().expect("the World has a committee").committee_id;
-        let dispatcher = Dispatcher::new(&setup).expect("the dispatcher starts");
+        let dispatcher = dispatcher(&all, &cloud, &setup);
         Self { cloud, settings: all, setup, edge, dispatcher, people: Arc::default(), committee, _folder: Arc::new(folder) }
     }
 
@@ -124,8 +125,8 @@ impl World {
             all.set(name, *value);
         }
         let setup = all.setup(self.setup.clock.clone()).expect("the settings are good");
-        let edge = house(&setup).expect("the house stands");
-        let dispatcher = Dispatcher::new(&setup).expect("the dispatcher starts");
+        let edge = edge(&all, &self.cloud, &setup);
+        let dispatcher = dispatcher(&all, &self.cloud, &setup);
         Self { settings: all, setup, edge, dispatcher, ..self.clone() }
     }
 
@@ -326,6 +327,16 @@ impl World {
     pub async fn member(&self) -> Person {
         self.person(Someone::with(Profile::Member)).await
     }
+}
+
+/// Every function with the rights that the template gives it.
+fn edge(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Edge {
+    house_of(&|function| settings.setup_of(function, cloud, setup.clock.clone())).expect("the house stands")
+}
+
+fn dispatcher(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Dispatcher {
+    let setup = settings.setup_of("dispatcher", cloud, setup.clock.clone()).expect("the settings are good");
+    Dispatcher::new(&setup).expect("the dispatcher starts")
 }
 
 fn user(now: Instant, email: Email, committee_id: CommitteeId, someone: &Someone) -> User {

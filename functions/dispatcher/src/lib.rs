@@ -13,7 +13,7 @@ mod sweep;
 
 use std::{sync::Arc, time::Duration};
 
-use common::{BadSetting, Clock, Failure, Key, Post, Setup};
+use common::{BadSetting, Clock, Failure, Key, LambdaError, Post, Setup};
 use domain::{CourseId, FileId, Instant, UserId};
 use futures_util::{StreamExt, stream};
 use notices::Carriers;
@@ -28,6 +28,11 @@ pub const KEYS: &[Key] = &[Key::Outbox];
 
 /// How many pieces of work are done at once.
 const AT_ONCE: usize = 8;
+
+/// How far ahead a message takes its place in the row: a code that comes then waits no longer than that.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// The metric of messages of which nobody knows whether they were sent.
+const UNKNOWN: &str = "UnknownMessages";
 
 /// What this function can do. Cloning shares it.
 #[derive(Clone)]
@@ -97,6 +102,14 @@ impl Dispatcher {
             sms_rate: settings.sms_rate,
             row: Mutex::default(),
         })))
+    }
+
+    /// The same as an answer to Lambda.
+    ///
+    /// # Errors
+    /// None: what fails is named in the answer, or stays due.
+    pub async fn answer(self, event: Event) -> Result<Handled, LambdaError> {
+        Ok(self.handle(event).await)
     }
 
     /// Does what `event` brings, and says which of its records are to be brought again.

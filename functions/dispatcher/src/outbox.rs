@@ -16,7 +16,7 @@ use notices::{
 use store::{Content, Fault, Outbound};
 use tokio::time::sleep;
 
-use crate::{Dispatcher, Powers, sweep::PATIENCE};
+use crate::{Dispatcher, PATIENCE, Powers, UNKNOWN};
 
 /// The first pause before another try; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
@@ -158,7 +158,7 @@ impl Dispatcher {
                 (State::Failed, Some(why))
             }
             Ended::Unknown(cause) => {
-                tracing::warn!(%what, cause, "nobody knows whether a message was sent");
+                tracing::warn!(%what, cause, metric = UNKNOWN, "nobody knows whether a message was sent");
                 (State::Unknown, None)
             }
             Ended::NotNow(cause) => {

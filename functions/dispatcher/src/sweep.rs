@@ -9,14 +9,14 @@ use futures_util::{StreamExt, future::join_all, stream};
 use identity::chance;
 use store::{
     Due, Fault, Outbound,
-    keys::{BULK_DUE, CHUNKS_DUE, ERASE_DUE, FILES_DUE, OUTBOX_DUE, WORDS_DUE},
+    keys::{BULK_DUE, CHUNKS_DUE, DEAD_DUE, ERASE_DUE, FILES_DUE, OUTBOX_DUE, WORDS_DUE},
 };
 use tokio::{
     sync::Mutex,
     time::{Instant as Monotonic, sleep},
 };
 
-use crate::{AT_ONCE, Dispatcher, Powers, Task};
+use crate::{AT_ONCE, Dispatcher, PATIENCE, Powers, Task, UNKNOWN};
 
 /// How many pieces of work are looked at in one go.
 const PAGE: u16 = 100;
@@ -26,8 +26,6 @@ const GOES: usize = 10;
 const DRAINS: Duration = Duration::from_secs(50);
 /// So many messages are taken before it looks again whether a code or a single one waits.
 const HANDFUL: usize = 20;
-/// How far ahead a message takes its place in the row: a code that comes then waits no longer than that.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 /// How long others do not look at a message that somebody is about to send.
 const LEASE: Duration = Duration::from_secs(5);
 /// A message that failed is looked at again after this long.
@@ -40,7 +38,16 @@ const ASKS_AGAIN: Duration = Duration::from_millis(200);
 impl Dispatcher {
     /// Looks for what is due, until there is nothing or it has looked long enough for one minute.
     pub(crate) async fn sweep(&self) {
-        tokio::join!(self.tidy(), self.drain());
+        tokio::join!(self.tidy(), self.drain(), self.tell_of_the_dead());
+    }
+
+    /// How much nobody tries any more is told for as long as there is something, so that an alarm lasts until
+    /// somebody has looked.
+    async fn tell_of_the_dead(&self) {
+        let dead = self.waiting(DEAD_DUE, PAGE).await.len();
+        if dead > 0 {
+            tracing::error!(metric = "DeadLetters", count = dead, "work waits that failed for a day");
+        }
     }
 
     /// All that is not sent: chunks that become messages, courses, files and people.
@@ -95,7 +102,7 @@ impl Dispatcher {
         let leased = async {
             let leased = store.lease(due, now.after(LEASE)).await?;
             if leased.is_none() && store.give_up_claim(what, now).await? {
-                tracing::warn!(%what, "a message was claimed and never settled: nobody knows whether it was sent");
+                tracing::warn!(%what, metric = UNKNOWN, "a message was claimed and never settled: nobody knows whether it was sent");
             }
             Ok::<_, Fault>(leased)
         };

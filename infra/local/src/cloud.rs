@@ -25,6 +25,7 @@ use crate::{
     Trouble,
     faults::Faults,
     gate::{Gate, Parameters, accept},
+    guard::{self, Guard},
     recorder::Recorder,
     uapi::Uapi,
 };
@@ -32,6 +33,8 @@ use crate::{
 /// The one bucket.
 pub const BUCKET: &str = "halqa-files";
 const SECRET_KEY: &str = "local-secret";
+/// The functions that reach the bucket.
+const ROLES: [&str; 3] = ["dispatcher", "files", "users"];
 
 /// A new name at every start: who does not know it, such as a page in a browser that tries ports,
 /// is not let in.
@@ -49,6 +52,7 @@ pub struct Cloud {
     recorder: Recorder,
     stream: Arc<Mutex<Option<String>>>,
     faults: Faults,
+    guard: Guard,
     uapi: Uapi,
     expiry: AbortHandle,
 }
@@ -83,7 +87,7 @@ impl Cloud {
         let no_port = |error| Trouble::new(format!("No port can be opened on 127.0.0.1: {error}."));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
-        let parameters = Parameters::default();
+        let (parameters, guard) = (Parameters::default(), Guard::default());
         let gate = Gate {
             access_key: access_key.clone(),
             database: database.clone(),
@@ -92,12 +96,13 @@ impl Cloud {
             recorder: recorder.clone(),
             clock: Clock::default(),
             faults: faults.clone(),
+            guard: guard.clone(),
         };
         let stream = Arc::new(Mutex::new(Some(latest(&database)?)));
         tokio::spawn(accept(listener, Arc::new(gate)));
         let uapi = Uapi::start(account, faults.clone()).await?;
         let expiry = tokio::spawn(expire(database.clone())).abort_handle();
-        Ok(Self { endpoint, access_key, database, parameters, recorder, stream, faults, uapi, expiry })
+        Ok(Self { endpoint, access_key, database, parameters, recorder, stream, faults, guard, uapi, expiry })
     }
 
     /// The settings by which a function finds this cloud.
@@ -116,6 +121,11 @@ impl Cloud {
     /// Puts a parameter into SSM.
     pub fn put_parameter(&self, name: &str, value: &str) {
         self.parameters.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value.to_owned());
+    }
+
+    /// The parameter `name` of SSM.
+    pub fn parameter(&self, name: &str) -> Option<String> {
+        self.parameters.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
     /// What was sent.
@@ -148,6 +158,16 @@ impl Cloud {
     /// What may go wrong here.
     pub const fn faults(&self) -> &Faults {
         &self.faults
+    }
+
+    /// Who may do what here: everybody everything, until somebody says otherwise.
+    pub const fn guard(&self) -> &Guard {
+        &self.guard
+    }
+
+    /// The access key of the function `role`, for a guard to know it by.
+    pub fn key_of(&self, role: &str) -> String {
+        guard::key_of(&self.access_key, role)
     }
 
     /// How many items each table holds.
@@ -254,7 +274,11 @@ fn file_store(files: &Path, access_key: &str) -> Result<S3Service, Trouble> {
     std::fs::create_dir_all(files.join(BUCKET)).map_err(unwritable)?;
     let store = FileSystem::new(files).map_err(|error| Trouble::new(format!("No file store in {}: {error:?}.", files.display())))?;
     let mut service = S3ServiceBuilder::new(store);
-    service.set_auth(SimpleAuth::from_single(access_key, SECRET_KEY));
+    let mut keys = SimpleAuth::from_single(access_key, SECRET_KEY);
+    for role in ROLES {
+        keys.register(guard::key_of(access_key, role), SECRET_KEY.into());
+    }
+    service.set_auth(keys);
     // Tests move the service's clock and cannot move this one.
     let mut config = S3Config::default();
     config.presigned_url_max_skew_time_secs = u32::MAX;

@@ -26,6 +26,7 @@ use tower::ServiceExt;
 
 use crate::{
     faults::{Fault, Faults, Mode, Service},
+    guard::{self, Guard},
     recorder::{Recorder, ses_error, sns_error, sns_operation},
     tables,
 };
@@ -55,6 +56,7 @@ pub(crate) struct Gate {
     pub(crate) recorder: Recorder,
     pub(crate) clock: Clock,
     pub(crate) faults: Faults,
+    pub(crate) guard: Guard,
 }
 
 /// What the template's bucket answers to a page of another origin
@@ -74,7 +76,9 @@ impl Gate {
         let target = text("x-amz-target").to_owned();
         let (service, operation) = target.split_once('.').unwrap_or_default();
         let authorization = text("authorization");
-        let is_known = authorization.contains(&format!("Credential={}/", self.access_key));
+        let is_known = authorization.contains(&format!("Credential={}", self.access_key));
+        let role = guard::role_in(authorization, &self.access_key).map(str::to_owned);
+        let may = |action: &str| self.guard.allows(role.as_deref(), || vec![(action.to_owned(), String::new())]);
         // Services without a target say who they are in the scope of their signature.
         let scope = authorization.split('/').nth(3).unwrap_or_default().to_owned();
         let (parts, body) = request.into_parts();
@@ -83,16 +87,21 @@ impl Gate {
             // the file store checks signatures itself
             ("", "" | "s3") => self.files(Request::from_parts(parts, body)).await,
             _ if !is_known => Ok(error("UnrecognizedClientException", json!({}))),
+            ("", "sns") if !may("sns:Publish") => Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN)),
             ("", "sns") => {
                 let fault = self.faults.strike(Service::Sns, &sns_operation(&body));
                 self.struck(fault, || self.recorder.sns(&body, self.clock.now()), sns_error, ["Throttled", "InternalError"]).await
             }
+            ("", "ses") if !may("ses:SendEmail") => Ok(ses_error("AccessDeniedException", StatusCode::FORBIDDEN)),
             ("", "ses") => {
                 let fault = self.faults.strike(Service::Ses, "SendEmail");
                 let answer = || self.recorder.ses(&parts.method, parts.uri.path(), &body, self.clock.now());
                 self.struck(fault, answer, ses_error, ["TooManyRequestsException", "InternalServiceErrorException"]).await
             }
-            ("AmazonSSM", _) => Ok(self.parameters(&body)),
+            ("AmazonSSM", _) => Ok(self.parameters(operation, &body)),
+            _ if !self.guard.allows(role.as_deref(), || guard::of_tables(operation, &body)) => {
+                Ok(error("AccessDeniedException", json!({})))
+            }
             _ => self.tables(operation, &body).await,
         }
     }
@@ -122,13 +131,31 @@ impl Gate {
         }
     }
 
-    /// SSM's GetParameters, the only operation of it that anything asks for.
-    fn parameters(&self, body: &[u8]) -> Response<Full<Bytes>> {
+    /// What anything asks of SSM: GetParameters by functions, the others by an operator.
+    fn parameters(&self, operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
         let asked: Value = serde_json::from_slice(body).unwrap_or_default();
-        let known = self.parameters.lock().unwrap_or_else(PoisonError::into_inner);
-        let names = asked["Names"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let found: Vec<Value> = names.filter_map(|name| Some(json!({ "Name": name, "Value": known.get(name)? }))).collect();
-        tables::response(StatusCode::OK, json!({ "Parameters": found }).to_string())
+        let mut known = self.parameters.lock().unwrap_or_else(PoisonError::into_inner);
+        let name = asked["Name"].as_str().unwrap_or_default();
+        let answer = match (operation, asked["Value"].as_str()) {
+            ("GetParameters", _) => {
+                let names = asked["Names"].as_array().into_iter().flatten().filter_map(Value::as_str);
+                let found: Vec<Value> = names.filter_map(|name| Some(json!({ "Name": name, "Value": known.get(name)? }))).collect();
+                json!({ "Parameters": found })
+            }
+            ("PutParameter", Some(_)) if known.contains_key(name) && asked["Overwrite"] != true => {
+                return error("ParameterAlreadyExists", json!({}));
+            }
+            ("PutParameter", Some(value)) => {
+                known.insert(name.to_owned(), value.to_owned());
+                json!({ "Version": 1, "Tier": "Standard" })
+            }
+            ("DeleteParameter", _) => match known.remove(name) {
+                Some(_) => json!({}),
+                None => return error("ParameterNotFound", json!({})),
+            },
+            _ => return error("ValidationException", json!({})),
+        };
+        tables::response(StatusCode::OK, answer.to_string())
     }
 
     async fn tables(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
@@ -164,6 +191,14 @@ impl Gate {
     }
 
     async fn file(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
+        // The signature stands in a header, in a link, or in a form.
+        let signed = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let form = if request.method() == Method::POST { guard::head(request.body()) } else { "".into() };
+        let signers = [signed, request.uri().query().unwrap_or_default(), &form];
+        let role = signers.into_iter().find_map(|text| guard::role_in(text, &self.access_key));
+        if !self.guard.allows(role, || guard::of_files(&request)) {
+            return Ok(s3_error("AccessDenied", StatusCode::FORBIDDEN));
+        }
         let verb = match *request.method() {
             Method::PUT => "Put",
             Method::POST => "Post",

@@ -8,13 +8,17 @@ use std::{
     path::Path,
 };
 
-use common::{Clock, Setup};
+use common::{BadSetting, Clock, Setup};
 use domain::{CommitteeId, Email, Instant, Profile, UserId, committee::Committee, user::User};
 use identity::{NamedKey, chance, password::Hasher, token::PublicKey};
 use secrecy::{ExposeSecret, SecretString};
 use store::NewUser;
 
 use crate::{Trouble, cloud::Cloud};
+
+/// The keys that a data folder keeps.
+const KEYS: [&str; 7] =
+    ["TOKEN_PUBLIC_KEYS", "TOKEN_SIGNING_KEY", "SEALING_KEYS", "CURSOR_KEYS", "OUTBOX_KEYS", "EDGE_SECRETS", "CANARY_SIGN_IN"];
 
 /// The settings of one process: what the person set, what the cloud needs, and the keys.
 #[derive(Clone, Default)]
@@ -60,7 +64,9 @@ impl LocalSettings {
         self.set("TOKEN_SIGNING_KEY", signing.to_setting());
         self.set("SEALING_KEYS", NamedKey::generate("local").to_setting());
         self.set("CURSOR_KEYS", NamedKey::generate("local").to_setting());
-        self.set("OUTBOX_KEYS", NamedKey::generate("local").to_setting())
+        self.set("OUTBOX_KEYS", NamedKey::generate("local").to_setting());
+        self.set("EDGE_SECRETS", NamedKey::generate("local").to_setting());
+        self.set("CANARY_SIGN_IN", format!("canary@halqa.invalid {}", NamedKey::generate("local").to_setting()))
     }
 
     /// The keys of `folder`; new ones, readable by the owner alone, on the first start.
@@ -72,7 +78,6 @@ impl LocalSettings {
         let trouble = |what: &dyn std::fmt::Display| {
             Trouble::new(format!("The keys in {} cannot be used: {what}. Move the file away to begin anew.", file.display()))
         };
-        const KEYS: [&str; 5] = ["TOKEN_PUBLIC_KEYS", "TOKEN_SIGNING_KEY", "SEALING_KEYS", "CURSOR_KEYS", "OUTBOX_KEYS"];
         // A file from before a key was needed keeps the others.
         self.with_new_keys();
         if let Ok(text) = fs::read_to_string(&file) {
@@ -92,6 +97,23 @@ impl LocalSettings {
         Ok(self)
     }
 
+    /// Writes into `folder`, readable by the owner alone, what another process needs to work on `cloud` while it
+    /// runs: lines of `NAME=value`.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn tell(&self, cloud: &Cloud, folder: &Path) -> Result<(), Trouble> {
+        let file = folder.join("environment");
+        let unwritable = |error| Trouble::new(format!("{} cannot be written: {error}.", file.display()));
+        let names = cloud.settings().into_iter().map(|(name, _)| name).chain(KEYS);
+        let lines: String = names.filter_map(|name| Some(format!("{name}={}\n", self.get(name)?))).collect();
+        // Anew, so that nobody reads it by rights that an older file had.
+        let _ = fs::remove_file(&file);
+        let mut options = fs::OpenOptions::new();
+        let mut opened = options.write(true).create_new(true).mode(0o600).open(&file).map_err(unwritable)?;
+        opened.write_all(lines.as_bytes()).map_err(unwritable)
+    }
+
     /// The value of `name`.
     pub fn get(&self, name: &str) -> Option<String> {
         self.0.get(name).cloned()
@@ -100,6 +122,15 @@ impl LocalSettings {
     /// Everything, for a child process.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &String)> {
         self.0.iter()
+    }
+
+    /// What the routes of the function `role` are made of, who reaches `cloud` by a key of its own.
+    ///
+    /// # Errors
+    /// A setting that is missing or makes no sense.
+    pub fn setup_of(&self, role: &str, cloud: &Cloud, clock: Clock) -> Result<Setup, BadSetting> {
+        let key = cloud.key_of(role);
+        Setup::of_settings(&|name| if name == "AWS_ACCESS_KEY_ID" { Some(key.clone()) } else { self.get(name) }, clock)
     }
 
     /// What routes are made of.
@@ -143,7 +174,7 @@ pub async fn found(setup: &Setup, admin_email: &str, admin_password: &SecretStri
     let password_hash = Hasher::default().hash(admin_password).await.map_err(|error| Trouble::new(error.to_string()))?;
     let user = first_admin(email, committee.committee_id, now)?;
     // A folder with an administrator under another address is left as it is.
-    setup.store.found(&committee, &NewUser { user, password_hash }).await?;
+    setup.store.found(&committee, &NewUser { user, password_hash }, setup.store.transaction()).await?;
     Ok(())
 }
 

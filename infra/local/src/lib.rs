@@ -7,9 +7,11 @@ pub mod delivery;
 pub mod faults;
 pub mod front;
 mod gate;
+pub mod guard;
 pub mod home;
 pub mod pages;
 pub mod recorder;
+mod reference;
 pub mod seed;
 mod tables;
 pub mod uapi;
@@ -25,18 +27,26 @@ use common::{BadSetting, Edge, Setup};
 /// # Errors
 /// When a setting or a key is missing or malformed.
 pub fn house(setup: &Setup) -> Result<Edge, BadSetting> {
+    house_of(&|_| Ok(setup.clone()))
+}
+
+/// The same where each function is given what `setup_of` its name gives; `edge` is what all have in common.
+///
+/// # Errors
+/// When a setting or a key is missing or malformed.
+pub fn house_of(setup_of: &dyn Fn(&str) -> Result<Setup, BadSetting>) -> Result<Edge, BadSetting> {
     let router = Router::new()
-        .merge(auth::routes(setup)?)
-        .merge(committees::routes(setup)?)
-        .merge(courses::routes(setup)?)
-        .merge(cpanel::routes(setup)?)
-        .merge(fallback::routes(setup)?)
-        .merge(files::routes(setup)?)
-        .merge(otp::routes(setup)?)
-        .merge(sms::routes(setup)?)
-        .merge(team::routes(setup)?)
-        .merge(users::routes(setup)?);
-    Edge::new(setup, router)
+        .merge(auth::routes(&setup_of("auth")?)?)
+        .merge(committees::routes(&setup_of("committees")?)?)
+        .merge(courses::routes(&setup_of("courses")?)?)
+        .merge(cpanel::routes(&setup_of("cpanel")?)?)
+        .merge(fallback::routes(&setup_of("fallback")?)?)
+        .merge(files::routes(&setup_of("files")?)?)
+        .merge(otp::routes(&setup_of("otp")?)?)
+        .merge(sms::routes(&setup_of("sms")?)?)
+        .merge(team::routes(&setup_of("team")?)?)
+        .merge(users::routes(&setup_of("users")?)?);
+    Edge::new(&setup_of("edge")?, router)
 }
 
 /// Why the local cloud cannot run, in one sentence for the person in front of it.

@@ -64,6 +64,7 @@ async fn run(mode: Mode) -> Result<(), Trouble> {
     // whoever watches has less patience than an operator
     settings.set_default("SMS_CLAIM_SECONDS", "60");
     let clock = Clock::default();
+    settings.tell(&cloud, &folder)?;
     let setup = settings.setup(clock.clone())?;
     let email = settings.get("LOCAL_ADMIN_EMAIL").unwrap_or_else(|| "admin@example.org".to_owned());
     let password = settings.get("LOCAL_ADMIN_PASSWORD").unwrap_or_else(|| "local-admin-passphrase".to_owned());
@@ -117,6 +118,7 @@ fn welcome(port: u16, pages_port: u16, folder: &str, email: &str, password: &str
   Halqa is ready.
 
     API        http://127.0.0.1:{port}/api/v1  (and /api/dev)
+    Interface  http://127.0.0.1:{pages_port}/_local/api
     Inbox      http://127.0.0.1:{pages_port}/_local
     Sign-in    {email}  /  {password}
     Data       {folder}

@@ -12,7 +12,7 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header as header_
 use serde_json::{Value, json};
 use store::{Fault, Store};
 
-use crate::cloud::Cloud;
+use crate::{cloud::Cloud, reference};
 
 const PAGE: &str = include_str!("page.html");
 /// Stands in for the front end that links in mails lead to.
@@ -53,6 +53,11 @@ impl Pages {
                 StatusCode::FORBIDDEN,
                 &json!({ "error": "Only under 127.0.0.1 or localhost, and not from pages of other origins." }),
             );
+        }
+        if request.method() == Method::GET
+            && let Some(response) = reference::answer(path)
+        {
+            return response;
         }
         match (request.method(), path) {
             (&Method::GET, "/_local") => html(PAGE),

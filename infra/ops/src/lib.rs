@@ -1,88 +1,17 @@
 //! What an operator does to an environment, or to the embedded cloud.
 
-use common::{Failure, Setup};
-use domain::UserId;
-use identity::{
-    sealing::Sealer,
-    totp::{Secret, place_in_force},
-};
-use store::{DeadLetter, Fault, Store};
+mod bootstrap;
+mod dead_letters;
+mod keys;
+mod parameters;
+mod reseal;
+mod smoke;
+mod stage;
 
-/// How many secrets are looked up at once.
-const PAGE: u16 = 100;
-
-/// What re-sealing did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Resealed {
-    /// Secrets that are under the first key now.
-    pub done: usize,
-    /// Secrets that no key of ours opens: they stay as they are.
-    pub unreadable: usize,
-}
-
-/// Seals every secret at rest under the first of `SEALING_KEYS` that a later one of them sealed. After
-/// that the later ones may be dropped, once the codes of the last ten minutes are dead. May be run again
-/// and beside the running service: a secret that changes meanwhile is under the first key anyway.
-///
-/// # Errors
-/// When the keys are malformed or the store is out of reach; then what was done is done.
-pub async fn reseal(setup: &Setup) -> Result<Resealed, Failure> {
-    let (store, sealer) = (&setup.store, setup.keys.sealer()?);
-    let mut resealed = Resealed::default();
-    for kid in sealer.former_kids() {
-        loop {
-            let users = store.sealed_under(kid, PAGE).await?;
-            let before = resealed.done;
-            let mut unreadable = 0;
-            for user in &users {
-                match reseal_one(store, &sealer, *user).await? {
-                    true => resealed.done += 1,
-                    false => unreadable += 1,
-                }
-            }
-            // The list follows the table a moment later: what was just done may be listed once more.
-            if users.is_empty() || resealed.done == before {
-                resealed.unreadable += unreadable;
-                break;
-            }
-        }
-    }
-    Ok(resealed)
-}
-
-/// Whether the secret of `user` could be opened, or is gone.
-async fn reseal_one(store: &Store, sealer: &Sealer, user: UserId) -> Result<bool, Failure> {
-    let Some(otp) = store.otp(user).await? else { return Ok(true) };
-    let place = place_in_force(user);
-    let Ok(secret) = Secret::open(&otp.sealed, sealer, &place) else { return Ok(false) };
-    store.reseal_otp(user, &otp, &secret.seal(sealer, &place)?, sealer.kid()).await?;
-    Ok(true)
-}
-
-/// Work that the dispatcher has tried for a day without success, and tries no more; the longest dead first, a
-/// hundred at most.
-///
-/// # Errors
-/// When the store is out of reach.
-pub async fn dead_letters(setup: &Setup) -> Result<Vec<DeadLetter>, Fault> {
-    setup.store.dead_letters(setup.clock.now(), PAGE).await
-}
-
-/// Has the dispatcher try all dead letters again, or those alone whose key is `pk`: how many there were. What
-/// fails again for a day is dead again.
-///
-/// # Errors
-/// When the store is out of reach; then what was revived is.
-pub async fn replay(setup: &Setup, pk: Option<&str>) -> Result<usize, Fault> {
-    let (store, now) = (&setup.store, setup.clock.now());
-    let mut revived = 0;
-    loop {
-        let before = revived;
-        for letter in store.dead_letters(now, PAGE).await?.iter().filter(|letter| pk.is_none_or(|pk| pk == letter.pk)) {
-            revived += usize::from(store.revive(letter, now).await?);
-        }
-        if revived == before {
-            return Ok(revived);
-        }
-    }
-}
+pub use bootstrap::{First, bootstrap, make_canary};
+pub use dead_letters::{dead_letters, replay};
+pub use keys::{Kind, Made, announce, make, problems, replace, retire, take_into_use};
+pub use parameters::Parameters;
+pub use reseal::{Resealed, reseal};
+pub use smoke::{Check, smoke};
+pub use stage::Stage;

@@ -1,8 +1,21 @@
-//! `cargo ops reseal`, `cargo ops dead-letters`: see the README.
+//! `cargo ops <environment> <what>`: see infra/README.md.
 
-use std::process::ExitCode;
+use std::{collections::HashMap, fs, process::ExitCode};
 
-use common::{Clock, Setup, log_for_people};
+use canary::{SignIn, Visitor};
+use common::{Aws, Clock, Key, Setup, log_for_people};
+use ops::{First, Kind, Parameters, Stage};
+
+const USAGE: &str = "cargo ops <dev|staging|prod|local> …
+    keys                          makes the keys that are not there; existing ones stay
+    keys check [cpanel]           names those that are missing or do not fit; with the panel's token
+    keys announce|use|retire <k>  a new key follows an old one; <k>: signing sealing cursor outbox edge
+    keys replace <k>              at once, for one that somebody else may know; <k>: signing cursor
+    bootstrap <file.json>         the first committee and super admin, who gets a mail
+    canary                        the account that the canary signs in with
+    smoke <url>                   everything that a client meets at a deployed URL, such as https://…/api/v1
+    reseal                        secrets at rest move to the newest sealing key
+    dead-letters [replay [key]]   work that failed for a day";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -10,48 +23,132 @@ async fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
-        ["reseal"] => reseal().await,
-        ["dead-letters"] => dead_letters().await,
-        ["dead-letters", "replay"] => replay(None).await,
-        ["dead-letters", "replay", pk] => replay(Some(pk)).await,
-        _ => Err("There are `cargo ops reseal` and `cargo ops dead-letters`, which may be followed by `replay` and a key.".to_owned()),
+        [stage, words @ ..] => match stage.parse() {
+            Ok(stage) => run(stage, words).await,
+            Err(sentence) => Err(format!("{sentence}\n\n{USAGE}")),
+        },
+        [] => Err(USAGE.to_owned()),
     };
-    match outcome {
-        Ok(sentence) => {
-            say(&sentence);
-            ExitCode::SUCCESS
+    let (sentence, code) = match outcome {
+        Ok(sentence) => (sentence, ExitCode::SUCCESS),
+        Err(sentence) => (sentence, ExitCode::FAILURE),
+    };
+    say(&sentence);
+    code
+}
+
+async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
+    match words {
+        ["keys", ..] if stage == Stage::Local => Err("A laptop's keys stand in its data folder.".to_owned()),
+        ["keys"] => make_keys(stage).await,
+        ["keys", "check"] => check_keys(stage, &[]).await,
+        ["keys", "check", "cpanel"] => check_keys(stage, &[Key::CpanelToken]).await,
+        ["keys", verb, kind] => change_keys(stage, verb, kind.parse()?).await,
+        ["bootstrap", file] => bootstrap(stage, file).await,
+        ["canary"] => {
+            let setup = setup(stage, "canary", canary::KEYS).await?;
+            let sign_in = SignIn::of(&setup.keys).map_err(|problem| problem.to_string())?;
+            let made = ops::make_canary(&setup, &sign_in).await?;
+            Ok(if made { "The canary's account is made." } else { "The canary's account is there." }.to_owned())
         }
-        Err(sentence) => {
-            say(&sentence);
-            ExitCode::FAILURE
+        ["smoke", url] => smoke(stage, url).await,
+        ["reseal"] => {
+            let resealed = ops::reseal(&setup(stage, "users", users::KEYS).await?).await;
+            let resealed = resealed.map_err(|failure| format!("Re-sealing stopped: {failure:?}."))?;
+            Ok(format!("{} secrets were sealed anew; {} could not be opened.", resealed.done, resealed.unreadable))
         }
+        ["dead-letters"] => dead_letters(stage).await,
+        ["dead-letters", "replay"] => replay(stage, None).await,
+        ["dead-letters", "replay", pk] => replay(stage, Some(pk)).await,
+        _ => Err(USAGE.to_owned()),
     }
 }
 
-async fn reseal() -> Result<String, String> {
-    let setup = setup()?;
-    let resealed = ops::reseal(&setup).await.map_err(|failure| format!("Re-sealing stopped: {failure:?}."))?;
-    Ok(format!("{} secrets were sealed anew; {} could not be opened.", resealed.done, resealed.unreadable))
+async fn make_keys(stage: Stage) -> Result<String, String> {
+    let made = ops::make(&parameters(stage)?, stage, &Clock::default()).await?;
+    let lines: String = made.made.iter().map(|name| format!("made {name}\n")).collect();
+    Ok(format!("{lines}{} were made, {} stay as they were.", made.made.len(), made.kept))
 }
 
-async fn dead_letters() -> Result<String, String> {
-    let dead = ops::dead_letters(&setup()?).await.map_err(|fault| fault.to_string())?;
+async fn check_keys(stage: Stage, also: &[Key]) -> Result<String, String> {
+    let problems = ops::problems(&parameters(stage)?, stage, also).await?;
+    if problems.is_empty() { Ok("All keys are there.".to_owned()) } else { Err(problems.join("\n")) }
+}
+
+async fn change_keys(stage: Stage, verb: &str, kind: Kind) -> Result<String, String> {
+    let (parameters, clock) = (parameters(stage)?, Clock::default());
+    match verb {
+        "announce" => ops::announce(&parameters, stage, kind, &clock).await?,
+        "use" => ops::take_into_use(&parameters, stage, kind).await?,
+        "retire" => ops::retire(&parameters, stage, kind, &setup(stage, "users", users::KEYS).await?).await?,
+        "replace" => ops::replace(&parameters, stage, kind, &clock).await?,
+        _ => return Err(USAGE.to_owned()),
+    }
+    Ok("Done. Raise KeysEpoch and deploy, so that every function reads it.".to_owned())
+}
+
+async fn bootstrap(stage: Stage, file: &str) -> Result<String, String> {
+    let text = fs::read_to_string(file).map_err(|problem| format!("{file} cannot be read: {problem}."))?;
+    let first: First = serde_json::from_str(&text).map_err(|problem| format!("{file} makes no sense: {problem}."))?;
+    let email = ops::bootstrap(&setup(stage, "users", users::KEYS).await?, first).await?;
+    Ok(format!(
+        "Founded. {email} gets a mail with a code that sets the first password, good for ten minutes; another one comes by \
+         GET /users/reset-password?sendMethode=email&email={email}."
+    ))
+}
+
+async fn smoke(stage: Stage, url: &str) -> Result<String, String> {
+    // The settings know which URLs a password may be sent to.
+    let mut environment = environment();
+    environment.insert("CANARY_URL".to_owned(), url.to_owned());
+    let setup = setup_in(stage, environment, "canary", canary::KEYS).await?;
+    let sign_in = SignIn::of(&setup.keys).map_err(|problem| problem.to_string())?;
+    let checks = ops::smoke(&Visitor::new(setup.aws, url.to_owned()), &sign_in).await;
+    let failed = checks.iter().filter(|check| check.problem.is_some()).count();
+    for check in &checks {
+        say(&match &check.problem {
+            None => format!("  ok   {}", check.what),
+            Some(problem) => format!("  BAD  {}: {problem}", check.what),
+        });
+    }
+    if failed == 0 {
+        Ok(format!("{} of {} hold.", checks.len(), checks.len()))
+    } else {
+        Err(format!("{failed} of {} do not hold.", checks.len()))
+    }
+}
+
+async fn dead_letters(stage: Stage) -> Result<String, String> {
+    let dead = ops::dead_letters(&setup(stage, "users", &[]).await?).await.map_err(|fault| fault.to_string())?;
     let lines = dead.iter().map(|letter| format!("{}  since {}  {}\n", letter.pk, letter.since, letter.cause));
-    Ok(format!("{}{} dead letters.", lines.collect::<String>(), dead.len()))
+    let more = if dead.len() == 100 { " or more" } else { "" };
+    Ok(format!("{}{}{more} dead letters.", lines.collect::<String>(), dead.len()))
 }
 
-async fn replay(pk: Option<&str>) -> Result<String, String> {
-    let revived = ops::replay(&setup()?, pk).await.map_err(|fault| fault.to_string())?;
+async fn replay(stage: Stage, pk: Option<&str>) -> Result<String, String> {
+    let revived = ops::replay(&setup(stage, "users", &[]).await?, pk).await.map_err(|fault| fault.to_string())?;
     Ok(format!("{revived} dead letters are tried again."))
 }
 
-fn setup() -> Result<Setup, String> {
-    Setup::of_settings(&environment, Clock::default()).map_err(|problem| problem.to_string())
+/// The environment's tables, and those `keys` of `function` that are wanted.
+async fn setup(stage: Stage, function: &str, keys: &[Key]) -> Result<Setup, String> {
+    setup_in(stage, environment(), function, keys).await
+}
+
+async fn setup_in(stage: Stage, environment: HashMap<String, String>, function: &str, keys: &[Key]) -> Result<Setup, String> {
+    let settings = stage.settings(environment, function)?;
+    Setup::start(keys, 0, &|name| settings.get(name).cloned()).await.map_err(|problem| problem.to_string())
+}
+
+fn parameters(stage: Stage) -> Result<Parameters, String> {
+    let settings = stage.settings(environment(), "users")?;
+    let aws = Aws::new(&|name| settings.get(name).cloned()).map_err(|problem| problem.to_string())?;
+    Ok(Parameters::new(aws, Clock::default()))
 }
 
 #[expect(clippy::disallowed_methods, reason = "the operator's program reads its own environment, once")]
-fn environment(name: &str) -> Option<String> {
-    std::env::var(name).ok()
+fn environment() -> HashMap<String, String> {
+    std::env::vars().collect()
 }
 
 #[expect(clippy::print_stdout, reason = "this is what an operator at a terminal reads")]

@@ -169,6 +169,14 @@ impl Aws {
     /// When no answer came, with what is known of the request.
     pub async fn send(&self, service: &str, mut request: Request<Bytes>, patience: Duration, now: Instant) -> Result<Answer, NoAnswer> {
         self.sign(&mut request, service, now).map_err(NoAnswer::NeverSent)?;
+        self.fetch(request, patience).await
+    }
+
+    /// Sends `request` once as it is, to whom it names, and reads the answer, in `patience` at most.
+    ///
+    /// # Errors
+    /// When no answer came, with what is known of the request.
+    pub async fn fetch(&self, request: Request<Bytes>, patience: Duration) -> Result<Answer, NoAnswer> {
         let request = request.map(SdkBody::from).try_into().map_err(|error| NoAnswer::NeverSent(format!("{error}")))?;
         let answered = async {
             let answer = self.connector.call(request).await.map_err(no_answer)?;
@@ -192,8 +200,20 @@ impl Aws {
             .body(Bytes::from(body))
             .map_err(|error| error.to_string())?;
         let answer = self.send(service, request, OPERATION, now).await.map_err(|problem| problem.to_string())?;
-        if answer.status == StatusCode::OK { Ok(answer.body) } else { Err(format!("status {}", answer.status.as_u16())) }
+        if answer.status == StatusCode::OK {
+            Ok(answer.body)
+        } else {
+            Err(format!("status {} {}", answer.status.as_u16(), name(&answer.body)))
+        }
     }
+}
+
+/// The name of the error that `body` tells of, such as `AccessDeniedException`; its sentence may say more than a
+/// log should.
+fn name(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let named = text.split_once("\"__type\"").and_then(|(_, rest)| rest.split('"').nth(1));
+    named.and_then(|name| name.rsplit('#').next()).unwrap_or("without a name").to_owned()
 }
 
 /// Only a connection that could not be opened proves that nothing left.

@@ -15,6 +15,7 @@ use domain::{
     Instant, Profile, SessionId, UserId,
     agent::Agent,
     committee::Committee,
+    login_activity::Place,
     permissions::{Reach, Right},
     session::Session,
     user::{Account, User},
@@ -38,6 +39,8 @@ pub struct Client {
     pub network: String,
     /// What its User-Agent says.
     pub agent: Agent,
+    /// Where it is, when the content network in front of the service says so.
+    pub place: Place,
 }
 
 impl Client {
@@ -51,7 +54,7 @@ impl Client {
             }
         };
         let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        Self { ip, network, agent: Agent::of(agent) }
+        Self { ip, network, agent: Agent::of(agent), place: Place::default() }
     }
 }
 

@@ -29,11 +29,18 @@ pub enum Key {
     /// `OUTBOX_KEYS`: what messages wait under; the first seals. Its own key, so that what sends them
     /// can open nothing else.
     Outbox,
+    /// `EDGE_SECRETS`: what the content network in front of the gateway shows. Asked for where `EDGE` is on.
+    Edge,
     /// `CPANEL_TOKEN`: what opens the hosting account's panel. It may be missing, as the panel may.
     CpanelToken,
+    /// `CANARY_SIGN_IN`: the address and the password that the canary signs in with.
+    Canary,
 }
 
 impl Key {
+    const ALL: [Self; 8] =
+        [Self::TokenSigning, Self::TokenPublic, Self::Sealing, Self::Cursor, Self::Outbox, Self::Edge, Self::CpanelToken, Self::Canary];
+
     const fn setting(self) -> &'static str {
         match self {
             Self::TokenSigning => "TOKEN_SIGNING_KEY",
@@ -41,16 +48,19 @@ impl Key {
             Self::Sealing => "SEALING_KEYS",
             Self::Cursor => "CURSOR_KEYS",
             Self::Outbox => "OUTBOX_KEYS",
+            Self::Edge => "EDGE_SECRETS",
             Self::CpanelToken => "CPANEL_TOKEN",
+            Self::Canary => "CANARY_SIGN_IN",
         }
     }
 
-    /// The parameter below `KEYS_PATH`, `/halqa/<stage>/<function>`; what is public stands beside
-    /// the functions, in `/halqa/<stage>/public`.
-    fn parameter(self, path: &str) -> String {
+    /// The parameter below `KEYS_PATH`, `/halqa/<stage>/<function>`; what is public, or the same for all, stands
+    /// beside the functions, in `/halqa/<stage>/public` and `/halqa/<stage>/edge`.
+    pub fn parameter(self, path: &str) -> String {
         let stage = path.rsplit_once('/').map_or(path, |(stage, _)| stage);
         match self {
             Self::TokenPublic => format!("{stage}/public/{}", self.setting()),
+            Self::Edge => format!("{stage}/edge/{}", self.setting()),
             _ => format!("{path}/{}", self.setting()),
         }
     }
@@ -69,6 +79,18 @@ struct Parameter {
     value: SecretString,
 }
 
+/// Those of the parameters `names`, ten at most, that are in SSM
+/// (<https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_GetParameters.html>).
+///
+/// # Errors
+/// When SSM does not answer, or refuses, in words that go on after "SSM: ".
+pub async fn parameters(aws: &Aws, names: &[String], now: Instant) -> Result<HashMap<String, SecretString>, String> {
+    let body = json!({ "Names": names, "WithDecryption": true }).to_string();
+    let answer = aws.call("ssm", "AmazonSSM.GetParameters", body, now).await?;
+    let answer: Parameters = serde_json::from_slice(&answer).map_err(|_| "the answer makes no sense".to_owned())?;
+    Ok(answer.parameters.into_iter().map(|parameter| (parameter.name, parameter.value)).collect())
+}
+
 /// The keys that this process may have.
 #[derive(Clone)]
 pub struct Keys(HashMap<&'static str, SecretString>);
@@ -76,24 +98,20 @@ pub struct Keys(HashMap<&'static str, SecretString>);
 impl Keys {
     /// The keys that stand in settings.
     pub fn from_settings(lookup: &dyn Fn(&str) -> Option<String>) -> Self {
-        let all = [Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Cursor, Key::Outbox, Key::CpanelToken];
-        Self(all.into_iter().filter_map(|key| Some((key.setting(), lookup(key.setting())?.into()))).collect())
+        Self(Key::ALL.into_iter().filter_map(|key| Some((key.setting(), lookup(key.setting())?.into()))).collect())
     }
 
-    /// `wanted` from SSM below the path that the setting `KEYS_PATH` names, in one GetParameters
-    /// (<https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_GetParameters.html>);
-    /// from the settings themselves when there is no such path.
+    /// `wanted` from SSM below the path that the setting `KEYS_PATH` names, in one request; from the settings
+    /// themselves when there is no such path.
     pub(crate) async fn read(wanted: &[Key], aws: &Aws, lookup: Lookup<'_>, now: Instant) -> Result<Self, BadSetting> {
         let Some(path) = lookup("KEYS_PATH").filter(|path| !path.is_empty()) else { return Ok(Self::from_settings(lookup)) };
         let names: Vec<String> = wanted.iter().map(|key| key.parameter(path.trim_end_matches('/'))).collect();
-        let body = json!({ "Names": names, "WithDecryption": true }).to_string();
         let unreadable = |problem| BadSetting::new("KEYS_PATH", format!("could not be read from SSM: {problem}"));
-        let answer = aws.call("ssm", "AmazonSSM.GetParameters", body, now).await.map_err(unreadable)?;
-        let answer: Parameters = serde_json::from_slice(&answer).map_err(|_| unreadable("the answer makes no sense".to_owned()))?;
+        let mut there = parameters(aws, &names, now).await.map_err(unreadable)?;
         let mut keys = HashMap::new();
         for (key, name) in wanted.iter().zip(names) {
-            match answer.parameters.iter().find(|parameter| parameter.name == name) {
-                Some(found) => drop(keys.insert(key.setting(), found.value.clone())),
+            match there.remove(&name) {
+                Some(found) => drop(keys.insert(key.setting(), found)),
                 None if *key == Key::CpanelToken => {}
                 None => return Err(BadSetting::new(&name, "is not in SSM")),
             }
@@ -144,14 +162,35 @@ impl Keys {
         self.sealer_under(Key::Outbox.setting())
     }
 
+    /// What the content network in front of the gateway may show.
+    ///
+    /// # Errors
+    /// When the keys are missing or malformed.
+    pub(crate) fn edge(&self) -> Result<Vec<NamedKey>, BadSetting> {
+        self.list(Key::Edge.setting())
+    }
+
     /// What opens the hosting account's panel.
     ///
     /// # Errors
     /// When it is missing.
     pub fn cpanel_token(&self) -> Result<SecretString, BadSetting> {
-        let setting = Key::CpanelToken.setting();
-        let token = self.0.get(setting).filter(|token| !token.expose_secret().is_empty());
-        token.cloned().ok_or_else(|| BadSetting::new(setting, "is missing"))
+        self.secret(Key::CpanelToken)
+    }
+
+    /// What the canary signs in with.
+    ///
+    /// # Errors
+    /// When it is missing.
+    pub fn canary(&self) -> Result<SecretString, BadSetting> {
+        self.secret(Key::Canary)
+    }
+
+    fn secret(&self, key: Key) -> Result<SecretString, BadSetting> {
+        let setting = key.setting();
+        // Whoever puts it there from a file may have put the end of its line there, too.
+        let secret = self.0.get(setting).map(|secret| secret.expose_secret().trim()).filter(|secret| !secret.is_empty());
+        secret.map(SecretString::from).ok_or_else(|| BadSetting::new(setting, "is missing"))
     }
 
     fn sealer_under(&self, setting: &'static str) -> Result<Sealer, BadSetting> {

@@ -16,15 +16,18 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{BadSetting, Edge, Failure, Key, Refusal, Setup, log_as_json, settings::environment};
 
+/// Connections that one request uses side by side: limit, session, user, committee.
+pub const CONNECTIONS: usize = 4;
+
 /// Runs `routes` on Lambda: reads the environment and the `keys` that it asks for, opens
 /// connections, and answers events until the process is ended.
 ///
 /// # Errors
 /// A setting that is missing or makes no sense, in one sentence that names it.
 pub async fn serve(keys: &[Key], routes: fn(&Setup) -> Result<Router, BadSetting>) -> Result<(), lambda_runtime::Error> {
-    log_as_json();
+    log_as_json(environment("METRICS_NAMESPACE"));
     let edge = async {
-        let setup = Setup::start(keys, &environment).await?;
+        let setup = Setup::start(keys, CONNECTIONS, &environment).await?;
         Edge::new(&setup, routes(&setup)?)
     };
     let edge = edge.await.inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
@@ -32,13 +35,14 @@ pub async fn serve(keys: &[Key], routes: fn(&Setup) -> Result<Router, BadSetting
     lambda_runtime::run(service_fn(answer)).await
 }
 
-/// Runs what `make` makes on Lambda without HTTP: `handle` answers events of `E` until the process is
-/// ended.
+/// Runs what `make` makes on Lambda without HTTP: opens `connections` to the tables, and has `handle` answer
+/// events of `E` until the process is ended. What `handle` fails with fails the invocation, which Lambda counts.
 ///
 /// # Errors
 /// A setting that is missing or makes no sense, in one sentence that names it.
 pub async fn serve_events<T, E, A, F>(
     keys: &[Key],
+    connections: usize,
     make: fn(&Setup) -> Result<T, BadSetting>,
     handle: fn(T, E) -> F,
 ) -> Result<(), lambda_runtime::Error>
@@ -46,12 +50,12 @@ where
     T: Clone,
     E: DeserializeOwned,
     A: Serialize,
-    F: Future<Output = A>,
+    F: Future<Output = Result<A, lambda_runtime::Error>>,
 {
-    log_as_json();
-    let made = async { make(&Setup::start(keys, &environment).await?) };
+    log_as_json(environment("METRICS_NAMESPACE"));
+    let made = async { make(&Setup::start(keys, connections, &environment).await?) };
     let made = made.await.inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
-    let answer = |event: LambdaEvent<E>| async { Ok::<_, lambda_runtime::Error>(handle(made.clone(), event.payload).await) };
+    let answer = |event: LambdaEvent<E>| async { handle(made.clone(), event.payload).await };
     lambda_runtime::run(service_fn(answer)).await
 }
 

@@ -140,7 +140,7 @@ impl Sessions {
             ip: client.ip.to_string(),
             agent: client.agent.clone(),
         };
-        let activity = LoginActivity::new(user.user_id, client.ip.to_string(), client.agent.clone(), now);
+        let activity = LoginActivity::new(user.user_id, client.ip.to_string(), client.place.clone(), client.agent.clone(), now);
         let is_new = !arrival.activity.is_empty() && arrival.activity.iter().all(|entry| entry.agent != client.agent);
         if is_new {
             let news = News::NewDevice { agent: client.agent.clone(), ip: client.ip.to_string(), at: now };

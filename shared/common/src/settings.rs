@@ -61,6 +61,10 @@ pub struct Settings {
     pub file_quota_bytes: u64,
     /// `FILES_BUCKET`: where files and images lie.
     pub files_bucket: Option<String>,
+    /// `EDGE`: whether a content network stands in front of the gateway, which names whoever calls; `off`.
+    pub has_edge: bool,
+    /// `CANARY_URL`: what the canary calls, with the prefix.
+    pub canary_url: Option<String>,
     /// `CPANEL_URL`: where the hosting account's panel is, without which there is none.
     pub cpanel_url: Option<String>,
     /// `CPANEL_USER`: the account's name there.
@@ -137,6 +141,8 @@ impl Settings {
             file_max_bytes: number(lookup, "FILE_MAX_BYTES", 100_000_000)?,
             file_quota_bytes: number(lookup, "FILE_QUOTA_BYTES", 1_000_000_000)?,
             files_bucket: lookup("FILES_BUCKET").filter(|bucket| !bucket.is_empty()),
+            canary_url: url(lookup, "CANARY_URL")?,
+            has_edge: has_edge(lookup)?,
             cpanel_url: url(lookup, "CPANEL_URL")?,
             cpanel_user: lookup("CPANEL_USER").filter(|user| !user.is_empty()),
             cpanel_root_domains: root_domains(lookup)?,
@@ -197,6 +203,14 @@ fn registration(lookup: Lookup<'_>) -> Result<Registration, BadSetting> {
     text.parse().map_err(|problem| BadSetting::new("REGISTRATION", problem))
 }
 
+fn has_edge(lookup: Lookup<'_>) -> Result<bool, BadSetting> {
+    match lookup("EDGE").as_deref() {
+        Some("on") => Ok(true),
+        None | Some("off") => Ok(false),
+        Some(_) => Err(BadSetting::new("EDGE", "must be on or off")),
+    }
+}
+
 fn root_domains(lookup: Lookup<'_>) -> Result<Vec<RootDomain>, BadSetting> {
     list(lookup, "CPANEL_ROOT_DOMAINS", "", "must be domains such as example.org, separated by commas")
 }
@@ -231,6 +245,7 @@ mod tests {
             ("SMS_COUNTRY_CODES", ""),
             ("SMS_SENDER_IDS", "Halqa,Federation12"),
             ("SMS_RATE_PER_SECOND", "0"),
+            ("EDGE", "yes"),
             ("CPANEL_URL", "http://cpanel.example.org:2083"),
             ("CPANEL_ROOT_DOMAINS", "example.org,"),
             ("CPANEL_ROOT_DOMAINS", "example"),

@@ -5,9 +5,6 @@ use store::Store;
 
 use crate::{Clock, Key, Keys, Settings};
 
-/// Connections that one request uses side by side: limit, session, user, committee.
-const CONNECTIONS: usize = 4;
-
 /// Everything that routes are made of.
 #[derive(Clone)]
 pub struct Setup {
@@ -24,15 +21,17 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// What a function starts with: reads its settings, then fetches `keys` from SSM and opens
-    /// connections, side by side.
+    /// What a function starts with: reads its settings, then fetches `keys` from SSM and opens `connections` to
+    /// the tables, side by side.
     ///
     /// # Errors
     /// The first setting or key that is missing or makes no sense.
-    pub async fn start(keys: &[Key], lookup: &dyn Fn(&str) -> Option<String>) -> Result<Self, BadSetting> {
+    pub async fn start(keys: &[Key], connections: usize, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Self, BadSetting> {
         let (settings, aws, clock) = (Settings::read(lookup)?, Aws::new(lookup)?, Clock::default());
         let store = store(&aws, &settings);
-        let (keys, ()) = tokio::join!(Keys::read(keys, &aws, lookup, clock.now()), store.open_connections(CONNECTIONS));
+        let edge = settings.has_edge.then_some(&Key::Edge);
+        let keys: Vec<Key> = keys.iter().chain(edge).copied().collect();
+        let (keys, ()) = tokio::join!(Keys::read(&keys, &aws, lookup, clock.now()), store.open_connections(connections));
         Ok(Self { settings, aws, store, keys: keys?, clock })
     }
 

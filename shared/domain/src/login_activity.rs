@@ -17,7 +17,21 @@ pub struct LoginActivity {
     pub user_id: UserId,
     /// The caller's address.
     pub ip: String,
-    /// Two letters.
+    /// Where the caller was.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What the caller signed in with.
+    #[serde(flatten)]
+    pub agent: Agent,
+    /// When.
+    pub created_at: Instant,
+}
+
+/// Where a caller is, as far as somebody knows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Place {
+    /// Two letters. Nobody says it today.
     pub continent: Option<String>,
     /// ISO 3166-1 alpha-2.
     pub country_code: Option<String>,
@@ -27,36 +41,17 @@ pub struct LoginActivity {
     pub city: Option<String>,
     /// The region's name.
     pub region: Option<String>,
-    /// The network's owner.
+    /// The network's owner. Nobody says it today.
     pub isp: Option<String>,
-    /// What the caller signed in with.
-    #[serde(flatten)]
-    pub agent: Agent,
     /// Degrees north.
     pub lat: Option<f64>,
     /// Degrees east.
     pub lon: Option<f64>,
-    /// When.
-    pub created_at: Instant,
 }
 
 impl LoginActivity {
-    /// The sign-in of `user_id` at `now` from `ip`.
-    pub fn new(user_id: UserId, ip: String, agent: Agent, now: Instant) -> Self {
-        Self {
-            login_activity_id: u64::try_from(now.unix_milliseconds()).unwrap_or(0) * 1000,
-            user_id,
-            ip,
-            continent: None,
-            country_code: None,
-            country: None,
-            city: None,
-            region: None,
-            isp: None,
-            agent,
-            lat: None,
-            lon: None,
-            created_at: now,
-        }
+    /// The sign-in of `user_id` at `now` from `ip` in `place`.
+    pub fn new(user_id: UserId, ip: String, place: Place, agent: Agent, now: Instant) -> Self {
+        Self { login_activity_id: u64::try_from(now.unix_milliseconds()).unwrap_or(0) * 1000, user_id, ip, place, agent, created_at: now }
     }
 }

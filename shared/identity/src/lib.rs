@@ -14,6 +14,7 @@ use std::{fmt, str::FromStr};
 
 use data_encoding::BASE64;
 use secrecy::{ExposeSecret, SecretSlice};
+use subtle::ConstantTimeEq;
 
 /// A named key of 32 bytes, written `kid:base64`. The name goes with everything that the key
 /// makes, so that keys can follow each other.
@@ -33,6 +34,11 @@ impl NamedKey {
     /// The key in the form that [`FromStr`] reads. It is a secret.
     pub fn to_setting(&self) -> String {
         format!("{}:{}", self.kid, BASE64.encode(self.bytes.expose_secret()))
+    }
+
+    /// Whether `shown` is this key in that form; how long it takes says nothing of how much is right.
+    pub fn is(&self, shown: &[u8]) -> bool {
+        self.to_setting().as_bytes().ct_eq(shown).into()
     }
 
     fn bytes(&self) -> [u8; 32] {

@@ -83,7 +83,7 @@
 //! | `WORD#<word>`, entries | search: at most 500 × 0.2 KB = 100 KB, read eventually: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
 //! | the same | publishing: 2 units for the entry, 1 for the count | 333 courses that have one word in common |
 //! | `USER#<id>` | `POST /files`: 2 units for the usage | 500 files of one person |
-//! | `BULK` in `due` | a message that waits, is claimed and leaves: 4 units | 250 messages, 25 times the rate that SNS is asked at |
+//! | `BULK` in `due` | a message that waits, is leased, claimed and leaves: 6 units | 160 messages, 16 times the rate that SNS is asked at |
 //! | `FILES`, `WORDS` in `due` | a file or course that comes and goes: 2 units | 500 of each, in the whole service |
 //!
 //! The table itself begins at 4,000 write and 12,000 read units and doubles when it has to; so the whole

@@ -104,13 +104,12 @@ impl Store {
         }
     }
 
-    /// Writes the first committee and the first super admin in one transaction, unless there has
-    /// been a super admin before: whether it did.
+    /// Writes the first committee and the first super admin in one transaction with what stands in `founding`,
+    /// unless there has been a super admin before: whether it did.
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn found(&self, committee: &Committee, admin: &NewUser) -> Result<bool, Fault> {
-        let mut founding = self.transaction();
+    pub async fn found(&self, committee: &Committee, admin: &NewUser, mut founding: Transaction) -> Result<bool, Fault> {
         let mut admins = keys::admins().item();
         admins.insert("ids".to_owned(), AttributeValue::Ss(vec![admin.user.user_id.to_string()]));
         founding.put_new(Part::Admins, &keys::admins(), admins)?;

@@ -1,4 +1,4 @@
-use common::{Refusal, Setup};
+use common::{CONNECTIONS, Refusal, Setup};
 use serde_json::json;
 use tests::World;
 
@@ -38,14 +38,14 @@ async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
         ("CPANEL_USER", None),
         ("CPANEL_USER", Some("a b")),
         ("CPANEL_TOKEN", None),
-        ("CPANEL_TOKEN", Some("rubbish\n")),
+        ("CPANEL_TOKEN", Some("rub\nbish")),
         ("CPANEL_ROOT_DOMAINS", Some("example")),
     ] {
         let lookup = |asked: &str| if asked == name { value.map(str::to_owned) } else { world.try_setting(asked) };
         let setup = Setup::of_settings(&lookup, world.clock().clone());
         let problem = setup.and_then(|setup| cpanel::routes(&setup)).map(|_| ()).unwrap_err().to_string();
         assert!(problem.starts_with(&format!("The setting {name} ")) && problem.ends_with('.'), "{problem}");
-        assert!(!problem.contains("rubbish"), "{problem}");
+        assert!(!problem.contains("rubbish") && !problem.contains("bish"), "{problem}");
     }
 }
 
@@ -59,7 +59,7 @@ async fn its_token_comes_from_its_own_path_and_may_be_missing_where_there_is_no_
             "CPANEL_URL" => url.map(str::to_owned),
             _ => world.try_setting(name),
         };
-        let setup = Setup::start(cpanel::KEYS, &lookup).await.map_err(|problem| problem.to_string())?;
+        let setup = Setup::start(cpanel::KEYS, CONNECTIONS, &lookup).await.map_err(|problem| problem.to_string())?;
         cpanel::routes(&setup).map(|_| ()).map_err(|problem| problem.to_string())
     };
     world.cloud().put_parameter("/halqa/test/public/TOKEN_PUBLIC_KEYS", &world.setting("TOKEN_PUBLIC_KEYS"));

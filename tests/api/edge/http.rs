@@ -134,6 +134,28 @@ async fn the_local_pages_are_for_this_machine_and_no_other_origin() {
 }
 
 #[tokio::test]
+async fn the_page_of_the_interface_comes_whole_from_this_machine() {
+    let world = World::new().await;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
+    for (path, kind) in [
+        ("", "text/html; charset=utf-8"),
+        ("/", "text/html; charset=utf-8"),
+        ("/openapi.yaml", "application/yaml"),
+        ("/swagger-ui-bundle.js", "text/javascript; charset=utf-8"),
+        ("/swagger-ui.css", "text/css; charset=utf-8"),
+    ] {
+        let answer = send(Request::get(format!("http://{address}/_local/api{path}")).body(Full::default()).unwrap()).await;
+        assert_eq!((answer.status().as_u16(), answer.headers()["content-type"].to_str().unwrap()), (200, kind), "{path}");
+        let policy = answer.headers()["content-security-policy"].to_str().unwrap();
+        assert!(policy.contains("default-src 'none'") && !policy.contains("http"), "{policy}");
+    }
+    let foreign = Request::get(format!("http://{address}/_local/api/openapi.yaml")).header("origin", "http://localhost:3000");
+    assert_eq!(send(foreign.body(Full::default()).unwrap()).await.status(), 403);
+}
+
+#[tokio::test]
 async fn faults_are_set_seen_and_cleared_by_http() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

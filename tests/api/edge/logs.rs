@@ -120,3 +120,18 @@ async fn the_panels_token_is_never_logged() {
     assert!(!text.contains(&world.setting("CPANEL_TOKEN")), "{text}");
     assert!(text.contains("cPanel refuses user and token with status 401"), "{text}");
 }
+
+#[tokio::test]
+async fn who_did_not_sign_in_is_counted_and_who_did_is_not() {
+    let world = World::new().await;
+    let (lines, _guard) = capture();
+    let stranger = world.stranger();
+    stranger.login("admin@example.org", PASSWORD).await;
+    stranger.get("/nowhere").await;
+    let failures = || lines.read().iter().filter(|line| line["metric"] == "SignInFailures").count();
+    assert_eq!(failures(), 0);
+    stranger.login("admin@example.org", "wrong").await;
+    stranger.get("/auth/passwordless?code=123456").await;
+    stranger.post("/otp/verify", json!({ "code": "123456" })).await;
+    assert_eq!(failures(), 3);
+}

@@ -2,6 +2,7 @@ mod bodies;
 mod effects;
 mod events;
 mod faults;
+mod front;
 mod fuzz;
 mod headers;
 mod http;

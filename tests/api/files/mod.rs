@@ -49,7 +49,7 @@ async fn fetch(url: &str) -> (u16, http::HeaderMap, Bytes) {
 }
 
 /// A file that `person` has sent and that is ready: its identifier.
-async fn kept(person: &Person, wish: Value, content: &[u8]) -> String {
+pub(crate) async fn kept(person: &Person, wish: Value, content: &[u8]) -> String {
     let announced = person.post("/files", wish).await.tells(Message::FileCreated);
     assert_eq!(send(&announced["upload"], content).await, 204);
     let id = announced["file"]["fileID"].as_str().unwrap().to_owned();

@@ -1,0 +1,36 @@
+//! `/_local/api`: the interface's document as a page on which it can be tried, drawn by Swagger UI. All of
+//! it is in this binary: nothing is fetched from elsewhere.
+
+use bytes::Bytes;
+use http::{HeaderValue, Response, header};
+
+const PAGE: &str = include_str!("reference/page.html");
+/// The document that the tests hold every answer against.
+const DOCUMENT: &str = include_str!("../../openapi.yaml");
+/// These two as npm has them; `infra/check-client` compares.
+const SCRIPT: &str = include_str!("reference/swagger-ui-bundle.js");
+const STYLE: &str = include_str!("reference/swagger-ui.css");
+
+/// Swagger UI draws its icons as `data:` and shows a picture that was answered as `blob:`.
+const POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What stands at `path`, if it belongs to the page.
+pub(crate) fn answer(path: &str) -> Option<Response<Bytes>> {
+    let (kind, text) = match path {
+        "/_local/api" => ("text/html; charset=utf-8", PAGE),
+        "/_local/api/openapi.yaml" => ("application/yaml", DOCUMENT),
+        "/_local/api/swagger-ui-bundle.js" => ("text/javascript; charset=utf-8", SCRIPT),
+        "/_local/api/swagger-ui.css" => ("text/css; charset=utf-8", STYLE),
+        _ => return None,
+    };
+    let mut response = Response::new(Bytes::from_static(text.as_bytes()));
+    for (name, value) in [
+        (header::CONTENT_TYPE, kind),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    Some(response)
+}
