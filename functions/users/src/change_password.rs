@@ -61,7 +61,7 @@ pub(crate) async fn change_password(
 /// Another change of the account is nobody who was faster.
 async fn replace(users: &Users, mut user: User, session: &Session, old_hash: &str, new_hash: &str, now: Instant) -> Result<bool, Failure> {
     for _ in 0..crate::TRIES {
-        let after = user.changed(|user| user.epoch += 1);
+        let after = user.changed(User::throw_out);
         let mut change = users.store.transaction();
         change.change_password(user.user_id, old_hash, new_hash)?;
         change.keep_session(session, &Session { epoch: after.epoch, ..session.clone() })?;

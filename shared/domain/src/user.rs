@@ -107,6 +107,13 @@ impl User {
         after
     }
 
+    /// Ends all sessions for one whose owner has a new password, and with them what was asked for in one of them:
+    /// an address that a thief would have comes into force no more.
+    pub fn throw_out(&mut self) {
+        self.epoch += 1;
+        self.pending_email = None;
+    }
+
     /// Whether this is one of those of whom one must remain.
     pub fn is_active_super_admin(&self) -> bool {
         self.is_active && self.profile == Profile::SuperAdmin

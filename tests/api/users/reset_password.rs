@@ -121,3 +121,16 @@ async fn it_takes_a_session() {
     let world = World::new().await;
     world.stranger().put("/users/reset-password", json!([])).await.refuses(Refusal::BadAuthCombination);
 }
+
+#[tokio::test]
+async fn an_address_that_was_asked_for_in_another_session_does_not_come_into_force_after_it() {
+    let world = World::new().await;
+    let owner = world.member().await;
+    let thief = world.signed_in(owner.user().clone()).await;
+    let own = format!("/users/{}", owner.user().user_id);
+    thief.put(&own, json!({ "email": "voleur@example.org" })).await.tells(Message::UserUpdated);
+    let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });
+    owner.put("/users/reset-password", change(PASSWORD, NEW)).await.tells(Message::PasswordChanged);
+    thief.put("/users/email-verification", proof).await.refuses(Refusal::VerificationInvalid);
+    assert_eq!(world.user(owner.user().user_id).await.email, owner.user().email);
+}

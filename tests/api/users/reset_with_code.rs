@@ -160,3 +160,33 @@ async fn a_closed_account_gets_no_code_and_cannot_finish_with_one() {
     ask(&world.stranger(), "email", email).await.tells(Message::ResetCodeSent);
     assert_eq!(world.mails(email).await.len(), 1);
 }
+
+/// Somebody at the owner's open session asks for an address of his own, and confirms it after the owner threw him out.
+#[tokio::test]
+async fn an_address_that_a_thief_asked_for_does_not_come_into_force_after_the_reset() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let email = member.user().email.as_str();
+    let own = format!("/users/{}", member.user().user_id);
+    member.put(&own, json!({ "email": "voleur@example.org" })).await.tells(Message::UserUpdated);
+    let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });
+    ask(&world.stranger(), "email", email).await.tells(Message::ResetCodeSent);
+    let code = world.mailed_code(email).await;
+    reset(&world.stranger(), wish(email, &code)).await.tells(Message::PasswordChanged);
+    world.stranger().put("/users/email-verification", proof).await.refuses(Refusal::VerificationInvalid);
+    world.stranger().login(email, NEW).await.tells(Message::LoginSuccess);
+}
+
+/// Whoever registers with somebody's address and a number of his own keeps no way in when its owner comes.
+#[tokio::test]
+async fn a_number_that_was_proved_before_the_mailbox_gets_no_codes_after_the_reset() {
+    let world = World::new().await;
+    let user = world.account(&Someone::with(Profile::Member).unverified().reached_at("216", "20123456")).await;
+    ask(&world.stranger(), "email", user.email.as_str()).await.tells(Message::ResetCodeSent);
+    let code = world.mailed_code(user.email.as_str()).await;
+    reset(&world.stranger(), wish(user.email.as_str(), &code)).await.tells(Message::PasswordChanged);
+    let asked = json!({ "email": user.email, "sendMethode": "sms" });
+    world.stranger().post("/auth/passwordless", asked).await.tells(Message::PasswordlessSent);
+    assert_eq!(world.texts("+21620123456").await.len(), 0);
+    assert_eq!(world.mails(user.email.as_str()).await.len(), 3, "the code, the news, and the code to sign in with");
+}
