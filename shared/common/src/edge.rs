@@ -62,9 +62,11 @@ enum Target {
 }
 
 impl Target {
-    /// What nobody may keep a copy of: what is told of accounts, and links that are good for minutes.
+    /// What nobody may keep a copy of: what is told of accounts and of what was done and sent, of the hosting
+    /// account, and links that are good for minutes.
     fn is_fleeting(&self) -> bool {
-        matches!(self, Self::Path(path) if ["/auth", "/files", "/otp", "/users"].iter().any(|start| path.starts_with(start)))
+        let fleeting = ["/audit", "/auth", "/cpanel", "/files", "/otp", "/sms", "/team", "/users"];
+        matches!(self, Self::Path(path) if fleeting.iter().any(|start| path.starts_with(start)))
     }
 }
 

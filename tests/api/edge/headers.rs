@@ -134,12 +134,16 @@ async fn a_refusal_or_a_write_is_never_a_304() {
 }
 
 #[tokio::test]
-async fn accounts_are_never_stored_and_lists_may_be() {
+async fn what_is_personal_is_never_stored_and_public_lists_may_be() {
     let world = World::new().await;
     let member = world.member().await;
     let user = format!("/users/{}", member.user().user_id);
-    for path in ["/auth/check", "/auth/nowhere", "/users/x", &user, "/otp/nowhere"] {
+    for path in ["/auth/check", "/auth/nowhere", "/users/x", &user, "/otp/nowhere", "/sms", "/team/x", "/files/my-files"] {
         assert_eq!(member.get(path).await.header("cache-control"), "no-store", "{path}");
+    }
+    let admin = world.admin().await;
+    for path in ["/audit", "/sms/opt-outs", "/cpanel/db"] {
+        assert_eq!(admin.get(path).await.header("cache-control"), "no-store", "{path}");
     }
     assert_eq!(member.get("/committees").await.header("cache-control"), "");
 }
