@@ -10,14 +10,14 @@ use crate::{
     sealing::{Sealer, Unsealable, authenticated},
 };
 
-/// Letters that secrets and recovery codes are made of: no two look alike. 32 of them, so a byte maps evenly.
+/// Letters that recovery codes are made of: no two look alike. 32 of them, so a byte maps evenly.
 const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 /// How many recovery codes a person has.
 pub const RECOVERY_CODES: usize = 10;
 
-/// A secret of 20 ASCII letters, 100 bits of chance; its hexadecimal, ASCII and Base32 forms are
-/// forms of the same bytes.
+/// A secret of 20 visible ASCII signs, 131 bits of chance (RFC 4226 §4 R6 asks for 128); its hexadecimal,
+/// ASCII and Base32 forms are forms of the same bytes.
 #[derive(Clone)]
 pub struct Secret([u8; 20]);
 
@@ -27,13 +27,20 @@ impl Secret {
         Self::from_chance(&chance::bytes())
     }
 
-    /// The secret that `chance` makes.
+    /// The secret that `chance` makes: the last 20 digits of that number, written with the 94 signs from `!` to
+    /// `~`. Of 256 bits, 125 are left over, so no secret is likelier than another.
     fn from_chance(chance: &[u8; 32]) -> Self {
-        let mut secret = [0; 20];
-        for (letter, byte) in secret.iter_mut().zip(chance) {
-            *letter = LETTERS[usize::from(byte % 32)];
-        }
-        Self(secret)
+        let mut number = *chance;
+        let digit = |_| {
+            let rest = number.iter_mut().fold(0, |rest, byte| {
+                let part = rest << 8 | u16::from(*byte);
+                // below 94 × 256 by construction
+                *byte = u8::try_from(part / 94).unwrap_or(u8::MAX);
+                part % 94
+            });
+            b'!' + u8::try_from(rest).unwrap_or_default()
+        };
+        Self(std::array::from_fn(digit))
     }
 
     /// The secret sealed for `place`.
@@ -182,6 +189,21 @@ mod tests {
         for malformed in ["", "28708", "2870822", "28708a", "٢٨٧٠٨٢", " 287082", "+87082"] {
             assert_eq!(secret.step_of(malformed, Instant::from_unix_milliseconds(59_000), 0), None, "{malformed}");
         }
+    }
+
+    #[test]
+    fn a_secret_is_made_of_all_visible_signs() {
+        let chance = |end: [u8; 2]| {
+            let mut chance = [0; 32];
+            chance[30..].copy_from_slice(&end);
+            Secret::from_chance(&chance).0
+        };
+        // the last digit comes first
+        assert_eq!(&chance([0, 93])[..3], b"~!!");
+        assert_eq!(&chance([0, 94])[..3], b"!\"!");
+        assert_eq!(&chance([0x22, 0x84])[..3], b"!!\"", "94 × 94");
+        let signs: std::collections::HashSet<u8> = (0..200).flat_map(|_| Secret::generate().0).collect();
+        assert_eq!(signs, (b'!'..=b'~').collect());
     }
 
     #[test]
