@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
+use common::Refusal;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{PASSWORD, World};
@@ -134,4 +135,21 @@ async fn who_did_not_sign_in_is_counted_and_who_did_is_not() {
     stranger.get("/auth/passwordless?code=123456").await;
     stranger.post("/otp/verify", json!({ "code": "123456" })).await;
     assert_eq!(failures(), 3);
+}
+
+#[tokio::test]
+async fn what_a_client_writes_stands_in_no_line_and_a_refusal_says_whose_it_was() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let (lines, _guard) = capture();
+    let liar = member.with("user-agent", "forged\" }").with("x-forwarded-for", "forged");
+    let path = "/api/v1/users/forged%0d%0a%7B%22message%22%3A%22request%22%7D?forged=%0aforged";
+    liar.send(http::Method::GET, path, "".into()).await.refuses(Refusal::UserNotFound);
+    member.post("/committees", json!({ "nameLatin": "forged\r\n" })).await.refuses(Refusal::Forbidden);
+    let all = lines.read();
+    assert!(!all.iter().any(|line| line.to_string().contains("forged")), "{all:?}");
+    let requests: Vec<&Value> = all.iter().filter(|line| line["message"] == "request" && line["status"].is_number()).collect();
+    let told: Vec<(&Value, &Value)> = requests.iter().map(|line| (&line["route"], &line["status"])).collect();
+    assert_eq!(told, [(&json!("/users/{userId}"), &json!(404)), (&json!("/committees"), &json!(403))]);
+    assert!(requests.iter().all(|line| line["user_id"] == json!(member.user().user_id)));
 }
