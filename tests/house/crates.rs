@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, process::Command};
 
 use crate::{files, functions, read};
 
-fn dependencies(manifest: &str) -> BTreeSet<String> {
+pub(crate) fn dependencies(manifest: &str) -> BTreeSet<String> {
     let text = read(manifest);
     let section = text.split("[dependencies]").nth(1).unwrap().split("\n[").next().unwrap();
     section.lines().filter_map(|line| line.split(['.', ' ', '=']).next()).filter(|name| !name.is_empty()).map(str::to_owned).collect()

@@ -5,6 +5,7 @@ mod crates;
 mod document;
 mod events;
 mod keys;
+mod security;
 mod template;
 mod words;
 

@@ -68,17 +68,3 @@ fn every_setting_is_in_the_readme() {
         assert!(readme.contains(&format!("`{name}`")), "{name} is not in the README");
     }
 }
-
-#[test]
-fn every_test_that_the_security_tables_name_is_there() {
-    let tables = read("shared/identity/README.md");
-    let mut sources = files("tests/api", ".rs");
-    sources.extend(files("shared", ".rs"));
-    let names: Vec<&str> = tables.split('`').filter(|word| word.contains("::") && !word.contains(['/', ' ', '…', '{'])).collect();
-    assert!(names.len() > 30, "{names:?}");
-    for name in names {
-        let function = name.rsplit("::").next().unwrap();
-        let is_there = sources.iter().any(|(_, text)| text.contains(&format!("fn {function}")) || text.contains(function));
-        assert!(is_there, "{name} is named in shared/identity/README.md and is not there");
-    }
-}
