@@ -1,6 +1,7 @@
 //! How a function starts on Lambda: settings from the environment, keys from SSM.
 
 use common::{CONNECTIONS, Edge, Key, Setup};
+use local::faults::Mode;
 use tests::World;
 
 const KEYS: &[Key] = auth::KEYS;
@@ -67,4 +68,25 @@ async fn ssm_out_of_reach_is_told() {
     };
     let problem = Setup::start(KEYS, CONNECTIONS, &lookup).await.err().unwrap().to_string();
     assert!(problem.starts_with("The setting KEYS_PATH could not be read from SSM"), "{problem}");
+}
+
+#[tokio::test]
+async fn a_store_that_is_out_of_reach_stops_no_start() {
+    let world = World::new().await;
+    let days =
+        [("nobody listens", None), ("refuses", Some(Mode::Refuse)), ("throttles", Some(Mode::Throttle)), ("is silent", Some(Mode::Silent))];
+    for (day, mode) in days {
+        world.heal();
+        if let Some(mode) = mode {
+            world.strike_with(mode);
+        }
+        let lookup = |name: &str| match name {
+            "AWS_ENDPOINT_URL" if mode.is_none() => Some("http://127.0.0.1:9".to_owned()),
+            _ => world.try_setting(name),
+        };
+        let setup = Setup::start(KEYS, CONNECTIONS, &lookup).await.unwrap_or_else(|problem| panic!("{day}: {problem}"));
+        let edge = Edge::new(&setup, auth::routes(&setup).unwrap()).unwrap();
+        let preflight = http::Request::options("/api/v1/auth/check").body(bytes::Bytes::new()).unwrap();
+        assert_eq!(edge.answer(preflight, "10.0.0.1".parse().unwrap()).await.status(), 204, "{day}");
+    }
 }

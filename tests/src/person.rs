@@ -88,6 +88,18 @@ impl Person {
         self.json().send(Method::POST, &format!("/api/v1{path}"), body.to_string().into()).await
     }
 
+    /// The same, asked again while the answer is a 503, as whoever sends an `Idempotency-Key` may; ten times at most.
+    pub async fn post_until_answered(&self, path: &str, body: Value) -> Answer {
+        let mut answer = self.post(path, body.clone()).await;
+        for _ in 0..9 {
+            if answer.status != 503 {
+                break;
+            }
+            answer = self.post(path, body.clone()).await;
+        }
+        answer
+    }
+
     /// PUT of JSON below `/api/v1`.
     pub async fn put(&self, path: &str, body: Value) -> Answer {
         self.json().send(Method::PUT, &format!("/api/v1{path}"), body.to_string().into()).await

@@ -121,10 +121,11 @@ async fn the_same_key_and_body_send_once_however_many_call() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = sender(&world).await.with("idempotency-key", "inscription-17");
     let wish = json!({ "to": NUMBER, "message": "Bonjour" });
-    let answers = join_all((0..50).map(|_| admin.post("/sms/single", wish.clone()))).await;
+    let answers = join_all((0..50).map(|_| admin.post_until_answered("/sms/single", wish.clone()))).await;
     let bodies: BTreeSet<_> = answers.iter().map(|answer| (answer.status, answer.body.clone())).collect();
     assert_eq!(bodies.len(), 1, "{bodies:?}");
-    assert_eq!(answers.iter().filter(|answer| answer.header("idempotent-replayed") == "true").count(), 49);
+    // The one that was first may have been told nothing, and have asked again.
+    assert!(answers.iter().filter(|answer| answer.header("idempotent-replayed") == "true").count() >= 49);
     world.deliver().await;
     assert_eq!(texts(&world).len(), 1);
     world.clock().advance(Duration::from_secs(86_300));
