@@ -4,6 +4,7 @@
 
 use std::{net::IpAddr, time::Duration};
 
+use bench::say;
 use common::Setup;
 use domain::{CommitteeId, Email, UserId, user::User};
 use identity::{chance, password::Hasher};
@@ -12,7 +13,7 @@ use serde_json::json;
 use store::NewUser;
 use tokio::time::Instant;
 
-use crate::{PASSWORD, request, say};
+use crate::{PASSWORD, request};
 
 /// Timings of each kind.
 const TIMINGS: usize = 200;

@@ -1,112 +1,99 @@
-//! Closed loops of keep-alive clients, each at an address of its own.
+//! Keep-alive clients, each at an address of its own, and what their times add up to.
 
 use std::{
+    error::Error,
     net::{Ipv4Addr, SocketAddr},
     time::Duration,
 };
 
 use bytes::Bytes;
-use http::{Request, header};
+use http::{Request, StatusCode, header};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{
-    client::legacy::{Client, connect::HttpConnector},
-    rt::TokioExecutor,
+    client::legacy::{self, connect::HttpConnector},
+    rt::{TokioExecutor, TokioTimer},
 };
 use local::Trouble;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
-const CLIENTS: usize = 8;
+use crate::trouble;
 
-/// A request to repeat.
-#[derive(Clone, Copy)]
-pub(crate) struct Target<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) address: SocketAddr,
-    pub(crate) method: &'a str,
-    pub(crate) path: &'a str,
-    pub(crate) token: &'a str,
-    pub(crate) body: &'a str,
-    /// How many a round sends.
-    pub(crate) requests: usize,
+/// Nobody waits longer: then a Lambda function has come to its end, too.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// What the service promises of an idle connection, and a little less.
+const IDLE: Duration = Duration::from_secs(4);
+
+/// One client with connections of its own, which stay open.
+pub struct Client(legacy::Client<HttpConnector, Full<Bytes>>);
+
+/// What came back.
+pub struct Answer {
+    /// The status.
+    pub status: StatusCode,
+    /// The body, whole.
+    pub body: Bytes,
+    /// From the first byte that left to the last that came.
+    pub took: Duration,
 }
 
-/// What was seen.
-#[derive(Default)]
-pub(crate) struct Figures {
-    together: Vec<Duration>,
-    alone: Vec<Duration>,
-    took: Duration,
+impl Client {
+    /// The client with this number, which calls from 127.0.0.1 and the addresses after it.
+    pub fn new(number: usize) -> Self {
+        let mut connector = HttpConnector::new();
+        let [.., third, last] = u32::try_from(number + 1).unwrap_or(1).to_be_bytes();
+        connector.set_local_address(Some(Ipv4Addr::new(127, 0, third, last).into()));
+        connector.set_nodelay(true);
+        let mut builder = legacy::Client::builder(TokioExecutor::new());
+        // A connection that is cut is seen, and not made good in silence.
+        builder.retry_canceled_requests(false).pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
+        Self(builder.build(connector))
+    }
+
+    /// The answer to `request`.
+    ///
+    /// # Errors
+    /// When none came in ten seconds, or half of one.
+    pub async fn send(&self, request: Request<Full<Bytes>>) -> Result<Answer, Trouble> {
+        let start = Instant::now();
+        let answered = async {
+            let answer = self.0.request(request).await.map_err(|error| cause(&error))?;
+            let status = answer.status();
+            let body = answer.into_body().collect().await.map_err(|error| cause(&error))?.to_bytes();
+            Ok(Answer { status, body, took: start.elapsed() })
+        };
+        timeout(PATIENCE, answered).await.map_err(|_| Trouble::new("no answer came in ten seconds"))?
+    }
 }
 
-impl Figures {
-    pub(crate) fn percentile(&self, percent: usize) -> Duration {
-        percentile(&self.together, percent)
+/// The innermost of what `error` tells.
+fn cause(error: &dyn Error) -> Trouble {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
     }
-
-    /// The median of one client alone.
-    pub(crate) fn alone(&self) -> Duration {
-        percentile(&self.alone, 50)
-    }
-
-    pub(crate) fn per_second(&self) -> f64 {
-        self.together.len() as f64 / self.took.as_secs_f64()
-    }
+    trouble(innermost)
 }
 
-fn percentile(durations: &[Duration], percent: usize) -> Duration {
+/// A request to the service at `address`; an empty `token` is none.
+///
+/// # Errors
+/// When `method`, `path` or `token` are malformed.
+pub fn request(address: SocketAddr, method: &str, path: &str, token: &str, body: &str) -> Result<Request<Full<Bytes>>, Trouble> {
+    let mut request = Request::builder().method(method).uri(format!("http://{address}{path}"));
+    if !token.is_empty() {
+        request = request.header(header::AUTHORIZATION, token);
+    }
+    request.body(Full::from(body.to_owned())).map_err(trouble)
+}
+
+/// That which `percent` of `durations` do not exceed.
+pub fn percentile(durations: &[Duration], percent: usize) -> Duration {
     let mut sorted = durations.to_vec();
-    sorted.sort();
+    sorted.sort_unstable();
     sorted.get(sorted.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default()
 }
 
-/// One round of `target`: eight clients together, then one alone with a tenth as many requests.
-pub(crate) async fn run(target: &Target<'_>, figures: &mut Figures) -> Result<(), Trouble> {
-    let start = Instant::now();
-    let clients: Vec<_> = (0..CLIENTS)
-        .map(|number| {
-            let request = request(target);
-            let (requests, client) = (target.requests / CLIENTS, client(number));
-            tokio::spawn(async move { repeat(&client, request?, requests).await })
-        })
-        .collect();
-    for client in clients {
-        figures.together.extend(client.await.map_err(|error| Trouble::new(error.to_string()))??);
-    }
-    figures.took += start.elapsed();
-    figures.alone.extend(repeat(&client(CLIENTS), request(target)?, (target.requests / 10).max(4)).await?);
-    Ok(())
-}
-
-type Loopback = Client<HttpConnector, Full<Bytes>>;
-
-fn client(number: usize) -> Loopback {
-    let mut connector = HttpConnector::new();
-    let last = u8::try_from(number + 1).unwrap_or(1);
-    connector.set_local_address(Some(Ipv4Addr::new(127, 0, 1, last).into()));
-    connector.set_nodelay(true);
-    Client::builder(TokioExecutor::new()).build(connector)
-}
-
-fn request(target: &Target<'_>) -> Result<Request<Full<Bytes>>, Trouble> {
-    let mut request = Request::builder().method(target.method).uri(format!("http://{}{}", target.address, target.path));
-    if !target.token.is_empty() {
-        request = request.header(header::AUTHORIZATION, target.token);
-    }
-    let body = Full::from(target.body.to_owned());
-    request.body(body).map_err(|error| Trouble::new(error.to_string()))
-}
-
-async fn repeat(client: &Loopback, request: Request<Full<Bytes>>, requests: usize) -> Result<Vec<Duration>, Trouble> {
-    let mut durations = Vec::with_capacity(requests);
-    for _ in 0..requests {
-        let start = Instant::now();
-        let answer = client.request(request.clone()).await.map_err(|error| Trouble::new(error.to_string()))?;
-        let status = answer.status();
-        answer.into_body().collect().await.map_err(|error| Trouble::new(error.to_string()))?;
-        durations.push(start.elapsed());
-        if status.is_server_error() || status == http::StatusCode::TOO_MANY_REQUESTS {
-            return Err(Trouble::new(format!("a request was answered with {status}")));
-        }
-    }
-    Ok(durations)
+/// `duration` in milliseconds.
+pub fn milliseconds(duration: Duration) -> f64 {
+    duration.as_secs_f64() * 1000.0
 }

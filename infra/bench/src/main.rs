@@ -6,10 +6,11 @@
 
 mod enumeration;
 mod hello;
-mod load;
+mod rounds;
 
 use std::{net::SocketAddr, time::Duration};
 
+use bench::{load::milliseconds, say};
 use bytes::Bytes;
 use common::{Clock, Edge, Spent};
 use http::{Request, header};
@@ -17,7 +18,7 @@ use local::{Trouble, cloud::Cloud, front, home, home::LocalSettings, house};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use load::{Figures, Target, run};
+use rounds::{Figures, Target, run};
 
 const EMAIL: &str = "admin@example.org";
 const PASSWORD: &str = "sept grenadiers en fleur";
@@ -105,10 +106,6 @@ async fn report(what: &str, hello: SocketAddr, cloud: &Cloud) -> Result<(), Trou
     Ok(())
 }
 
-fn milliseconds(duration: Duration) -> f64 {
-    duration.as_secs_f64() * 1000.0
-}
-
 /// One request without a network, for its cost.
 async fn answer(edge: &Edge, method: &str, path: &str, token: &str, body: &str) -> Result<http::Response<Bytes>, Trouble> {
     let request = request(method, path, token, body)?;
@@ -126,9 +123,4 @@ fn request(method: &str, path: &str, token: &str, body: &str) -> Result<Request<
         request = request.header(header::AUTHORIZATION, token);
     }
     request.body(Bytes::from(body.to_owned())).map_err(|error| Trouble::new(error.to_string()))
-}
-
-#[expect(clippy::print_stdout, reason = "the table is what this command is for")]
-fn say(line: &str) {
-    println!("{line}");
 }

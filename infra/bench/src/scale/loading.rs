@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bench::grouped;
 use domain::{
     CourseId,
     course::{Outline, State},
@@ -15,10 +16,7 @@ use domain::{
 use local::{Trouble, cloud::Cloud};
 use serde_json::Value;
 
-use crate::{
-    catalogue::{Catalogue, middle, unique},
-    table::grouped,
-};
+use crate::catalogue::{Catalogue, middle, unique};
 
 /// So many courses are loaded at once.
 const BATCH: usize = 2_000;

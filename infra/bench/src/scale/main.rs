@@ -6,13 +6,14 @@
 
 mod catalogue;
 mod loading;
-mod plot;
+mod picture;
 mod requests;
 mod table;
 mod words;
 
 use std::{fs, net::Ipv4Addr, path::Path};
 
+use bench::{grouped, say, trouble};
 use bytes::Bytes;
 use common::{Clock, Edge, Setup};
 use domain::{CommitteeId, committee::Committee};
@@ -61,7 +62,7 @@ async fn main() -> Result<(), Trouble> {
         let loaded = shelf.fill(&cloud, *size)?;
         // What the machine has still to write is nobody's time.
         fs::File::open(folder.path().join("dynamodb.sqlite")).and_then(|file| file.sync_all()).map_err(trouble)?;
-        say(&format!("{} courses: {loaded}", table::grouped(*size)));
+        say(&format!("{} courses: {loaded}", grouped(*size)));
         let middle = shelf.middle(*size)?;
         requests::ask(&asker, *size, &middle, &mut rows).await?;
     }
@@ -71,7 +72,7 @@ async fn main() -> Result<(), Trouble> {
     if is_whole {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         fs::write(here.join("scale.md"), table::page(&markdown)).map_err(trouble)?;
-        fs::write(here.join("scale.svg"), plot::svg(&sizes, &rows)).map_err(trouble)?;
+        fs::write(here.join("scale.svg"), picture::svg(&sizes, &rows)).map_err(trouble)?;
     }
     match rows.iter().find(|row| row.spread() > TOLERANCE) {
         None => Ok(()),
@@ -113,13 +114,4 @@ async fn answer(edge: &Edge, method: &str, path: &str, token: &str, body: String
         return Err(Trouble::new(format!("{path} answered {}", String::from_utf8_lossy(answer.body()))));
     }
     Ok(answer)
-}
-
-fn trouble(error: impl std::fmt::Display) -> Trouble {
-    Trouble::new(error.to_string())
-}
-
-#[expect(clippy::print_stdout, reason = "the table is what this command is for")]
-fn say(line: &str) {
-    println!("{line}");
 }

@@ -85,7 +85,7 @@ pub(crate) async fn ask(asker: &Asker, size: u64, middle: &Middle, rows: &mut Ve
 impl Asker {
     async fn body(&self, path: &str) -> Result<Value, Trouble> {
         let answer = answer(&self.edge, "GET", &format!("/api/v1/courses/{path}"), &self.token, String::new()).await?;
-        serde_json::from_slice(answer.body()).map_err(crate::trouble)
+        serde_json::from_slice(answer.body()).map_err(bench::trouble)
     }
 
     async fn measure(&self, path: &str) -> Result<Figure, Trouble> {

@@ -2,20 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::{FULL, requests::Row};
+use bench::grouped;
 
-/// `number` with a comma every three digits.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+use crate::{FULL, requests::Row};
 
 /// Read units of each row at each size, and below them what the sizes differ by in time.
 pub(crate) fn markdown(sizes: &[u64], rows: &[Row]) -> String {

@@ -2,14 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use bench::{process::Process, say, trouble};
 use common::{Clock, Edge, Spent};
 use local::{Trouble, home::LocalSettings};
 use serde_json::json;
 
-use crate::{
-    say,
-    stage::{Stage, ask, trouble},
-};
+use crate::stage::{Stage, ask};
 
 /// The word by which this program starts itself as the function.
 pub(crate) const FUNCTION: &str = "function";
@@ -30,7 +28,8 @@ pub(crate) async fn function() -> Result<(), Trouble> {
     let settings = LocalSettings::of_environment();
     let (setup, token) = (settings.setup(Clock::default())?, settings.get(TOKEN).unwrap_or_default());
     let edge = Edge::new(&setup, sms::routes(&setup)?)?;
-    let before = peak();
+    let peak = || Process::of(std::process::id()).memory().map(|memory| memory.peak);
+    let before = peak()?;
     let texts: Vec<_> =
         (0..1000).map(|number| json!({ "to": format!("+216201{number:05}"), "variables": { "name": format!("Amel {number}") } })).collect();
     let numbers: Vec<String> = (0..1000).map(|number| format!("+216201{number:05}")).collect();
@@ -56,13 +55,6 @@ pub(crate) async fn function() -> Result<(), Trouble> {
         let (median, longest) = (milliseconds(took.len() / 2), milliseconds(took.len() - 1));
         say(&format!("| {what} | {median:.0} | {longest:.0} | {} | {} | {} |", cost.round_trips, cost.reads, cost.writes));
     }
-    say(&format!("\nmost memory of the process: {} MB, {before} MB before the first call", peak()));
+    say(&format!("\nmost memory of the process: {} MB, {before} MB before the first call", peak()?));
     Ok(())
-}
-
-/// Megabytes that this process had at most (`VmHWM` in proc(5)).
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) / 1024
 }

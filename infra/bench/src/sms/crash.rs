@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use bench::{say, trouble};
 use local::{
     Trouble,
     chance::Chance,
@@ -13,10 +14,7 @@ use local::{
 use store::keys::BULK_DUE;
 use tokio::time::{Instant, sleep};
 
-use crate::{
-    say,
-    stage::{DISPATCHER, Stage, trouble},
-};
+use crate::stage::{DISPATCHER, Stage};
 
 const KILLS: usize = 50;
 /// Dispatchers at once.

@@ -21,7 +21,7 @@ fn main() -> Result<(), Trouble> {
     // What this program starts of itself runs as it does on Lambda, on one thread.
     let is_on_lambda = [stage::DISPATCHER, accept::FUNCTION].contains(&words.first().map_or("", String::as_str));
     let mut runtime = if is_on_lambda { Builder::new_current_thread() } else { Builder::new_multi_thread() };
-    runtime.enable_all().build().map_err(stage::trouble)?.block_on(run(&words))
+    runtime.enable_all().build().map_err(bench::trouble)?.block_on(run(&words))
 }
 
 async fn run(words: &[String]) -> Result<(), Trouble> {
@@ -41,9 +41,4 @@ async fn run(words: &[String]) -> Result<(), Trouble> {
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, Trouble> {
     text.parse().map_err(|_| Trouble::new(format!("{text} is no whole number.")))
-}
-
-#[expect(clippy::print_stdout, reason = "the figures are what this command is for")]
-fn say(line: &str) {
-    println!("{line}");
 }

@@ -2,16 +2,14 @@
 
 use std::time::Duration;
 
+use bench::{say, trouble};
 use dispatcher::Dispatcher;
 use domain::Instant;
 use local::{Trouble, delivery};
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::{
-    say,
-    stage::{DISPATCHER, Stage, trouble},
-};
+use crate::stage::{DISPATCHER, Stage};
 
 const RATE: usize = 20;
 const DISPATCHERS: usize = 8;

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, net::Ipv4Addr, process::Stdio, time::Duration};
 
+use bench::trouble;
 use bytes::Bytes;
 use common::{Clock, Edge, Setup};
 use dispatcher::Dispatcher;
@@ -24,10 +25,6 @@ pub(crate) struct Stage {
     settings: LocalSettings,
     edge: Edge,
     _folder: TempDir,
-}
-
-pub(crate) fn trouble(error: impl std::fmt::Display) -> Trouble {
-    Trouble::new(error.to_string())
 }
 
 impl Stage {
