@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use bench::trouble;
 use flate2::{Compression, write::DeflateEncoder};
 use local::Trouble;
 use serde_json::Value;
@@ -17,7 +18,6 @@ use crate::{
     measure::{Case, Whose},
     process::Program,
     stage::Stage,
-    trouble,
 };
 
 /// The functions that are measured when nobody names others.

@@ -16,6 +16,7 @@ mod tls;
 
 use std::{fs, path::Path, time::Duration};
 
+use bench::{say, trouble};
 use identity::password::Hasher;
 use local::Trouble;
 use tokio::{runtime::Builder, time::Instant};
@@ -100,13 +101,4 @@ async fn hash() -> Result<Vec<Duration>, Trouble> {
 
 fn of(case: &Case, trouble: &Trouble) -> Trouble {
     Trouble::new(format!("{}: {trouble}", case.name))
-}
-
-fn trouble(error: impl std::fmt::Display) -> Trouble {
-    Trouble::new(error.to_string())
-}
-
-#[expect(clippy::print_stdout, reason = "the table is what this command is for")]
-fn say(line: &str) {
-    println!("{line}");
 }

@@ -8,14 +8,13 @@ use std::{
     time::Duration,
 };
 
+use bench::trouble;
 use local::Trouble;
 use nix::{
     sched::{CpuSet, sched_setaffinity},
     time::{ClockId, clock_getcpuclockid},
     unistd::Pid,
 };
-
-use crate::trouble;
 
 /// What is started: a program, its arguments and everything in its environment.
 #[derive(Clone)]

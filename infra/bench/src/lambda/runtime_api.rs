@@ -2,6 +2,7 @@
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc, time::Duration};
 
+use bench::trouble;
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt, Full};
@@ -17,8 +18,6 @@ use tokio::{
     task::AbortHandle,
     time::{Instant, timeout},
 };
-
-use crate::trouble;
 
 /// Longer than anything here takes, a share of a CPU included.
 const PATIENCE: Duration = Duration::from_secs(60);

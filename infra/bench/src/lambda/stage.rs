@@ -3,6 +3,7 @@
 
 use std::{fs, net::Ipv4Addr, path::PathBuf};
 
+use bench::trouble;
 use bytes::Bytes;
 use common::{Clock, Key};
 use http::{Request, header};
@@ -10,7 +11,7 @@ use local::{Trouble, cloud::Cloud, home, home::LocalSettings, house, seed};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::{ROOT, tls::Front, trouble};
+use crate::{ROOT, tls::Front};
 
 /// Whom the event `login` is of.
 const EMAIL: &str = "admin@example.org";
