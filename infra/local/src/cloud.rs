@@ -181,10 +181,17 @@ impl Cloud {
     /// # Errors
     /// When there is no such table.
     pub fn items(&self, table: &str) -> Result<Vec<Value>, Trouble> {
-        let request = request(json!({ "TableName": table }))?;
-        let scan = self.database.scan(request).map_err(|error| Trouble::new(error.to_string()))?;
-        let items = serde_json::to_value(scan).map_err(|error| Trouble::new(error.to_string()))?;
-        Ok(items["Items"].as_array().cloned().unwrap_or_default())
+        let mut items = Vec::new();
+        let mut asked = json!({ "TableName": table });
+        loop {
+            let scan = self.database.scan(request(asked.clone())?).map_err(|error| Trouble::new(error.to_string()))?;
+            let mut page = serde_json::to_value(scan).map_err(|error| Trouble::new(error.to_string()))?;
+            items.extend(page["Items"].as_array_mut().map(std::mem::take).unwrap_or_default());
+            asked["ExclusiveStartKey"] = page["LastEvaluatedKey"].take();
+            if asked["ExclusiveStartKey"].is_null() {
+                return Ok(items);
+            }
+        }
     }
 
     /// Puts `items`, in DynamoDB's JSON, into `table` all at once, over whatever stands at their keys and past

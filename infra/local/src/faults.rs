@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -25,7 +25,7 @@ pub enum Service {
 }
 
 /// What goes wrong.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
     /// Answers after `delayMs`.
@@ -100,30 +100,51 @@ impl Fault {
     }
 }
 
-/// The bad days that are on. Cloning shares them.
+/// The bad days that are on, and how often one was felt. Cloning shares them.
 #[derive(Debug, Clone, Default)]
-pub struct Faults(Arc<Mutex<BTreeMap<Service, Fault>>>);
+pub struct Faults(Arc<Mutex<Days>>);
+
+#[derive(Debug, Default)]
+struct Days {
+    on: BTreeMap<Service, Fault>,
+    struck: BTreeMap<(Service, Mode), u64>,
+}
 
 impl Faults {
     /// Has `faults` happen and no others.
     pub fn set(&self, faults: BTreeMap<Service, Fault>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = faults;
+        self.days().on = faults;
+    }
+
+    /// Has `fault` happen to `service`, whatever happens to the others, unless something does so already.
+    pub fn add(&self, service: Service, fault: Fault) {
+        self.days().on.entry(service).or_insert(fault);
     }
 
     /// What is left.
     pub fn left(&self) -> BTreeMap<Service, Fault> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.days().on.clone()
+    }
+
+    /// How many requests each kind has happened to.
+    pub fn struck(&self) -> BTreeMap<(Service, Mode), u64> {
+        self.days().struck.clone()
     }
 
     /// What happens to this request, if anything; uses up one of its times.
     pub(crate) fn strike(&self, service: Service, operation: &str) -> Option<Fault> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let fault = all.get_mut(&service).filter(|fault| fault.happens_to(operation) && fault.times != Some(0))?;
+        let mut days = self.days();
+        let fault = days.on.get_mut(&service).filter(|fault| fault.happens_to(operation) && fault.times != Some(0))?;
         fault.times = fault.times.map(|times| times - 1);
         let struck = fault.clone();
         if struck.times == Some(0) {
-            all.remove(&service);
+            days.on.remove(&service);
         }
+        *days.struck.entry((service, struck.mode)).or_default() += 1;
         Some(struck)
+    }
+
+    fn days(&self) -> MutexGuard<'_, Days> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
