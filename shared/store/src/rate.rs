@@ -9,6 +9,10 @@ use serde::Deserialize;
 
 use crate::{Fault, Store, keys, table::number};
 
+/// Nobody waits so long for a slot. A row that goes further began in a process whose clock is ahead, and begins anew: the
+/// rate may double until the clocks agree, but no message waits until they do.
+const TOO_FAR: Duration = Duration::from_secs(10);
+
 #[derive(Deserialize)]
 struct Line {
     #[serde(rename = "nextAt")]
@@ -25,6 +29,7 @@ impl Store {
         // In microseconds, for a share of a second is seldom a whole number of milliseconds.
         let share = 1_000_000_i64.checked_div(i64::try_from(per_second).unwrap_or(i64::MAX)).unwrap_or(1_000_000).max(1);
         let (present, latest) = (now.unix_milliseconds() * 1000, now.after(patience).unix_milliseconds() * 1000);
+        let too_far = now.after(patience + TOO_FAR).unix_milliseconds() * 1000;
         let behind = self
             .line()
             .condition_expression("nextAt > :now AND nextAt <= :latest")
@@ -34,9 +39,10 @@ impl Store {
             .expression_attribute_values(":share", number(share));
         let first = self
             .line()
-            .condition_expression("attribute_not_exists(nextAt) OR nextAt <= :now")
+            .condition_expression("attribute_not_exists(nextAt) OR nextAt <= :now OR nextAt > :tooFar")
             .update_expression("SET nextAt = :next")
             .expression_attribute_values(":now", number(present))
+            .expression_attribute_values(":tooFar", number(too_far))
             .expression_attribute_values(":next", number(present + share));
         // Between the first two somebody else may have begun the row.
         for update in [behind.clone(), first, behind] {

@@ -46,6 +46,17 @@ async fn a_pause_saves_no_slots() {
 }
 
 #[tokio::test]
+async fn a_process_whose_clock_is_ahead_holds_the_others_up_for_seconds_at_most() {
+    let world = World::new().await;
+    let (store, now) = (&world.setup().store, world.clock().now());
+    store.take_slot(10, PATIENCE, now.after(Duration::from_secs(9))).await.unwrap().unwrap();
+    assert_eq!(store.take_slot(10, PATIENCE, now).await.unwrap(), None, "that may be a long row");
+    store.take_slot(10, PATIENCE, now.after(Duration::from_secs(90))).await.unwrap().unwrap();
+    assert_eq!(store.take_slot(10, PATIENCE, now).await.unwrap(), Some(now));
+    assert_eq!(store.take_slot(10, PATIENCE, now).await.unwrap(), Some(now.after(Duration::from_millis(100))));
+}
+
+#[tokio::test]
 async fn a_rate_that_does_not_divide_a_second_is_kept_to_the_microsecond() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
