@@ -2,7 +2,7 @@
 //!
 //! The service is a process of its own, on a file; the clients are this one, on the same machine. Each sends
 //! its next request when the last was answered, so there are never more requests at once than clients. With
-//! `write`, `load.md` and `load.svg` are written anew. It fails when any request does not succeed.
+//! `write`, `load.md` and `load.svg` are written anew; `short` sends a tenth of the requests. It fails when any request does not succeed.
 
 mod mix;
 mod report;
@@ -23,15 +23,19 @@ use visitor::Visitor;
 const STEPS: [(usize, u64); 4] = [(1, 10_000), (8, 10_000), (64, 100_000), (256, 10_000)];
 /// What nobody measures: caches fill and connections are opened.
 const WARM_UP: (usize, u64) = (64, 5_000);
+/// A short run sends one of so many requests.
+const SHORT: u64 = 10;
 /// So many join at once.
 const JOINING: usize = 8;
 
 #[tokio::main]
 async fn main() -> Result<(), Trouble> {
-    let writes = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
-        [] => false,
-        [word] if word == "write" => true,
-        _ => return Err(Trouble::new("Say nothing, or `write` for new files.")),
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let (writes, share) = match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        [] => (false, 1),
+        ["write"] => (true, 1),
+        ["short"] => (false, SHORT),
+        _ => return Err(Trouble::new("Say nothing, `write` for new files, or `short` for a tenth of the requests.")),
     };
     let service = Service::start().await?;
     let most = STEPS.iter().map(|(clients, _)| *clients).max().unwrap_or_default();
@@ -41,9 +45,9 @@ async fn main() -> Result<(), Trouble> {
     for (place, (clients, requests)) in [WARM_UP].into_iter().chain(STEPS).enumerate() {
         // Connections of the step before have ended: everybody comes anew.
         let callers = visitors.drain(..clients).enumerate().map(|(number, visitor)| visitor.again(number)).collect();
-        let (step, back) = step::run(callers, requests, &service.process).await?;
+        let (step, back) = step::run(callers, requests / share, &service.process).await?;
         visitors.splice(..0, back);
-        say(&format!("{clients} clients: {} requests in {:.0} s", grouped(requests), step.took.as_secs_f64()));
+        say(&format!("{clients} clients: {} requests in {:.0} s", grouped(requests / share), step.took.as_secs_f64()));
         if place > 0 || !step.errors.is_empty() {
             steps.push(step);
         }

@@ -23,7 +23,7 @@ const MOST_ERRORS: u64 = 200;
 /// How often is looked how far they are.
 const LOOK: Duration = Duration::from_millis(100);
 /// Memory is noted after so many requests.
-const SAMPLE: u64 = 5_000;
+const SAMPLE: u64 = 2_000;
 
 /// What was seen.
 #[derive(Default)]
