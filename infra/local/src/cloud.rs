@@ -76,8 +76,9 @@ impl Cloud {
         // The library's own words for this suggest features that are not built in.
         let damaged = |_| Trouble::new(format!("The data file {} is damaged or in use; move it away to begin anew.", file.display()));
         let database = Database::new(&file.to_string_lossy()).map_err(damaged)?;
-        // Otherwise every write waits for the disk while everybody waits for the store. A process that is killed loses
-        // nothing by this; a machine that loses its power, the last moments.
+        // The library's one way to SQLite's `synchronous = NORMAL`. Otherwise every write waits for the disk while
+        // everybody waits for the store. A process that is killed loses nothing by this; a machine that loses its power,
+        // the last moments.
         database.disable_bulk_loading().map_err(damaged)?;
         Self::start(database, &folder.join("s3"), Recorder::in_folder(folder)?, Some(folder)).await
     }
