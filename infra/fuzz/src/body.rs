@@ -1,0 +1,60 @@
+//! Bodies: read as an object exactly when a second reader of JSON takes them, and every refusal names its code.
+
+use axum::{
+    body::{Body, to_bytes},
+    extract::{FromRequest, Request},
+    response::IntoResponse,
+};
+use common::{Failure, Fields, FromFields, Input, flag, integer, phone, secret, text, text_or_empty};
+use domain::{Email, Instant, Line, Price};
+use futures_util::FutureExt;
+use serde_json::Value;
+
+use crate::json::is_strict_object;
+
+/// A field of each kind that endpoints read, under the shortest name.
+#[derive(Debug)]
+struct Everything;
+
+impl FromFields<()> for Everything {
+    fn from_fields(fields: &mut Fields, (): &()) -> Option<Self> {
+        let price = fields.exact_number::<Price>("p");
+        let line = fields.nullable("l", text::<Line<20>>);
+        let objects = fields.objects_or_texts("o", 3, Some("l"), |fields| {
+            let line = fields.required("l", text::<Line<20>>);
+            let price = fields.exact_number::<Price>("p");
+            let inner = fields.objects("o", 2, |fields| fields.optional("b", flag));
+            line.and(price).and(inner)
+        });
+        let texts = fields.texts::<Email>("t");
+        let whole = fields.optional("n", integer(1..=100_u32));
+        let at = fields.optional("a", text::<Instant>);
+        let word = fields.optional("s", secret);
+        let maybe = fields.optional("m", text_or_empty::<Line<9>>);
+        let number = phone(fields);
+        assert!(whole.flatten().is_none_or(|number| (1..=100).contains(&number)));
+        price.and(line).and(objects).and(texts).and(whole).and(at).and(word).and(maybe).and(number).map(|_| Self)
+    }
+}
+
+pub(crate) fn run(input: &[u8]) {
+    let request = Request::builder().header("content-type", "application/json").body(Body::from(input.to_vec()));
+    let read = Input::<Everything>::from_request(request.expect("a request"), &()).now_or_never().expect("nothing is waited for");
+    let code = read.err().map(code_of);
+    let is_invalid = code.as_deref() == Some("INVALID_JSON_MESSAGE");
+    if input.len() > <Everything as FromFields<()>>::MAX_BYTES {
+        assert_eq!(code.as_deref(), Some("PAYLOAD_TOO_LARGE_MESSAGE"));
+    } else if let Some(is_object) = is_strict_object(input) {
+        assert_eq!(is_invalid, !is_object, "{code:?} for {:?}", String::from_utf8_lossy(input));
+    }
+}
+
+/// The code of a refusal; there are no faults, for nothing but the body is asked.
+fn code_of(failure: Failure) -> String {
+    assert!(matches!(failure, Failure::Refused(_)), "{failure:?}");
+    let response = failure.into_response();
+    assert!(response.status().is_client_error());
+    let body = to_bytes(response.into_body(), usize::MAX).now_or_never().expect("it is in memory").expect("it is whole");
+    let told: Value = serde_json::from_slice(&body).expect("the envelope is JSON");
+    told["message"]["RESPONSE_CODE"].as_str().expect("a refusal has a code").to_owned()
+}

@@ -1,0 +1,211 @@
+//! The whole service on a stage: a cloud in this process, a committee, a super admin and a member with sessions, a
+//! course with a question, and a file. Their identifiers are the same in every run, so that inputs can name them.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    sync::LazyLock,
+};
+
+use axum::Router;
+use common::{Answer, Arrival, Client, Clock, Edge, LambdaError, Sessions, Setup, answer_event};
+use dispatcher::Dispatcher;
+use domain::{
+    CommitteeId, CourseId, FileId, Instant, Profile, QuestionId, UserId,
+    agent::Agent,
+    committee::Committee,
+    course::{Course, Currency, Details, Language, Outline, State},
+    file::{File, Status, Visibility},
+    login_activity::Place,
+    question::{Question, QuestionType, Wording},
+    session::Method,
+    user::User,
+};
+use identity::{NamedKey, token::PublicKey};
+use store::NewUser;
+use tokio::runtime::{Builder, Runtime};
+use uuid::Uuid;
+
+use crate::cloud::Cloud;
+
+pub(crate) struct Stage {
+    pub(crate) runtime: Runtime,
+    pub(crate) cloud: Cloud,
+    pub(crate) address: SocketAddr,
+    pub(crate) dispatcher: Dispatcher,
+    edge: Edge,
+    /// What stands for a token in inputs, and the token.
+    tokens: [(&'static str, String); 2],
+}
+
+/// Leaked, for a runtime must not be dropped by whoever ends the program.
+pub(crate) static STAGE: LazyLock<Stage> = LazyLock::new(|| {
+    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let (cloud, address) = runtime.block_on(Cloud::start()).expect("a port of this machine");
+    let setup = setup(address);
+    let tokens = runtime.block_on(people_and_things(&setup)).expect("the stage is set");
+    cloud.set();
+    let edge = Edge::new(&setup, routes(&setup).expect("the settings are good")).expect("the settings are good");
+    let dispatcher = Dispatcher::new(&setup).expect("the settings are good");
+    Stage { runtime, cloud, address, dispatcher, edge, tokens }
+});
+
+impl Stage {
+    /// The answer to an event; `None` when the text is none.
+    pub(crate) fn answer(&self, event: &str) -> Option<Answer> {
+        let event = serde_json::from_str(&self.with_tokens(event)).ok()?;
+        Some(self.runtime.block_on(answer_event(&self.edge, event)))
+    }
+
+    /// Whether the input holds somebody's token.
+    pub(crate) fn is_signed_in(&self, input: &str) -> bool {
+        self.tokens.iter().any(|(name, _)| input.contains(name))
+    }
+
+    fn with_tokens(&self, input: &str) -> String {
+        self.tokens.iter().fold(input.to_owned(), |input, (name, token)| input.replace(name, token))
+    }
+}
+
+fn setup(address: SocketAddr) -> Setup {
+    let key = |name: &str| format!("{name}:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=");
+    let signing: NamedKey = key("k").parse().expect("a key");
+    let lookup = |name: &str| {
+        Some(match name {
+            "AWS_ENDPOINT_URL" | "CPANEL_URL" => format!("http://{address}"),
+            "AWS_REGION" => "eu-west-3".to_owned(),
+            "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY" | "CPANEL_USER" | "CPANEL_TOKEN" => "halqa".to_owned(),
+            "RECORDS_TABLE" | "TRANSIENT_TABLE" => name.to_ascii_lowercase(),
+            "FILES_BUCKET" => "bucket".to_owned(),
+            "PUBLIC_URL" => "https://front.example.org".to_owned(),
+            "RATE_LIMIT" | "REGISTER_PER_HOUR" => "1000000000".to_owned(),
+            "SMS_SENDER_IDS" => "Halqa".to_owned(),
+            "EDGE" => "on".to_owned(),
+            "TOKEN_PUBLIC_KEYS" => PublicKey::of(&signing).to_string(),
+            "TOKEN_SIGNING_KEY" | "SEALING_KEYS" | "CURSOR_KEYS" | "OUTBOX_KEYS" | "EDGE_SECRETS" => key("k"),
+            _ => return None,
+        })
+    };
+    Setup::of_settings(&lookup, Clock::default()).expect("the settings are good")
+}
+
+fn routes(setup: &Setup) -> Result<Router, LambdaError> {
+    Ok(Router::new()
+        .merge(auth::routes(setup).map_err(Box::new)?)
+        .merge(committees::routes(setup).map_err(Box::new)?)
+        .merge(courses::routes(setup).map_err(Box::new)?)
+        .merge(cpanel::routes(setup).map_err(Box::new)?)
+        .merge(fallback::routes(setup).map_err(Box::new)?)
+        .merge(files::routes(setup).map_err(Box::new)?)
+        .merge(otp::routes(setup).map_err(Box::new)?)
+        .merge(sms::routes(setup).map_err(Box::new)?)
+        .merge(team::routes(setup).map_err(Box::new)?)
+        .merge(users::routes(setup).map_err(Box::new)?))
+}
+
+/// `0198c0de-0000-7000-8000-00000000000n`.
+fn id(number: u128) -> Uuid {
+    Uuid::from_u128(0x0198_c0de_0000_7000_8000_0000_0000_0000 + number)
+}
+
+/// Puts them into the tables, and gives the tokens.
+async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2], common::Failure> {
+    let now = setup.clock.now();
+    let committee = committee();
+    let committee_id = committee.committee_id;
+    let admin = User { is_verified: true, profile: Profile::SuperAdmin, ..user(2, "admin@example.org", committee_id, now) };
+    let member = User { is_verified: true, ..user(3, "member@example.org", committee_id, now) };
+    let store = &setup.store;
+    let nobody_knows = || "nobody knows".to_owned();
+    store.found(&committee, &NewUser { user: admin.clone(), password_hash: nobody_knows() }, store.transaction()).await?;
+    let course = course(&admin, now);
+    let mut add = store.transaction();
+    add.new_user(&NewUser { user: member.clone(), password_hash: nobody_knows() })?;
+    add.new_course(&course)?;
+    add.commit().await?;
+    if let Some(questionnaire) = store.questionnaire(course.outline.course_id).await? {
+        let mut ask = store.transaction();
+        ask.add_questions(&questionnaire, &[question(course.outline.course_id, now)], now)?;
+        ask.commit().await?;
+    }
+    store.announce_file(&file(admin.user_id, now), u64::MAX / 2).await?;
+    let sessions = Sessions::new(setup)?;
+    let token = async |user: User| {
+        let arrival = Arrival { user, committee: committee.clone(), activity: Vec::new(), enrolment: None };
+        let client = Client { ip: IpAddr::from([203, 0, 113, 7]), network: String::new(), agent: Agent::of(""), place: Place::default() };
+        let view = sessions.begin(arrival, vec![Method::Pwd], &client, now, store.transaction()).await?;
+        Ok::<_, common::Failure>(view.expect("a session begins").token().to_owned())
+    };
+    Ok([("$ADMIN", token(admin).await?), ("$MEMBER", token(member).await?)])
+}
+
+fn committee() -> Committee {
+    Committee {
+        committee_id: CommitteeId::new(id(1)),
+        name_arabe: "الجامعة الوطنية للتكوين".parse().expect("a name"),
+        name_latin: "Fédération nationale".parse().expect("a name"),
+        r#type: "NATIONAL".parse().expect("a code"),
+        date_of_est: "1956-03-20".parse().expect("a day"),
+        vat: String::new(),
+        address: String::new(),
+        region: "Tunis".parse().expect("a name"),
+        city: "Tunis".parse().expect("a name"),
+        postal_code: 1000,
+        is_active: true,
+        primary_email: "committee@example.org".parse().expect("an address"),
+        secondary_email: None,
+        primary_phone: "+21671123456".parse().expect("a number"),
+        secondary_phone: String::new(),
+    }
+}
+
+fn user(number: u128, email: &str, committee_id: CommitteeId, now: Instant) -> User {
+    let (name, last_name) = ("Amina".parse().expect("a name"), "Ben Salah".parse().expect("a name"));
+    User::new(UserId::new(id(number)), name, last_name, email.parse().expect("an address"), committee_id, now)
+}
+
+fn course(author: &User, now: Instant) -> Course {
+    let outline = Outline {
+        course_id: CourseId::new(id(4)),
+        committee_id: author.committee_id,
+        course_title: "Sécurité électrique".parse().expect("a title"),
+        course_sub_title: None,
+        price: None,
+        currency: Currency::default(),
+        location: None,
+        course_type: None,
+        section_of_matter: None,
+        language: Language::default(),
+        region: None,
+        city: None,
+        start_at: None,
+        end_at: None,
+        state: State::Draft,
+        version: 1,
+        question_count: 0,
+        created_by: author.user_id,
+        created_at: now,
+        updated_at: now,
+        published_at: None,
+    };
+    Course { outline, details: Details::default() }
+}
+
+fn question(course_id: CourseId, created_at: Instant) -> Question {
+    let question = "Qui ?".parse().expect("a question");
+    let wording =
+        Wording { language: Language::default(), question, question_type: QuestionType::ShortReply, required: true, options: None };
+    Question { question_id: QuestionId::new(id(5)), course_id, wording, created_at }
+}
+
+fn file(user_id: UserId, created_at: Instant) -> File {
+    File {
+        file_id: FileId::new(id(6)),
+        user_id,
+        name: "Plan.pdf".parse().expect("a name"),
+        content_type: "application/pdf".parse().expect("a type"),
+        size: 1000,
+        visibility: Visibility::Public,
+        status: Status::Pending,
+        created_at,
+    }
+}
