@@ -87,7 +87,10 @@ impl Cloud {
             let body: Vec<u8> = read.drain(..head + length).skip(head).collect();
             let target = header("x-amz-target").and_then(|target| target.strip_prefix("DynamoDB_20120810.").map(str::to_owned));
             let said = match target {
-                Some(operation) => whole("200 OK", self.inner().tables(&operation, &serde_json::from_slice(&body)?).to_string().as_bytes()),
+                Some(operation) => match self.inner().tables(&operation, &serde_json::from_slice(&body)?) {
+                    Some(answer) => whole("200 OK", answer.to_string().as_bytes()),
+                    None => whole("400 Bad Request", br#"{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException"}"#),
+                },
                 None if text.starts_with("GET /execute/") => self.panel(&text),
                 None => self.bucket(&text, body),
             };
@@ -133,9 +136,10 @@ fn place(table: &Value, key: &Value) -> Place {
 }
 
 impl Inner {
-    fn tables(&mut self, operation: &str, asked: &Value) -> Value {
+    /// `None` where a condition does not hold.
+    fn tables(&mut self, operation: &str, asked: &Value) -> Option<Value> {
         let table = &asked["TableName"];
-        match operation {
+        Some(match operation {
             "GetItem" => self.items.get(&place(table, &asked["Key"])).map_or_else(|| json!({}), |item| json!({ "Item": item })),
             "Query" if asked["IndexName"].is_null() => {
                 let value = |name: &str| text(&asked["ExpressionAttributeValues"][name]);
@@ -144,8 +148,19 @@ impl Inner {
                 json!({ "Items": items.map(|(_, item)| item).collect::<Vec<_>>() })
             }
             "Query" => json!({ "Items": [] }),
-            // What counts, counts its first.
-            "UpdateItem" => json!({ "Attributes": { "n": { "N": "1" }, "exp": { "N": "9000000000000" } } }),
+            // The item as it stands; what counts, counts its first.
+            "UpdateItem" => {
+                let before = self.items.get(&place(table, &asked["Key"]));
+                if before.is_none()
+                    && asked["ConditionExpression"].as_str().is_some_and(|condition| condition.contains("attribute_exists("))
+                {
+                    return None;
+                }
+                let mut after = before.cloned().unwrap_or_else(|| json!({}));
+                after["n"] = json!({ "N": "1" });
+                after["exp"] = json!({ "N": "9000000000000" });
+                json!({ "Attributes": after })
+            }
             "PutItem" => self.keep(table, &asked["Item"]),
             "TransactWriteItems" => {
                 for put in asked["TransactItems"].as_array().into_iter().flatten().map(|part| &part["Put"]) {
@@ -154,7 +169,7 @@ impl Inner {
                 json!({})
             }
             _ => json!({}),
-        }
+        })
     }
 
     fn keep(&mut self, table: &Value, item: &Value) -> Value {

@@ -22,8 +22,10 @@ mod uapi;
 
 use std::sync::LazyLock;
 
-/// What each target does with an input. A finding is a panic.
-const TARGETS: [(&str, fn(&[u8])); 13] = [
+/// What a target does with an input. A finding is a panic.
+type Run = fn(&[u8]);
+
+const TARGETS: [(&str, Run); 13] = [
     ("avatar", avatar::run),
     ("body", body::run),
     ("cursor", cursor::run),
@@ -39,7 +41,7 @@ const TARGETS: [(&str, fn(&[u8])); 13] = [
     ("uapi", uapi::run),
 ];
 
-static TARGET: LazyLock<fn(&[u8])> = LazyLock::new(|| {
+static TARGET: LazyLock<Run> = LazyLock::new(|| {
     #[expect(clippy::disallowed_methods, reason = "libFuzzer reads the arguments, so the target's name stands in the environment")]
     let name = std::env::var("FUZZ_TARGET").unwrap_or_default();
     let names = TARGETS.map(|(name, _)| name).join(" ");

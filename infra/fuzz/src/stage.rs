@@ -21,11 +21,11 @@ use domain::{
     user::User,
 };
 use identity::{NamedKey, token::PublicKey};
-use store::NewUser;
+use store::{NewUser, Outcome};
 use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
 
-use crate::cloud::Cloud;
+use crate::{cloud::Cloud, event::Request};
 
 pub(crate) struct Stage {
     pub(crate) runtime: Runtime,
@@ -46,7 +46,13 @@ pub(crate) static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     cloud.set();
     let edge = Edge::new(&setup, routes(&setup).expect("the settings are good")).expect("the settings are good");
     let dispatcher = Dispatcher::new(&setup).expect("the settings are good");
-    Stage { runtime, cloud, address, dispatcher, edge, tokens }
+    let stage = Stage { runtime, cloud, address, dispatcher, edge, tokens };
+    for authorization in ["Bearer $ADMIN", "Bearer $MEMBER"] {
+        let request = Request { method: "GET", target: "/api/v1/auth/check", headers: vec![("authorization", authorization)], body: b"" };
+        let answer = stage.answer(&request.event().to_string()).expect("an answer");
+        assert_eq!(answer.status_code, 200, "{answer:?}");
+    }
+    stage
 });
 
 impl Stage {
@@ -121,11 +127,11 @@ async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2],
     let mut add = store.transaction();
     add.new_user(&NewUser { user: member.clone(), password_hash: nobody_knows() })?;
     add.new_course(&course)?;
-    add.commit().await?;
+    assert_eq!(add.commit().await?, Outcome::Done);
     if let Some(questionnaire) = store.questionnaire(course.outline.course_id).await? {
         let mut ask = store.transaction();
         ask.add_questions(&questionnaire, &[question(course.outline.course_id, now)], now)?;
-        ask.commit().await?;
+        assert_eq!(ask.commit().await?, Outcome::Done);
     }
     store.announce_file(&file(admin.user_id, now), u64::MAX / 2).await?;
     let sessions = Sessions::new(setup)?;
@@ -133,7 +139,7 @@ async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2],
         let arrival = Arrival { user, committee: committee.clone(), activity: Vec::new(), enrolment: None };
         let client = Client { ip: IpAddr::from([203, 0, 113, 7]), network: String::new(), agent: Agent::of(""), place: Place::default() };
         let view = sessions.begin(arrival, vec![Method::Pwd], &client, now, store.transaction()).await?;
-        Ok::<_, common::Failure>(view.expect("a session begins").token().to_owned())
+        Ok::<_, common::Failure>(view.expect("a session begins").token().trim_start_matches("Bearer ").to_owned())
     };
     Ok([("$ADMIN", token(admin).await?), ("$MEMBER", token(member).await?)])
 }
