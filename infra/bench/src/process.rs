@@ -8,13 +8,13 @@ use local::Trouble;
 #[derive(Clone)]
 pub struct Process(PathBuf);
 
-/// Memory, in megabytes.
+/// Memory, in millions of bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
     /// What is in use now (`VmRSS`).
-    pub resident: u64,
+    pub resident: f64,
     /// The most that ever was (`VmHWM`).
-    pub peak: u64,
+    pub peak: f64,
 }
 
 impl Process {
@@ -31,7 +31,7 @@ impl Process {
         let status = fs::read_to_string(self.0.join("status")).map_err(|error| self.unknown(&error))?;
         let megabytes = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-            line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) / 1024
+            line.trim().trim_end_matches(" kB").parse().unwrap_or(0.0) * 1024.0 / 1e6
         };
         Ok(Memory { resident: megabytes("VmRSS:"), peak: megabytes("VmHWM:") })
     }

@@ -24,11 +24,11 @@ pub(crate) fn markdown(steps: &[Step]) -> String {
     for step in steps {
         let at = |percent| milliseconds(percentile(&step.times, percent));
         let (before, after) = ends(step);
-        let peak = step.memory.last().map_or(0, |(_, memory)| memory.peak);
+        let peak = step.memory.last().map_or(0.0, |(_, memory)| memory.peak);
         let requests = step.times.len() + step.logins.len();
         let _ = writeln!(
             text,
-            "| {} | {} | {:.0} | {:.1} | {:.1} | {:.1} | {:.0} | {:.1} | {} | {before} → {after} | {peak} | {} |",
+            "| {} | {} | {:.0} | {:.1} | {:.1} | {:.1} | {:.0} | {:.1} | {} | {before:.0} → {after:.0} | {peak:.0} | {} |",
             step.clients,
             grouped(requests as u64),
             requests as f64 / step.took.as_secs_f64(),
@@ -60,10 +60,10 @@ fn verdicts(steps: &[Step]) -> String {
         let _ = writeln!(text, "- p99 ≤ {FAIR} × p50 with {} clients: {}, {ratio:.1} ×", step.clients, yes(ratio <= FAIR));
     }
     if let Some(step) = steps.iter().max_by_key(|step| step.times.len())
-        && let (_, end) = steps.last().map_or((0, 0), ends)
+        && let (_, end) = steps.last().map_or((0.0, 0.0), ends)
     {
         let (before, after) = ends(step);
-        let (during, until) = (after as f64 / before as f64, end as f64 / before as f64);
+        let (during, until) = (after / before, end / before);
         let _ = writeln!(
             text,
             "- memory is flat: {}, × {during:.2} over the longest step, × {until:.2} until the end",
@@ -78,8 +78,8 @@ fn yes(holds: bool) -> &'static str {
 }
 
 /// Memory before and after `step`, in megabytes.
-fn ends(step: &Step) -> (u64, u64) {
-    let resident = |memory: Option<&(u64, bench::process::Memory)>| memory.map_or(0, |(_, memory)| memory.resident);
+fn ends(step: &Step) -> (f64, f64) {
+    let resident = |memory: Option<&(u64, bench::process::Memory)>| memory.map_or(0.0, |(_, memory)| memory.resident);
     (resident(step.memory.first()), resident(step.memory.last()))
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn svg(steps: &[Step]) -> String {
     });
     let (mut memory, mut ticks, mut sent) = (Vec::new(), vec![0], 0);
     for step in steps {
-        memory.extend(step.memory.iter().map(|(number, memory)| ((sent + number) as f64, memory.resident as f64)));
+        memory.extend(step.memory.iter().map(|(number, memory)| ((sent + number) as f64, memory.resident)));
         sent += step.memory.last().map_or(0, |(number, _)| *number);
         ticks.push(sent);
     }

@@ -57,7 +57,7 @@ impl Evening<'_> {
 }
 
 pub(crate) async fn all(stage: &Stage, struck: &Struck, people: &mut [Actor]) -> Result<Vec<Finding>, Trouble> {
-    let address = "127.0.2.1".parse().map_err(crate::trouble)?;
+    let address = "127.0.2.1".parse().map_err(bench::trouble)?;
     let mut client = Client::new(std::sync::Arc::clone(&stage.service), address, Chance::new(0));
     client.cuts = false;
     let mut evening = Evening { stage, tables: Tables::read(&stage.cloud)?, struck, client };

@@ -2,6 +2,7 @@
 
 use std::{net::Ipv4Addr, process::Stdio, time::Duration};
 
+use bench::trouble;
 use common::Clock;
 use dispatcher::Dispatcher;
 use local::{Trouble, delivery, front, home::LocalSettings, house};
@@ -10,8 +11,6 @@ use tokio::{
     net::TcpListener,
     process::{Child, Command},
 };
-
-use crate::trouble;
 
 /// The word by which this program starts itself as the functions that answer.
 pub(crate) const EDGE: &str = "edge";

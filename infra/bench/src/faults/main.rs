@@ -23,6 +23,7 @@ mod stage;
 mod tables;
 mod weather;
 
+use bench::trouble;
 use local::Trouble;
 use tokio::runtime::Builder;
 
@@ -50,13 +51,4 @@ async fn run(words: &[String]) -> Result<(), Trouble> {
 
 fn number(text: &str) -> Result<u64, Trouble> {
     text.parse().map_err(|_| Trouble::new(format!("{text} is no whole number.")))
-}
-
-fn trouble(error: impl std::fmt::Display) -> Trouble {
-    Trouble::new(error.to_string())
-}
-
-#[expect(clippy::print_stdout, reason = "the figures are what this command is for")]
-fn say(line: &str) {
-    println!("{line}");
 }

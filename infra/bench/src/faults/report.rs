@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bench::{say, trouble};
 use dispatcher::Dispatcher;
 use local::{Trouble, delivery};
 
@@ -15,10 +16,8 @@ use crate::{
     actor::Actor,
     check::{self, Finding},
     children::EDGE,
-    say,
     stage::Stage,
     tables::Tables,
-    trouble,
     weather::{Struck, Weather},
 };
 

@@ -2,6 +2,7 @@
 
 use std::{net::TcpListener, sync::Arc};
 
+use bench::trouble;
 use bytes::Bytes;
 use common::{Clock, Edge, Setup};
 use http::{Request, header};
@@ -13,7 +14,6 @@ use crate::{
     account::Account,
     actor::{Actor, Role},
     client::{Client, Service},
-    trouble,
 };
 
 const EMAIL: &str = "admin@example.org";

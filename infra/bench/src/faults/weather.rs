@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
 
+use bench::say;
 use dispatcher::Dispatcher;
 use local::{
     Trouble,
@@ -17,7 +18,6 @@ use tokio::{
 
 use crate::{
     children::{DISPATCHER, EDGE, Process},
-    say,
     stage::Stage,
 };
 

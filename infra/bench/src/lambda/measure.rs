@@ -55,7 +55,7 @@ pub(crate) struct Figures {
     pub(crate) warm: Vec<Duration>,
     /// CPU of one of these.
     pub(crate) cpu: Vec<Duration>,
-    pub(crate) memory: u64,
+    pub(crate) memory: f64,
     /// With a share of a CPU: the first answer after a start with a whole one, as Lambda gives it, and a start and
     /// the first answer with that share alone.
     pub(crate) shared_first: Vec<Duration>,

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::{
     measure::{Case, Figures, Whose},
-    table::{median, megabytes, ms},
+    table::{median, ms},
 };
 
 const WIDTH: f64 = 1120.0;
@@ -18,7 +18,7 @@ type Panel = (&'static str, fn(&Figures) -> f64);
 const PANELS: [Panel; 3] = [
     ("CPU of the start, ms", |figures| ms(median(&figures.init))),
     ("CPU of one call, ms", |figures| ms(median(&figures.cpu))),
-    ("most memory, MB", |figures| megabytes(figures.memory)),
+    ("most memory, MB", |figures| figures.memory),
 ];
 
 /// The picture of what is asked with a whole CPU and a quick store.

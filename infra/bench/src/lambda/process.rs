@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use bench::trouble;
+use bench::{process, trouble};
 use local::Trouble;
 use nix::{
     sched::{CpuSet, sched_setaffinity},
@@ -67,12 +67,9 @@ impl Process {
         field(10).zip(field(12)).map(|(minor, major)| minor + major).ok_or_else(|| Trouble::new("The kernel counts no page faults."))
     }
 
-    /// The most memory that it ever had at once, in bytes.
-    pub(crate) fn peak_memory(&self) -> Result<u64, Trouble> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).map_err(trouble)?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse::<u64>().ok());
-        kilobytes.map(|kilobytes| kilobytes * 1024).ok_or_else(|| Trouble::new("The kernel does not tell how much memory is used."))
+    /// The most memory that it ever had at once, in millions of bytes.
+    pub(crate) fn peak_memory(&self) -> Result<f64, Trouble> {
+        Ok(process::Process::of(self.child.id()).memory()?.peak)
     }
 
     /// From now on it has `share` of a core.

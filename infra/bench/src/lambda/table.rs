@@ -78,7 +78,7 @@ fn calls(text: &mut String, measured: &Measured) {
         let (first, p50, cpu) = (ms(median(&figures.first)), ms(median(&figures.warm)), ms(median(&figures.cpu)));
         let (p90, p99) = (ms(percentile(&figures.warm, 90)), ms(percentile(&figures.warm, 99)));
         let per_second = figures.warm.len() as f64 / figures.warm.iter().sum::<Duration>().as_secs_f64();
-        let memory = if case.memory_calls > 1 { format!("{:.1}", megabytes(figures.memory)) } else { "–".to_owned() };
+        let memory = if case.memory_calls > 1 { format!("{:.1}", figures.memory) } else { "–".to_owned() };
         let _ = writeln!(
             text,
             "| {} | {first:.2} | {:.2} | {p50:.2} | {p90:.2} | {p99:.2} | {:.2} | {cpu:.2} | {:.2} | {per_second:.0} | {memory} |",
@@ -128,7 +128,7 @@ fn pairs(measured: &Measured) -> Vec<Pair<'_>> {
                 request: peer.name.split_once(", ").map_or("", |(_, request)| request),
                 init: times(|figures| &figures.init),
                 cpu: times(|figures| &figures.cpu),
-                memory: theirs.memory as f64 / ours.memory as f64,
+                memory: theirs.memory / ours.memory,
                 cold: times(|figures| &figures.shared_cold),
             });
         }
@@ -172,7 +172,7 @@ fn targets(text: &mut String, measured: &Measured, hash: Duration) {
         ),
         (
             "memory after 2,000 calls, MB",
-            worst(&mut ours(false).filter(|(case, _)| case.memory_calls == 2000).map(|(_, seen)| megabytes(seen.memory))),
+            worst(&mut ours(false).filter(|(case, _)| case.memory_calls == 2000).map(|(_, seen)| seen.memory)),
             Bound::Most(16.0),
         ),
     ];
@@ -189,7 +189,7 @@ fn targets(text: &mut String, measured: &Measured, hash: Duration) {
     }
     if let Some(login) = find("`auth`, POST /auth/login") {
         rows.push(("`POST /auth/login`, p50 ÷ a bare Argon2id", ms(median(&login.warm)) / ms(hash), Bound::Most(1.15)));
-        rows.push(("memory after 60 sign-ins, MB", megabytes(login.memory), Bound::Most(40.0)));
+        rows.push(("memory after 60 sign-ins, MB", login.memory, Bound::Most(40.0)));
     }
     let pairs = pairs(measured);
     let least = |of: fn(&Pair<'_>) -> f64| pairs.iter().map(of).fold(f64::INFINITY, f64::min);
@@ -220,8 +220,4 @@ fn floor(measured: &Measured) -> Option<&Figures> {
 
 pub(crate) fn ms(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
-}
-
-pub(crate) fn megabytes(bytes: u64) -> f64 {
-    bytes as f64 / 1e6
 }

@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use bench::trouble;
 use local::Trouble;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::{
     ServerConfig,
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
@@ -36,7 +36,9 @@ impl Front {
         authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().map_err(trouble)?).map_err(trouble)?;
         let key = KeyPair::generate().map_err(trouble)?;
-        let names = CertificateParams::new(vec!["localhost".to_owned()]).map_err(trouble)?;
+        let mut names = CertificateParams::new(vec!["localhost".to_owned()]).map_err(trouble)?;
+        // Another name than the authority's: who has the same is taken for one who signed himself.
+        names.distinguished_name.push(DnType::CommonName, "localhost");
         let certificate = names.signed_by(&key, &authority).map_err(trouble)?;
 
         let folder = tempfile::tempdir().map_err(trouble)?;

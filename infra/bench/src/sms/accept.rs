@@ -55,6 +55,6 @@ pub(crate) async fn function() -> Result<(), Trouble> {
         let (median, longest) = (milliseconds(took.len() / 2), milliseconds(took.len() - 1));
         say(&format!("| {what} | {median:.0} | {longest:.0} | {} | {} | {} |", cost.round_trips, cost.reads, cost.writes));
     }
-    say(&format!("\nmost memory of the process: {} MB, {before} MB before the first call", peak()?));
+    say(&format!("\nmost memory of the process: {:.0} MB, {before:.0} MB before the first call", peak()?));
     Ok(())
 }
