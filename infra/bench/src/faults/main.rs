@@ -2,7 +2,7 @@
 //! embedded cloud can do wrong; then everything that was promised is held against the store. A seed may follow,
 //! and the number of faults that are to be survived.
 //!
-//! This process is the cloud, which nobody kills, the people and the weather. The service runs in processes of
+//! This process is the cloud, on a file, which nobody kills, the people and the weather. The service runs in processes of
 //! its own, two that answer and two that send, and these are killed (`kill -9`) and have their clocks moved.
 //! What people do, what goes wrong and in which order comes from the seed; when exactly it meets is up to the
 //! processes, so a second run with the same seed is a day of the same kind and not the same day.

@@ -43,7 +43,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) async fn new() -> Result<Self, Trouble> {
         let folder = tempfile::tempdir().map_err(trouble)?;
-        let cloud = Cloud::in_memory(folder.path()).await?;
+        let cloud = Cloud::in_folder(folder.path()).await?;
         let mut settings = LocalSettings::default();
         settings.with_new_keys().find(&cloud).set("PUBLIC_URL", "http://127.0.0.1").set("RATE_LIMIT", "4000000000");
         settings.set("REGISTER_PER_HOUR", "1000000").set("SMS_RATE_PER_SECOND", "200").set("SMS_CLAIM_SECONDS", CLAIM_SECONDS);

@@ -16,13 +16,13 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-/// The roots of this machine: ours stands behind as many as Lambda's bundle has, since each is read at start.
-const SYSTEM_ROOTS: [&str; 2] = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
+/// The roots that functions trust on AWS: ours stands behind them, since each is read at the start.
+const AMAZON: &str = include_str!("../../../../shared/aws/src/amazon-roots.pem");
 
 /// Where the cloud is spoken to in TLS, and whom to trust for that.
 pub(crate) struct Front {
     pub(crate) endpoint: String,
-    /// The roots of this machine and the new one, in PEM.
+    /// The roots of AWS and the new one, in PEM.
     pub(crate) bundle: PathBuf,
     /// The new one alone.
     pub(crate) root: PathBuf,
@@ -43,8 +43,7 @@ impl Front {
 
         let folder = tempfile::tempdir().map_err(trouble)?;
         let (bundle, root) = (folder.path().join("bundle.pem"), folder.path().join("root.pem"));
-        let system = SYSTEM_ROOTS.iter().find_map(|file| std::fs::read_to_string(file).ok()).unwrap_or_default();
-        std::fs::write(&bundle, format!("{system}\n{}", authority.pem())).map_err(trouble)?;
+        std::fs::write(&bundle, format!("{AMAZON}{}", authority.pem())).map_err(trouble)?;
         std::fs::write(&root, authority.pem()).map_err(trouble)?;
 
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
