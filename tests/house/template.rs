@@ -127,13 +127,13 @@ fn every_variable_that_the_template_sets_is_read_and_every_one_that_is_read_is_s
         let is_name = |word: &&str| word.len() > 3 && word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
         read_by_code.extend(code.split('"').filter(is_name).filter(|_| looks_up).map(str::to_owned));
     }
-    // Keys come from SSM, and the rest from Lambda itself; a laptop alone has another cloud and its roots.
+    // Keys come from SSM, and the rest from Lambda itself; a laptop alone has another cloud.
     let elsewhere = |name: &&String| {
         name.starts_with("AWS_")
             || name.ends_with("_KEY")
             || name.ends_with("_KEYS")
             || name.ends_with("_SECRETS")
-            || ["CPANEL_TOKEN", "CANARY_SIGN_IN", "SSL_CERT_FILE"].contains(&name.as_str())
+            || ["CPANEL_TOKEN", "CANARY_SIGN_IN"].contains(&name.as_str())
     };
     let expected: BTreeSet<String> = read_by_code.iter().filter(|name| !elsewhere(name)).cloned().collect();
     assert_eq!(set, expected);
