@@ -238,7 +238,7 @@ async fn an_authenticated_read_waits_once_in_front_of_its_own_work() {
     let member = world.member().await;
     member.get("/auth/check").await;
     let cost = member.get("/auth/current-user").await.cost;
-    assert_eq!((cost.round_trips, cost.requests), (1, 4), "limit, session, user, committee side by side");
+    assert_eq!((cost.round_trips, cost.requests), (1, 2), "the limit; beside it session, user and committee");
 }
 
 /// A page of twenty courses of usual length, and what is done to one of them. The same at any number of

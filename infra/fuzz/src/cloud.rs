@@ -141,6 +141,15 @@ impl Inner {
         let table = &asked["TableName"];
         Some(match operation {
             "GetItem" => self.items.get(&place(table, &asked["Key"])).map_or_else(|| json!({}), |item| json!({ "Item": item })),
+            "BatchGetItem" => {
+                let tables = asked["RequestItems"].as_object().into_iter().flatten();
+                let items = |name: &String, wanted: &Value| {
+                    let table = json!(name);
+                    let keys = wanted["Keys"].as_array().into_iter().flatten();
+                    keys.filter_map(|key| self.items.get(&place(&table, key)).cloned()).collect::<Vec<_>>()
+                };
+                json!({ "Responses": tables.map(|(name, wanted)| (name.clone(), json!(items(name, wanted)))).collect::<serde_json::Map<_, _>>() })
+            }
             "Query" if asked["IndexName"].is_null() => {
                 let value = |name: &str| text(&asked["ExpressionAttributeValues"][name]);
                 let (partition, prefix) = (value(":pk"), value(":prefix"));

@@ -203,17 +203,16 @@ impl Doorkeeper {
         self.dead.lock().unwrap_or_else(PoisonError::into_inner).contains(&sid)
     }
 
-    /// Session, user and committee side by side. The committee is read where the token says that
+    /// Session, user and committee in one request. The committee is read where the token says that
     /// it is, and again when the user says otherwise.
     pub(crate) async fn find(&self, claims: Claims, token: String, now: Instant) -> Caller {
-        let (session, user, committee) =
-            tokio::join!(self.store.session(claims.sub, claims.sid), self.store.user(claims.sub), self.store.committee(claims.cid),);
         let found = async {
-            let (Some(session), Some(user)) = (session?, user?) else { return Ok(None) };
+            let (session, user, committee) = self.store.caller(claims.sub, claims.sid, claims.cid).await?;
+            let (Some(session), Some(user)) = (session, user) else { return Ok(None) };
             if !session.is_alive(&user, now) {
                 return Ok(None);
             }
-            let committee = if user.committee_id == claims.cid { committee? } else { self.store.committee(user.committee_id).await? };
+            let committee = if user.committee_id == claims.cid { committee } else { self.store.committee(user.committee_id).await? };
             let committee = committee.ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?;
             Ok(Some((session, user, committee)))
         };

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{BadSetting, Edge, Failure, Key, Refusal, Setup, log_as_json, settings::environment};
 
-/// Connections that one request uses side by side: limit, session, user, committee.
-pub const CONNECTIONS: usize = 4;
+/// Connections that one request uses side by side: for the limit, and for whoever calls.
+pub const CONNECTIONS: usize = 2;
 
 /// Runs `routes` on Lambda: reads the environment and the `keys` that it asks for, opens
 /// connections, and answers events until the process is ended.

@@ -101,14 +101,9 @@ impl Sessions {
     /// # Errors
     /// When the store is out of reach.
     pub async fn find(&self, id: UserId, committee: CommitteeId, now: Instant) -> Result<Option<Arrival>, Failure> {
-        let (user, read, activity, enrolment) = tokio::join!(
-            self.store.user(id),
-            self.store.committee(committee),
-            self.store.login_activity(id, SelfView::ACTIVITY, now),
-            self.store.enrolment(id),
-        );
-        let (Some(user), activity, enrolment) = (user?, activity?, enrolment?) else { return Ok(None) };
-        let read = if user.committee_id == committee { read? } else { self.store.committee(user.committee_id).await? };
+        let (found, activity) = tokio::join!(self.store.arrival(id, committee), self.store.login_activity(id, SelfView::ACTIVITY, now));
+        let ((Some(user), read, enrolment), activity) = (found?, activity?) else { return Ok(None) };
+        let read = if user.committee_id == committee { read } else { self.store.committee(user.committee_id).await? };
         let committee = read.ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?;
         Ok(Some(Arrival { user, committee, activity, enrolment }))
     }

@@ -97,8 +97,7 @@ impl Store {
     /// Opens `connections` connections side by side with a read each of an item that is not there,
     /// so that the first request does not pay for handshakes. A failure is left to that request.
     pub async fn open_connections(&self, connections: usize) {
-        let key = keys::nothing();
-        let reads = (0..connections).map(|_| self.get::<serde::de::IgnoredAny>(&key));
+        let reads = (0..connections).map(|_| self.get_each([keys::nothing()]));
         for failure in futures_util::future::join_all(reads).await.into_iter().filter_map(Result::err) {
             tracing::warn!(%failure, "a connection to the store could not be opened ahead");
         }

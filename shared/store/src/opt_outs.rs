@@ -49,8 +49,8 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn has_opted_out(&self, committee: CommitteeId, number: &E164) -> Result<bool, Fault> {
-        let (own, all) = tokio::join!(self.opt_out(Some(committee), number), self.opt_out(None, number));
-        Ok(own?.is_some() || all?.is_some())
+        let found = self.get_each([keys::opt_out(Some(committee), number), keys::opt_out(None, number)]).await?;
+        Ok(found.iter().any(Option::is_some))
     }
 
     /// Those of `numbers` that `committee` may not write to, read side by side. Eventually consistent: what is

@@ -3,12 +3,16 @@
 use std::time::Duration;
 
 use aws_sdk_dynamodb::types::{Delete, Update};
-use domain::{Instant, SessionId, UserId, login_activity::LoginActivity, session::Session, user::User};
+use domain::{
+    CommitteeId, Instant, SessionId, UserId, committee::Committee, login_activity::LoginActivity, otp::Enrolment, session::Session,
+    user::User,
+};
 
 use crate::{
     Fault, Outcome, Page, Part, Store, Transaction,
     keys::{self, LOGIN_PREFIX, SESSION_PREFIX, Table},
-    table::{number, ttl, value},
+    table::{Carded, number, read, ttl, value},
+    users::living,
 };
 
 /// How long a sign-in stays in the list.
@@ -45,12 +49,35 @@ impl Store {
         Err(Fault::Conflict)
     }
 
-    /// The session `sid` of `user`, whether it is still alive or not.
+    /// What a token of `user` tells of: the session `sid`, whether it is still alive or not, the person and the
+    /// committee. One request.
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn session(&self, user: UserId, sid: SessionId) -> Result<Option<Session>, Fault> {
-        self.get(&keys::session(user, sid)).await
+    pub async fn caller(
+        &self,
+        user: UserId,
+        sid: SessionId,
+        committee: CommitteeId,
+    ) -> Result<(Option<Session>, Option<User>, Option<Committee>), Fault> {
+        let items = self.get_each([keys::session(user, sid), keys::user(user), keys::committee(committee)]).await?;
+        let [session, user, committee] = items;
+        Ok((read(session)?, living(read(user)?), read::<Carded<_>>(committee)?.map(|item| item.card)))
+    }
+
+    /// What a sign-in of `user` needs: the person, the committee, and the one-time password secret that is being tried
+    /// out, dead or alive. One request.
+    ///
+    /// # Errors
+    /// When the store is out of reach.
+    pub async fn arrival(
+        &self,
+        user: UserId,
+        committee: CommitteeId,
+    ) -> Result<(Option<User>, Option<Committee>, Option<Enrolment>), Fault> {
+        let items = self.get_each([keys::user(user), keys::committee(committee), keys::enrolment(user)]).await?;
+        let [user, committee, enrolment] = items;
+        Ok((living(read(user)?), read::<Carded<_>>(committee)?.map(|item| item.card), read(enrolment)?))
     }
 
     /// The sessions of `user` that are alive at `now`, newest first, of the last 100 that began.

@@ -135,33 +135,58 @@ impl Store {
         }
     }
 
+    /// The items at `keys`, in their order, each as it stands after every write that was acknowledged. One request for
+    /// all of them: what a request costs in CPU is most of what a small answer costs.
+    pub(crate) async fn get_each<const N: usize>(&self, keys: [Key; N]) -> Result<[Option<Item>; N], Fault> {
+        let mut wanted = HashMap::new();
+        for table in [Table::Records, Table::Transient] {
+            let keys: Vec<Item> = keys.iter().filter(|key| key.table == table).map(Key::item).collect();
+            if !keys.is_empty() {
+                let keys = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build()?;
+                wanted.insert(self.name(table).to_owned(), keys);
+            }
+        }
+        let mut found = self.batch_get(wanted).await?;
+        Ok(keys.map(|key| {
+            let items = found.get_mut(self.name(key.table))?;
+            let place = key.item();
+            let there = items.iter().position(|item| place.iter().all(|(name, value)| item.get(name) == Some(value)))?;
+            Some(items.swap_remove(there))
+        }))
+    }
+
     /// The attribute `projected`, beside the key, of the items at `keys`, a hundred at most, in no order; those
     /// that are not there are left out. Eventually consistent, for what is only looked at.
     pub(crate) async fn get_many<T: DeserializeOwned>(&self, keys: &[Key], projected: &str) -> Result<Vec<T>, Fault> {
-        let mut found = Vec::new();
-        let mut wanted: Vec<Item> = keys.iter().map(Key::item).collect();
-        for tries in 1.. {
-            if wanted.is_empty() {
-                break;
-            }
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys = KeysAndAttributes::builder().set_keys(Some(keys.iter().map(Key::item).collect()));
+        let keys = keys.projection_expression("pk, #projected").expression_attribute_names("#projected", projected).build()?;
+        let found = self.batch_get(HashMap::from([(self.name(Table::Records).to_owned(), keys)])).await?;
+        Ok(from_items(found.into_values().flatten().collect::<Vec<Item>>())?)
+    }
+
+    /// What there is of `wanted`, by table. What DynamoDB leaves undone is asked for again
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html>).
+    async fn batch_get(&self, mut wanted: HashMap<String, KeysAndAttributes>) -> Result<HashMap<String, Vec<Item>>, Fault> {
+        let mut found: HashMap<String, Vec<Item>> = HashMap::new();
+        for tries in 1..=TRIES {
             let trip = Trip::start();
-            let projection = KeysAndAttributes::builder().set_keys(Some(wanted)).projection_expression("pk, #projected");
-            let projection = projection.expression_attribute_names("#projected", projected).build()?;
-            let request = self.reads.batch_get_item().request_items(self.name(Table::Records), projection);
+            let request = self.reads.batch_get_item().set_request_items(Some(wanted));
             let answer = Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await;
             trip.read(answer.as_ref().ok().map(|answer| answer.consumed_capacity()).unwrap_or_default());
             let answer = answer?;
-            let items: Vec<Item> = answer.responses.unwrap_or_default().into_values().flatten().collect();
-            found.extend(from_items::<_, T>(items)?);
-            wanted = answer.unprocessed_keys.unwrap_or_default().into_values().flat_map(|left| left.keys).collect();
-            if !wanted.is_empty() {
-                if tries == TRIES {
-                    return Err(Fault::Throttled);
-                }
-                sleep(pause(tries)?).await;
+            for (table, items) in answer.responses.unwrap_or_default() {
+                found.entry(table).or_default().extend(items);
             }
+            wanted = answer.unprocessed_keys.unwrap_or_default();
+            if wanted.is_empty() {
+                return Ok(found);
+            }
+            sleep(pause(tries)?).await;
         }
-        Ok(found)
+        Err(Fault::Throttled)
     }
 
     /// One more is read than asked for, so that the last page is known for it.
@@ -242,6 +267,11 @@ impl Store {
         }
         Err(Fault::Conflict)
     }
+}
+
+/// What `item` holds, if there is one.
+pub(crate) fn read<T: DeserializeOwned>(item: Option<Item>) -> Result<Option<T>, Fault> {
+    Ok(item.map(from_item).transpose()?)
 }
 
 /// The first part whose condition did not hold, and whether any met another transaction.

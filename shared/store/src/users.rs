@@ -43,14 +43,18 @@ pub struct NewUser {
 /// No call looks at more people than this, however few of them it wants.
 const MOST_LOOKED_AT: usize = 500;
 
+/// The account in `item`; nobody's, once it was erased.
+pub(crate) fn living(item: Option<Carded<User>>) -> Option<User> {
+    item.map(|item| item.card).filter(|user| user.erased_at.is_none())
+}
+
 impl Store {
     /// The account `id`; nobody's, once it was erased.
     ///
     /// # Errors
     /// When the store is out of reach.
     pub async fn user(&self, id: UserId) -> Result<Option<User>, Fault> {
-        let user = self.get::<Carded<User>>(&keys::user(id)).await?.map(|item| item.card);
-        Ok(user.filter(|user| user.erased_at.is_none()))
+        Ok(living(self.get(&keys::user(id)).await?))
     }
 
     /// The credentials of `id`.

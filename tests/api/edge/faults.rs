@@ -80,7 +80,7 @@ async fn silence_is_503_or_what_really_happened() {
 async fn throttled_reads_alone_are_503() {
     let world = World::new().await;
     let member = world.member().await;
-    world.strike(Fault::new(Mode::Throttle).on("GetItem"));
+    world.strike(Fault::new(Mode::Throttle).on("BatchGetItem"));
     member.get("/auth/check").await.refuses(Refusal::Unavailable);
     world.strike(Fault::new(Mode::Throttle).on("Query"));
     world.stranger().get("/committees").await.refuses(Refusal::Unavailable);
@@ -92,7 +92,7 @@ async fn an_error_that_we_caused_is_500() {
     let member = world.member().await;
     world.strike(Fault { error: Some("ValidationException".into()), ..Fault::new(Mode::Error).on("Query") });
     world.stranger().get("/committees").await.refuses(Refusal::Internal);
-    world.strike(Fault { error: Some("AccessDeniedException".into()), ..Fault::new(Mode::Error).on("GetItem") });
+    world.strike(Fault { error: Some("AccessDeniedException".into()), ..Fault::new(Mode::Error).on("BatchGetItem") });
     member.get("/auth/check").await.refuses(Refusal::Internal);
 }
 
@@ -100,7 +100,7 @@ async fn an_error_that_we_caused_is_500() {
 async fn one_failed_read_is_tried_again_and_nobody_notices() {
     let world = World::new().await;
     let member = world.member().await;
-    world.strike(Fault::new(Mode::Refuse).on("GetItem").times(1));
+    world.strike(Fault::new(Mode::Refuse).on("BatchGetItem").times(1));
     member.get("/auth/current-user").await.shows();
     world.strike(Fault::new(Mode::Silent).on("Query").times(1));
     world.stranger().get("/committees").await.shows();
@@ -196,7 +196,7 @@ async fn faults_of_ours_do_not_use_up_the_owners_tries() {
     let member = world.member().await;
     let email = member.user().email.to_string();
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
-    for operation in ["GetItem", "Query"] {
+    for operation in ["GetItem", "BatchGetItem", "Query"] {
         world.strike(Fault { error: Some("InternalServerError".into()), ..Fault::new(Mode::Error).on(operation) });
         for _ in 0..11 {
             assert!([500, 503].contains(&member.login(&email, PASSWORD).await.status));
@@ -214,7 +214,7 @@ async fn faults_of_ours_do_not_use_up_the_owners_tries() {
 async fn a_public_endpoint_needs_no_caller_who_could_not_be_looked_up() {
     let world = World::new().await;
     let member = world.person(Someone::with(Profile::Member)).await;
-    world.strike(Fault::new(Mode::Refuse).on("GetItem"));
+    world.strike(Fault::new(Mode::Refuse).on("BatchGetItem"));
     member.get("/nowhere").await.refuses(Refusal::NotFound);
     member.get("/auth/check").await.refuses(Refusal::Unavailable);
     member.get("/committees").await.refuses(Refusal::Unavailable);

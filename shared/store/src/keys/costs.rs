@@ -2,7 +2,7 @@
 //! in sequential round trips, then read units and write units of DynamoDB on demand, measured by
 //! `tests/api/costs.rs` from what the tables themselves report. *Edge* is what stands in front of
 //! every answer: one write for the limit, and for a signed-in caller the session, the user and the
-//! committee beside it, in the same round trip. Once in five minutes a signed-in caller's request
+//! committee beside it, in one batch and the same round trip. Once in five minutes a signed-in caller's request
 //! adds two writes, side by side with its own work, for `lastActive`.
 
 /// The highest cost of an endpoint in its usual course.
