@@ -34,6 +34,8 @@ pub enum Mode {
     Throttle,
     /// Says that another transaction holds the item; writes only.
     Conflict,
+    /// Gets to the first key of a batch alone and leaves the others to be asked for again; BatchGetItem only.
+    Partial,
     /// Fails before it does anything: the tables drop the connection, all others say 503.
     Refuse,
     /// Does what it was asked and then drops the connection.
@@ -96,7 +98,12 @@ impl Fault {
         let is_write = ["UpdateItem", "PutItem", "DeleteItem", "TransactWriteItems"].contains(&operation);
         let function = operation.split_once("::").map(|(_, function)| function);
         let is_asked = self.operation.as_deref().is_none_or(|only| only == operation || Some(only) == function);
-        is_asked && (self.mode != Mode::Conflict || is_write)
+        is_asked
+            && match self.mode {
+                Mode::Conflict => is_write,
+                Mode::Partial => operation == "BatchGetItem",
+                _ => true,
+            }
     }
 }
 

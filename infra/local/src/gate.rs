@@ -122,7 +122,7 @@ impl Gate {
                 Ok(answer())
             }
             Mode::Throttle => Ok(error(throttled, StatusCode::TOO_MANY_REQUESTS)),
-            Mode::Refuse | Mode::Conflict => Ok(error(trouble, StatusCode::SERVICE_UNAVAILABLE)),
+            Mode::Refuse | Mode::Conflict | Mode::Partial => Ok(error(trouble, StatusCode::SERVICE_UNAVAILABLE)),
             Mode::Silent => {
                 answer();
                 Err("silent on demand".into())
@@ -169,6 +169,7 @@ impl Gate {
             }
             Mode::Throttle => Ok(error("ProvisionedThroughputExceededException", json!({}))),
             Mode::Conflict => Ok(conflict(operation, body)),
+            Mode::Partial => Ok(tables::first_of_batch(&self.database, body)),
             Mode::Refuse => Err("refused on demand".into()),
             Mode::Silent => {
                 tables::answer(&self.database, operation, body);

@@ -124,7 +124,7 @@ impl Uapi {
                 return Ok(json_response(&flat(&act())));
             }
             Mode::Throttle => return Ok(page(StatusCode::TOO_MANY_REQUESTS)),
-            Mode::Refuse | Mode::Conflict => return Ok(page(StatusCode::SERVICE_UNAVAILABLE)),
+            Mode::Refuse | Mode::Conflict | Mode::Partial => return Ok(page(StatusCode::SERVICE_UNAVAILABLE)),
             Mode::Silent => {
                 act();
                 return Err("silent on demand".into());

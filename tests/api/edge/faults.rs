@@ -107,6 +107,15 @@ async fn one_failed_read_is_tried_again_and_nobody_notices() {
 }
 
 #[tokio::test]
+async fn a_batch_that_is_answered_in_part_is_asked_for_until_it_is_whole() {
+    let world = World::new().await;
+    let member = world.member().await;
+    world.strike(Fault::new(Mode::Partial));
+    member.get("/auth/current-user").await.shows();
+    world.stranger().login("admin@example.org", PASSWORD).await.tells(Message::LoginSuccess);
+}
+
+#[tokio::test]
 async fn a_few_conflicts_of_transactions_are_waited_out() {
     let world = World::new().await;
     world.strike(Fault::new(Mode::Conflict).on("TransactWriteItems").times(3));

@@ -127,7 +127,8 @@ impl Weather {
             0 => Mode::Slow,
             1..3 => Mode::Throttle,
             // The tables alone know of it: elsewhere it would never strike and keep others from striking.
-            3..6 if service == Service::Dynamodb => Mode::Conflict,
+            3..5 if service == Service::Dynamodb => Mode::Conflict,
+            5 if service == Service::Dynamodb => Mode::Partial,
             3..8 => Mode::Refuse,
             8..10 => Mode::Silent,
             _ => Mode::Error,
