@@ -55,7 +55,7 @@ async fn run(named: Vec<String>) -> Result<(), Trouble> {
     let mut hashes = Vec::new();
     for _ in 0..ROUNDS {
         for (case, figures) in cases.iter().zip(&mut figures) {
-            measure::round(case, &stage.cloud, figures).await.map_err(|trouble| of(case, &trouble))?;
+            measure::round(case, &stage, figures).await.map_err(|trouble| of(case, &trouble))?;
         }
         hashes.extend(hash().await?);
     }

@@ -5,14 +5,16 @@ use std::{collections::BTreeMap, time::Duration};
 use bytes::Bytes;
 use local::{
     Trouble,
-    cloud::Cloud,
     faults::{Fault, Mode, Service},
 };
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::{
     process::{Process, Program, Share},
     runtime_api::RuntimeApi,
+    stage::Stage,
+    table::median,
 };
 
 /// Whose a function is.
@@ -30,12 +32,10 @@ pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) whose: Whose,
     pub(crate) program: Program,
-    /// The same where it reaches no store; nothing when it is not asked for.
-    pub(crate) lazy: Option<Program>,
     /// `None`: it is only started.
     pub(crate) event: Option<Bytes>,
-    /// Answers of the store come this late.
-    pub(crate) store_delay: Option<Duration>,
+    /// What a read of the store takes, by a delay on top of its own time.
+    pub(crate) store_answers_in: Option<Duration>,
     /// Calls a round, after the first.
     pub(crate) calls: usize,
     /// Calls after which its memory is read.
@@ -48,13 +48,14 @@ pub(crate) struct Case {
 #[derive(Default)]
 pub(crate) struct Figures {
     pub(crate) init: Vec<Duration>,
-    pub(crate) lazy_init: Vec<Duration>,
     pub(crate) page_faults: Vec<u64>,
     pub(crate) first: Vec<Duration>,
     /// How long each call after the first took.
     pub(crate) warm: Vec<Duration>,
     /// CPU of one of these.
     pub(crate) cpu: Vec<Duration>,
+    /// How long the store itself took, where it was told to be late.
+    pub(crate) store: Vec<Duration>,
     pub(crate) memory: f64,
     /// With a share of a CPU: the first answer after a start with a whole one, as Lambda gives it, and a start and
     /// the first answer with that share alone.
@@ -63,17 +64,21 @@ pub(crate) struct Figures {
 }
 
 /// One start of `case` and its calls.
-pub(crate) async fn round(case: &Case, cloud: &Cloud, figures: &mut Figures) -> Result<(), Trouble> {
+pub(crate) async fn round(case: &Case, stage: &Stage, figures: &mut Figures) -> Result<(), Trouble> {
     let mut running = Running::start(&case.program, None).await?;
     figures.init.push(running.process.cpu()?);
     figures.page_faults.push(running.process.page_faults()?);
     let Some(event) = &case.event else {
         figures.memory = figures.memory.max(running.process.peak_memory()?);
-        return lazily(case, figures).await;
+        return Ok(());
     };
-    if let Some(delay) = case.store_delay {
-        let slow = Fault { delay_ms: u64::try_from(delay.as_millis()).ok(), ..Fault::new(Mode::Slow) };
-        cloud.faults().set(BTreeMap::from([(Service::Dynamodb, slow)]));
+    if let Some(wanted) = case.store_answers_in {
+        let own = reads(stage, case.calls).await;
+        // The timer rounds up to the next millisecond, by half of one in the middle; so this, in whole ones, rounds down.
+        let delay = wanted.saturating_sub(median(&own));
+        let slow = Fault { delay_ms: delay.as_millis().try_into().ok(), ..Fault::new(Mode::Slow) };
+        stage.cloud.faults().set(BTreeMap::from([(Service::Dynamodb, slow)]));
+        figures.store.extend(reads(stage, case.calls).await);
     }
     figures.first.push(running.call(event).await?);
     let before = running.process.cpu()?;
@@ -82,16 +87,19 @@ pub(crate) async fn round(case: &Case, cloud: &Cloud, figures: &mut Figures) -> 
     }
     let calls = u32::try_from(case.calls).unwrap_or(u32::MAX);
     figures.cpu.push((running.process.cpu()? - before) / calls);
-    cloud.faults().set(BTreeMap::new());
-    lazily(case, figures).await
+    stage.cloud.faults().set(BTreeMap::new());
+    Ok(())
 }
 
-/// A start that opens no connection: what listens to nobody refuses each at once.
-async fn lazily(case: &Case, figures: &mut Figures) -> Result<(), Trouble> {
-    if let Some(program) = &case.lazy {
-        figures.lazy_init.push(Running::start(program, None).await?.process.cpu()?);
+/// What `number` small reads of the store take, one after the other.
+async fn reads(stage: &Stage, number: usize) -> Vec<Duration> {
+    let mut took = Vec::new();
+    for _ in 0..number {
+        let start = Instant::now();
+        stage.store.open_connections(1).await;
+        took.push(start.elapsed());
     }
-    Ok(())
+    took
 }
 
 /// Starts and first answers with a share of a CPU.
@@ -101,7 +109,7 @@ pub(crate) async fn share_round(case: &Case, share: &Share, figures: &mut Figure
     running.process.join(share)?;
     figures.shared_first.push(running.call(event).await?);
     drop(running);
-    let start = tokio::time::Instant::now();
+    let start = Instant::now();
     let mut running = Running::start(&case.program, Some(share)).await?;
     running.call(event).await?;
     figures.shared_cold.push(start.elapsed());

@@ -23,7 +23,7 @@ const PANELS: [Panel; 3] = [
 
 /// The picture of what is asked with a whole CPU and a quick store.
 pub(crate) fn svg(measured: &[(Case, Figures)]) -> String {
-    let is_shown = |case: &Case| case.event.is_some() && case.store_delay.is_none() && !case.name.ends_with("/login");
+    let is_shown = |case: &Case| case.event.is_some() && case.store_answers_in.is_none() && !case.name.ends_with("/login");
     let rows: Vec<_> = measured.iter().filter(|(case, _)| is_shown(case)).collect();
     let height = TOP + (BAR + 8.0) * rows.len() as f64 + 30.0;
     let title = "Our functions beside one that does nothing and beside Node";

@@ -9,6 +9,7 @@ use common::{Clock, Key};
 use http::{Request, header};
 use local::{Trouble, cloud::Cloud, home, home::LocalSettings, house, seed};
 use serde_json::{Value, json};
+use store::Store;
 use tempfile::TempDir;
 
 use crate::{ROOT, tls::Front};
@@ -22,6 +23,8 @@ const KEYS_PATH: &str = "/halqa/bench/auth";
 pub(crate) struct Stage {
     pub(crate) cloud: Cloud,
     pub(crate) front: Front,
+    /// Reached without TLS.
+    pub(crate) store: Store,
     settings: LocalSettings,
     token: String,
     _folder: TempDir,
@@ -32,7 +35,12 @@ impl Stage {
         let folder = tempfile::tempdir().map_err(trouble)?;
         let cloud = Cloud::in_memory(folder.path()).await?;
         let mut settings = LocalSettings::default();
-        settings.with_new_keys().find(&cloud).set("PUBLIC_URL", "http://127.0.0.1").set("RATE_LIMIT", "4000000000");
+        settings
+            .with_new_keys()
+            .find(&cloud)
+            .set("PUBLIC_URL", "http://127.0.0.1")
+            .set("CANARY_URL", "http://127.0.0.1")
+            .set("RATE_LIMIT", "4000000000");
         let setup = settings.setup(Clock::default())?;
         home::found(&setup, EMAIL, &PASSWORD.into()).await?;
         seed::fill(&settings, Clock::default(), EMAIL, PASSWORD).await?;
@@ -50,18 +58,12 @@ impl Stage {
         let answer = house(&setup)?.answer(request, Ipv4Addr::LOCALHOST.into()).await;
         let token = answer.headers().get(header::AUTHORIZATION).and_then(|token| token.to_str().ok());
         let token = token.ok_or_else(|| Trouble::new("The administrator is not let in."))?.to_owned();
-        Ok(Self { cloud, front, settings, token, _folder: folder })
+        Ok(Self { cloud, front, store: setup.store, settings, token, _folder: folder })
     }
 
     /// The settings of every function of ours.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
         self.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
-    }
-
-    /// The same where nothing listens.
-    pub(crate) fn environment_without_cloud(&self) -> Vec<(String, String)> {
-        // The port of nothing (RFC 863), which nobody but a superuser could open.
-        self.with("AWS_ENDPOINT_URL", "https://localhost:9")
     }
 
     /// The same with keys in SSM.
