@@ -5,7 +5,7 @@
 //! query with a raw space or `<>"{}|^`, and takes `rawPath`, which the gateway delivers *decoded*,
 //! for a path, so that `/users/me%3Fx` would become a query and `%23` cut it off.
 
-use std::{collections::HashMap, net::IpAddr};
+use std::{collections::BTreeMap, net::IpAddr};
 
 use axum::{Router, response::IntoResponse};
 use bytes::Bytes;
@@ -31,7 +31,8 @@ pub async fn serve(keys: &[Key], routes: fn(&Setup) -> Result<Router, BadSetting
         Edge::new(&setup, routes(&setup)?)
     };
     let edge = edge.await.inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
-    let answer = |event: LambdaEvent<Event>| async { Ok::<_, lambda_runtime::Error>(answer_event(&edge, event.payload).await) };
+    // In a box, for the runtime hands what it waits for from layer to layer, and a request is some ten thousand bytes.
+    let answer = |event: LambdaEvent<Event>| Box::pin(async { Ok::<_, lambda_runtime::Error>(answer_event(&edge, event.payload).await) });
     lambda_runtime::run(service_fn(answer)).await
 }
 
@@ -55,7 +56,7 @@ where
     log_as_json(environment("METRICS_NAMESPACE"));
     let made = async { make(&Setup::start(keys, connections, &environment).await?) };
     let made = made.await.inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
-    let answer = |event: LambdaEvent<E>| async { handle(made.clone(), event.payload).await };
+    let answer = |event: LambdaEvent<E>| Box::pin(handle(made.clone(), event.payload));
     lambda_runtime::run(service_fn(answer)).await
 }
 
@@ -68,7 +69,7 @@ pub struct Event {
     #[serde(default)]
     raw_query_string: Option<String>,
     #[serde(default)]
-    headers: HashMap<String, String>,
+    headers: BTreeMap<String, String>,
     #[serde(default)]
     body: Option<String>,
     #[serde(default)]
@@ -95,7 +96,7 @@ pub struct Answer {
     /// The status.
     pub status_code: u16,
     /// The headers, each name once.
-    pub headers: HashMap<String, String>,
+    pub headers: BTreeMap<String, String>,
     /// The body, in base64 when it is no text.
     pub body: String,
     /// Whether it is.
@@ -113,7 +114,7 @@ pub async fn answer_event(edge: &Edge, event: Event) -> Answer {
             http::Response::from_parts(parts, axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default())
         }
     };
-    let mut headers: HashMap<String, String> = HashMap::new();
+    let mut headers: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in response.headers() {
         let value = String::from_utf8_lossy(value.as_bytes());
         // The gateway takes each name once: what stands in several lines stands in one there.
