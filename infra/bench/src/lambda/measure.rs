@@ -102,15 +102,18 @@ async fn reads(stage: &Stage, number: usize) -> Vec<Duration> {
     took
 }
 
-/// Starts and first answers with a share of a CPU.
-pub(crate) async fn share_round(case: &Case, share: &Share, figures: &mut Figures) -> Result<(), Trouble> {
+/// Starts and first answers with `cpu` of a CPU, each with a share of its own: a process that ends uses up what comes next
+/// of the share that it was given.
+pub(crate) async fn share_round(case: &Case, cpu: f64, figures: &mut Figures) -> Result<(), Trouble> {
     let Some(event) = &case.event else { return Ok(()) };
-    let mut running = Running::start(&case.program, None).await?;
-    running.process.join(share)?;
+    let share = || Share::of(cpu).ok_or_else(|| Trouble::new("There is no control group any more."));
+    let (mine, mut running) = (share()?, Running::start(&case.program, None).await?);
+    running.process.join(&mine)?;
     figures.shared_first.push(running.call(event).await?);
-    drop(running);
+    drop((running, mine));
+    let mine = share()?;
     let start = Instant::now();
-    let mut running = Running::start(&case.program, Some(share)).await?;
+    let mut running = Running::start(&case.program, Some(&mine)).await?;
     running.call(event).await?;
     figures.shared_cold.push(start.elapsed());
     Ok(())
