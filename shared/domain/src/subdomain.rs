@@ -98,7 +98,11 @@ fn ascii(text: &str) -> Result<Cow<'_, str>, Flaw> {
 
 fn is_label(label: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=MAX_LABEL).contains(&label.len()) && label.bytes().all(plain) && !label.starts_with('-') && !label.ends_with('-')
+    let is_plain = (1..=MAX_LABEL).contains(&label.len()) && label.bytes().all(plain) && !label.starts_with('-') && !label.ends_with('-');
+    // What stands for other letters may not stand for what looks like that again
+    // (<https://www.unicode.org/reports/tr46/#Validity_Criteria>, 4).
+    let shown = || Uts46::new().to_unicode(label.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast).0;
+    is_plain && !shown().starts_with("xn--")
 }
 
 impl Label {
@@ -247,6 +251,7 @@ mod tests {
             ("xn--", Flaw::Format),
             ("xn--a", Flaw::Format),
             ("xn--99999999", Flaw::Format),
+            ("xn--xn--wwwwww0bcher-kvsal", Flaw::Format),
             ("אa", Flaw::Format),
             ("a@b", Flaw::Format),
             ("a:80", Flaw::Format),
