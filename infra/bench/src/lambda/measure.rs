@@ -102,8 +102,8 @@ async fn reads(stage: &Stage, number: usize) -> Vec<Duration> {
     took
 }
 
-/// Starts and first answers with `cpu` of a CPU, each with a share of its own: a process that ends uses up what comes next
-/// of the share that it was given.
+/// Starts and first answers with `cpu` of a CPU, each with a share of its own: what a process uses while it is killed would
+/// be missing to whoever has its share next.
 pub(crate) async fn share_round(case: &Case, cpu: f64, figures: &mut Figures) -> Result<(), Trouble> {
     let Some(event) = &case.event else { return Ok(()) };
     let share = || Share::of(cpu).ok_or_else(|| Trouble::new("There is no control group any more."));
