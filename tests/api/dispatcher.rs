@@ -12,17 +12,40 @@ use tests::{Someone, World};
 
 /// Asks for a mail to the super admin.
 async fn ask(world: &World) {
-    world.stranger().post("/auth/passwordless", json!({ "email": "admin@example.org" })).await.tells(Message::PasswordlessSent);
+    world
+        .stranger()
+        .post(
+            "/auth/passwordless",
+            json!({ "email": "admin@example.org" }),
+        )
+        .await
+        .tells(Message::PasswordlessSent);
 }
 
 /// The messages in the outbox, whatever became of them.
 fn outbox(world: &World) -> Vec<Value> {
-    let is_message = |item: &Value| item["pk"]["S"].as_str().is_some_and(|pk| pk.starts_with("OUTBOX#"));
-    world.items("records").into_iter().filter(is_message).collect()
+    let is_message = |item: &Value| {
+        item["pk"]["S"]
+            .as_str()
+            .is_some_and(|pk| pk.starts_with("OUTBOX#"))
+    };
+    world
+        .items("records")
+        .into_iter()
+        .filter(is_message)
+        .collect()
 }
 
 fn states(world: &World) -> Vec<String> {
-    outbox(world).iter().map(|item| item["card"]["M"]["status"]["S"].as_str().unwrap().to_owned()).collect()
+    outbox(world)
+        .iter()
+        .map(|item| {
+            item["card"]["M"]["status"]["S"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect()
 }
 
 fn mails(world: &World) -> usize {
@@ -53,7 +76,10 @@ async fn mails_come_with_words_links_and_one_run_of_six_digits() {
     let code = tests::digits(mail["text"].as_str().unwrap());
     let html = mail["html"].as_str().unwrap();
     assert_eq!(tests::digits(html), code);
-    let link = format!("https://front.example.org/passwordless#code={}", world.mailed_link("admin@example.org").await);
+    let link = format!(
+        "https://front.example.org/passwordless#code={}",
+        world.mailed_link("admin@example.org").await
+    );
     assert!(mail["text"].as_str().unwrap().contains(&link) && html.contains(&link));
 }
 
@@ -61,14 +87,31 @@ async fn mails_come_with_words_links_and_one_run_of_six_digits() {
 async fn a_letter_to_nobody_weighs_what_one_to_somebody_does_and_is_dropped() {
     let world = World::new().await;
     ask(&world).await;
-    world.stranger().post("/auth/passwordless", json!({ "email": "nobody@example.org" })).await;
-    let sizes: Vec<usize> = outbox(&world).iter().map(|item| item.to_string().len()).collect();
+    world
+        .stranger()
+        .post(
+            "/auth/passwordless",
+            json!({ "email": "nobody@example.org" }),
+        )
+        .await;
+    let sizes: Vec<usize> = outbox(&world)
+        .iter()
+        .map(|item| item.to_string().len())
+        .collect();
     assert_eq!(sizes[0], sizes[1]);
     let codes = |item: &&Value| item["pk"]["S"].as_str().unwrap().starts_with("CODE#");
-    let sizes: Vec<usize> = world.items("transient").iter().filter(codes).map(|item| item.to_string().len()).collect();
+    let sizes: Vec<usize> = world
+        .items("transient")
+        .iter()
+        .filter(codes)
+        .map(|item| item.to_string().len())
+        .collect();
     assert_eq!(sizes[0], sizes[1]);
     world.deliver().await;
-    assert_eq!((mails(&world), states(&world)), (1, vec!["SENT".to_owned(), "SENT".to_owned()]));
+    assert_eq!(
+        (mails(&world), states(&world)),
+        (1, vec!["SENT".to_owned(), "SENT".to_owned()])
+    );
 }
 
 #[tokio::test]
@@ -89,7 +132,11 @@ async fn many_dispatchers_at_once_send_it_once() {
     let world = World::new().await;
     for number in 0..5 {
         let user = world.account(&Someone::with(Profile::Member)).await;
-        world.stranger().at(&format!("10.8.0.{number}")).post("/auth/passwordless", json!({ "email": user.email })).await;
+        world
+            .stranger()
+            .at(&format!("10.8.0.{number}"))
+            .post("/auth/passwordless", json!({ "email": user.email }))
+            .await;
     }
     world.clock().advance(Duration::from_secs(60));
     let processes: Vec<_> = (0..8).map(|_| world.another_process()).collect();
@@ -104,12 +151,20 @@ async fn a_carrier_that_refuses_is_tried_again_later_and_nothing_is_lost() {
         world.strike_at(Service::Ses, Fault::new(mode).times(2));
         ask(&world).await;
         world.deliver().await;
-        assert_eq!((mails(&world), states(&world)), (0, vec!["QUEUED".to_owned()]), "{mode:?}");
+        assert_eq!(
+            (mails(&world), states(&world)),
+            (0, vec!["QUEUED".to_owned()]),
+            "{mode:?}"
+        );
         for _ in 0..2 {
             world.clock().advance(Duration::from_secs(30));
             world.sweep().await;
         }
-        assert_eq!((mails(&world), states(&world)), (1, vec!["SENT".to_owned()]), "{mode:?}");
+        assert_eq!(
+            (mails(&world), states(&world)),
+            (1, vec!["SENT".to_owned()]),
+            "{mode:?}"
+        );
     }
 }
 
@@ -121,21 +176,44 @@ async fn silence_after_taking_it_is_unknown_and_nothing_is_sent_twice() {
     world.deliver().await;
     world.clock().advance(Duration::from_secs(3600));
     world.sweep().await;
-    assert_eq!((mails(&world), states(&world)), (1, vec!["UNKNOWN".to_owned()]));
+    assert_eq!(
+        (mails(&world), states(&world)),
+        (1, vec!["UNKNOWN".to_owned()])
+    );
     assert!(outbox(&world)[0]["card"]["M"]["sealed"].is_null());
 }
 
 #[tokio::test]
 async fn a_message_that_no_carrier_will_ever_take_has_failed() {
     let world = World::new().await;
-    world.strike_at(Service::Ses, Fault { error: Some("MessageRejected".into()), ..Fault::new(Mode::Error) });
+    world.strike_at(
+        Service::Ses,
+        Fault {
+            error: Some("MessageRejected".into()),
+            ..Fault::new(Mode::Error)
+        },
+    );
     ask(&world).await;
     world.deliver().await;
     assert_eq!(states(&world), ["FAILED"]);
     let world = World::new().await;
-    world.account(&Someone::with(Profile::Member).reached_at("216", "20123456")).await;
-    world.strike_at(Service::Sns, Fault { error: Some("OptedOut".into()), ..Fault::new(Mode::Error) });
-    world.stranger().post("/auth/passwordless", json!({ "email": "person1@example.org", "sendMethode": "sms" })).await;
+    world
+        .account(&Someone::with(Profile::Member).reached_at("216", "20123456"))
+        .await;
+    world.strike_at(
+        Service::Sns,
+        Fault {
+            error: Some("OptedOut".into()),
+            ..Fault::new(Mode::Error)
+        },
+    );
+    world
+        .stranger()
+        .post(
+            "/auth/passwordless",
+            json!({ "email": "person1@example.org", "sendMethode": "sms" }),
+        )
+        .await;
     world.deliver().await;
     assert_eq!(states(&world), ["FAILED"]);
 }
@@ -149,7 +227,10 @@ async fn a_code_that_is_dead_is_not_sent_any_more() {
     world.heal();
     world.clock().advance(Duration::from_secs(700));
     world.sweep().await;
-    assert_eq!((mails(&world), states(&world)), (0, vec!["FAILED".to_owned()]));
+    assert_eq!(
+        (mails(&world), states(&world)),
+        (0, vec!["FAILED".to_owned()])
+    );
 }
 
 #[tokio::test]
@@ -158,50 +239,113 @@ async fn a_dispatcher_that_dies_between_claiming_and_telling_leaves_it_unknown()
     ask(&world).await;
     let id = Outbound::of(outbox(&world)[0]["pk"]["S"].as_str().unwrap()).unwrap();
     let now = world.clock().now();
-    let claimed = world.setup().store.claim(id, now.after(Duration::from_secs(300)), now).await.unwrap();
+    let claimed = world
+        .setup()
+        .store
+        .claim(id, now.after(Duration::from_secs(300)), now)
+        .await
+        .unwrap();
     assert!(claimed.is_some());
-    assert!(world.setup().store.claim(id, now, now).await.unwrap().is_none(), "it is nobody else's");
+    assert!(
+        world
+            .setup()
+            .store
+            .claim(id, now, now)
+            .await
+            .unwrap()
+            .is_none(),
+        "it is nobody else's"
+    );
     world.deliver().await;
     world.clock().advance(Duration::from_secs(299));
     world.sweep().await;
     assert_eq!(states(&world), ["SENDING"]);
     world.clock().advance(Duration::from_secs(1));
     world.sweep().await;
-    assert_eq!((mails(&world), states(&world)), (0, vec!["UNKNOWN".to_owned()]));
+    assert_eq!(
+        (mails(&world), states(&world)),
+        (0, vec!["UNKNOWN".to_owned()])
+    );
 }
 
 #[tokio::test]
 async fn the_owner_is_told_of_a_device_that_was_not_seen_before() {
     let world = World::new().await;
-    let firefox = world.stranger().with("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0");
+    let firefox = world.stranger().with(
+        "user-agent",
+        "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
+    );
     let curl = world.stranger().with("user-agent", "curl/8.5.0");
-    for (person, expected) in [(&firefox, 0), (&firefox, 0), (&curl, 1), (&curl, 1), (&firefox, 1)] {
-        person.login("admin@example.org", tests::PASSWORD).await.tells(Message::LoginSuccess);
+    for (person, expected) in [
+        (&firefox, 0),
+        (&firefox, 0),
+        (&curl, 1),
+        (&curl, 1),
+        (&firefox, 1),
+    ] {
+        person
+            .login("admin@example.org", tests::PASSWORD)
+            .await
+            .tells(Message::LoginSuccess);
         assert_eq!(world.mails("admin@example.org").await.len(), expected);
     }
-    assert!(world.mails("admin@example.org").await[0]["text"].as_str().unwrap().contains("curl"));
+    assert!(
+        world.mails("admin@example.org").await[0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("curl")
+    );
 }
 
 #[tokio::test]
 async fn the_sample_events_are_understood() {
     let world = World::new().await;
     for file in ["stream", "sweep"] {
-        let text = std::fs::read_to_string(format!("{}/../events/dispatcher/{file}.json", env!("CARGO_MANIFEST_DIR"))).unwrap();
-        let handled = world.dispatcher().clone().handle(serde_json::from_str(&text).unwrap()).await;
-        assert_eq!(serde_json::to_value(handled).unwrap(), json!({ "batchItemFailures": [] }), "{file}");
+        let text = std::fs::read_to_string(format!(
+            "{}/../events/dispatcher/{file}.json",
+            env!("CARGO_MANIFEST_DIR")
+        ))
+        .unwrap();
+        let handled = world
+            .dispatcher()
+            .clone()
+            .handle(serde_json::from_str(&text).unwrap())
+            .await;
+        assert_eq!(
+            serde_json::to_value(handled).unwrap(),
+            json!({ "batchItemFailures": [] }),
+            "{file}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_record_that_cannot_be_dealt_with_is_brought_again() {
     let world = World::new().await;
-    let text = std::fs::read_to_string(format!("{}/../events/dispatcher/stream.json", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let text = std::fs::read_to_string(format!(
+        "{}/../events/dispatcher/stream.json",
+        env!("CARGO_MANIFEST_DIR")
+    ))
+    .unwrap();
     let event: Value = serde_json::from_str(&text).unwrap();
     world.strike_with(Mode::Refuse);
-    let handled = world.dispatcher().clone().handle(serde_json::from_value(event.clone()).unwrap()).await;
-    let numbers = event["Records"].as_array().unwrap().iter().map(|record| &record["dynamodb"]["SequenceNumber"]);
-    let failures: Vec<Value> = numbers.map(|number| json!({ "itemIdentifier": number })).collect();
-    assert_eq!(serde_json::to_value(handled).unwrap(), json!({ "batchItemFailures": failures }));
+    let handled = world
+        .dispatcher()
+        .clone()
+        .handle(serde_json::from_value(event.clone()).unwrap())
+        .await;
+    let numbers = event["Records"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|record| &record["dynamodb"]["SequenceNumber"]);
+    let failures: Vec<Value> = numbers
+        .map(|number| json!({ "itemIdentifier": number }))
+        .collect();
+    assert_eq!(
+        serde_json::to_value(handled).unwrap(),
+        json!({ "batchItemFailures": failures })
+    );
 }
 
 #[tokio::test]
@@ -209,7 +353,11 @@ async fn what_fails_for_a_day_stands_in_nobodys_way_until_a_person_has_looked() 
     let world = World::new().await;
     let someone = world.person(Someone::with(Profile::Member)).await;
     let announced = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
-    let file = someone.post("/files", announced).await.tells(Message::FileCreated)["file"]["fileID"].clone();
+    let file = someone
+        .post("/files", announced)
+        .await
+        .tells(Message::FileCreated)["file"]["fileID"]
+        .clone();
     world.strike_at(Service::S3, Fault::new(Mode::Refuse));
     let dead = || async { ops::dead_letters(world.setup()).await.unwrap() };
     for _ in 0..300 {
@@ -221,7 +369,10 @@ async fn what_fails_for_a_day_stands_in_nobodys_way_until_a_person_has_looked() 
     }
     let letter = dead().await.remove(0);
     assert_eq!(letter.pk, format!("FILE#{}", file.as_str().unwrap()));
-    assert!(world.clock().now().since(letter.since) >= Duration::from_secs(86_400), "{letter:?}");
+    assert!(
+        world.clock().now().since(letter.since) >= Duration::from_secs(86_400),
+        "{letter:?}"
+    );
     world.heal();
     world.sweep().await;
     assert_eq!(dead().await.len(), 1, "nobody tries it");
@@ -231,18 +382,32 @@ async fn what_fails_for_a_day_stands_in_nobodys_way_until_a_person_has_looked() 
     assert!(dead().await.is_empty());
     let is_it = |item: &Value| item["pk"]["S"] == letter.pk.as_str();
     let item = world.items("records").into_iter().find(is_it);
-    assert!(item.is_none_or(|item| item["duePk"].is_null() || item["card"]["M"]["status"]["S"] == "DELETED"), "it was dealt with");
+    assert!(
+        item.is_none_or(
+            |item| item["duePk"].is_null() || item["card"]["M"]["status"]["S"] == "DELETED"
+        ),
+        "it was dealt with"
+    );
 }
 
 #[tokio::test]
 async fn a_letter_whose_key_is_missing_waits_for_it() {
     let world = World::new().await;
     ask(&world).await;
-    let stranger = world.another_process_with(&[("OUTBOX_KEYS", &identity::NamedKey::generate("other").to_setting())]);
+    let stranger = world.another_process_with(&[(
+        "OUTBOX_KEYS",
+        &identity::NamedKey::generate("other").to_setting(),
+    )]);
     world.clock().advance(Duration::from_secs(60));
     stranger.sweep().await;
-    assert_eq!((mails(&world), states(&world)), (0, vec!["QUEUED".to_owned()]));
+    assert_eq!(
+        (mails(&world), states(&world)),
+        (0, vec!["QUEUED".to_owned()])
+    );
     world.clock().advance(Duration::from_secs(400));
     world.sweep().await;
-    assert_eq!((mails(&world), states(&world)), (1, vec!["SENT".to_owned()]));
+    assert_eq!(
+        (mails(&world), states(&world)),
+        (1, vec!["SENT".to_owned()])
+    );
 }

@@ -1,5 +1,10 @@
 //! What clients see. Folders mirror URLs: `auth/login.rs` is POST /auth/login.
-#![expect(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed"
+)]
 
 mod auth;
 mod committees;

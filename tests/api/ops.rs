@@ -26,7 +26,9 @@ async fn started(world: &World, name: &str, keys: &[Key]) -> Result<Setup, Strin
         "EDGE" => Some("on".to_owned()),
         _ => world.try_setting(asked),
     };
-    Setup::start(keys, 0, &lookup).await.map_err(|problem| problem.to_string())
+    Setup::start(keys, 0, &lookup)
+        .await
+        .map_err(|problem| problem.to_string())
 }
 
 #[tokio::test]
@@ -38,16 +40,35 @@ async fn keys_are_made_once_and_every_function_finds_its_own() {
     let made = ops::make(&parameters, DEV, world.clock()).await.unwrap();
     assert_eq!((made.made.len(), made.kept), (19, 0));
     assert_eq!(problems().await, Vec::<String>::new());
-    let token = ops::problems(&parameters, DEV, &[Key::CpanelToken]).await.unwrap();
+    let token = ops::problems(&parameters, DEV, &[Key::CpanelToken])
+        .await
+        .unwrap();
     assert_eq!(token, ["/halqa/dev/cpanel/CPANEL_TOKEN is not in SSM."]);
-    let (auth, otp) = (started(&world, "auth", auth::KEYS).await.unwrap(), started(&world, "otp", auth::KEYS).await.unwrap());
-    assert!(auth.keys.signer().is_ok() && auth.keys.verifier().is_ok() && auth.keys.sealer().is_ok());
-    assert_eq!(auth.keys.sealer().unwrap().kid(), otp.keys.sealer().unwrap().kid());
+    let (auth, otp) = (
+        started(&world, "auth", auth::KEYS).await.unwrap(),
+        started(&world, "otp", auth::KEYS).await.unwrap(),
+    );
+    assert!(
+        auth.keys.signer().is_ok() && auth.keys.verifier().is_ok() && auth.keys.sealer().is_ok()
+    );
+    assert_eq!(
+        auth.keys.sealer().unwrap().kid(),
+        otp.keys.sealer().unwrap().kid()
+    );
     assert!(SignIn::of(&started(&world, "canary", canary::KEYS).await.unwrap().keys).is_ok());
 
     let signing = world.cloud().parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY");
-    assert_eq!(ops::make(&parameters, DEV, world.clock()).await.unwrap().made, Vec::<String>::new());
-    assert_eq!(world.cloud().parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY"), signing);
+    assert_eq!(
+        ops::make(&parameters, DEV, world.clock())
+            .await
+            .unwrap()
+            .made,
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        world.cloud().parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY"),
+        signing
+    );
 }
 
 #[tokio::test]
@@ -57,9 +78,21 @@ async fn a_key_that_is_missing_is_named_and_made_like_its_twins() {
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
     let name = "/halqa/dev/team/SEALING_KEYS".to_owned();
     parameters.remove(&name).await.unwrap();
-    assert_eq!(ops::problems(&parameters, DEV, &[]).await.unwrap(), [format!("{name} is not in SSM.")]);
-    assert_eq!(ops::make(&parameters, DEV, world.clock()).await.unwrap().made, std::slice::from_ref(&name));
-    assert_eq!(world.cloud().parameter(&name), world.cloud().parameter("/halqa/dev/users/SEALING_KEYS"));
+    assert_eq!(
+        ops::problems(&parameters, DEV, &[]).await.unwrap(),
+        [format!("{name} is not in SSM.")]
+    );
+    assert_eq!(
+        ops::make(&parameters, DEV, world.clock())
+            .await
+            .unwrap()
+            .made,
+        std::slice::from_ref(&name)
+    );
+    assert_eq!(
+        world.cloud().parameter(&name),
+        world.cloud().parameter("/halqa/dev/users/SEALING_KEYS")
+    );
 }
 
 #[tokio::test]
@@ -73,24 +106,58 @@ async fn every_kind_of_key_is_followed_by_another_in_three_steps() {
         (Kind::Outbox, "/halqa/dev/dispatcher/OUTBOX_KEYS"),
         (Kind::Edge, "/halqa/dev/edge/EDGE_SECRETS"),
     ] {
-        let now = || world.cloud().parameter(name).unwrap().split(',').map(str::to_owned).collect::<Vec<_>>();
+        let now = || {
+            world
+                .cloud()
+                .parameter(name)
+                .unwrap()
+                .split(',')
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
         let old = now();
         world.clock().advance(Duration::from_secs(1));
-        assert!(ops::take_into_use(&parameters, DEV, kind).await.is_err(), "{kind:?}: none is announced");
-        ops::announce(&parameters, DEV, kind, world.clock()).await.unwrap();
+        assert!(
+            ops::take_into_use(&parameters, DEV, kind).await.is_err(),
+            "{kind:?}: none is announced"
+        );
+        ops::announce(&parameters, DEV, kind, world.clock())
+            .await
+            .unwrap();
         let announced = now();
         assert_eq!((announced.len(), &announced[0]), (2, &old[0]), "{kind:?}");
-        ops::announce(&parameters, DEV, kind, world.clock()).await.unwrap();
+        ops::announce(&parameters, DEV, kind, world.clock())
+            .await
+            .unwrap();
         assert_eq!(now(), announced, "{kind:?}: a second time changes nothing");
-        assert!(ops::retire(&parameters, DEV, kind, world.setup()).await.is_err(), "{kind:?}: it is not in use yet");
+        assert!(
+            ops::retire(&parameters, DEV, kind, world.setup())
+                .await
+                .is_err(),
+            "{kind:?}: it is not in use yet"
+        );
         for _ in 0..2 {
             ops::take_into_use(&parameters, DEV, kind).await.unwrap();
-            assert_eq!(now(), [announced[1].clone(), announced[0].clone()], "{kind:?}");
+            assert_eq!(
+                now(),
+                [announced[1].clone(), announced[0].clone()],
+                "{kind:?}"
+            );
         }
-        assert!(ops::announce(&parameters, DEV, kind, world.clock()).await.is_err(), "{kind:?}: the former one is there");
-        ops::retire(&parameters, DEV, kind, world.setup()).await.unwrap();
+        assert!(
+            ops::announce(&parameters, DEV, kind, world.clock())
+                .await
+                .is_err(),
+            "{kind:?}: the former one is there"
+        );
+        ops::retire(&parameters, DEV, kind, world.setup())
+            .await
+            .unwrap();
         assert_eq!(now(), [announced[1].clone()], "{kind:?}");
-        assert_eq!(ops::problems(&parameters, DEV, &[]).await.unwrap(), Vec::<String>::new());
+        assert_eq!(
+            ops::problems(&parameters, DEV, &[]).await.unwrap(),
+            Vec::<String>::new()
+        );
     }
 }
 
@@ -101,35 +168,80 @@ async fn a_signing_key_follows_another_and_tokens_of_both_are_good_meanwhile() {
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
     let parameter = |name: &str| world.cloud().parameter(name).unwrap();
     let process = || {
-        let (signing, public) = (parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY"), parameter("/halqa/dev/public/TOKEN_PUBLIC_KEYS"));
-        world.another_process_with(&[("TOKEN_SIGNING_KEY", &signing), ("TOKEN_PUBLIC_KEYS", &public)])
+        let (signing, public) = (
+            parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY"),
+            parameter("/halqa/dev/public/TOKEN_PUBLIC_KEYS"),
+        );
+        world.another_process_with(&[
+            ("TOKEN_SIGNING_KEY", &signing),
+            ("TOKEN_PUBLIC_KEYS", &public),
+        ])
     };
     let token = |world: &World| {
         let stranger = world.stranger().before(world);
-        async move { stranger.login("admin@example.org", PASSWORD).await.header("authorization").to_owned() }
+        async move {
+            stranger
+                .login("admin@example.org", PASSWORD)
+                .await
+                .header("authorization")
+                .to_owned()
+        }
     };
     let first = process();
     let old = token(&first).await;
-    ops::announce(&parameters, DEV, Kind::Signing, world.clock()).await.unwrap();
+    ops::announce(&parameters, DEV, Kind::Signing, world.clock())
+        .await
+        .unwrap();
     let announced = process();
-    ops::announce(&parameters, DEV, Kind::Signing, world.clock()).await.unwrap();
-    assert_eq!(announced.setting("TOKEN_PUBLIC_KEYS"), process().setting("TOKEN_PUBLIC_KEYS"), "a second time changes nothing");
-    assert!(ops::retire(&parameters, DEV, Kind::Signing, world.setup()).await.is_err(), "it is not in use yet");
-    ops::take_into_use(&parameters, DEV, Kind::Signing).await.unwrap();
-    assert_eq!(parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY"), parameter("/halqa/dev/otp/TOKEN_SIGNING_KEY"));
+    ops::announce(&parameters, DEV, Kind::Signing, world.clock())
+        .await
+        .unwrap();
+    assert_eq!(
+        announced.setting("TOKEN_PUBLIC_KEYS"),
+        process().setting("TOKEN_PUBLIC_KEYS"),
+        "a second time changes nothing"
+    );
+    assert!(
+        ops::retire(&parameters, DEV, Kind::Signing, world.setup())
+            .await
+            .is_err(),
+        "it is not in use yet"
+    );
+    ops::take_into_use(&parameters, DEV, Kind::Signing)
+        .await
+        .unwrap();
+    assert_eq!(
+        parameter("/halqa/dev/auth/TOKEN_SIGNING_KEY"),
+        parameter("/halqa/dev/otp/TOKEN_SIGNING_KEY")
+    );
     let used = process();
     let new = token(&used).await;
-    for (process, token) in [(&announced, &old), (&announced, &new), (&used, &old), (&used, &new)] {
-        process.stranger().before(process).holding(token).get("/auth/check").await.shows();
+    for (process, token) in [
+        (&announced, &old),
+        (&announced, &new),
+        (&used, &old),
+        (&used, &new),
+    ] {
+        process
+            .stranger()
+            .before(process)
+            .holding(token)
+            .get("/auth/check")
+            .await
+            .shows();
     }
-    ops::retire(&parameters, DEV, Kind::Signing, world.setup()).await.unwrap();
+    ops::retire(&parameters, DEV, Kind::Signing, world.setup())
+        .await
+        .unwrap();
     let retired = process();
     let status = |token: &str| {
         let person = retired.stranger().before(&retired).holding(token);
         async move { person.get("/auth/check").await.status }
     };
     assert_eq!((status(&old).await, status(&new).await), (401, 200));
-    ops::replace(&parameters, DEV, Kind::Signing, world.clock()).await.unwrap();
+    ops::replace(&parameters, DEV, Kind::Signing, world.clock())
+        .await
+        .unwrap();
     let replaced = process();
     let person = replaced.stranger().before(&replaced).holding(&new);
     assert_eq!(person.get("/auth/check").await.status, 401);
@@ -141,17 +253,41 @@ async fn a_sealing_key_stays_while_a_secret_is_left_under_it() {
     let world = World::with(&[("SEALING_KEYS", &old)]).await;
     let parameters = parameters(&world);
     for name in ["auth", "otp", "team", "users"] {
-        world.cloud().put_parameter(&format!("/halqa/dev/{name}/SEALING_KEYS"), &old);
+        world
+            .cloud()
+            .put_parameter(&format!("/halqa/dev/{name}/SEALING_KEYS"), &old);
     }
     Authenticator::enrolled_by(&world, &world.member().await).await;
-    ops::announce(&parameters, DEV, Kind::Sealing, world.clock()).await.unwrap();
-    ops::take_into_use(&parameters, DEV, Kind::Sealing).await.unwrap();
-    let kept = ops::retire(&parameters, DEV, Kind::Sealing, world.setup()).await.unwrap_err();
+    ops::announce(&parameters, DEV, Kind::Sealing, world.clock())
+        .await
+        .unwrap();
+    ops::take_into_use(&parameters, DEV, Kind::Sealing)
+        .await
+        .unwrap();
+    let kept = ops::retire(&parameters, DEV, Kind::Sealing, world.setup())
+        .await
+        .unwrap_err();
     assert!(kept.ends_with("reseal first."), "{kept}");
-    let keys = world.cloud().parameter("/halqa/dev/users/SEALING_KEYS").unwrap();
-    ops::reseal(world.another_process_with(&[("SEALING_KEYS", &keys)]).setup()).await.unwrap();
-    ops::retire(&parameters, DEV, Kind::Sealing, world.setup()).await.unwrap();
-    assert!(ops::replace(&parameters, DEV, Kind::Sealing, world.clock()).await.is_err(), "that would lose secrets");
+    let keys = world
+        .cloud()
+        .parameter("/halqa/dev/users/SEALING_KEYS")
+        .unwrap();
+    ops::reseal(
+        world
+            .another_process_with(&[("SEALING_KEYS", &keys)])
+            .setup(),
+    )
+    .await
+    .unwrap();
+    ops::retire(&parameters, DEV, Kind::Sealing, world.setup())
+        .await
+        .unwrap();
+    assert!(
+        ops::replace(&parameters, DEV, Kind::Sealing, world.clock())
+            .await
+            .is_err(),
+        "that would lose secrets"
+    );
 }
 
 #[tokio::test]
@@ -159,16 +295,34 @@ async fn a_change_that_was_broken_off_is_told_and_ends_when_it_is_made_again() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
-    let (first, last) = ("/halqa/dev/auth/OUTBOX_KEYS", "/halqa/dev/users/OUTBOX_KEYS");
+    let (first, last) = (
+        "/halqa/dev/auth/OUTBOX_KEYS",
+        "/halqa/dev/users/OUTBOX_KEYS",
+    );
     let before = world.cloud().parameter(last).unwrap();
-    ops::announce(&parameters, DEV, Kind::Outbox, world.clock()).await.unwrap();
+    ops::announce(&parameters, DEV, Kind::Outbox, world.clock())
+        .await
+        .unwrap();
     // as if the last of the parameters had not been reached
     world.cloud().put_parameter(last, &before);
     let problems = ops::problems(&parameters, DEV, &[]).await.unwrap();
-    assert_eq!(problems, [format!("{last} differs from its twins: run the last change again.")]);
-    ops::announce(&parameters, DEV, Kind::Outbox, world.clock()).await.unwrap();
-    assert_eq!(world.cloud().parameter(first), world.cloud().parameter(last));
-    assert_eq!(ops::problems(&parameters, DEV, &[]).await.unwrap(), Vec::<String>::new());
+    assert_eq!(
+        problems,
+        [format!(
+            "{last} differs from its twins: run the last change again."
+        )]
+    );
+    ops::announce(&parameters, DEV, Kind::Outbox, world.clock())
+        .await
+        .unwrap();
+    assert_eq!(
+        world.cloud().parameter(first),
+        world.cloud().parameter(last)
+    );
+    assert_eq!(
+        ops::problems(&parameters, DEV, &[]).await.unwrap(),
+        Vec::<String>::new()
+    );
 }
 
 #[tokio::test]
@@ -178,10 +332,15 @@ async fn a_key_that_signs_and_that_nobody_knows_is_told() {
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
     let stranger = NamedKey::generate("stranger").to_setting();
     for name in ["auth", "otp"] {
-        world.cloud().put_parameter(&format!("/halqa/dev/{name}/TOKEN_SIGNING_KEY"), &stranger);
+        world
+            .cloud()
+            .put_parameter(&format!("/halqa/dev/{name}/TOKEN_SIGNING_KEY"), &stranger);
     }
     let problems = ops::problems(&parameters, DEV, &[]).await.unwrap();
-    assert_eq!(problems, ["/halqa/dev/public/TOKEN_PUBLIC_KEYS does not know the key that signs."]);
+    assert_eq!(
+        problems,
+        ["/halqa/dev/public/TOKEN_PUBLIC_KEYS does not know the key that signs."]
+    );
 }
 
 const FIRST: &str = include_str!("../../infra/first.json");
@@ -195,7 +354,10 @@ async fn empty() -> (LocalSettings, Cloud, Setup, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let cloud = Cloud::in_memory(folder.path()).await.unwrap();
     let mut settings = LocalSettings::default();
-    settings.with_new_keys().find(&cloud).set("PUBLIC_URL", "https://front.example.org");
+    settings
+        .with_new_keys()
+        .find(&cloud)
+        .set("PUBLIC_URL", "https://front.example.org");
     let setup = settings.setup(Clock::default()).unwrap();
     (settings, cloud, setup, folder)
 }
@@ -205,35 +367,65 @@ async fn the_first_administrator_sets_his_password_by_a_mailed_code_and_there_is
     let (_settings, cloud, setup, _folder) = empty().await;
     let email = ops::bootstrap(&setup, first()).await.unwrap();
     let refused = ops::bootstrap(&setup, first()).await.unwrap_err();
-    assert!(refused.starts_with("There is a super admin already"), "{refused}");
+    assert!(
+        refused.starts_with("There is a super admin already"),
+        "{refused}"
+    );
 
     let dispatcher = dispatcher::Dispatcher::new(&setup).unwrap();
     while local::delivery::bring(&cloud, &dispatcher).await.unwrap() > 0 {}
     let mails = cloud.recorder().mails();
-    assert_eq!((mails.len(), mails[0]["to"].as_str()), (1, Some(email.as_str())));
+    assert_eq!(
+        (mails.len(), mails[0]["to"].as_str()),
+        (1, Some(email.as_str()))
+    );
     let code = tests::digits(mails[0]["text"].as_str().unwrap());
     let edge = house(&setup).unwrap();
     let post = async |path: &str, body: serde_json::Value| {
-        let request = http::Request::post(format!("/api/v1{path}")).header("content-type", "application/json");
-        let answer = edge.answer(request.body(body.to_string().into()).unwrap(), "10.0.0.1".parse().unwrap()).await;
-        (answer.status().as_u16(), serde_json::from_slice::<serde_json::Value>(answer.body()).unwrap())
+        let request = http::Request::post(format!("/api/v1{path}"))
+            .header("content-type", "application/json");
+        let answer = edge
+            .answer(
+                request.body(body.to_string().into()).unwrap(),
+                "10.0.0.1".parse().unwrap(),
+            )
+            .await;
+        (
+            answer.status().as_u16(),
+            serde_json::from_slice::<serde_json::Value>(answer.body()).unwrap(),
+        )
     };
     let password = "huit palmiers au bord du chott";
     let wish = json!({ "email": email, "code": code, "newPassword": password, "confirmPassword": password });
     assert_eq!(post("/users/reset-password", wish).await.0, 200);
-    let (status, body) = post("/auth/login", json!({ "email": email, "password": password })).await;
-    assert_eq!((status, &body["user"]["profile"], &body["user"]["isVerified"]), (200, &json!("SA"), &json!(true)));
+    let (status, body) = post(
+        "/auth/login",
+        json!({ "email": email, "password": password }),
+    )
+    .await;
+    assert_eq!(
+        (
+            status,
+            &body["user"]["profile"],
+            &body["user"]["isVerified"]
+        ),
+        (200, &json!("SA"), &json!(true))
+    );
 }
 
 #[tokio::test]
 async fn a_first_committee_that_makes_no_sense_is_refused_and_nothing_is_written() {
     let (_settings, cloud, setup, _folder) = empty().await;
     let file = json!({ "committee": { "nameArabe": "أ" }, "administrator": { "name": "A", "lastName": "B", "email": "a@example.org" } });
-    let problem = ops::bootstrap(&setup, serde_json::from_value(file).unwrap()).await.unwrap_err();
+    let problem = ops::bootstrap(&setup, serde_json::from_value(file).unwrap())
+        .await
+        .unwrap_err();
     assert!(problem.contains("nameLatin"), "{problem}");
     let mut file: serde_json::Value = serde_json::from_str(FIRST).unwrap();
     file["committee"]["secondryPhone"] = json!("+21671123456");
-    let problem = ops::bootstrap(&setup, serde_json::from_value(file).unwrap()).await.unwrap_err();
+    let problem = ops::bootstrap(&setup, serde_json::from_value(file).unwrap())
+        .await
+        .unwrap_err();
     assert_eq!(problem, "A committee has no field secondryPhone.");
     assert_eq!(cloud.items("records").unwrap().len(), 0);
 }
@@ -250,22 +442,46 @@ async fn the_canary_signs_in_until_something_is_wrong() {
     let world = World::new().await;
     let sign_in = SignIn::of(&world.setup().keys).unwrap();
     assert!(ops::make_canary(world.setup(), &sign_in).await.unwrap());
-    assert!(!ops::make_canary(world.setup(), &sign_in).await.unwrap(), "it is there");
-    let owner = world.setup().store.email_owner(&sign_in.email.parse().unwrap()).await.unwrap().unwrap();
+    assert!(
+        !ops::make_canary(world.setup(), &sign_in).await.unwrap(),
+        "it is there"
+    );
+    let owner = world
+        .setup()
+        .store
+        .email_owner(&sign_in.email.parse().unwrap())
+        .await
+        .unwrap()
+        .unwrap();
     let user = world.user(owner.user_id).await;
-    assert_eq!((user.profile, user.permissions.to_string().as_str()), (Profile::Member, "[]"));
+    assert_eq!(
+        (user.profile, user.permissions.to_string().as_str()),
+        (Profile::Member, "[]")
+    );
 
     let url = format!("http://{}/api/v1", door(&world).await);
     let canary = |sign_in: &str| {
-        let process = world.another_process_with(&[("CANARY_URL", &url), ("CANARY_SIGN_IN", sign_in)]);
+        let process =
+            world.another_process_with(&[("CANARY_URL", &url), ("CANARY_SIGN_IN", sign_in)]);
         Canary::new(process.setup()).unwrap()
     };
     let good = canary(&world.setting("CANARY_SIGN_IN"));
     good.walk().await.unwrap();
-    let problem = canary(&format!("{} no password at all", sign_in.email)).walk().await.unwrap_err();
-    assert_eq!(problem, "POST /auth/login answered 401 (BAD_AUTH_COMBINATION_MESSAGE) instead of 200");
+    let problem = canary(&format!("{} no password at all", sign_in.email))
+        .walk()
+        .await
+        .unwrap_err();
+    assert_eq!(
+        problem,
+        "POST /auth/login answered 401 (BAD_AUTH_COMBINATION_MESSAGE) instead of 200"
+    );
     world.strike_with(local::faults::Mode::Refuse);
-    assert!(good.walk().await.unwrap_err().starts_with("POST /auth/login answered 503"));
+    assert!(
+        good.walk()
+            .await
+            .unwrap_err()
+            .starts_with("POST /auth/login answered 503")
+    );
     world.heal();
     good.walk().await.unwrap();
 }
@@ -275,32 +491,62 @@ async fn a_smoke_test_looks_at_what_a_client_meets_and_says_what_is_wrong() {
     let world = World::new().await;
     let sign_in = SignIn::of(&world.setup().keys).unwrap();
     ops::make_canary(world.setup(), &sign_in).await.unwrap();
-    let visitor = Visitor::new(world.setup().aws.clone(), format!("http://{}/api/v1", door(&world).await));
+    let visitor = Visitor::new(
+        world.setup().aws.clone(),
+        format!("http://{}/api/v1", door(&world).await),
+    );
     let checks = ops::smoke(&visitor, &sign_in).await;
-    assert!(checks.len() > 9 && checks.iter().all(|check| check.problem.is_none()), "{checks:#?}");
+    assert!(
+        checks.len() > 9 && checks.iter().all(|check| check.problem.is_none()),
+        "{checks:#?}"
+    );
 
     // another limit than clients were promised, and a password that is not the canary's
     let other = world.another_process_with(&[("RATE_LIMIT", "50")]);
-    let visitor = Visitor::new(world.setup().aws.clone(), format!("http://{}/api/v1", door(&other).await));
-    let wrong: Vec<String> = ops::smoke(&visitor, &SignIn { password: "wrong".into(), ..sign_in.clone() })
-        .await
-        .into_iter()
-        .filter_map(|check| check.problem)
-        .collect();
+    let visitor = Visitor::new(
+        world.setup().aws.clone(),
+        format!("http://{}/api/v1", door(&other).await),
+    );
+    let wrong: Vec<String> = ops::smoke(
+        &visitor,
+        &SignIn {
+            password: "wrong".into(),
+            ..sign_in.clone()
+        },
+    )
+    .await
+    .into_iter()
+    .filter_map(|check| check.problem)
+    .collect();
     assert_eq!(
         wrong,
-        ["x-ratelimit-limit is 50 instead of 100", "POST /auth/login answered 401 (BAD_AUTH_COMBINATION_MESSAGE) instead of 200",]
+        [
+            "x-ratelimit-limit is 50 instead of 100",
+            "POST /auth/login answered 401 (BAD_AUTH_COMBINATION_MESSAGE) instead of 200",
+        ]
     );
-    let nobody = Visitor::new(world.setup().aws.clone(), "http://127.0.0.1:9/api/v1".to_owned());
+    let nobody = Visitor::new(
+        world.setup().aws.clone(),
+        "http://127.0.0.1:9/api/v1".to_owned(),
+    );
     let wrong = ops::smoke(&nobody, &sign_in).await;
-    assert!(wrong.iter().all(|check| check.problem.is_some()), "{wrong:#?}");
+    assert!(
+        wrong.iter().all(|check| check.problem.is_some()),
+        "{wrong:#?}"
+    );
 }
 
 #[tokio::test]
 async fn an_environment_is_known_by_its_name_alone() {
-    let environment = [("AWS_REGION", "eu-west-3"), ("RECORDS_TABLE", "halqa-dev-records"), ("KEYS_PATH", "/halqa/dev/auth")];
+    let environment = [
+        ("AWS_REGION", "eu-west-3"),
+        ("RECORDS_TABLE", "halqa-dev-records"),
+        ("KEYS_PATH", "/halqa/dev/auth"),
+    ];
     let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let settings = Stage::Deployed("prod").settings(environment.into(), "users").unwrap();
+    let settings = Stage::Deployed("prod")
+        .settings(environment.into(), "users")
+        .unwrap();
     for (name, value) in [
         ("RECORDS_TABLE", "halqa-prod-records"),
         ("TRANSIENT_TABLE", "halqa-prod-transient"),
@@ -313,12 +559,27 @@ async fn an_environment_is_known_by_its_name_alone() {
 
     let world = World::new().await;
     let folder = tempfile::tempdir().unwrap();
-    let data = [("DATA_DIR".to_owned(), folder.path().to_string_lossy().into_owned())];
-    assert!(Stage::Local.settings(data.clone().into(), "users").is_err(), "nothing runs there");
+    let data = [(
+        "DATA_DIR".to_owned(),
+        folder.path().to_string_lossy().into_owned(),
+    )];
+    assert!(
+        Stage::Local.settings(data.clone().into(), "users").is_err(),
+        "nothing runs there"
+    );
     let mut settings = LocalSettings::default();
-    settings.find(world.cloud()).with_new_keys().tell(world.cloud(), folder.path()).unwrap();
+    settings
+        .find(world.cloud())
+        .with_new_keys()
+        .tell(world.cloud(), folder.path())
+        .unwrap();
     let told = Stage::Local.settings(data.into(), "users").unwrap();
-    assert_eq!((told["RECORDS_TABLE"].as_str(), &told["CANARY_SIGN_IN"]), ("records", &settings.get("CANARY_SIGN_IN").unwrap()));
-    let running = Setup::start(users::KEYS, 0, &|name| told.get(name).cloned()).await.unwrap();
+    assert_eq!(
+        (told["RECORDS_TABLE"].as_str(), &told["CANARY_SIGN_IN"]),
+        ("records", &settings.get("CANARY_SIGN_IN").unwrap())
+    );
+    let running = Setup::start(users::KEYS, 0, &|name| told.get(name).cloned())
+        .await
+        .unwrap();
     assert_eq!(ops::dead_letters(&running).await.unwrap().len(), 0);
 }

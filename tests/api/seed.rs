@@ -15,11 +15,24 @@ async fn the_demonstration_data_is_valid_and_found_and_brought_once() {
     let admin = world.admin().await;
     let found = async |q: &str| {
         let q: String = form_urlencoded::byte_serialize(q.as_bytes()).collect();
-        let shown = admin.get(&format!("/courses/search-all?limit=100&q={q}")).await.shows();
+        let shown = admin
+            .get(&format!("/courses/search-all?limit=100&q={q}"))
+            .await
+            .shows();
         shown["courses"].as_array().unwrap().clone()
     };
     assert_eq!(found("").await.len(), 16);
-    let of = |language: &str, courses: &[Value]| courses.iter().filter(|course| course["language"] == language).count();
+    let of = |language: &str, courses: &[Value]| {
+        courses
+            .iter()
+            .filter(|course| course["language"] == language)
+            .count()
+    };
     let (french, arabic) = (found("securite").await, found("المهنيه").await);
-    assert!(of("FR", &french) > 0 && of("AR", &arabic) > 0, "{} {}", french.len(), arabic.len());
+    assert!(
+        of("FR", &french) > 0 && of("AR", &arabic) > 0,
+        "{} {}",
+        french.len(),
+        arabic.len()
+    );
 }

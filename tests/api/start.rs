@@ -14,7 +14,11 @@ async fn start(world: &World, missing: &str) -> Result<Edge, String> {
         ("OUTBOX_KEYS", "/halqa/test/auth/OUTBOX_KEYS"),
         ("TOKEN_PUBLIC_KEYS", "/halqa/test/public/TOKEN_PUBLIC_KEYS"),
     ] {
-        let value = if name == missing { "rubbish".to_owned() } else { world.setting(name) };
+        let value = if name == missing {
+            "rubbish".to_owned()
+        } else {
+            world.setting(name)
+        };
         world.cloud().put_parameter(path, &value);
     }
     let lookup = |name: &str| match name {
@@ -23,7 +27,9 @@ async fn start(world: &World, missing: &str) -> Result<Edge, String> {
         "TOKEN_SIGNING_KEY" | "SEALING_KEYS" | "OUTBOX_KEYS" | "TOKEN_PUBLIC_KEYS" => None,
         _ => world.try_setting(name),
     };
-    let setup = Setup::start(KEYS, CONNECTIONS, &lookup).await.map_err(|problem| problem.to_string())?;
+    let setup = Setup::start(KEYS, CONNECTIONS, &lookup)
+        .await
+        .map_err(|problem| problem.to_string())?;
     let routes = auth::routes(&setup).map_err(|problem| problem.to_string())?;
     Edge::new(&setup, routes).map_err(|problem| problem.to_string())
 }
@@ -33,19 +39,40 @@ async fn its_keys_come_from_its_own_path() {
     let world = World::new().await;
     let edge = start(&world, "").await.unwrap();
     let member = world.member().await;
-    let mut request = http::Request::get("/api/v1/auth/check").body(bytes::Bytes::new()).unwrap();
-    request.headers_mut().insert("authorization", member.token().parse().unwrap());
-    assert_eq!(edge.answer(request, "10.0.0.1".parse().unwrap()).await.status(), 200);
+    let mut request = http::Request::get("/api/v1/auth/check")
+        .body(bytes::Bytes::new())
+        .unwrap();
+    request
+        .headers_mut()
+        .insert("authorization", member.token().parse().unwrap());
+    assert_eq!(
+        edge.answer(request, "10.0.0.1".parse().unwrap())
+            .await
+            .status(),
+        200
+    );
 }
 
 #[tokio::test]
 async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
     let world = World::new().await;
-    for name in
-        ["RECORDS_TABLE", "TRANSIENT_TABLE", "AWS_REGION", "AWS_ACCESS_KEY_ID", "TOKEN_SIGNING_KEY", "TOKEN_PUBLIC_KEYS", "SEALING_KEYS"]
-    {
-        let problem = start(&world, name).await.err().unwrap_or_else(|| panic!("it started without {name}"));
-        assert!(problem.starts_with(&format!("The setting {name} ")) && problem.ends_with('.'), "{problem}");
+    for name in [
+        "RECORDS_TABLE",
+        "TRANSIENT_TABLE",
+        "AWS_REGION",
+        "AWS_ACCESS_KEY_ID",
+        "TOKEN_SIGNING_KEY",
+        "TOKEN_PUBLIC_KEYS",
+        "SEALING_KEYS",
+    ] {
+        let problem = start(&world, name)
+            .await
+            .err()
+            .unwrap_or_else(|| panic!("it started without {name}"));
+        assert!(
+            problem.starts_with(&format!("The setting {name} ")) && problem.ends_with('.'),
+            "{problem}"
+        );
         assert!(!problem.contains("rubbish"), "{problem}");
     }
 }
@@ -53,9 +80,22 @@ async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
 #[tokio::test]
 async fn a_key_that_is_not_in_ssm_is_named_by_its_path() {
     let world = World::new().await;
-    let lookup = |name: &str| if name == "KEYS_PATH" { Some("/halqa/empty/auth".to_owned()) } else { world.try_setting(name) };
-    let problem = Setup::start(KEYS, CONNECTIONS, &lookup).await.err().unwrap().to_string();
-    assert_eq!(problem, "The setting /halqa/empty/auth/TOKEN_SIGNING_KEY is not in SSM.");
+    let lookup = |name: &str| {
+        if name == "KEYS_PATH" {
+            Some("/halqa/empty/auth".to_owned())
+        } else {
+            world.try_setting(name)
+        }
+    };
+    let problem = Setup::start(KEYS, CONNECTIONS, &lookup)
+        .await
+        .err()
+        .unwrap()
+        .to_string();
+    assert_eq!(
+        problem,
+        "The setting /halqa/empty/auth/TOKEN_SIGNING_KEY is not in SSM."
+    );
 }
 
 #[tokio::test]
@@ -66,15 +106,26 @@ async fn ssm_out_of_reach_is_told() {
         "AWS_ENDPOINT_URL" => Some("http://127.0.0.1:9".to_owned()),
         _ => world.try_setting(name),
     };
-    let problem = Setup::start(KEYS, CONNECTIONS, &lookup).await.err().unwrap().to_string();
-    assert!(problem.starts_with("The setting KEYS_PATH could not be read from SSM"), "{problem}");
+    let problem = Setup::start(KEYS, CONNECTIONS, &lookup)
+        .await
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        problem.starts_with("The setting KEYS_PATH could not be read from SSM"),
+        "{problem}"
+    );
 }
 
 #[tokio::test]
 async fn a_store_that_is_out_of_reach_stops_no_start() {
     let world = World::new().await;
-    let days =
-        [("nobody listens", None), ("refuses", Some(Mode::Refuse)), ("throttles", Some(Mode::Throttle)), ("is silent", Some(Mode::Silent))];
+    let days = [
+        ("nobody listens", None),
+        ("refuses", Some(Mode::Refuse)),
+        ("throttles", Some(Mode::Throttle)),
+        ("is silent", Some(Mode::Silent)),
+    ];
     for (day, mode) in days {
         world.heal();
         if let Some(mode) = mode {
@@ -84,9 +135,19 @@ async fn a_store_that_is_out_of_reach_stops_no_start() {
             "AWS_ENDPOINT_URL" if mode.is_none() => Some("http://127.0.0.1:9".to_owned()),
             _ => world.try_setting(name),
         };
-        let setup = Setup::start(KEYS, CONNECTIONS, &lookup).await.unwrap_or_else(|problem| panic!("{day}: {problem}"));
+        let setup = Setup::start(KEYS, CONNECTIONS, &lookup)
+            .await
+            .unwrap_or_else(|problem| panic!("{day}: {problem}"));
         let edge = Edge::new(&setup, auth::routes(&setup).unwrap()).unwrap();
-        let preflight = http::Request::options("/api/v1/auth/check").body(bytes::Bytes::new()).unwrap();
-        assert_eq!(edge.answer(preflight, "10.0.0.1".parse().unwrap()).await.status(), 204, "{day}");
+        let preflight = http::Request::options("/api/v1/auth/check")
+            .body(bytes::Bytes::new())
+            .unwrap();
+        assert_eq!(
+            edge.answer(preflight, "10.0.0.1".parse().unwrap())
+                .await
+                .status(),
+            204,
+            "{day}"
+        );
     }
 }

@@ -18,12 +18,19 @@ fn every_route_stands_in_the_document_and_the_reverse() {
 #[test]
 fn a_get_promises_a_304_unless_it_does_something() {
     let functions = files("functions", "src/lib.rs");
-    let lines = functions.iter().flat_map(|(_, text)| text.lines()).filter(|line| line.contains("effect("));
+    let lines = functions
+        .iter()
+        .flat_map(|(_, text)| text.lines())
+        .filter(|line| line.contains("effect("));
     let effects: BTreeSet<&str> = lines.map(|line| line.split('"').nth(1).unwrap()).collect();
     assert!(!effects.is_empty());
     for (path, item) in Document::get().root()["paths"].as_object().unwrap() {
         let Some(get) = item.get("get") else { continue };
-        assert_eq!(get["responses"].get("304").is_none(), effects.contains(path.as_str()), "GET {path}");
+        assert_eq!(
+            get["responses"].get("304").is_none(),
+            effects.contains(path.as_str()),
+            "GET {path}"
+        );
     }
 }
 
@@ -31,9 +38,10 @@ fn a_get_promises_a_304_unless_it_does_something() {
 fn pairs(value: &Value, found: &mut Vec<(String, String)>) {
     match value {
         Value::Object(object) => {
-            if let (Some(code), Some(text)) =
-                (object.get("RESPONSE_CODE").and_then(Value::as_str), object.get("RESPONSE_TEXT").and_then(Value::as_str))
-            {
+            if let (Some(code), Some(text)) = (
+                object.get("RESPONSE_CODE").and_then(Value::as_str),
+                object.get("RESPONSE_TEXT").and_then(Value::as_str),
+            ) {
                 found.push((code.to_owned(), text.to_owned()));
             }
             object.values().for_each(|value| pairs(value, found));
@@ -46,22 +54,37 @@ fn pairs(value: &Value, found: &mut Vec<(String, String)>) {
 #[test]
 fn its_examples_say_what_the_service_says() {
     let refusals = Refusal::ALL.iter().map(|one| (one.code(), one.text()));
-    let table: BTreeMap<&str, &str> = refusals.chain(Message::ALL.iter().map(|one| (one.code(), one.text()))).collect();
+    let table: BTreeMap<&str, &str> = refusals
+        .chain(Message::ALL.iter().map(|one| (one.code(), one.text())))
+        .collect();
     let mut examples = Vec::new();
     pairs(Document::get().root(), &mut examples);
     assert!(examples.len() > 20);
     let wrong: BTreeSet<String> = examples
         .iter()
         .filter(|(code, text)| table.get(code.as_str()) != Some(&text.as_str()))
-        .map(|(code, text)| format!("{code}\t{text}\t{}", table.get(code.as_str()).unwrap_or(&"no such code")))
+        .map(|(code, text)| {
+            format!(
+                "{code}\t{text}\t{}",
+                table.get(code.as_str()).unwrap_or(&"no such code")
+            )
+        })
         .collect();
-    assert!(wrong.is_empty(), "code, the document's text, ours:\n{}", wrong.into_iter().collect::<Vec<_>>().join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "code, the document's text, ours:\n{}",
+        wrong.into_iter().collect::<Vec<_>>().join("\n")
+    );
 }
 
 #[test]
 fn every_message_that_is_told_is_promised_by_an_operation() {
     let text = Document::get().root().to_string();
     for message in Message::ALL {
-        assert!(text.contains(message.code()), "{} is in no operation", message.code());
+        assert!(
+            text.contains(message.code()),
+            "{} is in no operation",
+            message.code()
+        );
     }
 }

@@ -11,7 +11,8 @@ fn every_route_has_its_event_and_every_event_its_route() {
     let routes = routes();
     let mut met = BTreeSet::new();
     for (file, text) in files("events", ".json") {
-        let event: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let event: Value =
+            serde_json::from_str(&text).unwrap_or_else(|error| panic!("{file}: {error}"));
         if file.starts_with("events/dispatcher/") {
             continue;
         }
@@ -24,14 +25,25 @@ fn every_route_has_its_event_and_every_event_its_route() {
         let method = event["requestContext"]["http"]["method"].as_str().unwrap();
         let fits = |route: &str| {
             let (method_then, template) = route.split_once(' ').unwrap();
-            let (template, path): (Vec<&str>, Vec<&str>) = (template.split('/').collect(), path.split('/').collect());
+            let (template, path): (Vec<&str>, Vec<&str>) =
+                (template.split('/').collect(), path.split('/').collect());
             method == method_then
                 && template.len() == path.len()
-                && template.iter().zip(&path).all(|(part, given)| part.starts_with('{') || part == given)
+                && template
+                    .iter()
+                    .zip(&path)
+                    .all(|(part, given)| part.starts_with('{') || part == given)
         };
-        let route = routes.iter().filter(|(_, route)| fits(route)).min_by_key(|(_, route)| route.matches('{').count());
+        let route = routes
+            .iter()
+            .filter(|(_, route)| fits(route))
+            .min_by_key(|(_, route)| route.matches('{').count());
         let (function, route) = route.unwrap_or_else(|| panic!("{file} has no route"));
-        assert_eq!(file.split('/').nth(1), Some(function.as_str()), "{file} is an event of {function}");
+        assert_eq!(
+            file.split('/').nth(1),
+            Some(function.as_str()),
+            "{file} is an event of {function}"
+        );
         met.insert(route.clone());
     }
     assert_eq!(met, routes.into_iter().map(|(_, route)| route).collect());
@@ -39,7 +51,10 @@ fn every_route_has_its_event_and_every_event_its_route() {
 
 #[test]
 fn every_url_has_a_test_file_that_mirrors_it() {
-    let tested: BTreeSet<String> = files("tests/api", ".rs").into_iter().map(|(file, _)| file).collect();
+    let tested: BTreeSet<String> = files("tests/api", ".rs")
+        .into_iter()
+        .map(|(file, _)| file)
+        .collect();
     for (function, route) in routes() {
         if function == "fallback" {
             continue;
@@ -60,7 +75,9 @@ fn every_url_has_a_test_file_that_mirrors_it() {
             (_, ["audit"]) => "users/audit".to_owned(),
             (_, ["media", _]) => "files/media".to_owned(),
             (_, ["users", "user-status", _]) => "users/user_status".to_owned(),
-            (_, [noun, id, word]) if id.starts_with('{') => format!("{noun}/{}", word.replace('-', "_")),
+            (_, [noun, id, word]) if id.starts_with('{') => {
+                format!("{noun}/{}", word.replace('-', "_"))
+            }
             ("GET", [noun, id]) if id.starts_with('{') => format!("{noun}/show"),
             ("PUT", [noun, id]) if id.starts_with('{') => format!("{noun}/change"),
             ("POST", [noun]) => format!("{noun}/create"),
@@ -68,6 +85,9 @@ fn every_url_has_a_test_file_that_mirrors_it() {
             (_, [noun, word]) => format!("{noun}/{}", word.replace('-', "_")),
             _ => panic!("a rule for {route}"),
         };
-        assert!(tested.contains(&format!("tests/api/{file}.rs")), "{route} is tested in tests/api/{file}.rs");
+        assert!(
+            tested.contains(&format!("tests/api/{file}.rs")),
+            "{route} is tested in tests/api/{file}.rs"
+        );
     }
 }

@@ -12,11 +12,28 @@ use crate::{files, read};
 fn every_prefix_stands_once_in_the_grammar() {
     let text = read("shared/store/src/keys.rs");
     let mut rows = BTreeMap::new();
-    for line in text.lines().filter(|line| line.starts_with("//! |") && (line.contains("| records |") || line.contains("| transient |"))) {
+    for line in text.lines().filter(|line| {
+        line.starts_with("//! |")
+            && (line.contains("| records |") || line.contains("| transient |"))
+    }) {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
-        let kind = cells[5].trim_matches('`').split(['#', '<']).next().unwrap().to_owned();
-        let prefix = cells[4].trim_matches('`').split(['#', '<']).next().unwrap().to_owned();
-        assert!(rows.insert((cells[3].to_owned(), prefix, kind), cells[2].to_owned()).is_none(), "{line}");
+        let kind = cells[5]
+            .trim_matches('`')
+            .split(['#', '<'])
+            .next()
+            .unwrap()
+            .to_owned();
+        let prefix = cells[4]
+            .trim_matches('`')
+            .split(['#', '<'])
+            .next()
+            .unwrap()
+            .to_owned();
+        assert!(
+            rows.insert((cells[3].to_owned(), prefix, kind), cells[2].to_owned())
+                .is_none(),
+            "{line}"
+        );
     }
     assert!(rows.len() >= 9, "{rows:?}");
 }
@@ -26,19 +43,48 @@ async fn no_item_stands_under_a_key_that_the_grammar_does_not_know() {
     let world = World::new().await;
     let member = world.member().await;
     world.stranger().login("nobody@example.org", "x").await;
-    member.put("/users/reset-password", json!({ "oldPassword": "x", "newPassword": "y", "confirmPassword": "z" })).await;
+    member
+        .put(
+            "/users/reset-password",
+            json!({ "oldPassword": "x", "newPassword": "y", "confirmPassword": "z" }),
+        )
+        .await;
     world.person(Someone::with(Profile::Trainer)).await;
     let grammar = read("shared/store/src/keys.rs");
     for table in ["records", "transient"] {
-        let prefix = |item: &Value, key: &str| item[key]["S"].as_str().unwrap().split('#').next().unwrap().to_owned();
-        let seen: BTreeSet<(String, String)> = world.items(table).iter().map(|item| (prefix(item, "pk"), prefix(item, "sk"))).collect();
+        let prefix = |item: &Value, key: &str| {
+            item[key]["S"]
+                .as_str()
+                .unwrap()
+                .split('#')
+                .next()
+                .unwrap()
+                .to_owned()
+        };
+        let seen: BTreeSet<(String, String)> = world
+            .items(table)
+            .iter()
+            .map(|item| (prefix(item, "pk"), prefix(item, "sk")))
+            .collect();
         assert!(!seen.is_empty());
         for (pk, sk) in seen {
-            let rows = grammar.lines().filter(|line| line.starts_with("//! |") && line.contains(&format!("| {table} |")));
+            let rows = grammar
+                .lines()
+                .filter(|line| line.starts_with("//! |") && line.contains(&format!("| {table} |")));
             let names = |cell: Option<&str>, word: &str| {
-                cell.is_some_and(|cell| cell.trim().trim_start_matches('`').split(['#', '`', '<']).next() == Some(word))
+                cell.is_some_and(|cell| {
+                    cell.trim()
+                        .trim_start_matches('`')
+                        .split(['#', '`', '<'])
+                        .next()
+                        == Some(word)
+                })
             };
-            let known = rows.filter(|line| names(line.split('|').nth(3), &pk) && names(line.split('|').nth(4), &sk)).count();
+            let known = rows
+                .filter(|line| {
+                    names(line.split('|').nth(3), &pk) && names(line.split('|').nth(4), &sk)
+                })
+                .count();
             assert_eq!(known, 1, "{table}: {pk} {sk}");
         }
     }

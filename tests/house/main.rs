@@ -1,5 +1,9 @@
 //! The rules of the house, as tests.
-#![expect(clippy::panic, clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed"
+)]
 
 mod crates;
 mod document;
@@ -31,7 +35,11 @@ fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.to_string_lossy().ends_with(ending) {
-                let name = path.strip_prefix(root()).unwrap().to_string_lossy().into_owned();
+                let name = path
+                    .strip_prefix(root())
+                    .unwrap()
+                    .to_string_lossy()
+                    .into_owned();
                 found.push((name, fs::read_to_string(&path).unwrap()));
             }
         }
@@ -47,11 +55,15 @@ fn routes() -> Vec<(String, String)> {
         let function = file.split('/').nth(1).unwrap().to_owned();
         for line in text.split(".route(").skip(1) {
             let path = line.split('"').nth(1).unwrap();
-            let rest = &line[line.find(',').unwrap()..line.find(")\n").or_else(|| line.find("))")).unwrap()];
+            let rest = &line
+                [line.find(',').unwrap()..line.find(")\n").or_else(|| line.find("))")).unwrap()];
             for method in ["get", "post", "put", "delete"] {
                 let is_effect = method == "get" && rest.contains("effect(");
                 if is_effect || rest.contains(&format!("{method}(")) {
-                    all.push((function.clone(), format!("{} {path}", method.to_uppercase())));
+                    all.push((
+                        function.clone(),
+                        format!("{} {path}", method.to_uppercase()),
+                    ));
                 }
             }
         }
@@ -62,5 +74,8 @@ fn routes() -> Vec<(String, String)> {
 
 /// The functions, by the names of their crates.
 fn functions() -> Vec<String> {
-    files("functions", "Cargo.toml").into_iter().map(|(file, _)| file.split('/').nth(1).unwrap().to_owned()).collect()
+    files("functions", "Cargo.toml")
+        .into_iter()
+        .map(|(file, _)| file.split('/').nth(1).unwrap().to_owned())
+        .collect()
 }

@@ -30,15 +30,20 @@ const LINES: [&[u32]; 17] = [
 
 /// The identifiers in `text`, such as `V6.2.1`.
 fn ids(text: &str) -> Vec<String> {
-    let words = text.split(|letter: char| !(letter.is_ascii_digit() || ['V', '.'].contains(&letter)));
+    let words =
+        text.split(|letter: char| !(letter.is_ascii_digit() || ['V', '.'].contains(&letter)));
     let words = words.map(|word| word.trim_end_matches('.'));
-    words.filter(|word| word.starts_with('V') && word.matches('.').count() == 2).map(str::to_owned).collect()
+    words
+        .filter(|word| word.starts_with('V') && word.matches('.').count() == 2)
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The cells of the rows of the page that begin with an identifier.
 fn rows(page: &str) -> Vec<Vec<&str>> {
     let rows = page.lines().filter(|line| line.starts_with("| V"));
-    rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect()).collect()
+    rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+        .collect()
 }
 
 #[test]
@@ -68,9 +73,15 @@ fn the_page_counts_its_lines() {
             row => panic!("a row of the page reads otherwise: {row:?}"),
         }
     }
-    let idle: usize =
-        page.lines().filter(|line| line.starts_with("- V") && line.contains(": not applicable: ")).map(|line| ids(line).len()).sum();
-    let told = format!("Of {} lines {holds} hold, {idle} do not apply, {open} are open.", holds + idle + open);
+    let idle: usize = page
+        .lines()
+        .filter(|line| line.starts_with("- V") && line.contains(": not applicable: "))
+        .map(|line| ids(line).len())
+        .sum();
+    let told = format!(
+        "Of {} lines {holds} hold, {idle} do not apply, {open} are open.",
+        holds + idle + open
+    );
     assert!(page.contains(&told), "{told}");
 }
 
@@ -81,12 +92,23 @@ fn every_proof_is_there() {
         let proofs: Vec<&str> = row[3].split('`').skip(1).step_by(2).collect();
         assert!(!proofs.is_empty(), "{} has no proof", row[0]);
         for proof in proofs {
-            let (path, function) = proof.split_once("::").map_or((proof, None), |(path, function)| (path, Some(function)));
-            assert!(root().join(path).is_file(), "{}: {path} is not there", row[0]);
+            let (path, function) = proof
+                .split_once("::")
+                .map_or((proof, None), |(path, function)| (path, Some(function)));
+            assert!(
+                root().join(path).is_file(),
+                "{}: {path} is not there",
+                row[0]
+            );
             let Some(function) = function else { continue };
             let text = read(path);
-            let before = text.split_once(&format!("fn {function}(")).unwrap_or_else(|| panic!("{}: {proof} is not there", row[0])).0;
-            let is_test = before.rsplit_once("#[").is_some_and(|(_, attribute)| attribute.contains("test") && !attribute.contains("fn "));
+            let before = text
+                .split_once(&format!("fn {function}("))
+                .unwrap_or_else(|| panic!("{}: {proof} is not there", row[0]))
+                .0;
+            let is_test = before.rsplit_once("#[").is_some_and(|(_, attribute)| {
+                attribute.contains("test") && !attribute.contains("fn ")
+            });
             assert!(is_test, "{}: {proof} is no test", row[0]);
         }
     }
@@ -123,12 +145,24 @@ fn what_could_run_words_or_weaken_a_secret_is_in_no_crate() {
     for folder in ["functions", "shared"] {
         for (manifest, _) in files(folder, "Cargo.toml") {
             let named = dependencies(&manifest);
-            assert!(unwanted.iter().all(|name| !named.contains(*name)), "{manifest}");
+            assert!(
+                unwanted.iter().all(|name| !named.contains(*name)),
+                "{manifest}"
+            );
             // for entity tags, which are no secret
-            assert!(!named.contains("sha1") || manifest == "shared/common/Cargo.toml", "{manifest} names sha1");
+            assert!(
+                !named.contains("sha1") || manifest == "shared/common/Cargo.toml",
+                "{manifest} names sha1"
+            );
         }
         for (file, text) in files(folder, ".rs") {
-            for word in ["process::Command", "danger_accept_invalid", ".dangerous()", "include!(", "extern \"C\""] {
+            for word in [
+                "process::Command",
+                "danger_accept_invalid",
+                ".dangerous()",
+                "include!(",
+                "extern \"C\"",
+            ] {
                 assert!(!text.contains(word), "{file} has {word}");
             }
         }
@@ -141,12 +175,21 @@ fn chance_is_the_operating_systems() {
         for (manifest, _) in files(folder, "Cargo.toml") {
             let named = dependencies(&manifest);
             // secrets are made in one room; the store pauses by chance before it tries again
-            let may = ["shared/identity/Cargo.toml", "shared/store/Cargo.toml"].contains(&manifest.as_str());
+            let may = ["shared/identity/Cargo.toml", "shared/store/Cargo.toml"]
+                .contains(&manifest.as_str());
             assert_eq!(named.contains("getrandom"), may, "{manifest} and getrandom");
-            assert!(["fastrand", "rand", "rand_core"].iter().all(|name| !named.contains(*name)), "{manifest}");
+            assert!(
+                ["fastrand", "rand", "rand_core"]
+                    .iter()
+                    .all(|name| !named.contains(*name)),
+                "{manifest}"
+            );
         }
         for (file, text) in files(folder, ".rs") {
-            assert!(!text.contains("Uuid::new_v4") && !text.contains("Uuid::now_v7"), "{file}");
+            assert!(
+                !text.contains("Uuid::new_v4") && !text.contains("Uuid::now_v7"),
+                "{file}"
+            );
         }
     }
 }
@@ -158,7 +201,10 @@ fn every_crate_lives_by_the_lints_of_the_workspace() {
         for (manifest, text) in files(folder, "Cargo.toml") {
             // Who has a workspace of his own says so himself.
             let is_alone = text.contains("\n[workspace]\n") && text.contains("\nunsafe_code = ");
-            assert!(is_alone || text.contains("[lints]\nworkspace = true"), "{manifest}");
+            assert!(
+                is_alone || text.contains("[lints]\nworkspace = true"),
+                "{manifest}"
+            );
         }
     }
 }

@@ -21,24 +21,39 @@ pub struct Answer {
 
 impl Answer {
     pub(crate) fn new(response: Response<Bytes>) -> Self {
-        let cost = response.extensions().get::<Spent>().map_or_else(Cost::default, |spent| spent.0);
+        let cost = response
+            .extensions()
+            .get::<Spent>()
+            .map_or_else(Cost::default, |spent| spent.0);
         let (parts, body) = response.into_parts();
-        Self { status: parts.status.as_u16(), headers: parts.headers, body, cost }
+        Self {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            body,
+            cost,
+        }
     }
 
     /// The body as JSON.
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("no JSON ({error}): {self:?}"))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("no JSON ({error}): {self:?}"))
     }
 
     /// `RESPONSE_CODE`.
     pub fn code(&self) -> String {
-        self.json()["message"]["RESPONSE_CODE"].as_str().unwrap_or_default().to_owned()
+        self.json()["message"]["RESPONSE_CODE"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// The value of the header `name`, or nothing.
     pub fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        self.headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
     }
 
     /// Checks that this is a read's success and gives its body.
@@ -51,7 +66,11 @@ impl Answer {
     /// Checks that this tells `message` and gives its body.
     #[track_caller]
     pub fn tells(&self, message: Message) -> Value {
-        assert_eq!((self.status, self.code().as_str()), (message.status().as_u16(), message.code()), "{self:?}");
+        assert_eq!(
+            (self.status, self.code().as_str()),
+            (message.status().as_u16(), message.code()),
+            "{self:?}"
+        );
         self.json()
     }
 
@@ -59,7 +78,11 @@ impl Answer {
     #[track_caller]
     pub fn refuses(&self, refusal: Refusal) {
         let json = self.json();
-        assert_eq!((self.status, self.code().as_str()), (refusal.status().as_u16(), refusal.code()), "{self:?}");
+        assert_eq!(
+            (self.status, self.code().as_str()),
+            (refusal.status().as_u16(), refusal.code()),
+            "{self:?}"
+        );
         assert_eq!(json["message"]["RESPONSE_TEXT"], refusal.text());
         assert_eq!(json["code"], self.status);
     }
@@ -68,7 +91,11 @@ impl Answer {
     #[track_caller]
     pub fn refuses_field(&self, field: &str, refusal: Refusal) {
         self.refuses(refusal);
-        assert_eq!(self.errors(), [(field.to_owned(), refusal.code().to_owned())], "{self:?}");
+        assert_eq!(
+            self.errors(),
+            [(field.to_owned(), refusal.code().to_owned())],
+            "{self:?}"
+        );
     }
 
     /// The fields that this refuses, with their codes.
@@ -76,6 +103,9 @@ impl Answer {
         let json = self.json();
         let errors = json["errors"].as_array().cloned().unwrap_or_default();
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        errors.iter().map(|error| (text(&error["field"]), text(&error["RESPONSE_CODE"]))).collect()
+        errors
+            .iter()
+            .map(|error| (text(&error["field"]), text(&error["RESPONSE_CODE"])))
+            .collect()
     }
 }

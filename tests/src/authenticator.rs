@@ -17,16 +17,33 @@ pub struct Authenticator {
 impl Authenticator {
     /// One that was given the secret `text`.
     pub fn with(text: &str) -> Self {
-        Self { secret: text.as_bytes().try_into().expect("a secret of twenty letters"), recovery_codes: Vec::new() }
+        Self {
+            secret: text
+                .as_bytes()
+                .try_into()
+                .expect("a secret of twenty letters"),
+            recovery_codes: Vec::new(),
+        }
     }
 
     /// One that `person` has just enrolled, as the interface wants it.
     pub async fn enrolled_by(world: &World, person: &Person) -> Self {
-        let shown = person.get("/otp/generate").await.tells(Message::OtpGenerated);
+        let shown = person
+            .get("/otp/generate")
+            .await
+            .tells(Message::OtpGenerated);
         let mut authenticator = Self::with(shown["otpAscii"].as_str().expect("a secret"));
-        let verified = person.post("/otp/verify", json!({ "code": authenticator.code(world) })).await.tells(Message::OtpVerified);
-        let codes = verified["recoveryCodes"].as_array().expect("recovery codes");
-        authenticator.recovery_codes = codes.iter().map(|code| code.as_str().expect("a code").to_owned()).collect();
+        let verified = person
+            .post("/otp/verify", json!({ "code": authenticator.code(world) }))
+            .await
+            .tells(Message::OtpVerified);
+        let codes = verified["recoveryCodes"]
+            .as_array()
+            .expect("recovery codes");
+        authenticator.recovery_codes = codes
+            .iter()
+            .map(|code| code.as_str().expect("a code").to_owned())
+            .collect();
         authenticator
     }
 
@@ -37,8 +54,14 @@ impl Authenticator {
 
     /// The code that it shows `steps` steps of thirty seconds from now.
     pub fn code_in(&self, world: &World, steps: i64) -> String {
-        let totp = Builder::new().with_algorithm(Algorithm::SHA1).with_digits(6).with_step_duration(30).with_secret(self.secret);
+        let totp = Builder::new()
+            .with_algorithm(Algorithm::SHA1)
+            .with_digits(6)
+            .with_step_duration(30)
+            .with_secret(self.secret);
         let seconds = world.clock().now().unix_seconds() + steps * 30;
-        totp.build_noncompliant().generate(seconds.try_into().expect("a time after 1970")).to_string()
+        totp.build_noncompliant()
+            .generate(seconds.try_into().expect("a time after 1970"))
+            .to_string()
     }
 }

@@ -22,8 +22,12 @@ impl Document {
     pub fn get() -> &'static Self {
         static DOCUMENT: OnceLock<Document> = OnceLock::new();
         DOCUMENT.get_or_init(|| {
-            let root = serde_yaml_ng::from_str(include_str!("../../infra/openapi.yaml")).expect("the document is YAML");
-            Self { root, validators: Mutex::default() }
+            let root = serde_yaml_ng::from_str(include_str!("../../infra/openapi.yaml"))
+                .expect("the document is YAML");
+            Self {
+                root,
+                validators: Mutex::default(),
+            }
         })
     }
 
@@ -37,8 +41,12 @@ impl Document {
         let paths = self.root["paths"].as_object().expect("paths");
         let methods = |(path, item): (&String, &Value)| {
             let item = item.as_object().expect("an object");
-            let methods = item.keys().filter(|key| ["get", "put", "post", "delete"].contains(&key.as_str()));
-            methods.map(|method| format!("{} {path}", method.to_uppercase())).collect::<Vec<_>>()
+            let methods = item
+                .keys()
+                .filter(|key| ["get", "put", "post", "delete"].contains(&key.as_str()));
+            methods
+                .map(|method| format!("{} {path}", method.to_uppercase()))
+                .collect::<Vec<_>>()
         };
         paths.iter().flat_map(methods).collect()
     }
@@ -49,10 +57,17 @@ impl Document {
             return;
         }
         let template = self.template(path);
-        let asked = if method == Method::HEAD { "get".to_owned() } else { method.as_str().to_lowercase() };
-        let operation = template.as_ref().map(|template| format!("/paths/{}/{asked}", escaped(template)));
-        let response =
-            operation.map(|operation| format!("{operation}/responses/{}", answer.status)).and_then(|pointer| self.resolved(&pointer));
+        let asked = if method == Method::HEAD {
+            "get".to_owned()
+        } else {
+            method.as_str().to_lowercase()
+        };
+        let operation = template
+            .as_ref()
+            .map(|template| format!("/paths/{}/{asked}", escaped(template)));
+        let response = operation
+            .map(|operation| format!("{operation}/responses/{}", answer.status))
+            .and_then(|pointer| self.resolved(&pointer));
         let Some(response) = response else {
             // What every path may answer: there is no such route, not this method, or too many came.
             assert!(
@@ -65,12 +80,22 @@ impl Document {
         self.check_headers(method, path, &response, answer);
         match self.root.pointer(&format!("{response}/content")) {
             Some(content) if content.get("application/json").is_some() => {
-                self.check_body(method, path, &format!("{response}/content/application~1json/schema"), answer);
+                self.check_body(
+                    method,
+                    path,
+                    &format!("{response}/content/application~1json/schema"),
+                    answer,
+                );
             }
             Some(_) => {}
             None => {
-                let is_bare = answer.body.is_empty() && !answer.headers.contains_key("content-type");
-                assert!(is_bare, "{method} {path}: a {} has no content: {answer:?}", answer.status);
+                let is_bare =
+                    answer.body.is_empty() && !answer.headers.contains_key("content-type");
+                assert!(
+                    is_bare,
+                    "{method} {path}: a {} has no content: {answer:?}",
+                    answer.status
+                );
             }
         }
     }
@@ -79,13 +104,25 @@ impl Document {
     fn template(&self, path: &str) -> Option<String> {
         let path = path.split('?').next().unwrap_or_default();
         let path = path.strip_suffix('/').unwrap_or(path);
-        let path = path.strip_prefix("/api/v1").or_else(|| path.strip_prefix("/api/dev")).unwrap_or(path);
+        let path = path
+            .strip_prefix("/api/v1")
+            .or_else(|| path.strip_prefix("/api/dev"))
+            .unwrap_or(path);
         let fits = |template: &&String| {
-            let (template, path): (Vec<&str>, Vec<&str>) = (template.split('/').collect(), path.split('/').collect());
-            template.len() == path.len() && template.iter().zip(&path).all(|(part, given)| part.starts_with('{') || part == given)
+            let (template, path): (Vec<&str>, Vec<&str>) =
+                (template.split('/').collect(), path.split('/').collect());
+            template.len() == path.len()
+                && template
+                    .iter()
+                    .zip(&path)
+                    .all(|(part, given)| part.starts_with('{') || part == given)
         };
         let paths = self.root["paths"].as_object()?;
-        paths.keys().filter(fits).min_by_key(|template| template.matches('{').count()).cloned()
+        paths
+            .keys()
+            .filter(fits)
+            .min_by_key(|template| template.matches('{').count())
+            .cloned()
     }
 
     /// The pointer that `pointer` leads to, through one `$ref`.
@@ -103,42 +140,84 @@ impl Document {
             return;
         }
         let json = answer.json();
-        assert_eq!(json["code"], answer.status, "{method} {path}: code mirrors the status");
+        assert_eq!(
+            json["code"], answer.status,
+            "{method} {path}: code mirrors the status"
+        );
         self.validate(pointer, &json, &format!("{method} {path}: {json}"));
     }
 
     fn check_headers(&self, method: &Method, path: &str, response: &str, answer: &Answer) {
-        let Some(headers) = self.root.pointer(&format!("{response}/headers")).and_then(Value::as_object) else { return };
+        let Some(headers) = self
+            .root
+            .pointer(&format!("{response}/headers"))
+            .and_then(Value::as_object)
+        else {
+            return;
+        };
         for name in headers.keys() {
-            let pointer = self.resolved(&format!("{response}/headers/{}", escaped(name))).expect("a header");
+            let pointer = self
+                .resolved(&format!("{response}/headers/{}", escaped(name)))
+                .expect("a header");
             let header = self.root.pointer(&pointer).expect("a header");
             let Some(value) = answer.headers.get(name.as_str()) else {
-                assert_ne!(header["required"], true, "{method} {path}: {} without {name}", answer.status);
+                assert_ne!(
+                    header["required"], true,
+                    "{method} {path}: {} without {name}",
+                    answer.status
+                );
                 continue;
             };
             let text = value.to_str().expect("visible text");
-            let schema = self.resolved(&format!("{pointer}/schema")).expect("a schema");
-            let value = match self.root.pointer(&schema).and_then(|schema| schema["type"].as_str()) {
-                Some("integer" | "number" | "boolean") => serde_json::from_str(text).unwrap_or_else(|_| json!(text)),
+            let schema = self
+                .resolved(&format!("{pointer}/schema"))
+                .expect("a schema");
+            let value = match self
+                .root
+                .pointer(&schema)
+                .and_then(|schema| schema["type"].as_str())
+            {
+                Some("integer" | "number" | "boolean") => {
+                    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+                }
                 _ => json!(text),
             };
-            self.validate(&schema, &value, &format!("{method} {path}: header {name}: {text}"));
+            self.validate(
+                &schema,
+                &value,
+                &format!("{method} {path}: header {name}: {text}"),
+            );
         }
     }
 
     fn validate(&self, pointer: &str, value: &Value, what: &str) {
         let validator = {
-            let mut known = self.validators.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self
+                .validators
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             let make = || {
                 let reference = pointer.replace('{', "%7B").replace('}', "%7D");
                 let mut schema = json!({ "$ref": format!("#{reference}") });
-                schema.as_object_mut().expect("an object").extend(self.root.as_object().expect("an object").clone());
-                Arc::new(jsonschema::draft202012::new(&schema).expect("the document's schemas are schemas"))
+                schema
+                    .as_object_mut()
+                    .expect("an object")
+                    .extend(self.root.as_object().expect("an object").clone());
+                Arc::new(
+                    jsonschema::draft202012::new(&schema)
+                        .expect("the document's schemas are schemas"),
+                )
             };
             Arc::clone(known.entry(pointer.to_owned()).or_insert_with(make))
         };
-        let errors: Vec<String> = validator.iter_errors(value).map(|error| format!("{} at {}", error, error.instance_path())).collect();
-        assert!(errors.is_empty(), "not as the document says: {errors:?} in {what}");
+        let errors: Vec<String> = validator
+            .iter_errors(value)
+            .map(|error| format!("{} at {}", error, error.instance_path()))
+            .collect();
+        assert!(
+            errors.is_empty(),
+            "not as the document says: {errors:?} in {what}"
+        );
     }
 }
 

@@ -1,6 +1,10 @@
 //! The test kit: a World with a cloud of its own, people in it who can act, and answers that are
 //! held against the OpenAPI document whoever looks at them.
-#![expect(clippy::expect_used, clippy::panic, reason = "a kit that cannot go on ends the test")]
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a kit that cannot go on ends the test"
+)]
 
 mod answer;
 mod authenticator;

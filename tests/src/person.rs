@@ -21,17 +21,30 @@ pub struct Person {
 
 impl Person {
     pub(crate) fn new(world: World, ip: IpAddr) -> Self {
-        Self { world, ip, user: None, headers: HeaderMap::new() }
+        Self {
+            world,
+            ip,
+            user: None,
+            headers: HeaderMap::new(),
+        }
     }
 
     pub(crate) fn client(&self) -> Client {
-        Client { ip: self.ip, network: self.ip.to_string(), agent: Agent::of(""), place: Place::default() }
+        Client {
+            ip: self.ip,
+            network: self.ip.to_string(),
+            agent: Agent::of(""),
+            place: Place::default(),
+        }
     }
 
     /// The same person, known to have the account `user`.
     #[must_use]
     pub fn known_as(self, user: User) -> Self {
-        Self { user: Some(user), ..self }
+        Self {
+            user: Some(user),
+            ..self
+        }
     }
 
     /// The account that this person has.
@@ -42,13 +55,19 @@ impl Person {
     /// The same person at another address.
     #[must_use]
     pub fn at(&self, ip: &str) -> Self {
-        Self { ip: ip.parse().expect("an address"), ..self.clone() }
+        Self {
+            ip: ip.parse().expect("an address"),
+            ..self.clone()
+        }
     }
 
     /// The same person in front of another process.
     #[must_use]
     pub fn before(&self, world: &World) -> Self {
-        Self { world: world.clone(), ..self.clone() }
+        Self {
+            world: world.clone(),
+            ..self.clone()
+        }
     }
 
     /// The same person with a header more; of one that stands there already, both are sent.
@@ -56,7 +75,10 @@ impl Person {
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut person = self.clone();
         let name = HeaderName::try_from(name).expect("a header name");
-        person.headers.append(name, HeaderValue::from_bytes(value.as_bytes()).expect("a header value"));
+        person.headers.append(
+            name,
+            HeaderValue::from_bytes(value.as_bytes()).expect("a header value"),
+        );
         person
     }
 
@@ -64,28 +86,43 @@ impl Person {
     #[must_use]
     pub fn holding(&self, token: &str) -> Self {
         let mut person = self.clone();
-        person.headers.insert(header::AUTHORIZATION, token.parse().expect("a header value"));
+        person.headers.insert(
+            header::AUTHORIZATION,
+            token.parse().expect("a header value"),
+        );
         person
     }
 
     /// The token that this person sends.
     pub fn token(&self) -> &str {
-        self.headers.get(header::AUTHORIZATION).expect("this person has a token").to_str().expect("visible text")
+        self.headers
+            .get(header::AUTHORIZATION)
+            .expect("this person has a token")
+            .to_str()
+            .expect("visible text")
     }
 
     /// GET below `/api/v1`.
     pub async fn get(&self, path: &str) -> Answer {
-        self.send(Method::GET, &format!("/api/v1{path}"), Bytes::new()).await
+        self.send(Method::GET, &format!("/api/v1{path}"), Bytes::new())
+            .await
     }
 
     /// DELETE below `/api/v1`.
     pub async fn delete(&self, path: &str) -> Answer {
-        self.send(Method::DELETE, &format!("/api/v1{path}"), Bytes::new()).await
+        self.send(Method::DELETE, &format!("/api/v1{path}"), Bytes::new())
+            .await
     }
 
     /// POST of JSON below `/api/v1`.
     pub async fn post(&self, path: &str, body: Value) -> Answer {
-        self.json().send(Method::POST, &format!("/api/v1{path}"), body.to_string().into()).await
+        self.json()
+            .send(
+                Method::POST,
+                &format!("/api/v1{path}"),
+                body.to_string().into(),
+            )
+            .await
     }
 
     /// The same, asked again while the answer is a 503, as whoever sends an `Idempotency-Key` may; ten times at most.
@@ -102,7 +139,13 @@ impl Person {
 
     /// PUT of JSON below `/api/v1`.
     pub async fn put(&self, path: &str, body: Value) -> Answer {
-        self.json().send(Method::PUT, &format!("/api/v1{path}"), body.to_string().into()).await
+        self.json()
+            .send(
+                Method::PUT,
+                &format!("/api/v1{path}"),
+                body.to_string().into(),
+            )
+            .await
     }
 
     /// The same person, who sends JSON.
@@ -125,6 +168,10 @@ impl Person {
 
     /// Signs in with `password`.
     pub async fn login(&self, email: &str, password: &str) -> Answer {
-        self.post("/auth/login", serde_json::json!({ "email": email, "password": password })).await
+        self.post(
+            "/auth/login",
+            serde_json::json!({ "email": email, "password": password }),
+        )
+        .await
     }
 }

@@ -13,7 +13,11 @@ use serde_yaml_ng::Value as Yaml;
 pub fn template() -> &'static Value {
     static TEMPLATE: OnceLock<Value> = OnceLock::new();
     TEMPLATE.get_or_init(|| {
-        let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../infra/template.yaml")).expect("the template is there");
+        let text = fs::read_to_string(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../infra/template.yaml"
+        ))
+        .expect("the template is there");
         let tagged = serde_yaml_ng::from_str(&text).expect("the template is YAML");
         serde_json::to_value(untagged(tagged)).expect("without tags it is JSON")
     })
@@ -23,7 +27,12 @@ fn untagged(value: Yaml) -> Yaml {
     match value {
         Yaml::Tagged(tagged) => untagged(tagged.value),
         Yaml::Sequence(items) => items.into_iter().map(untagged).collect(),
-        Yaml::Mapping(items) => Yaml::Mapping(items.into_iter().map(|(key, value)| (key, untagged(value))).collect()),
+        Yaml::Mapping(items) => Yaml::Mapping(
+            items
+                .into_iter()
+                .map(|(key, value)| (key, untagged(value)))
+                .collect(),
+        ),
         plain => plain,
     }
 }
@@ -53,17 +62,39 @@ pub fn rights() -> &'static BTreeMap<String, Vec<Right>> {
     static RIGHTS: OnceLock<BTreeMap<String, Vec<Right>>> = OnceLock::new();
     RIGHTS.get_or_init(|| {
         let resources = template()["Resources"].as_object().expect("resources");
-        let functions = resources.iter().filter(|(_, resource)| resource["Type"] == "AWS::Serverless::Function");
-        functions.map(|(name, _)| (name.to_lowercase(), rights_of(&resources[&format!("{name}Role")]))).collect()
+        let functions = resources
+            .iter()
+            .filter(|(_, resource)| resource["Type"] == "AWS::Serverless::Function");
+        functions
+            .map(|(name, _)| {
+                (
+                    name.to_lowercase(),
+                    rights_of(&resources[&format!("{name}Role")]),
+                )
+            })
+            .collect()
     })
 }
 
 fn rights_of(role: &Value) -> Vec<Right> {
-    let policies = role["Properties"]["Policies"].as_array().expect("a role has policies").iter();
-    let statements = policies.flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().expect("statements"));
+    let policies = role["Properties"]["Policies"]
+        .as_array()
+        .expect("a role has policies")
+        .iter();
+    let statements = policies.flat_map(|policy| {
+        policy["PolicyDocument"]["Statement"]
+            .as_array()
+            .expect("statements")
+    });
     let texts = |value: &Value| match value {
         Value::String(text) => vec![text.clone()],
-        list => list.as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect(),
+        list => list
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
     };
     let mut rights = Vec::new();
     for statement in statements {
@@ -73,11 +104,17 @@ fn rights_of(role: &Value) -> Vec<Right> {
         );
         for action in texts(&statement["Action"]) {
             if ["sns:Publish", "ses:SendEmail"].contains(&action.as_str()) {
-                rights.push(Right { action: action.clone(), resource: String::new() });
+                rights.push(Right {
+                    action: action.clone(),
+                    resource: String::new(),
+                });
             }
             for resource in texts(&statement["Resource"]) {
                 if let Some(resource) = named(&resource) {
-                    rights.push(Right { action: action.clone(), resource });
+                    rights.push(Right {
+                        action: action.clone(),
+                        resource,
+                    });
                 }
             }
         }
@@ -88,16 +125,30 @@ fn rights_of(role: &Value) -> Vec<Right> {
 /// A table, an index or what is in the bucket, in the words of an [`Ask`]; nothing else.
 fn named(resource: &str) -> Option<String> {
     let resource = resource.replace("${", "").replace('}', "");
-    let table = |name: &str| resource.strip_prefix(&format!("{name}.Arn")).map(|rest| format!("{}{rest}", name.to_lowercase()));
-    let bucket = || resource.strip_prefix("FilesBucket.Arn").map(|rest| rest.trim_start_matches('/').to_owned());
-    table("Records").or_else(|| table("Transient")).or_else(bucket).filter(|resource| !resource.contains("stream"))
+    let table = |name: &str| {
+        resource
+            .strip_prefix(&format!("{name}.Arn"))
+            .map(|rest| format!("{}{rest}", name.to_lowercase()))
+    };
+    let bucket = || {
+        resource
+            .strip_prefix("FilesBucket.Arn")
+            .map(|rest| rest.trim_start_matches('/').to_owned())
+    };
+    table("Records")
+        .or_else(|| table("Transient"))
+        .or_else(bucket)
+        .filter(|resource| !resource.contains("stream"))
 }
 
 /// Whether the template lets `ask` be done. What all functions have in common, they all must be able to do.
 pub fn allow(ask: &Ask) -> bool {
     let may = |rights: &Vec<Right>| rights.iter().any(|right| right.covers(ask));
     match ask.role.as_str() {
-        "edge" => rights().iter().filter(|(name, _)| !["dispatcher", "canary"].contains(&name.as_str())).all(|(_, rights)| may(rights)),
+        "edge" => rights()
+            .iter()
+            .filter(|(name, _)| !["dispatcher", "canary"].contains(&name.as_str()))
+            .all(|(_, rights)| may(rights)),
         function => rights().get(function).is_some_and(may),
     }
 }

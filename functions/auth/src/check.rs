@@ -12,9 +12,16 @@ pub(crate) struct Shown {
     user: SelfView,
 }
 
-pub(crate) async fn check(State(auth): State<Auth>, Now(now): Now, person: SignedIn) -> Reply<Shown> {
+pub(crate) async fn check(
+    State(auth): State<Auth>,
+    Now(now): Now,
+    person: SignedIn,
+) -> Reply<Shown> {
     let id = person.user.user_id;
-    let (activity, enrolment) = tokio::join!(auth.store.login_activity(id, SelfView::ACTIVITY, now), auth.store.enrolment(id));
+    let (activity, enrolment) = tokio::join!(
+        auth.store.login_activity(id, SelfView::ACTIVITY, now),
+        auth.store.enrolment(id)
+    );
     let user = auth.sessions.show(person, activity?, enrolment?, now)?;
     let token = user.token().to_owned();
     shown(Shown { user }).map(|told| told.authorized(&token))

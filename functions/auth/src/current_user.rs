@@ -10,5 +10,7 @@ pub(crate) struct Shown {
 }
 
 pub(crate) async fn current_user(person: SignedIn) -> Reply<Shown> {
-    shown(Shown { user: person.account() })
+    shown(Shown {
+        user: person.account(),
+    })
 }

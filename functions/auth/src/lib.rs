@@ -17,7 +17,12 @@ use identity::password::Hasher;
 use store::Store;
 
 /// The keys of this function.
-pub const KEYS: &[Key] = &[Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Outbox];
+pub const KEYS: &[Key] = &[
+    Key::TokenSigning,
+    Key::TokenPublic,
+    Key::Sealing,
+    Key::Outbox,
+];
 
 /// What this function can do.
 #[derive(Clone)]
@@ -44,7 +49,10 @@ pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
     };
     Ok(Router::new()
         .route("/auth/login", post(login::login))
-        .route("/auth/passwordless", effect(passwordless::sign_in_with_code, "GET,POST").post(passwordless::request))
+        .route(
+            "/auth/passwordless",
+            effect(passwordless::sign_in_with_code, "GET,POST").post(passwordless::request),
+        )
         .route("/auth/check", get(check::check))
         .route("/auth/current-user", get(current_user::current_user))
         .route("/auth/logout", post(logout::logout))

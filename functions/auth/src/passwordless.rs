@@ -33,7 +33,10 @@ impl<S> FromFields<S> for Wish {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
         let email = fields.required("email", text);
         let method = fields.optional("sendMethode", text);
-        Some(Self { email: email?, method: method?.unwrap_or(SendMethod::Email) })
+        Some(Self {
+            email: email?,
+            method: method?.unwrap_or(SendMethod::Email),
+        })
     }
 }
 
@@ -44,18 +47,46 @@ pub(crate) struct Pending {
 
 /// The same reads, writes and bytes whether anybody has the address or not; a token that the six digits
 /// go with, so that they alone, which others could guess, sign nobody in.
-pub(crate) async fn request(State(auth): State<Auth>, Now(now): Now, Input(wish): Input<Wish>) -> Reply<Pending> {
-    let (may_send, owner) =
-        tokio::join!(auth.codes.may_send(CodeKind::Passwordless, wish.email.as_str(), now), auth.store.email_owner(&wish.email));
-    let nobody = EmailOwner { user_id: UserId::in_path(""), committee_id: CommitteeId::in_path("") };
+pub(crate) async fn request(
+    State(auth): State<Auth>,
+    Now(now): Now,
+    Input(wish): Input<Wish>,
+) -> Reply<Pending> {
+    let (may_send, owner) = tokio::join!(
+        auth.codes
+            .may_send(CodeKind::Passwordless, wish.email.as_str(), now),
+        auth.store.email_owner(&wish.email)
+    );
+    let nobody = EmailOwner {
+        user_id: UserId::in_path(""),
+        committee_id: CommitteeId::in_path(""),
+    };
     let (may_send, owner) = (may_send?, owner?.unwrap_or(nobody));
-    let user = auth.store.user(owner.user_id).await?.filter(|user| user.is_active && user.email == wish.email);
+    let user = auth
+        .store
+        .user(owner.user_id)
+        .await?
+        .filter(|user| user.is_active && user.email == wish.email);
     let place = place_of(&wish.email);
     if let Some(places) = may_send {
-        let sent = auth.codes.send(CodeKind::Passwordless, place, user.as_ref(), wish.method, now).await;
+        let sent = auth
+            .codes
+            .send(
+                CodeKind::Passwordless,
+                place,
+                user.as_ref(),
+                wish.method,
+                now,
+            )
+            .await;
         auth.codes.settle(places, sent).await?;
     }
-    told(Message::PasswordlessSent, Pending { token: auth.sessions.passwordless_step(place, now)? })
+    told(
+        Message::PasswordlessSent,
+        Pending {
+            token: auth.sessions.passwordless_step(place, now)?,
+        },
+    )
 }
 
 /// A code as it came back: at most 128 signs of anything.
@@ -65,7 +96,11 @@ impl<S> FromFields<S> for Answered {
     /// A code that is missing or malformed is one that is wrong.
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
         let missing = || "-".parse().ok();
-        let code = if fields.has("code") { fields.optional("code", |value| Ok(text(value).ok())) } else { None };
+        let code = if fields.has("code") {
+            fields.optional("code", |value| Ok(text(value).ok()))
+        } else {
+            None
+        };
         code.flatten().flatten().or_else(missing).map(Self)
     }
 }
@@ -81,18 +116,37 @@ pub(crate) async fn sign_in_with_code(
     let code = code.as_str();
     let place = if is_digits(code) {
         let sent_none = !headers.contains_key(header::AUTHORIZATION);
-        let refused = || if sent_none { Refusal::BadAuthCombination.into() } else { Refused::invalid_token() };
-        auth.sessions.step(&headers, Use::PasswordlessStep, now).ok_or_else(refused)?.sub.uuid()
+        let refused = || {
+            if sent_none {
+                Refusal::BadAuthCombination.into()
+            } else {
+                Refused::invalid_token()
+            }
+        };
+        auth.sessions
+            .step(&headers, Use::PasswordlessStep, now)
+            .ok_or_else(refused)?
+            .sub
+            .uuid()
     } else {
         place_in(code).ok_or(Refusal::BadAuthCombination)?
     };
     let kind = CodeKind::Passwordless;
-    let Some(Proved { code: proved, reserved, .. }) = auth.codes.prove(kind, &[place], code, &client, now).await? else {
+    let Some(Proved {
+        code: proved,
+        reserved,
+        ..
+    }) = auth.codes.prove(kind, &[place], code, &client, now).await?
+    else {
         return Err(Refusal::BadAuthCombination.into());
     };
     let signing_in = async {
-        let found = auth.sessions.find(proved.user_id, proved.committee_id, now).await?;
-        let found = found.filter(|arrival| arrival.user.is_active && place_of(&arrival.user.email) == place);
+        let found = auth
+            .sessions
+            .find(proved.user_id, proved.committee_id, now)
+            .await?;
+        let found = found
+            .filter(|arrival| arrival.user.is_active && place_of(&arrival.user.email) == place);
         let mut arrival = found.ok_or(Refusal::BadAuthCombination)?;
         let mut beside = auth.store.transaction();
         beside.use_code(kind, place, &proved, &client.network, now)?;
@@ -101,10 +155,15 @@ pub(crate) async fn sign_in_with_code(
             arrival.user.version += 1;
             beside.verify_mailbox(&arrival.user)?;
         }
-        let method = if proved.by_mail { Method::Link } else { Method::Sms };
+        let method = if proved.by_mail {
+            Method::Link
+        } else {
+            Method::Sms
+        };
         sign_in(&auth, arrival, method, &client, now, beside).await
     };
     // Places that cannot be given back are free when their windows end.
-    let (signed_in, _): (Result<_, Failure>, _) = tokio::join!(signing_in, auth.store.give_back(reserved));
+    let (signed_in, _): (Result<_, Failure>, _) =
+        tokio::join!(signing_in, auth.store.give_back(reserved));
     signed_in
 }

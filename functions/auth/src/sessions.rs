@@ -14,13 +14,24 @@ pub(crate) struct Shown {
 }
 
 /// Newest first, of the last hundred that began.
-pub(crate) async fn list(State(auth): State<Auth>, Now(now): Now, person: SignedIn) -> Reply<Shown> {
+pub(crate) async fn list(
+    State(auth): State<Auth>,
+    Now(now): Now,
+    person: SignedIn,
+) -> Reply<Shown> {
     let sessions = auth.store.sessions(&person.user, now).await?.into_iter();
     let sessions = sessions.map(|session| ShownSession::of(session, person.session.sid));
-    shown(Shown { sessions: sessions.collect() })
+    shown(Shown {
+        sessions: sessions.collect(),
+    })
 }
 
-pub(crate) async fn end(State(auth): State<Auth>, Now(now): Now, person: SignedIn, Path(sid): Path<SessionId>) -> Reply<Nothing> {
+pub(crate) async fn end(
+    State(auth): State<Auth>,
+    Now(now): Now,
+    person: SignedIn,
+    Path(sid): Path<SessionId>,
+) -> Reply<Nothing> {
     if !auth.store.end_session(&person.user, sid, now).await? {
         return Err(Refusal::SessionNotFound.into());
     }

@@ -28,13 +28,26 @@ pub(crate) async fn sign_in(
     let lost = || Failure::from(Refusal::BadAuthCombination);
     if arrival.user.is_otp_enabled {
         return match beside.commit().await? {
-            Outcome::Done => {
-                told(Message::OtpRequired, SignIn::OtpStep { token: auth.sessions.otp_step(&arrival.user, vec![method], now)? })
-            }
+            Outcome::Done => told(
+                Message::OtpRequired,
+                SignIn::OtpStep {
+                    token: auth.sessions.otp_step(&arrival.user, vec![method], now)?,
+                },
+            ),
             Outcome::Refused(_) => Err(lost()),
         };
     }
-    let user = auth.sessions.begin(arrival, vec![method], client, now, beside).await?.map_err(|_| lost())?;
+    let user = auth
+        .sessions
+        .begin(arrival, vec![method], client, now, beside)
+        .await?
+        .map_err(|_| lost())?;
     let token = user.token().to_owned();
-    told(Message::LoginSuccess, SignIn::Complete { user: Box::new(user) }).map(|told| told.authorized(&token))
+    told(
+        Message::LoginSuccess,
+        SignIn::Complete {
+            user: Box::new(user),
+        },
+    )
+    .map(|told| told.authorized(&token))
 }

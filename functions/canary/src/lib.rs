@@ -38,11 +38,16 @@ impl SignIn {
     /// When there is none, or it reads otherwise.
     pub fn of(keys: &Keys) -> Result<Self, BadSetting> {
         let both = keys.canary()?;
-        let (email, password) = both
-            .expose_secret()
-            .split_once(' ')
-            .ok_or_else(|| BadSetting::new("CANARY_SIGN_IN", "must be an address, a space and a password"))?;
-        Ok(Self { email: email.to_owned(), password: password.into() })
+        let (email, password) = both.expose_secret().split_once(' ').ok_or_else(|| {
+            BadSetting::new(
+                "CANARY_SIGN_IN",
+                "must be an address, a space and a password",
+            )
+        })?;
+        Ok(Self {
+            email: email.to_owned(),
+            password: password.into(),
+        })
     }
 }
 
@@ -52,8 +57,15 @@ impl Canary {
     /// # Errors
     /// When one of them is missing.
     pub fn new(setup: &Setup) -> Result<Self, BadSetting> {
-        let url = setup.settings.canary_url.clone().ok_or_else(|| BadSetting::new("CANARY_URL", "is missing"))?;
-        Ok(Self { visitor: Visitor::new(setup.aws.clone(), url), sign_in: SignIn::of(&setup.keys)? })
+        let url = setup
+            .settings
+            .canary_url
+            .clone()
+            .ok_or_else(|| BadSetting::new("CANARY_URL", "is missing"))?;
+        Ok(Self {
+            visitor: Visitor::new(setup.aws.clone(), url),
+            sign_in: SignIn::of(&setup.keys)?,
+        })
     }
 
     /// Walks once, whatever `_event` says.
@@ -72,6 +84,9 @@ impl Canary {
         self.visitor.get("/health").await?.must_be(200)?;
         let visitor = self.visitor.clone().signed_in(&self.sign_in).await?;
         visitor.get("/auth/check").await?.must_be(200)?;
-        visitor.post("/auth/logout", &serde_json::json!({})).await?.must_be(200)
+        visitor
+            .post("/auth/logout", &serde_json::json!({}))
+            .await?
+            .must_be(200)
     }
 }

@@ -31,13 +31,23 @@ pub struct Reply {
 impl Visitor {
     /// A stranger at `url`, which ends in the prefix: `https://api.example.org/api/v1`.
     pub fn new(aws: Aws, url: String) -> Self {
-        Self { aws, url: url.trim_end_matches('/').to_owned(), headers: HeaderMap::new() }
+        Self {
+            aws,
+            url: url.trim_end_matches('/').to_owned(),
+            headers: HeaderMap::new(),
+        }
     }
 
     /// The same without the prefix, where pictures are.
     pub fn outside_prefix(&self) -> Self {
-        let root = self.url.rsplit_once("/api/").map_or(self.url.as_str(), |(root, _)| root);
-        Self { url: root.to_owned(), ..self.clone() }
+        let root = self
+            .url
+            .rsplit_once("/api/")
+            .map_or(self.url.as_str(), |(root, _)| root);
+        Self {
+            url: root.to_owned(),
+            ..self.clone()
+        }
     }
 
     /// The same with one header more.
@@ -45,7 +55,8 @@ impl Visitor {
     /// # Errors
     /// When it is none.
     pub fn with(mut self, name: &'static str, value: &str) -> Result<Self, String> {
-        let mut value = HeaderValue::try_from(value).map_err(|_| format!("{name} cannot be sent"))?;
+        let mut value =
+            HeaderValue::try_from(value).map_err(|_| format!("{name} cannot be sent"))?;
         value.set_sensitive(name == "authorization");
         self.headers.insert(name, value);
         Ok(self)
@@ -59,7 +70,10 @@ impl Visitor {
         let wish = json!({ "email": who.email, "password": who.password.expose_secret() });
         let reply = self.post("/auth/login", &wish).await?;
         reply.must_be(200)?;
-        let token = reply.json()["user"]["token"].as_str().ok_or("POST /auth/login brought no token")?.to_owned();
+        let token = reply.json()["user"]["token"]
+            .as_str()
+            .ok_or("POST /auth/login brought no token")?
+            .to_owned();
         self.with("authorization", &token)
     }
 
@@ -83,18 +97,33 @@ impl Visitor {
     ///
     /// # Errors
     /// When no answer came.
-    pub async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Reply, String> {
+    pub async fn call(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<Reply, String> {
         let call = format!("{method} {path}");
-        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url));
         if let Some(headers) = request.headers_mut() {
             headers.extend(self.headers.clone());
         }
         if body.is_some() {
             request = request.header(header::CONTENT_TYPE, "application/json");
         }
-        let body = body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
-        let request = request.body(body).map_err(|error| format!("{call} cannot be asked: {error}"))?;
-        let answer = self.aws.fetch(request, PATIENCE).await.map_err(|problem| format!("{call}: {problem}"))?;
+        let body = body
+            .map(|body| Bytes::from(body.to_string()))
+            .unwrap_or_default();
+        let request = request
+            .body(body)
+            .map_err(|error| format!("{call} cannot be asked: {error}"))?;
+        let answer = self
+            .aws
+            .fetch(request, PATIENCE)
+            .await
+            .map_err(|problem| format!("{call}: {problem}"))?;
         Ok(Reply { call, answer })
     }
 }
@@ -106,8 +135,18 @@ impl Reply {
     /// When it is another one, with the code that stands in the body.
     pub fn must_be(&self, status: u16) -> Result<(), String> {
         let got = self.answer.status.as_u16();
-        let code = self.json()["message"]["RESPONSE_CODE"].as_str().unwrap_or("no code").to_owned();
-        if got == status { Ok(()) } else { Err(format!("{} answered {got} ({code}) instead of {status}", self.call)) }
+        let code = self.json()["message"]["RESPONSE_CODE"]
+            .as_str()
+            .unwrap_or("no code")
+            .to_owned();
+        if got == status {
+            Ok(())
+        } else {
+            Err(format!(
+                "{} answered {got} ({code}) instead of {status}",
+                self.call
+            ))
+        }
     }
 
     /// The body; null when it is no JSON.
@@ -117,6 +156,9 @@ impl Reply {
 
     /// The header `name`, if it is there and a text.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.answer.headers.get(name).and_then(|value| value.to_str().ok())
+        self.answer
+            .headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
     }
 }

@@ -1,7 +1,10 @@
 //! `PUT /committees/{committeeId}`: a super admin changes a committee, field by field.
 
 use axum::extract::State;
-use common::{Fields, FromFields, Input, Message, Path, Refusal, Reply, SuperAdmin, flag, integer, text, text_or_empty, told};
+use common::{
+    Fields, FromFields, Input, Message, Path, Refusal, Reply, SuperAdmin, flag, integer, text,
+    text_or_empty, told,
+};
 use domain::{CommitteeId, E164, Line, committee::CommitteeChange};
 
 use crate::{Committees, Shown, View, create::MAX_POSTAL_CODE};
@@ -50,6 +53,15 @@ pub(crate) async fn change(
     Path(id): Path<CommitteeId>,
     Input(change): Input<Change>,
 ) -> Reply<Shown> {
-    let committee = state.store.change_committee(id, &change.0).await?.ok_or(Refusal::CommitteeNotFound)?;
-    told(Message::CommitteeUpdated, Shown { committee: View::Whole(Box::new(committee)) })
+    let committee = state
+        .store
+        .change_committee(id, &change.0)
+        .await?
+        .ok_or(Refusal::CommitteeNotFound)?;
+    told(
+        Message::CommitteeUpdated,
+        Shown {
+            committee: View::Whole(Box::new(committee)),
+        },
+    )
 }

@@ -1,7 +1,10 @@
 //! `POST /committees`: a super admin founds a committee.
 
 use axum::extract::State;
-use common::{Fields, FromFields, Input, Message, Now, Reply, SuperAdmin, flag, integer, text, text_or_empty, told};
+use common::{
+    Fields, FromFields, Input, Message, Now, Reply, SuperAdmin, flag, integer, text, text_or_empty,
+    told,
+};
 use domain::{CommitteeId, E164, Line, committee::Committee};
 use identity::chance;
 
@@ -49,8 +52,21 @@ impl<S> FromFields<S> for NewCommittee {
     }
 }
 
-pub(crate) async fn create(State(state): State<Committees>, Now(now): Now, _: SuperAdmin, Input(new): Input<NewCommittee>) -> Reply<Shown> {
-    let committee = Committee { committee_id: CommitteeId::new(chance::id(now)), ..new.0 };
+pub(crate) async fn create(
+    State(state): State<Committees>,
+    Now(now): Now,
+    _: SuperAdmin,
+    Input(new): Input<NewCommittee>,
+) -> Reply<Shown> {
+    let committee = Committee {
+        committee_id: CommitteeId::new(chance::id(now)),
+        ..new.0
+    };
     state.store.create_committee(&committee).await?;
-    told(Message::CommitteeCreated, Shown { committee: View::Whole(Box::new(committee)) })
+    told(
+        Message::CommitteeCreated,
+        Shown {
+            committee: View::Whole(Box::new(committee)),
+        },
+    )
 }

@@ -29,10 +29,16 @@ pub(crate) struct Committees {
 /// # Errors
 /// When a key is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
-    let committees = Committees { store: setup.store.clone(), cursors: setup.keys.cursors()? };
+    let committees = Committees {
+        store: setup.store.clone(),
+        cursors: setup.keys.cursors()?,
+    };
     Ok(Router::new()
         .route("/committees", get(list::list).post(create::create))
-        .route("/committees/{committeeId}", get(show::show).put(change::change))
+        .route(
+            "/committees/{committeeId}",
+            get(show::show).put(change::change),
+        )
         .with_state(committees))
 }
 

@@ -14,12 +14,38 @@ pub(crate) struct Shown {
 }
 
 /// Closed committees are left out for all but super admins, so a page may be short.
-pub(crate) async fn list(State(state): State<Committees>, Now(now): Now, caller: Option<SignedIn>, paging: Paging) -> Reply<Shown> {
+pub(crate) async fn list(
+    State(state): State<Committees>,
+    Now(now): Now,
+    caller: Option<SignedIn>,
+    paging: Paging,
+) -> Reply<Shown> {
     let caller = caller.as_ref();
-    let id = caller.map(|person| person.user.user_id.to_string()).unwrap_or_default();
-    let name = format!("GET /committees closed={} caller={id}", is_super_admin(caller));
-    let position = paging.cursor.map(|cursor| state.cursors.read(&cursor, &name, now)).transpose()?;
-    let page = state.store.committees(position.as_deref(), paging.limit).await?;
-    let next_cursor = page.last.map(|position| state.cursors.write(&position, &name, now)).transpose()?;
-    shown(Shown { committees: page.items.into_iter().filter_map(|committee| view(committee, caller)).collect(), next_cursor })
+    let id = caller
+        .map(|person| person.user.user_id.to_string())
+        .unwrap_or_default();
+    let name = format!(
+        "GET /committees closed={} caller={id}",
+        is_super_admin(caller)
+    );
+    let position = paging
+        .cursor
+        .map(|cursor| state.cursors.read(&cursor, &name, now))
+        .transpose()?;
+    let page = state
+        .store
+        .committees(position.as_deref(), paging.limit)
+        .await?;
+    let next_cursor = page
+        .last
+        .map(|position| state.cursors.write(&position, &name, now))
+        .transpose()?;
+    shown(Shown {
+        committees: page
+            .items
+            .into_iter()
+            .filter_map(|committee| view(committee, caller))
+            .collect(),
+        next_cursor,
+    })
 }

@@ -6,7 +6,17 @@ use domain::CommitteeId;
 
 use crate::{Committees, Shown, view};
 
-pub(crate) async fn show(State(state): State<Committees>, caller: Option<SignedIn>, Path(id): Path<CommitteeId>) -> Reply<Shown> {
-    let committee = state.store.committee(id).await?.and_then(|committee| view(committee, caller.as_ref()));
-    shown(Shown { committee: committee.ok_or(Refusal::CommitteeNotFound)? })
+pub(crate) async fn show(
+    State(state): State<Committees>,
+    caller: Option<SignedIn>,
+    Path(id): Path<CommitteeId>,
+) -> Reply<Shown> {
+    let committee = state
+        .store
+        .committee(id)
+        .await?
+        .and_then(|committee| view(committee, caller.as_ref()));
+    shown(Shown {
+        committee: committee.ok_or(Refusal::CommitteeNotFound)?,
+    })
 }

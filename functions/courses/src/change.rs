@@ -3,8 +3,8 @@
 
 use axum::extract::State;
 use common::{
-    Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, if_match_holds, if_none_match_holds, integer,
-    told,
+    Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of,
+    if_match_holds, if_none_match_holds, integer, told,
 };
 use domain::{
     CourseId,
@@ -23,8 +23,14 @@ pub(crate) struct Wish {
 
 impl<S> FromFields<S> for Wish {
     fn from_fields(fields: &mut Fields, state: &S) -> Option<Self> {
-        let (content, version) = (Content::from_fields(fields, state), fields.optional("version", integer(0..=u64::MAX)));
-        Some(Self { content: content?, version: version? })
+        let (content, version) = (
+            Content::from_fields(fields, state),
+            fields.optional("version", integer(0..=u64::MAX)),
+        );
+        Some(Self {
+            content: content?,
+            version: version?,
+        })
     }
 }
 
@@ -63,8 +69,13 @@ pub(crate) async fn change(
             course => {
                 let before = writer.changes(course)?;
                 let etag = etag.unwrap_or_default();
-                let is_as_seen = wish.version.is_none_or(|version| version == before.outline.version);
-                if !is_as_seen || !if_match_holds(&headers, &etag) || !if_none_match_holds(&headers, &etag) {
+                let is_as_seen = wish
+                    .version
+                    .is_none_or(|version| version == before.outline.version);
+                if !is_as_seen
+                    || !if_match_holds(&headers, &etag)
+                    || !if_none_match_holds(&headers, &etag)
+                {
                     return Err(Refusal::VersionConflict.into());
                 }
                 let after = wish.content.clone().replacing(&before, now);
@@ -83,20 +94,40 @@ pub(crate) async fn change(
 /// # Errors
 /// `COURSE_NOT_READY_MESSAGE` with all reasons, when everybody sees the course and it is not ready for that.
 fn must_stay_ready(course: &Course) -> Result<(), Refused> {
-    let reasons = if course.outline.state == Stage::Published { reasons(course) } else { Vec::new() };
-    if reasons.is_empty() { Ok(()) } else { Err(Refused::because(Refusal::CourseNotReady, reasons)) }
+    let reasons = if course.outline.state == Stage::Published {
+        reasons(course)
+    } else {
+        Vec::new()
+    };
+    if reasons.is_empty() {
+        Ok(())
+    } else {
+        Err(Refused::because(Refusal::CourseNotReady, reasons))
+    }
 }
 
 impl Courses {
     /// The tag is that of `GET /courses/{courseId}`, which shows the questions too: they are read for it alone.
     async fn find(&self, id: CourseId, headers: &HeaderMap) -> Result<Found, Failure> {
         if !headers.contains_key(header::IF_MATCH) && !headers.contains_key(header::IF_NONE_MATCH) {
-            return Ok(Found { course: self.store.course(id).await?, etag: None });
+            return Ok(Found {
+                course: self.store.course(id).await?,
+                etag: None,
+            });
         }
         let Some((course, questions)) = self.store.course_with_questions(id).await? else {
-            return Ok(Found { course: None, etag: None });
+            return Ok(Found {
+                course: None,
+                etag: None,
+            });
         };
-        let etag = etag_of(ShownWhole { course: course.clone(), questions })?;
-        Ok(Found { course: Some(course), etag: Some(etag) })
+        let etag = etag_of(ShownWhole {
+            course: course.clone(),
+            questions,
+        })?;
+        Ok(Found {
+            course: Some(course),
+            etag: Some(etag),
+        })
     }
 }

@@ -40,13 +40,29 @@ pub(crate) async fn list(
     Asked(filter): Asked<Filter>,
 ) -> Reply<Shown> {
     let lists = filter.lists(&person.user);
-    let list = format!("GET /courses/committee {lists:?} caller={}", person.user.user_id);
-    let position = paging.cursor.map(|cursor| courses.cursors.read(&cursor, &list, now)).transpose()?;
-    let mut page = courses.store.courses(&lists, position.as_deref(), paging.limit).await?;
+    let list = format!(
+        "GET /courses/committee {lists:?} caller={}",
+        person.user.user_id
+    );
+    let position = paging
+        .cursor
+        .map(|cursor| courses.cursors.read(&cursor, &list, now))
+        .transpose()?;
+    let mut page = courses
+        .store
+        .courses(&lists, position.as_deref(), paging.limit)
+        .await?;
     // Drafts that somebody took along in his list of own ones from another committee.
-    page.items.retain(|course| course.outline.committee_id == person.user.committee_id);
-    let next_cursor = page.last.map(|position| courses.cursors.write(&position, &list, now)).transpose()?;
-    shown(Shown { courses: page.items, next_cursor })
+    page.items
+        .retain(|course| course.outline.committee_id == person.user.committee_id);
+    let next_cursor = page
+        .last
+        .map(|position| courses.cursors.write(&position, &list, now))
+        .transpose()?;
+    shown(Shown {
+        courses: page.items,
+        next_cursor,
+    })
 }
 
 impl Filter {

@@ -76,16 +76,41 @@ impl Content {
     pub(crate) fn begun(self, id: CourseId, author: &User, now: Instant) -> Course {
         let Self(Course { outline, details }) = self;
         let (committee_id, created_by) = (author.committee_id, author.user_id);
-        let outline = Outline { course_id: id, committee_id, created_by, created_at: now, updated_at: now, ..outline };
+        let outline = Outline {
+            course_id: id,
+            committee_id,
+            created_by,
+            created_at: now,
+            updated_at: now,
+            ..outline
+        };
         Course { outline, details }
     }
 
     /// The course `before` when it says this and nothing else, from `now` on.
     pub(crate) fn replacing(self, before: &Course, now: Instant) -> Course {
         let Self(Course { outline, details }) = self;
-        let Outline { course_id, committee_id, state, question_count, created_by, created_at, published_at, .. } = before.outline;
+        let Outline {
+            course_id,
+            committee_id,
+            state,
+            question_count,
+            created_by,
+            created_at,
+            published_at,
+            ..
+        } = before.outline;
         before.changed(now, |course| {
-            course.outline = Outline { course_id, committee_id, state, question_count, created_by, created_at, published_at, ..outline };
+            course.outline = Outline {
+                course_id,
+                committee_id,
+                state,
+                question_count,
+                created_by,
+                created_at,
+                published_at,
+                ..outline
+            };
             course.details = details;
         })
     }

@@ -8,7 +8,12 @@ use store::{Fault, Outcome};
 
 use crate::{Courses, Shown, content::Content, rights::Writer};
 
-pub(crate) async fn create(State(courses): State<Courses>, Now(now): Now, writer: Writer, Input(content): Input<Content>) -> Reply<Shown> {
+pub(crate) async fn create(
+    State(courses): State<Courses>,
+    Now(now): Now,
+    writer: Writer,
+    Input(content): Input<Content>,
+) -> Reply<Shown> {
     let course = content.begun(CourseId::new(chance::id(now)), &writer.0.user, now);
     let mut create = courses.store.transaction();
     create.new_course(&course)?;

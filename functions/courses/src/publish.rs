@@ -11,7 +11,12 @@ use store::{Outcome, Part};
 use crate::{Courses, Shown, reasons, rights::Publisher};
 
 /// That the committee is active is part of the transaction: one that is being closed publishes nothing.
-pub(crate) async fn publish(State(courses): State<Courses>, Now(now): Now, publisher: Publisher, Path(id): Path<CourseId>) -> Reply<Shown> {
+pub(crate) async fn publish(
+    State(courses): State<Courses>,
+    Now(now): Now,
+    publisher: Publisher,
+    Path(id): Path<CourseId>,
+) -> Reply<Shown> {
     for _ in 0..crate::TRIES {
         let before = publisher.publishes(courses.store.course(id).await?)?;
         if before.outline.state == Stage::Published {
@@ -20,11 +25,14 @@ pub(crate) async fn publish(State(courses): State<Courses>, Now(now): Now, publi
         if !before.unready().is_empty() {
             return Err(courses.why_not(&before).await?.into());
         }
-        let (after, mut publish) = courses.brought(&before, Stage::Published, publisher.0.user.user_id, now)?;
+        let (after, mut publish) =
+            courses.brought(&before, Stage::Published, publisher.0.user.user_id, now)?;
         publish.require_active_committee(after.outline.committee_id)?;
         match publish.commit().await? {
             Outcome::Done => return told(Message::CoursePublished, Shown { course: after }),
-            Outcome::Refused(Part::Committee) => return Err(courses.why_not(&before).await?.into()),
+            Outcome::Refused(Part::Committee) => {
+                return Err(courses.why_not(&before).await?.into());
+            }
             Outcome::Refused(_) => {}
         }
     }

@@ -1,7 +1,10 @@
 //! `GET`, `PUT` and `DELETE /courses/questions/{courseId}/{questionId}`: one question of a course.
 
 use axum::extract::State;
-use common::{Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Reply, SignedIn, integer, shown, told};
+use common::{
+    Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Reply, SignedIn,
+    integer, shown, told,
+};
 use domain::{
     CourseId, QuestionId,
     question::{PlacedQuestion, Question, Wording},
@@ -23,8 +26,14 @@ pub(crate) struct Wish {
 
 impl<S> FromFields<S> for Wish {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let (wording, order) = (wording(fields), fields.optional("order", integer(0..=u64::MAX)));
-        Some(Self { wording: wording?, order: order? })
+        let (wording, order) = (
+            wording(fields),
+            fields.optional("order", integer(0..=u64::MAX)),
+        );
+        Some(Self {
+            wording: wording?,
+            order: order?,
+        })
     }
 }
 
@@ -35,10 +44,16 @@ pub(crate) struct Shown {
 
 type Ids = Path<(CourseId, QuestionId)>;
 
-pub(crate) async fn show(State(courses): State<Courses>, person: SignedIn, Path((course, id)): Ids) -> Reply<Shown> {
+pub(crate) async fn show(
+    State(courses): State<Courses>,
+    person: SignedIn,
+    Path((course, id)): Ids,
+) -> Reply<Shown> {
     let (before, question) = courses.question(course, id).await?;
     visible(Some(before.course.clone()), &person)?;
-    let question = question.and_then(|question| before.place(question)).ok_or(Refusal::QuestionNotFound)?;
+    let question = question
+        .and_then(|question| before.place(question))
+        .ok_or(Refusal::QuestionNotFound)?;
     shown(Shown { question })
 }
 
@@ -53,12 +68,24 @@ pub(crate) async fn change(
     for tries in 0..crate::TRIES {
         courses.store.let_others_pass(tries).await?;
         let (before, old) = courses.changeable(&writer, course, id).await?;
-        let question = Question { wording: wish.wording.clone(), ..old.question.clone() };
-        if !before.has_room(std::slice::from_ref(&old.question), std::slice::from_ref(&question)) {
+        let question = Question {
+            wording: wish.wording.clone(),
+            ..old.question.clone()
+        };
+        if !before.has_room(
+            std::slice::from_ref(&old.question),
+            std::slice::from_ref(&question),
+        ) {
             return Err(Refusal::QuestionsLimit.into());
         }
-        let order = wish.order.and_then(|order| usize::try_from(order).ok()).unwrap_or(old.order);
-        let new = PlacedQuestion { question, order: order.clamp(1, before.order.len()) };
+        let order = wish
+            .order
+            .and_then(|order| usize::try_from(order).ok())
+            .unwrap_or(old.order);
+        let new = PlacedQuestion {
+            question,
+            order: order.clamp(1, before.order.len()),
+        };
         let mut change = courses.store.transaction();
         change.change_question(&before, old.question, &new, now)?;
         if change.commit().await? == Outcome::Done {
@@ -68,7 +95,12 @@ pub(crate) async fn change(
     Err(Refusal::Conflict.into())
 }
 
-pub(crate) async fn remove(State(courses): State<Courses>, Now(now): Now, writer: Writer, Path((course, id)): Ids) -> Reply<Nothing> {
+pub(crate) async fn remove(
+    State(courses): State<Courses>,
+    Now(now): Now,
+    writer: Writer,
+    Path((course, id)): Ids,
+) -> Reply<Nothing> {
     for tries in 0..crate::TRIES {
         courses.store.let_others_pass(tries).await?;
         let (before, old) = courses.changeable(&writer, course, id).await?;
@@ -82,15 +114,30 @@ pub(crate) async fn remove(State(courses): State<Courses>, Now(now): Now, writer
 }
 
 impl Courses {
-    async fn question(&self, course: CourseId, id: QuestionId) -> Result<(Questionnaire, Option<Question>), Failure> {
-        Ok(self.store.question(course, id).await?.ok_or(Refusal::CourseNotFound)?)
+    async fn question(
+        &self,
+        course: CourseId,
+        id: QuestionId,
+    ) -> Result<(Questionnaire, Option<Question>), Failure> {
+        Ok(self
+            .store
+            .question(course, id)
+            .await?
+            .ok_or(Refusal::CourseNotFound)?)
     }
 
     /// The question, if `writer` may change it.
-    async fn changeable(&self, writer: &Writer, course: CourseId, id: QuestionId) -> Result<(Questionnaire, PlacedQuestion), Failure> {
+    async fn changeable(
+        &self,
+        writer: &Writer,
+        course: CourseId,
+        id: QuestionId,
+    ) -> Result<(Questionnaire, PlacedQuestion), Failure> {
         let (before, question) = self.question(course, id).await?;
         writer.changes(Some(before.course.clone()))?;
-        let question = question.and_then(|question| before.place(question)).ok_or(Refusal::QuestionNotFound)?;
+        let question = question
+            .and_then(|question| before.place(question))
+            .ok_or(Refusal::QuestionNotFound)?;
         Ok((before, question))
     }
 }

@@ -21,7 +21,9 @@ pub(crate) struct Wish {
 
 impl<S> FromFields<S> for Wish {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        Some(Self { questions: fields.objects("questions", MOST, wording)? })
+        Some(Self {
+            questions: fields.objects("questions", MOST, wording)?,
+        })
     }
 }
 
@@ -33,9 +35,17 @@ pub(crate) fn wording(fields: &mut Fields) -> Option<Wording> {
     let required = fields.optional("required", flag);
     let options = fields.texts("options");
     let (question_type, options) = (question_type?, options?);
-    let options = check_options(question_type, options).map_err(|flaw| fields.refuse("options", flaw)).ok();
+    let options = check_options(question_type, options)
+        .map_err(|flaw| fields.refuse("options", flaw))
+        .ok();
     let required = required?.unwrap_or(false);
-    Some(Wording { language: language?, question: question?, question_type, required, options: options? })
+    Some(Wording {
+        language: language?,
+        question: question?,
+        question_type,
+        required,
+        options: options?,
+    })
 }
 
 #[derive(Serialize)]
@@ -53,12 +63,21 @@ pub(crate) async fn add(
 ) -> Reply<Added> {
     let made = wish.questions.into_iter().map(|wording| {
         let question_id = QuestionId::new(chance::id(now));
-        Question { question_id, course_id, wording, created_at: now }
+        Question {
+            question_id,
+            course_id,
+            wording,
+            created_at: now,
+        }
     });
     let questions: Vec<Question> = made.collect();
     for tries in 0..crate::TRIES {
         courses.store.let_others_pass(tries).await?;
-        let before = courses.store.questionnaire(course_id).await?.ok_or(Refusal::CourseNotFound)?;
+        let before = courses
+            .store
+            .questionnaire(course_id)
+            .await?
+            .ok_or(Refusal::CourseNotFound)?;
         writer.changes(Some(before.course.clone()))?;
         if !before.has_room(&[], &questions) {
             return Err(Refusal::QuestionsLimit.into());
@@ -67,8 +86,16 @@ pub(crate) async fn add(
         add.add_questions(&before, &questions, now)?;
         if add.commit().await? == Outcome::Done {
             let first = before.order.len() + 1;
-            let placed = questions.into_iter().zip(first..).map(|(question, order)| PlacedQuestion { question, order });
-            return told(Message::QuestionsAdded, Added { questions: placed.collect() });
+            let placed = questions
+                .into_iter()
+                .zip(first..)
+                .map(|(question, order)| PlacedQuestion { question, order });
+            return told(
+                Message::QuestionsAdded,
+                Added {
+                    questions: placed.collect(),
+                },
+            );
         }
     }
     Err(Refusal::Conflict.into())

@@ -58,7 +58,11 @@ impl Writer {
     /// may change.
     pub(crate) fn changes(&self, course: Option<Course>) -> Result<Course, Refusal> {
         let course = self.owns(course)?;
-        if course.outline.state == State::Archived { Err(Refusal::CourseArchived) } else { Ok(course) }
+        if course.outline.state == State::Archived {
+            Err(Refusal::CourseArchived)
+        } else {
+            Ok(course)
+        }
     }
 
     /// The course, if this person is one of its writers, archived or not.
@@ -67,7 +71,11 @@ impl Writer {
     /// As [`visible`], and `FORBIDDEN_MESSAGE`.
     pub(crate) fn owns(&self, course: Option<Course>) -> Result<Course, Refusal> {
         let course = visible(course, &self.0)?;
-        if may(&self.0, Right::WriteCourses, &course.outline) { Ok(course) } else { Err(Refusal::Forbidden) }
+        if may(&self.0, Right::WriteCourses, &course.outline) {
+            Ok(course)
+        } else {
+            Err(Refusal::Forbidden)
+        }
     }
 }
 
@@ -81,10 +89,17 @@ impl Publisher {
         if !may(&self.0, Right::PublishCourses, &course.outline) {
             return Err(Refusal::Forbidden);
         }
-        if course.outline.state == State::Archived { Err(Refusal::CourseArchived) } else { Ok(course) }
+        if course.outline.state == State::Archived {
+            Err(Refusal::CourseArchived)
+        } else {
+            Ok(course)
+        }
     }
 }
 
 fn may(person: &SignedIn, right: Right, course: &Outline) -> bool {
-    person.user.standing().may(right, course.created_by, course.committee_id)
+    person
+        .user
+        .standing()
+        .may(right, course.created_by, course.committee_id)
 }

@@ -22,9 +22,15 @@ impl<S> FromFields<S> for Wish {
         let words = fields.nullable("q", |value| {
             let text: Line<200> = text(value)?;
             let words: BTreeSet<String> = words(text.as_str()).collect();
-            if words.len() > MOST_WORDS { Err(Flaw::Length) } else { Ok(words.into_iter().collect()) }
+            if words.len() > MOST_WORDS {
+                Err(Flaw::Length)
+            } else {
+                Ok(words.into_iter().collect())
+            }
         });
-        Some(Self { words: words?.flatten() })
+        Some(Self {
+            words: words?.flatten(),
+        })
     }
 }
 
@@ -43,13 +49,25 @@ pub(crate) async fn search(
     paging: Paging,
     Asked(wish): Asked<Wish>,
 ) -> Reply<Shown> {
-    let list = format!("GET /courses/search-all {:?} caller={}", wish.words, person.user.user_id);
-    let position = paging.cursor.map(|cursor| courses.cursors.read(&cursor, &list, now)).transpose()?;
+    let list = format!(
+        "GET /courses/search-all {:?} caller={}",
+        wish.words, person.user.user_id
+    );
+    let position = paging
+        .cursor
+        .map(|cursor| courses.cursors.read(&cursor, &list, now))
+        .transpose()?;
     let (position, limit) = (position.as_deref(), paging.limit);
     let page = match wish.words {
         None => courses.store.published(position, limit).await?,
         Some(words) => courses.store.search(&words, position, limit).await?,
     };
-    let next_cursor = page.last.map(|position| courses.cursors.write(&position, &list, now)).transpose()?;
-    shown(Shown { courses: page.items, next_cursor })
+    let next_cursor = page
+        .last
+        .map(|position| courses.cursors.write(&position, &list, now))
+        .transpose()?;
+    shown(Shown {
+        courses: page.items,
+        next_cursor,
+    })
 }

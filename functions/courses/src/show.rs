@@ -6,7 +6,18 @@ use domain::CourseId;
 
 use crate::{Courses, ShownWhole, rights::visible};
 
-pub(crate) async fn show(State(courses): State<Courses>, person: SignedIn, Path(id): Path<CourseId>) -> Reply<ShownWhole> {
-    let (course, questions) = courses.store.course_with_questions(id).await?.ok_or(Refusal::CourseNotFound)?;
-    shown(ShownWhole { course: visible(Some(course), &person)?, questions })
+pub(crate) async fn show(
+    State(courses): State<Courses>,
+    person: SignedIn,
+    Path(id): Path<CourseId>,
+) -> Reply<ShownWhole> {
+    let (course, questions) = courses
+        .store
+        .course_with_questions(id)
+        .await?
+        .ok_or(Refusal::CourseNotFound)?;
+    shown(ShownWhole {
+        course: visible(Some(course), &person)?,
+        questions,
+    })
 }

@@ -18,7 +18,8 @@ pub(crate) async fn to_draft(
         if before.outline.state == Stage::Draft {
             return told(Message::CourseReturned, Shown { course: before });
         }
-        let (after, take_back) = courses.brought(&before, Stage::Draft, publisher.0.user.user_id, now)?;
+        let (after, take_back) =
+            courses.brought(&before, Stage::Draft, publisher.0.user.user_id, now)?;
         if take_back.commit().await? == Outcome::Done {
             return told(Message::CourseReturned, Shown { course: after });
         }

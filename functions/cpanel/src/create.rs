@@ -30,7 +30,11 @@ impl<S> FromFields<S> for Wish {
         let root = fields.required("rootdomain", text::<RootDomain>);
         let (label, root) = (label?, root?);
         match Subdomain::new(&label, &root) {
-            Ok(subdomain) => Some(Self { label, root, subdomain }),
+            Ok(subdomain) => Some(Self {
+                label,
+                root,
+                subdomain,
+            }),
             Err(flaw) => {
                 fields.refuse("domain", flaw);
                 None
@@ -45,8 +49,17 @@ pub(crate) struct Created {
 }
 
 /// Who asks is noted before the panel is asked, so that nothing is done that is not noted.
-pub(crate) async fn create(State(cpanel): State<Cpanel>, Now(now): Now, writer: Writer, Input(wish): Input<Wish>) -> Reply<Created> {
-    let Wish { label, root, subdomain } = wish;
+pub(crate) async fn create(
+    State(cpanel): State<Cpanel>,
+    Now(now): Now,
+    writer: Writer,
+    Input(wish): Input<Wish>,
+) -> Reply<Created> {
+    let Wish {
+        label,
+        root,
+        subdomain,
+    } = wish;
     if !cpanel.root_domains.is_empty() && !cpanel.root_domains.contains(&root) {
         return Err(Refusal::RootDomainNotFound.into());
     }
@@ -72,7 +85,13 @@ pub(crate) async fn create(State(cpanel): State<Cpanel>, Now(now): Now, writer: 
 impl Cpanel {
     async fn note(&self, writer: &Writer, fqdn: &str, now: Instant) -> Result<(), Failure> {
         let person = &writer.0.user;
-        let entry = AuditEntry::of_subdomain(chance::id(now), person.user_id, person.committee_id, fqdn, now);
+        let entry = AuditEntry::of_subdomain(
+            chance::id(now),
+            person.user_id,
+            person.committee_id,
+            fqdn,
+            now,
+        );
         let mut noted = self.store.transaction();
         noted.note(&entry)?;
         match noted.commit().await? {
@@ -86,7 +105,10 @@ impl Guest {
     /// Whether `fqdn` was made in spite of `trouble`. It was not there a moment ago; the panel is asked again
     /// what is there, and never again to make it.
     async fn find_out(&mut self, fqdn: &str, trouble: &Trouble) -> Result<(), Refusal> {
-        if matches!(trouble, Trouble::Auth(_) | Trouble::Unreachable(_) | Trouble::NotAsked) {
+        if matches!(
+            trouble,
+            Trouble::Auth(_) | Trouble::Unreachable(_) | Trouble::NotAsked
+        ) {
             // It was never asked.
             return Err(told_of(trouble));
         }

@@ -15,6 +15,9 @@ pub(crate) struct Listed {
 pub(crate) async fn list(State(cpanel): State<Cpanel>, Now(now): Now, _: Reader) -> Reply<Listed> {
     let mut guest = cpanel.enter(now).await?;
     let answered = guest.panel.databases(guest.visit).await;
-    let databases = guest.hear(answered).await.map_err(|trouble| told_of(&trouble))?;
+    let databases = guest
+        .hear(answered)
+        .await
+        .map_err(|trouble| told_of(&trouble))?;
     shown(Listed { databases })
 }

@@ -51,7 +51,11 @@ impl Cpanel {
                 Way::Soon | Way::Shut => return Err(Refusal::CpanelUnavailable.into()),
             };
             if is_free || trial.is_some() {
-                let visit = if is_free { panel.visit(start) } else { panel.trial(start) };
+                let visit = if is_free {
+                    panel.visit(start)
+                } else {
+                    panel.trial(start)
+                };
                 return Ok(Guest {
                     store: self.store.clone(),
                     own: self.own.clone(),
@@ -81,12 +85,17 @@ impl Guest {
     }
 
     async fn note<T>(&mut self, answered: &Result<T, Trouble>) -> Result<(), Fault> {
-        let (now, secret) = (self.came.0.after(self.came.1.elapsed()), self.panel.fingerprint());
+        let (now, secret) = (
+            self.came.0.after(self.came.1.elapsed()),
+            self.panel.fingerprint(),
+        );
         match answered {
             // Who says no has let us in.
             Ok(_) | Err(Trouble::Refused(_)) if self.trial.is_some() || self.is_awaited => {
                 self.is_awaited = false;
-                self.store.note_success(secret, self.trial.take(), now).await
+                self.store
+                    .note_success(secret, self.trial.take(), now)
+                    .await
             }
             Ok(_) | Err(Trouble::Refused(_)) => Ok(()),
             Err(Trouble::Auth(_)) => {
@@ -95,12 +104,16 @@ impl Guest {
             }
             Err(Trouble::Unreachable(_) | Trouble::Lost(_) | Trouble::TimedOut) => {
                 self.is_awaited = true;
-                self.store.note_failure(secret, self.trial.take(), now).await
+                self.store
+                    .note_failure(secret, self.trial.take(), now)
+                    .await
             }
-            Err(Trouble::Malformed(_) | Trouble::NotAsked | Trouble::Crowded) => match self.trial.take() {
-                Some(trial) => self.store.end_trial(secret, trial, now).await,
-                None => Ok(()),
-            },
+            Err(Trouble::Malformed(_) | Trouble::NotAsked | Trouble::Crowded) => {
+                match self.trial.take() {
+                    Some(trial) => self.store.end_trial(secret, trial, now).await,
+                    None => Ok(()),
+                }
+            }
         }
     }
 }

@@ -51,14 +51,30 @@ pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Router, BadSetti
         own: Own::default(),
     };
     Ok(Router::new()
-        .route("/cpanel/subdomain", get(subdomains::list).post(create::create))
+        .route(
+            "/cpanel/subdomain",
+            get(subdomains::list).post(create::create),
+        )
         .route("/cpanel/domains", get(domains::show))
         .route("/cpanel/db", get(databases::list))
         .with_state(cpanel))
 }
 
 fn panel(setup: &Setup, patience: Patience) -> Result<Option<Panel>, BadSetting> {
-    let Some(url) = &setup.settings.cpanel_url else { return Ok(None) };
-    let user = setup.settings.cpanel_user.as_ref().ok_or_else(|| BadSetting::new("CPANEL_USER", "is missing"))?;
-    Panel::new(url, user, &setup.keys.cpanel_token()?, || setup.aws.roots(), patience).map(Some)
+    let Some(url) = &setup.settings.cpanel_url else {
+        return Ok(None);
+    };
+    let user = setup
+        .settings
+        .cpanel_user
+        .as_ref()
+        .ok_or_else(|| BadSetting::new("CPANEL_USER", "is missing"))?;
+    Panel::new(
+        url,
+        user,
+        &setup.keys.cpanel_token()?,
+        || setup.aws.roots(),
+        patience,
+    )
+    .map(Some)
 }

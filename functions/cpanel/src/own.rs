@@ -27,6 +27,7 @@ impl Own {
     /// Whether `root` is known not to be among them.
     pub(crate) fn lack(&self, root: &RootDomain, now: Instant) -> bool {
         let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.as_ref().is_some_and(|(domains, at)| now.since(*at) < SHORT_WHILE && !domains.has_root(root))
+        seen.as_ref()
+            .is_some_and(|(domains, at)| now.since(*at) < SHORT_WHILE && !domains.has_root(root))
     }
 }

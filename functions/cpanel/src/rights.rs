@@ -17,7 +17,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Reader {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        able_to_see(parts, state, Right::ReadPanel).await.map(|_| Self)
+        able_to_see(parts, state, Right::ReadPanel)
+            .await
+            .map(|_| Self)
     }
 }
 

@@ -15,5 +15,7 @@ pub(crate) struct Listed {
 pub(crate) async fn list(State(cpanel): State<Cpanel>, Now(now): Now, _: Reader) -> Reply<Listed> {
     let mut guest = cpanel.enter(now).await?;
     let domains = guest.domains().await.map_err(|trouble| told_of(&trouble))?;
-    shown(Listed { subdomains: domains.subdomains() })
+    shown(Listed {
+        subdomains: domains.subdomains(),
+    })
 }

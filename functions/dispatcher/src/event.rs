@@ -84,7 +84,11 @@ struct FailedItem {
 
 impl Handled {
     pub(crate) fn failing(sequence_numbers: impl IntoIterator<Item = String>) -> Self {
-        let failures = sequence_numbers.into_iter().map(|item_identifier| FailedItem { item_identifier });
-        Self { batch_item_failures: failures.collect() }
+        let failures = sequence_numbers
+            .into_iter()
+            .map(|item_identifier| FailedItem { item_identifier });
+        Self {
+            batch_item_failures: failures.collect(),
+        }
     }
 }

@@ -14,9 +14,17 @@ impl Dispatcher {
     /// Settles the file `id`, if it is time: one that is awaited has come or does not count any more; one that
     /// is not wanted goes, and goes once more when its form is over, which may have brought it back.
     pub(crate) async fn settle_file(&self, id: FileId) -> Result<(), Failure> {
-        let Powers { store, objects, clock, .. } = &*self.0;
+        let Powers {
+            store,
+            objects,
+            clock,
+            ..
+        } = &*self.0;
         let now = clock.now();
-        let Some(DueFile { file, .. }) = store.due_file(id).await?.filter(|due| due.due_at <= now) else { return Ok(()) };
+        let Some(DueFile { file, .. }) = store.due_file(id).await?.filter(|due| due.due_at <= now)
+        else {
+            return Ok(());
+        };
         match file.status {
             Status::Ready => {}
             Status::Pending if objects.size(&key_of(id), now).await? == Some(file.size) => {

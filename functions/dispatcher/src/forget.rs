@@ -20,15 +20,28 @@ impl Dispatcher {
     /// erased, and what his courses say of whom to ask: they stay, for they are his committee's, and so is the
     /// address from then on. The bucket comes last: what everybody sees goes whatever it says.
     pub(crate) async fn forget(&self, id: UserId) -> Result<(), Failure> {
-        let Powers { store, objects, clock, .. } = &*self.0;
-        let Some(user) = store.erased_user(id, clock.now()).await? else { return Ok(()) };
+        let Powers {
+            store,
+            objects,
+            clock,
+            ..
+        } = &*self.0;
+        let Some(user) = store.erased_user(id, clock.now()).await? else {
+            return Ok(());
+        };
         self.give_up_files(id).await?;
         self.take_over_courses(id).await?;
         self.forget_sms(id).await?;
         while store.forget_login_activity(id).await? {}
         while store.forget_sessions(id).await? {}
-        if let Some(name) = user.avatar.strip_prefix("/media/").filter(|_| user.avatar != DEFAULT_AVATAR) {
-            objects.delete(&format!("{MEDIA}{name}"), clock.now()).await?;
+        if let Some(name) = user
+            .avatar
+            .strip_prefix("/media/")
+            .filter(|_| user.avatar != DEFAULT_AVATAR)
+        {
+            objects
+                .delete(&format!("{MEDIA}{name}"), clock.now())
+                .await?;
         }
         Ok(store.settle_erased(&user, clock.now()).await?)
     }
@@ -40,7 +53,9 @@ impl Dispatcher {
             let page = store.files(id, position.as_deref(), PAGE).await?;
             for listed in page.items {
                 // The list may be late.
-                let Some(file) = store.file(listed.file_id).await? else { continue };
+                let Some(file) = store.file(listed.file_id).await? else {
+                    continue;
+                };
                 if !store.give_up_file(&file, clock.now()).await? {
                     return Err(Fault::Conflict.into());
                 }
@@ -74,9 +89,18 @@ impl Dispatcher {
             let forgotten = stream::iter(page.items).map(|sms| async move {
                 let mut forget = store.transaction();
                 forget.forget_sms(sms.sms_id)?;
-                if forget.commit().await? == Outcome::Done { Ok(()) } else { Err(Fault::Conflict) }
+                if forget.commit().await? == Outcome::Done {
+                    Ok(())
+                } else {
+                    Err(Fault::Conflict)
+                }
             });
-            forgotten.buffer_unordered(AT_ONCE).collect::<Vec<_>>().await.into_iter().collect::<Result<(), _>>()?;
+            forgotten
+                .buffer_unordered(AT_ONCE)
+                .collect::<Vec<_>>()
+                .await
+                .into_iter()
+                .collect::<Result<(), _>>()?;
             position = page.last;
             if position.is_none() {
                 return Ok(());
@@ -85,10 +109,17 @@ impl Dispatcher {
     }
 
     async fn take_over_courses(&self, id: UserId) -> Result<(), Failure> {
-        let lists: Vec<CourseList> = State::ALL.iter().map(|state| CourseList::OfAuthor(id, *state)).collect();
+        let lists: Vec<CourseList> = State::ALL
+            .iter()
+            .map(|state| CourseList::OfAuthor(id, *state))
+            .collect();
         let mut position = None;
         loop {
-            let page = self.0.store.courses(&lists, position.as_deref(), PAGE).await?;
+            let page = self
+                .0
+                .store
+                .courses(&lists, position.as_deref(), PAGE)
+                .await?;
             for course in page.items {
                 self.take_over(course).await?;
             }
@@ -102,10 +133,17 @@ impl Dispatcher {
     /// Whoever asks about the course asks the committee from now on.
     async fn take_over(&self, listed: Course) -> Result<(), Failure> {
         let Powers { store, clock, .. } = &*self.0;
-        let Some(before) = store.course(listed.outline.course_id).await? else { return Ok(()) };
-        let Some(committee) = store.committee(before.outline.committee_id).await? else { return Ok(()) };
+        let Some(before) = store.course(listed.outline.course_id).await? else {
+            return Ok(());
+        };
+        let Some(committee) = store.committee(before.outline.committee_id).await? else {
+            return Ok(());
+        };
         let old = &before.details;
-        if old.contact_person.is_none() && old.contact_phone.is_none() && old.contact_email.is_none() {
+        if old.contact_person.is_none()
+            && old.contact_phone.is_none()
+            && old.contact_email.is_none()
+        {
             return Ok(());
         }
         let details = Details {
@@ -120,6 +158,10 @@ impl Dispatcher {
         let after = before.changed(clock.now(), |course| course.details = details);
         let mut take_over = store.transaction();
         take_over.change_course(&before.outline, &after)?;
-        if take_over.commit().await? == Outcome::Done { Ok(()) } else { Err(Fault::Conflict.into()) }
+        if take_over.commit().await? == Outcome::Done {
+            Ok(())
+        } else {
+            Err(Fault::Conflict.into())
+        }
     }
 }

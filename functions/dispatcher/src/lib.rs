@@ -73,8 +73,15 @@ impl Task {
         let chunk = || store::is_chunk(pk).then(|| Self::Expand(pk.to_owned()));
         let file = || store::file_id(pk).map(Self::Settle);
         let course = || store::course_id(pk).map(Self::Index);
-        let person = || pk.strip_prefix("USER#").map(|id| Self::Forget(UserId::in_path(id)));
-        message.or_else(chunk).or_else(file).or_else(course).or_else(person)
+        let person = || {
+            pk.strip_prefix("USER#")
+                .map(|id| Self::Forget(UserId::in_path(id)))
+        };
+        message
+            .or_else(chunk)
+            .or_else(file)
+            .or_else(course)
+            .or_else(person)
     }
 
     /// Whether it is a message that leaves in a slot that was taken before.
@@ -118,10 +125,17 @@ impl Dispatcher {
             self.sweep().await;
             return Handled::default();
         };
-        let work = records.into_iter().filter_map(|record| record.task().map(|task| (record.sequence_number(), task)));
+        let work = records
+            .into_iter()
+            .filter_map(|record| record.task().map(|task| (record.sequence_number(), task)));
         let this = &self;
-        let results = stream::iter(work).map(|(number, task)| async move { (number, this.perform(task, &mut None).await) });
-        let failed = results.buffered(AT_ONCE).filter_map(|(number, done)| async move { done.err().map(|failure| (number, failure)) });
+        let results = stream::iter(work)
+            .map(|(number, task)| async move { (number, this.perform(task, &mut None).await) });
+        let failed = results
+            .buffered(AT_ONCE)
+            .filter_map(
+                |(number, done)| async move { done.err().map(|failure| (number, failure)) },
+            );
         let failed: Vec<_> = failed.collect().await;
         for (_, failure) in &failed {
             tracing::error!(?failure, "a record of the stream was not dealt with");

@@ -2,5 +2,11 @@
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), common::LambdaError> {
-    common::serve_events(dispatcher::KEYS, common::CONNECTIONS, dispatcher::Dispatcher::new, dispatcher::Dispatcher::answer).await
+    common::serve_events(
+        dispatcher::KEYS,
+        common::CONNECTIONS,
+        dispatcher::Dispatcher::new,
+        dispatcher::Dispatcher::answer,
+    )
+    .await
 }

@@ -75,12 +75,28 @@ impl Dispatcher {
     /// Sends the message `what`, unless somebody else does or did. A text message leaves at `slot`, which stays
     /// there when it is not used, or at the next one. It is claimed when all that comes before is done: whoever
     /// dies before leaves it to others, and only who dies between claiming and hearing leaves it unknown.
-    pub(crate) async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Failure> {
-        let Powers { store, clock, carriers, claim, .. } = &*self.0;
+    pub(crate) async fn deliver(
+        &self,
+        what: Outbound,
+        slot: &mut Option<Instant>,
+    ) -> Result<(), Failure> {
+        let Powers {
+            store,
+            clock,
+            carriers,
+            claim,
+            ..
+        } = &*self.0;
         let waits = |content: &Content| content.status() == State::Queued;
-        let Some(content) = store.outbound(what).await?.filter(waits) else { return Ok(()) };
+        let Some(content) = store.outbound(what).await?.filter(waits) else {
+            return Ok(());
+        };
         let useless_at = content.useless_at();
-        let plan = if clock.now() < useless_at { self.plan(content).await? } else { Plan::End(expired()) };
+        let plan = if clock.now() < useless_at {
+            self.plan(content).await?
+        } else {
+            Plan::End(expired())
+        };
         if let Plan::Text(text) = &plan {
             match self.slot_in_time(slot.take(), text.patience).await? {
                 Some(at) => sleep(at.since(clock.now())).await,
@@ -89,11 +105,22 @@ impl Dispatcher {
             }
         }
         let now = clock.now();
-        let Some(attempts) = store.claim(what, now.after(*claim), now).await? else { return Ok(()) };
+        let Some(attempts) = store.claim(what, now.after(*claim), now).await? else {
+            return Ok(());
+        };
         let ended = match plan {
             Plan::End(ended) => ended,
             Plan::Mail(to, mail) => carriers.mail(&to, &mail, now).await.into(),
-            Plan::Text(Sendable { to, text, kind, sender, .. }) => carriers.sms(&to, &text, kind, sender.as_ref(), now).await.into(),
+            Plan::Text(Sendable {
+                to,
+                text,
+                kind,
+                sender,
+                ..
+            }) => carriers
+                .sms(&to, &text, kind, sender.as_ref(), now)
+                .await
+                .into(),
         };
         self.conclude(what, ended, attempts, useless_at).await
     }
@@ -106,9 +133,18 @@ impl Dispatcher {
     }
 
     async fn plan_letter(&self, letter: &Outgoing) -> Result<Plan, Failure> {
-        let Ok(Letter { to, about, name, news }) = self.0.post.open(letter) else {
+        let Ok(Letter {
+            to,
+            about,
+            name,
+            news,
+        }) = self.0.post.open(letter)
+        else {
             // What is sealed under a key that is missing here may still be wanted when it is not.
-            return Err(Fault::Broken("a letter cannot be opened: is its key among OUTBOX_KEYS?".to_owned()).into());
+            return Err(Fault::Broken(
+                "a letter cannot be opened: is its key among OUTBOX_KEYS?".to_owned(),
+            )
+            .into());
         };
         if to != Recipient::Nobody && !self.has_open_account(about).await? {
             return Ok(Plan::End(closed()));
@@ -123,9 +159,18 @@ impl Dispatcher {
             Recipient::Sms(phone) => match texts::sms(&news) {
                 Some(text) => {
                     let (to, kind) = (E164::from(&phone), Type::Transactional);
-                    Plan::Text(Sendable { to, text, kind, sender: None, patience: CODE_PATIENCE })
+                    Plan::Text(Sendable {
+                        to,
+                        text,
+                        kind,
+                        sender: None,
+                        patience: CODE_PATIENCE,
+                    })
                 }
-                None => Plan::End(Ended::GivenUp(Cause::Refused, "such news go by mail".to_owned())),
+                None => Plan::End(Ended::GivenUp(
+                    Cause::Refused,
+                    "such news go by mail".to_owned(),
+                )),
             },
         })
     }
@@ -139,17 +184,35 @@ impl Dispatcher {
         )?;
         Ok(match text {
             _ if !has_open_account => Plan::End(closed()),
-            _ if has_opted_out => Plan::End(Ended::GivenUp(Cause::OptedOut, "its number is on our list".to_owned())),
-            None => Plan::End(Ended::GivenUp(Cause::Refused, "nobody knows what it says".to_owned())),
+            _ if has_opted_out => Plan::End(Ended::GivenUp(
+                Cause::OptedOut,
+                "its number is on our list".to_owned(),
+            )),
+            None => Plan::End(Ended::GivenUp(
+                Cause::Refused,
+                "nobody knows what it says".to_owned(),
+            )),
             Some(text) => {
                 let Sms { to, sending, .. } = sms;
                 let text = text.as_str().to_owned();
-                Plan::Text(Sendable { to, text, kind: sending.r#type, sender: sending.sender_id, patience: PATIENCE })
+                Plan::Text(Sendable {
+                    to,
+                    text,
+                    kind: sending.r#type,
+                    sender: sending.sender_id,
+                    patience: PATIENCE,
+                })
             }
         })
     }
 
-    async fn conclude(&self, what: Outbound, ended: Ended, attempts: u32, useless_at: Instant) -> Result<(), Failure> {
+    async fn conclude(
+        &self,
+        what: Outbound,
+        ended: Ended,
+        attempts: u32,
+        useless_at: Instant,
+    ) -> Result<(), Failure> {
         let next = self.0.clock.now().after(pause(attempts));
         let (state, given_up) = match ended {
             Ended::Sent => (State::Sent, None),
@@ -163,7 +226,11 @@ impl Dispatcher {
             }
             Ended::NotNow(cause) => {
                 tracing::warn!(%what, cause, attempts, "a message was not sent");
-                if next < useless_at { (State::Queued, None) } else { (State::Failed, Some(Cause::Expired)) }
+                if next < useless_at {
+                    (State::Queued, None)
+                } else {
+                    (State::Failed, Some(Cause::Expired))
+                }
             }
         };
         // What is known is not lost because the store is busy for a moment.
@@ -186,9 +253,21 @@ impl Dispatcher {
 
     /// The slot that was taken, unless half of its share is over: who is late would be one too many in the
     /// second that begins with him.
-    async fn slot_in_time(&self, taken: Option<Instant>, patience: Duration) -> Result<Option<Instant>, Fault> {
-        let Powers { store, clock, sms_rate, .. } = &*self.0;
-        let (now, half) = (clock.now(), Duration::from_millis(500) / u32::try_from(*sms_rate).unwrap_or(u32::MAX));
+    async fn slot_in_time(
+        &self,
+        taken: Option<Instant>,
+        patience: Duration,
+    ) -> Result<Option<Instant>, Fault> {
+        let Powers {
+            store,
+            clock,
+            sms_rate,
+            ..
+        } = &*self.0;
+        let (now, half) = (
+            clock.now(),
+            Duration::from_millis(500) / u32::try_from(*sms_rate).unwrap_or(u32::MAX),
+        );
         match taken.filter(|slot| now <= slot.after(half)) {
             Some(slot) => Ok(Some(slot)),
             None => store.take_slot(*sms_rate, patience, now).await,
@@ -197,7 +276,12 @@ impl Dispatcher {
 
     /// Text messages that leave in the name of an account that is closed were not wanted by its owner.
     async fn has_open_account(&self, user: UserId) -> Result<bool, Fault> {
-        Ok(self.0.store.user(user).await?.is_some_and(|user| user.is_active))
+        Ok(self
+            .0
+            .store
+            .user(user)
+            .await?
+            .is_some_and(|user| user.is_active))
     }
 }
 
@@ -206,13 +290,18 @@ fn expired() -> Ended {
 }
 
 fn closed() -> Ended {
-    Ended::GivenUp(Cause::SenderClosed, "the account was closed meanwhile".to_owned())
+    Ended::GivenUp(
+        Cause::SenderClosed,
+        "the account was closed meanwhile".to_owned(),
+    )
 }
 
 /// Full jitter over a doubling pause
 /// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>), never under a second.
 fn pause(attempts: u32) -> Duration {
-    let longest = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(attempts.min(20))).min(LONGEST_PAUSE);
+    let longest = FIRST_PAUSE
+        .saturating_mul(2_u32.saturating_pow(attempts.min(20)))
+        .min(LONGEST_PAUSE);
     let chance = f64::from(u32::from_be_bytes(chance::bytes())) / f64::from(u32::MAX);
     longest.mul_f64(chance).max(Duration::from_secs(1))
 }

@@ -46,17 +46,23 @@ impl Dispatcher {
     async fn tell_of_the_dead(&self) {
         let dead = self.waiting(DEAD_DUE, PAGE).await.len();
         if dead > 0 {
-            tracing::error!(metric = "DeadLetters", count = dead, "work waits that failed for a day");
+            tracing::error!(
+                metric = "DeadLetters",
+                count = dead,
+                "work waits that failed for a day"
+            );
         }
     }
 
     /// All that is not sent: chunks that become messages, courses, files and people.
     async fn tidy(&self) {
         for _ in 0..GOES {
-            let found = [CHUNKS_DUE, ERASE_DUE, WORDS_DUE, FILES_DUE].map(|partition| self.waiting(partition, PAGE));
+            let found = [CHUNKS_DUE, ERASE_DUE, WORDS_DUE, FILES_DUE]
+                .map(|partition| self.waiting(partition, PAGE));
             let found: Vec<Due> = join_all(found).await.into_iter().flatten().collect();
             let all = found.len();
-            let done = stream::iter(found).map(|due| async move { self.look_at(&due, &mut None).await });
+            let done =
+                stream::iter(found).map(|due| async move { self.look_at(&due, &mut None).await });
             done.buffer_unordered(AT_ONCE).collect::<()>().await;
             if all < usize::from(PAGE) {
                 return;
@@ -128,15 +134,24 @@ impl Dispatcher {
 
     async fn waiting(&self, partition: &str, limit: u16) -> Vec<Due> {
         let Powers { store, clock, .. } = &*self.0;
-        store.due(partition, clock.now(), limit).await.unwrap_or_else(|failure| {
-            tracing::error!(%failure, partition, "the sweeper could not look");
-            Vec::new()
-        })
+        store
+            .due(partition, clock.now(), limit)
+            .await
+            .unwrap_or_else(|failure| {
+                tracing::error!(%failure, partition, "the sweeper could not look");
+                Vec::new()
+            })
     }
 
     /// A slot; `None` when there is none before this sweep ends.
     async fn wait_for_slot(&self, ends: Monotonic) -> Option<Instant> {
-        let Powers { store, clock, sms_rate, row, .. } = &*self.0;
+        let Powers {
+            store,
+            clock,
+            sms_rate,
+            row,
+            ..
+        } = &*self.0;
         // One of this process asks, the others wait for it.
         let _row = row.lock().await;
         while Monotonic::now() < ends {
@@ -152,9 +167,17 @@ impl Dispatcher {
 
     /// Does what is due; what fails is looked at again later, so that it stands in nobody's way.
     async fn look_at(&self, due: &Due, slot: &mut Option<Instant>) {
-        let Some(task) = Task::of(&due.pk) else { return };
-        let pause = if matches!(task, Task::Deliver(_)) { SHORT_PAUSE } else { LONG_PAUSE };
-        let Err(failure) = self.perform(task, slot).await else { return };
+        let Some(task) = Task::of(&due.pk) else {
+            return;
+        };
+        let pause = if matches!(task, Task::Deliver(_)) {
+            SHORT_PAUSE
+        } else {
+            LONG_PAUSE
+        };
+        let Err(failure) = self.perform(task, slot).await else {
+            return;
+        };
         tracing::error!(?failure, pk = due.pk, "what is due was not dealt with");
         let Powers { store, clock, .. } = &*self.0;
         let cause = match failure {

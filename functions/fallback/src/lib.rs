@@ -22,5 +22,7 @@ struct Health {
 
 /// `GET /health`: this process answers. Touches no store.
 async fn health() -> Reply<Health> {
-    shown(Health { version: env!("CARGO_PKG_VERSION") })
+    shown(Health {
+        version: env!("CARGO_PKG_VERSION"),
+    })
 }

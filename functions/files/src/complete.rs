@@ -8,11 +8,21 @@ use objects::key_of;
 use crate::{Files, Keeper, Shown};
 
 /// The bucket is asked once; a file that is there is not asked about again.
-pub(crate) async fn complete(State(files): State<Files>, Now(now): Now, keeper: Keeper, Path(id): Path<FileId>) -> Reply<Shown> {
+pub(crate) async fn complete(
+    State(files): State<Files>,
+    Now(now): Now,
+    keeper: Keeper,
+    Path(id): Path<FileId>,
+) -> Reply<Shown> {
     let owner = keeper.0.user.user_id;
     let file = files.own(id, owner).await?;
     if file.status == Status::Ready {
-        return told(Message::FileReady, Shown { file: file.listed() });
+        return told(
+            Message::FileReady,
+            Shown {
+                file: file.listed(),
+            },
+        );
     }
     if files.objects.size(&key_of(id), now).await? != Some(file.size) {
         return Err(Refusal::FileNotUploaded.into());
@@ -22,5 +32,10 @@ pub(crate) async fn complete(State(files): State<Files>, Now(now): Now, keeper: 
         // Somebody was faster: another call, the sweeper, or the owner who does not want it any more.
         None => files.own(id, owner).await?,
     };
-    told(Message::FileReady, Shown { file: file.listed() })
+    told(
+        Message::FileReady,
+        Shown {
+            file: file.listed(),
+        },
+    )
 }

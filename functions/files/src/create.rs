@@ -26,7 +26,12 @@ impl FromFields<Files> for Wish {
         let size = fields.required("size", integer(1..=files.max_bytes));
         let visibility = fields.optional("visibility", text);
         let visibility = visibility?.unwrap_or(Visibility::Private);
-        Some(Self { name: name?, content_type: content_type?, size: size?, visibility })
+        Some(Self {
+            name: name?,
+            content_type: content_type?,
+            size: size?,
+            visibility,
+        })
     }
 }
 
@@ -37,13 +42,40 @@ pub(crate) struct Announced {
 }
 
 /// Its room is taken from now on, so that what is sent is never too much.
-pub(crate) async fn create(State(files): State<Files>, Now(now): Now, keeper: Keeper, Input(wish): Input<Wish>) -> Reply<Announced> {
-    let Wish { name, content_type, size, visibility } = wish;
+pub(crate) async fn create(
+    State(files): State<Files>,
+    Now(now): Now,
+    keeper: Keeper,
+    Input(wish): Input<Wish>,
+) -> Reply<Announced> {
+    let Wish {
+        name,
+        content_type,
+        size,
+        visibility,
+    } = wish;
     let (file_id, user_id) = (FileId::new(chance::id(now)), keeper.0.user.user_id);
-    let file = File { file_id, user_id, name, content_type, size, visibility, status: Status::Pending, created_at: now };
-    let upload = files.objects.form(&key_of(file_id), content_type.code(), size, FORM_LIFE, now)?;
+    let file = File {
+        file_id,
+        user_id,
+        name,
+        content_type,
+        size,
+        visibility,
+        status: Status::Pending,
+        created_at: now,
+    };
+    let upload = files
+        .objects
+        .form(&key_of(file_id), content_type.code(), size, FORM_LIFE, now)?;
     if !files.store.announce_file(&file, files.quota_bytes).await? {
         return Err(Refusal::FileQuotaExceeded.into());
     }
-    told(Message::FileCreated, Announced { file: file.listed(), upload })
+    told(
+        Message::FileCreated,
+        Announced {
+            file: file.listed(),
+            upload,
+        },
+    )
 }

@@ -86,11 +86,22 @@ pub(crate) struct Shown {
 impl Files {
     /// The file `id` of `owner`; nobody else's files are known to him.
     async fn own(&self, id: FileId, owner: UserId) -> Result<File, Failure> {
-        Ok(self.store.file(id).await?.filter(|file| file.user_id == owner).ok_or(Refusal::FileNotFound)?)
+        Ok(self
+            .store
+            .file(id)
+            .await?
+            .filter(|file| file.user_id == owner)
+            .ok_or(Refusal::FileNotFound)?)
     }
 
     /// Where `file` may be had until `good_for` is over.
     fn link(&self, file: &File, good_for: Duration, now: Instant) -> Result<String, Failure> {
-        Ok(self.objects.link(&key_of(file.file_id), file.name.as_str(), file.content_type.code(), good_for, now)?)
+        Ok(self.objects.link(
+            &key_of(file.file_id),
+            file.name.as_str(),
+            file.content_type.code(),
+            good_for,
+            now,
+        )?)
     }
 }

@@ -10,19 +10,36 @@ use crate::Files;
 /// Of those who have not chosen one.
 const DEFAULT: &[u8] = include_bytes!("default.png");
 
-pub(crate) async fn show(State(files): State<Files>, Now(now): Now, Path(key): Path<String>) -> Result<Image, Failure> {
+pub(crate) async fn show(
+    State(files): State<Files>,
+    Now(now): Now,
+    Path(key): Path<String>,
+) -> Result<Image, Failure> {
     if key == "default.png" {
-        return Ok(Image { content_type: "image/png", bytes: Bytes::from_static(DEFAULT) });
+        return Ok(Image {
+            content_type: "image/png",
+            bytes: Bytes::from_static(DEFAULT),
+        });
     }
     let content_type = content_type(&key).ok_or(Refusal::NotFound)?;
-    let bytes = files.objects.get(&format!("{MEDIA}{key}"), now).await?.ok_or(Refusal::NotFound)?;
-    Ok(Image { content_type, bytes })
+    let bytes = files
+        .objects
+        .get(&format!("{MEDIA}{key}"), now)
+        .await?
+        .ok_or(Refusal::NotFound)?;
+    Ok(Image {
+        content_type,
+        bytes,
+    })
 }
 
 /// Forty hexadecimal digits and the ending of what we write: nothing else is asked for.
 fn content_type(key: &str) -> Option<&'static str> {
     let (name, extension) = key.split_once('.')?;
-    let is_name = name.len() == 40 && name.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
+    let is_name = name.len() == 40
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte));
     match extension {
         "png" if is_name => Some("image/png"),
         "jpg" if is_name => Some("image/jpeg"),

@@ -23,13 +23,35 @@ struct Usage {
     quota_bytes: u64,
 }
 
-pub(crate) async fn list(State(files): State<Files>, Now(now): Now, person: SignedIn, paging: Paging) -> Reply<Listed> {
+pub(crate) async fn list(
+    State(files): State<Files>,
+    Now(now): Now,
+    person: SignedIn,
+    paging: Paging,
+) -> Reply<Listed> {
     let owner = person.user.user_id;
     let list = format!("GET /files/my-files caller={owner}");
-    let position = paging.cursor.map(|cursor| files.cursors.read(&cursor, &list, now)).transpose()?;
-    let (page, usage) = tokio::join!(files.store.files(owner, position.as_deref(), paging.limit), files.store.usage(owner));
+    let position = paging
+        .cursor
+        .map(|cursor| files.cursors.read(&cursor, &list, now))
+        .transpose()?;
+    let (page, usage) = tokio::join!(
+        files.store.files(owner, position.as_deref(), paging.limit),
+        files.store.usage(owner)
+    );
     let (page, usage) = (page?, usage?);
-    let next_cursor = page.last.map(|position| files.cursors.write(&position, &list, now)).transpose()?;
-    let usage = Usage { files: usage.files, bytes: usage.bytes, quota_bytes: files.quota_bytes };
-    shown(Listed { files: page.items.into_iter().map(File::listed).collect(), usage, next_cursor })
+    let next_cursor = page
+        .last
+        .map(|position| files.cursors.write(&position, &list, now))
+        .transpose()?;
+    let usage = Usage {
+        files: usage.files,
+        bytes: usage.bytes,
+        quota_bytes: files.quota_bytes,
+    };
+    shown(Listed {
+        files: page.items.into_iter().map(File::listed).collect(),
+        usage,
+        next_cursor,
+    })
 }

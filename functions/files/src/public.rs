@@ -28,31 +28,52 @@ impl IntoResponse for Found {
             Self::Link(link) => link.into_response(),
             Self::File(file) => file.into_response(),
         };
-        response.headers_mut().insert(header::VARY, HeaderValue::from_static("Accept"));
+        response
+            .headers_mut()
+            .insert(header::VARY, HeaderValue::from_static("Accept"));
         response
     }
 }
 
 /// A private file, one that has not come and one that never was are told alike.
-pub(crate) async fn show(State(files): State<Files>, Now(now): Now, Path(id): Path<FileId>, headers: HeaderMap) -> Result<Found, Failure> {
-    let file = files.store.file(id).await?.filter(File::is_public).ok_or(Refusal::FileNotFound)?;
+pub(crate) async fn show(
+    State(files): State<Files>,
+    Now(now): Now,
+    Path(id): Path<FileId>,
+    headers: HeaderMap,
+) -> Result<Found, Failure> {
+    let file = files
+        .store
+        .file(id)
+        .await?
+        .filter(File::is_public)
+        .ok_or(Refusal::FileNotFound)?;
     let url = files.link(&file, LINK_LIFE, now)?;
     if asks_for_json(&headers) {
-        return Ok(Found::File(shown(Shown { file: file.shown(Some(url)) })?));
+        return Ok(Found::File(shown(Shown {
+            file: file.shown(Some(url)),
+        })?));
     }
     Ok(Found::Link(Elsewhere { url }))
 }
 
 /// Whether `Accept` names JSON, and not as what is not wanted; `*/*` does not.
 fn asks_for_json(headers: &HeaderMap) -> bool {
-    let values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let values = headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|kind| {
         let mut parts = kind.split(';').map(str::trim);
-        parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json")) && !parts.any(is_not_wanted)
+        parts
+            .next()
+            .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"))
+            && !parts.any(is_not_wanted)
     })
 }
 
 /// A weight of zero (RFC 9110 §12.4.2): `q=0`, `q=0.0`.
 fn is_not_wanted(part: &str) -> bool {
-    part.strip_prefix("q=").is_some_and(|weight| weight.parse() == Ok(0.0))
+    part.strip_prefix("q=")
+        .is_some_and(|weight| weight.parse() == Ok(0.0))
 }

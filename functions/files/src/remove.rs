@@ -10,7 +10,12 @@ use crate::{Files, Keeper};
 const TRIES: u32 = 3;
 
 /// Nobody sees it any more and its room is free with the answer; the dispatcher removes it from the bucket.
-pub(crate) async fn remove(State(files): State<Files>, Now(now): Now, keeper: Keeper, Path(id): Path<FileId>) -> Reply<Nothing> {
+pub(crate) async fn remove(
+    State(files): State<Files>,
+    Now(now): Now,
+    keeper: Keeper,
+    Path(id): Path<FileId>,
+) -> Reply<Nothing> {
     for _ in 0..TRIES {
         let file = files.own(id, keeper.0.user.user_id).await?;
         if files.store.give_up_file(&file, now).await? {

@@ -11,8 +11,19 @@ use crate::{Files, Shown};
 /// How long the link is good.
 const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
 
-pub(crate) async fn show(State(files): State<Files>, Now(now): Now, person: SignedIn, Path(id): Path<FileId>) -> Reply<Shown> {
+pub(crate) async fn show(
+    State(files): State<Files>,
+    Now(now): Now,
+    person: SignedIn,
+    Path(id): Path<FileId>,
+) -> Reply<Shown> {
     let file = files.own(id, person.user.user_id).await?;
-    let url = if file.status == Status::Ready { Some(files.link(&file, LINK_LIFE, now)?) } else { None };
-    shown(Shown { file: file.shown(url) })
+    let url = if file.status == Status::Ready {
+        Some(files.link(&file, LINK_LIFE, now)?)
+    } else {
+        None
+    };
+    shown(Shown {
+        file: file.shown(url),
+    })
 }

@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, attempts, secret, told,
+    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
+    SignedIn, attempts, secret, told,
 };
 use domain::{Instant, otp::Proof, outbox::News, session::Session, user::User};
 use identity::password::Match;
@@ -20,7 +21,10 @@ impl<S> FromFields<S> for Wish {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
         let password = fields.required("password", secret);
         let answered = Answered::read(fields);
-        Some(Self { password: password?, answered: answered? })
+        Some(Self {
+            password: password?,
+            answered: answered?,
+        })
     }
 }
 
@@ -34,28 +38,50 @@ pub(crate) async fn disable(
 ) -> Reply<Nothing> {
     let SignedIn { user, session, .. } = person;
     let id = user.user_id;
-    let (passwords, codes) = (attempts::of_password(&user.email, &client), wish.answered.counters(id, &session.sid.to_string()));
-    let (password_places, credentials) = tokio::join!(attempts::reserve(&otp.store, &passwords, now), otp.store.credentials(id));
+    let (passwords, codes) = (
+        attempts::of_password(&user.email, &client),
+        wish.answered.counters(id, &session.sid.to_string()),
+    );
+    let (password_places, credentials) = tokio::join!(
+        attempts::reserve(&otp.store, &passwords, now),
+        otp.store.credentials(id)
+    );
     let (password_places, proof) = (password_places?, async {
         let hash = credentials?.map(|credentials| credentials.password_hash);
         let matched = otp.hasher.matches(&wish.password, hash.as_deref()).await?;
         Ok(Some(()).filter(|()| matched != Match::No))
     });
     let ((), password_places) = attempts::settle(&otp.store, password_places, proof.await).await?;
-    let (code_places, kept, _) =
-        tokio::join!(attempts::reserve(&otp.store, &codes, now), otp.store.otp(id), otp.store.give_back(password_places));
+    let (code_places, kept, _) = tokio::join!(
+        attempts::reserve(&otp.store, &codes, now),
+        otp.store.otp(id),
+        otp.store.give_back(password_places)
+    );
     let (code_places, kept) = (code_places?, kept?);
-    let proof = wish.answered.proof(&otp, id, kept.as_ref(), now)?.ok_or_else(invalid)?;
+    let proof = wish
+        .answered
+        .proof(&otp, id, kept.as_ref(), now)?
+        .ok_or_else(invalid)?;
     let left = kept.map_or(0, |kept| kept.recovery.len());
     // Places that cannot be given back are free when their windows end.
-    let (disabled, _) = tokio::join!(otp.turn_off(user, &session, &proof, left, now), otp.store.give_back(code_places));
+    let (disabled, _) = tokio::join!(
+        otp.turn_off(user, &session, &proof, left, now),
+        otp.store.give_back(code_places)
+    );
     disabled?;
     told(Message::OtpDisabled, Nothing {})
 }
 
 impl Otp {
     /// The secret and its recovery codes, of which `left` were left, go, and the owner is told.
-    async fn turn_off(&self, mut user: User, session: &Session, proof: &Proof, left: usize, now: Instant) -> Result<(), Failure> {
+    async fn turn_off(
+        &self,
+        mut user: User,
+        session: &Session,
+        proof: &Proof,
+        left: usize,
+        now: Instant,
+    ) -> Result<(), Failure> {
         for _ in 0..crate::TRIES {
             let after = user.changed(|user| {
                 user.is_otp_enabled = false;
@@ -64,16 +90,34 @@ impl Otp {
             let mut change = self.store.transaction();
             change.remove_otp(user.user_id, Some(proof))?;
             change.change_user(&user, &after)?;
-            change.send(&self.post.tell(&user, News::OtpDisabled { at: now, by_administrator: false }, now)?)?;
+            change.send(&self.post.tell(
+                &user,
+                News::OtpDisabled {
+                    at: now,
+                    by_administrator: false,
+                },
+                now,
+            )?)?;
             if matches!(proof, Proof::Recovery(_)) {
-                change.send(&self.post.tell(&user, News::RecoveryCodeUsed { left: left.saturating_sub(1), at: now }, now)?)?;
+                change.send(&self.post.tell(
+                    &user,
+                    News::RecoveryCodeUsed {
+                        left: left.saturating_sub(1),
+                        at: now,
+                    },
+                    now,
+                )?)?;
             }
             match change.commit().await? {
                 Outcome::Done => return Ok(()),
                 Outcome::Refused(Part::User) => {}
                 Outcome::Refused(_) => return Err(invalid()),
             }
-            let read = self.store.user(user.user_id).await?.filter(|read| session.is_alive(read, now));
+            let read = self
+                .store
+                .user(user.user_id)
+                .await?
+                .filter(|read| session.is_alive(read, now));
             user = read.ok_or_else(Refused::invalid_token)?;
         }
         Err(Refusal::Conflict.into())

@@ -52,13 +52,20 @@ impl From<Forms> for Shown {
 }
 
 /// A secret in force stays so until the new one is proved.
-pub(crate) async fn generate(State(otp): State<Otp>, Now(now): Now, person: SignedIn) -> Reply<Shown> {
+pub(crate) async fn generate(
+    State(otp): State<Otp>,
+    Now(now): Now,
+    person: SignedIn,
+) -> Reply<Shown> {
     let user = &person.user;
     if user.is_otp_enabled && now.since(person.session.auth_time) >= FRESH {
         return Err(Refusal::Reauthentication.into());
     }
     let secret = otp.tried_out(user.user_id, now).await?;
-    told(Message::OtpGenerated, Shown::from(secret.forms(&user.email)))
+    told(
+        Message::OtpGenerated,
+        Shown::from(secret.forms(&user.email)),
+    )
 }
 
 impl Otp {
@@ -67,11 +74,20 @@ impl Otp {
     async fn tried_out(&self, user: UserId, now: Instant) -> Result<Secret, Failure> {
         let place = totp::place_tried_out(user);
         for _ in 0..crate::TRIES {
-            if let Some(enrolment) = self.store.enrolment(user).await?.filter(|enrolment| enrolment.is_alive(now)) {
+            if let Some(enrolment) = self
+                .store
+                .enrolment(user)
+                .await?
+                .filter(|enrolment| enrolment.is_alive(now))
+            {
                 return Ok(Secret::open(&enrolment.sealed, &self.sealer, &place)?);
             }
             let secret = Secret::generate();
-            let enrolment = Enrolment { sealed: secret.seal(&self.sealer, &place)?, expires_at: now.after(ENROLMENT_LIFE), tries: 0 };
+            let enrolment = Enrolment {
+                sealed: secret.seal(&self.sealer, &place)?,
+                expires_at: now.after(ENROLMENT_LIFE),
+                tries: 0,
+            };
             if self.store.begin_enrolment(user, &enrolment, now).await? {
                 return Ok(secret);
             }

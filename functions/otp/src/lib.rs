@@ -9,7 +9,9 @@ use axum::{
     Router,
     routing::{delete, post},
 };
-use common::{BadSetting, Failure, Fields, Key, Post, Refusal, Sessions, Setup, attempts, effect, text};
+use common::{
+    BadSetting, Failure, Fields, Key, Post, Refusal, Sessions, Setup, attempts, effect, text,
+};
 use domain::{
     Flaw, Instant, Line, UserId,
     otp::{Otp as Kept, Proof},
@@ -23,7 +25,12 @@ use serde_json::Value;
 use store::{Counter, Store};
 
 /// The keys of this function.
-pub const KEYS: &[Key] = &[Key::TokenSigning, Key::TokenPublic, Key::Sealing, Key::Outbox];
+pub const KEYS: &[Key] = &[
+    Key::TokenSigning,
+    Key::TokenPublic,
+    Key::Sealing,
+    Key::Outbox,
+];
 
 /// How often a change is tried that others are faster with: each time, one of them was done.
 const TRIES: u32 = 25;
@@ -84,14 +91,22 @@ impl Answered {
     }
 
     /// What it proves against `kept`, the secret of `user`, at `now`.
-    fn proof(&self, otp: &Otp, user: UserId, kept: Option<&Kept>, now: Instant) -> Result<Option<Proof>, Failure> {
+    fn proof(
+        &self,
+        otp: &Otp,
+        user: UserId,
+        kept: Option<&Kept>,
+        now: Instant,
+    ) -> Result<Option<Proof>, Failure> {
         let Some(kept) = kept else { return Ok(None) };
         let secret = Secret::open(&kept.sealed, &otp.sealer, &totp::place_in_force(user))?;
         Ok(match self {
             Self::Code(code) => secret.step_of(code, now, kept.last_step).map(Proof::Step),
             Self::Recovery(code) => {
                 let mac = secret.recovery_mac(code);
-                kept.recovery.contains_key(&mac).then_some(Proof::Recovery(mac))
+                kept.recovery
+                    .contains_key(&mac)
+                    .then_some(Proof::Recovery(mac))
             }
         })
     }
@@ -109,7 +124,10 @@ fn code(value: Value) -> Result<String, Flaw> {
 /// New recovery codes, and as what they are kept under `secret`.
 fn new_recovery(secret: &Secret) -> (Vec<String>, std::collections::BTreeMap<String, bool>) {
     let codes = totp::recovery_codes();
-    let kept = codes.iter().map(|code| (secret.recovery_mac(code), true)).collect();
+    let kept = codes
+        .iter()
+        .map(|code| (secret.recovery_mac(code), true))
+        .collect();
     (codes.into(), kept)
 }
 

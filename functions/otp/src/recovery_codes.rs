@@ -23,15 +23,29 @@ pub(crate) struct Created {
     recovery_codes: Vec<String>,
 }
 
-pub(crate) async fn renew(State(otp): State<Otp>, Now(now): Now, person: SignedIn, Input(Wish(code)): Input<Wish>) -> Reply<Created> {
+pub(crate) async fn renew(
+    State(otp): State<Otp>,
+    Now(now): Now,
+    person: SignedIn,
+    Input(Wish(code)): Input<Wish>,
+) -> Reply<Created> {
     let (id, answered) = (person.user.user_id, Answered::Code(code));
     let counters = answered.counters(id, &person.session.sid.to_string());
-    let (reserved, kept) = tokio::join!(attempts::reserve(&otp.store, &counters, now), otp.store.otp(id));
+    let (reserved, kept) = tokio::join!(
+        attempts::reserve(&otp.store, &counters, now),
+        otp.store.otp(id)
+    );
     let (reserved, kept) = (reserved?, kept?);
-    let (Some(kept), Some(Proof::Step(step))) = (kept.clone(), answered.proof(&otp, id, kept.as_ref(), now)?) else {
+    let (Some(kept), Some(Proof::Step(step))) =
+        (kept.clone(), answered.proof(&otp, id, kept.as_ref(), now)?)
+    else {
         return Err(invalid());
     };
-    let (recovery_codes, recovery) = new_recovery(&Secret::open(&kept.sealed, &otp.sealer, &totp::place_in_force(id))?);
+    let (recovery_codes, recovery) = new_recovery(&Secret::open(
+        &kept.sealed,
+        &otp.sealer,
+        &totp::place_in_force(id),
+    )?);
     let mut renew = otp.store.transaction();
     renew.renew_recovery(id, step, &Kept { recovery, ..kept })?;
     // Places that cannot be given back are free when their windows end.

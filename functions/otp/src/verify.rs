@@ -1,7 +1,10 @@
 //! `POST /otp/verify`: the step of a sign-in, or the first good code of a secret that is being tried out.
 
 use axum::extract::{FromRequestParts, State};
-use common::{Arrival, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, SignedIn, attempts, told};
+use common::{
+    Arrival, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply,
+    SignedIn, attempts, told,
+};
 use domain::{
     Instant,
     otp::{Enrolment, Otp as Kept, Proof},
@@ -32,7 +35,9 @@ impl FromRequestParts<Otp> for Answering {
         let Ok(Now(now)) = Now::from_request_parts(parts, otp).await;
         match otp.sessions.step(&parts.headers, Use::OtpStep, now) {
             Some(claims) => Ok(Self::SigningIn(Box::new(claims))),
-            None => Ok(Self::Enrolling(Box::new(<SignedIn as FromRequestParts<Otp>>::from_request_parts(parts, otp).await?))),
+            None => Ok(Self::Enrolling(Box::new(
+                <SignedIn as FromRequestParts<Otp>>::from_request_parts(parts, otp).await?,
+            ))),
         }
     }
 }
@@ -59,11 +64,17 @@ pub(crate) async fn verify(
     answered: Result<Input<Answered>, Failure>,
 ) -> Reply<Verified> {
     let verified = match (answering, answered) {
-        (Answering::SigningIn(claims), Ok(Input(answered))) => otp.sign_in(*claims, &answered, &client, now).await?,
-        (Answering::Enrolling(person), Ok(Input(answered))) => otp.enrol(*person, &answered, now).await?,
+        (Answering::SigningIn(claims), Ok(Input(answered))) => {
+            otp.sign_in(*claims, &answered, &client, now).await?
+        }
+        (Answering::Enrolling(person), Ok(Input(answered))) => {
+            otp.enrol(*person, &answered, now).await?
+        }
         // A step that is over is told before what is wrong with the body.
         (Answering::SigningIn(claims), Err(failure)) => {
-            otp.find_open(&claims, now).await?.ok_or_else(Refused::invalid_token)?;
+            otp.find_open(&claims, now)
+                .await?
+                .ok_or_else(Refused::invalid_token)?;
             return Err(failure);
         }
         (Answering::Enrolling(_), Err(failure)) => return Err(failure),
@@ -75,10 +86,19 @@ pub(crate) async fn verify(
 impl Otp {
     /// The code and the step are used up and the session begins in one transaction: of many at once exactly
     /// one gets it.
-    async fn sign_in(&self, claims: Claims, answered: &Answered, client: &Client, now: Instant) -> Result<Verified, Failure> {
+    async fn sign_in(
+        &self,
+        claims: Claims,
+        answered: &Answered,
+        client: &Client,
+        now: Instant,
+    ) -> Result<Verified, Failure> {
         let counters = answered.counters(claims.sub, &claims.sid.to_string());
-        let (reserved, arrival, kept) =
-            tokio::join!(attempts::reserve(&self.store, &counters, now), self.find_open(&claims, now), self.store.otp(claims.sub));
+        let (reserved, arrival, kept) = tokio::join!(
+            attempts::reserve(&self.store, &counters, now),
+            self.find_open(&claims, now),
+            self.store.otp(claims.sub)
+        );
         let (arrival, kept) = match (arrival, kept) {
             (Ok(Some(arrival)), Ok(kept)) => (arrival, kept),
             (arrival, kept) => {
@@ -91,18 +111,29 @@ impl Otp {
             }
         };
         let reserved = reserved?;
-        let (Some(kept), Some(proof)) = (&kept, answered.proof(self, claims.sub, kept.as_ref(), now)?) else { return Err(invalid()) };
+        let (Some(kept), Some(proof)) =
+            (&kept, answered.proof(self, claims.sub, kept.as_ref(), now)?)
+        else {
+            return Err(invalid());
+        };
         let begin = self.begin(arrival, &claims, kept, &proof, client, now);
         // Places that cannot be given back are free when their windows end.
         let (begun, _) = tokio::join!(begin, self.store.give_back(reserved));
-        Ok(Verified { user: begun?, recovery_codes: None })
+        Ok(Verified {
+            user: begun?,
+            recovery_codes: None,
+        })
     }
 
     /// Whoever is in the middle of signing in, unless the step was done, or the account closed or signed out
     /// everywhere since it began.
     async fn find_open(&self, claims: &Claims, now: Instant) -> Result<Option<Arrival>, Failure> {
-        let (is_done, arrival) = tokio::join!(self.store.is_step_done(claims.sid), self.sessions.find(claims.sub, claims.cid, now));
-        let is_open = |user: &User| user.is_active && user.is_otp_enabled && Some(user.epoch) == claims.epoch;
+        let (is_done, arrival) = tokio::join!(
+            self.store.is_step_done(claims.sid),
+            self.sessions.find(claims.sub, claims.cid, now)
+        );
+        let is_open =
+            |user: &User| user.is_active && user.is_otp_enabled && Some(user.epoch) == claims.epoch;
         let is_done = is_done?;
         Ok(arrival?.filter(|arrival| !is_done && is_open(&arrival.user)))
     }
@@ -122,13 +153,20 @@ impl Otp {
         let method = match proof {
             Proof::Step(_) => Method::Otp,
             Proof::Recovery(_) => {
-                let news = News::RecoveryCodeUsed { left: kept.recovery.len().saturating_sub(1), at: now };
+                let news = News::RecoveryCodeUsed {
+                    left: kept.recovery.len().saturating_sub(1),
+                    at: now,
+                };
                 beside.send(&self.post.tell(&arrival.user, news, now)?)?;
                 Method::Recovery
             }
         };
         let amr = claims.amr.iter().copied().chain([method]).collect();
-        match self.sessions.begin(arrival, amr, client, now, beside).await? {
+        match self
+            .sessions
+            .begin(arrival, amr, client, now, beside)
+            .await?
+        {
             Ok(view) => Ok(view),
             Err(Part::Step) => Err(Refused::invalid_token().into()),
             Err(_) => Err(invalid()),
@@ -137,23 +175,56 @@ impl Otp {
 
     /// The secret is in force, every other session over, and the owner told. This session goes on, as one
     /// whose owner has just proved himself.
-    async fn enrol(&self, person: SignedIn, answered: &Answered, now: Instant) -> Result<Verified, Failure> {
-        let (id, Answered::Code(code)) = (person.user.user_id, answered) else { return Err(invalid()) };
-        let enrolment = self.store.enrolment(id).await?.filter(|enrolment| enrolment.is_alive(now)).ok_or_else(invalid)?;
+    async fn enrol(
+        &self,
+        person: SignedIn,
+        answered: &Answered,
+        now: Instant,
+    ) -> Result<Verified, Failure> {
+        let (id, Answered::Code(code)) = (person.user.user_id, answered) else {
+            return Err(invalid());
+        };
+        let enrolment = self
+            .store
+            .enrolment(id)
+            .await?
+            .filter(|enrolment| enrolment.is_alive(now))
+            .ok_or_else(invalid)?;
         let secret = Secret::open(&enrolment.sealed, &self.sealer, &totp::place_tried_out(id))?;
         let Some(step) = secret.step_of(code.as_str(), now, 0) else {
             self.store.count_enrolment_try(id, &enrolment).await?;
             return Err(invalid());
         };
         let (recovery_codes, recovery) = new_recovery(&secret);
-        let kept = Kept { sealed: secret.seal(&self.sealer, &totp::place_in_force(id))?, last_step: step, recovery };
+        let kept = Kept {
+            sealed: secret.seal(&self.sealer, &totp::place_in_force(id))?,
+            last_step: step,
+            recovery,
+        };
         let user = self.put_in_force(person, &enrolment, &kept, now).await?;
-        Ok(Verified { user, recovery_codes: Some(recovery_codes) })
+        Ok(Verified {
+            user,
+            recovery_codes: Some(recovery_codes),
+        })
     }
 
-    async fn put_in_force(&self, person: SignedIn, enrolment: &Enrolment, kept: &Kept, now: Instant) -> Result<SelfView, Failure> {
-        let SignedIn { mut user, committee, session, .. } = person;
-        let activity = self.store.login_activity(user.user_id, SelfView::ACTIVITY, now).await?;
+    async fn put_in_force(
+        &self,
+        person: SignedIn,
+        enrolment: &Enrolment,
+        kept: &Kept,
+        now: Instant,
+    ) -> Result<SelfView, Failure> {
+        let SignedIn {
+            mut user,
+            committee,
+            session,
+            ..
+        } = person;
+        let activity = self
+            .store
+            .login_activity(user.user_id, SelfView::ACTIVITY, now)
+            .await?;
         for _ in 0..crate::TRIES {
             let after = user.changed(|user| {
                 user.is_otp_enabled = true;
@@ -169,7 +240,12 @@ impl Otp {
             enrol.send(&self.post.tell(&user, News::OtpEnabled { at: now }, now)?)?;
             match enrol.commit().await? {
                 Outcome::Done => {
-                    let arrival = Arrival { user: after, committee, activity, enrolment: None };
+                    let arrival = Arrival {
+                        user: after,
+                        committee,
+                        activity,
+                        enrolment: None,
+                    };
                     return self.sessions.show_fresh(arrival, &renewed, now);
                 }
                 Outcome::Refused(Part::User) => {}
@@ -177,7 +253,11 @@ impl Otp {
                 Outcome::Refused(_) => return Err(invalid()),
             }
             // Closed, or signed out everywhere, meanwhile: this session is over.
-            let read = self.store.user(user.user_id).await?.filter(|read| session.is_alive(read, now));
+            let read = self
+                .store
+                .user(user.user_id)
+                .await?
+                .filter(|read| session.is_alive(read, now));
             user = read.ok_or_else(Refused::invalid_token)?;
         }
         Err(Refusal::Conflict.into())

@@ -23,12 +23,19 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let values: Vec<_> = parts.headers.get_all(HEADER).iter().map(http::HeaderValue::as_bytes).collect();
+        let values: Vec<_> = parts
+            .headers
+            .get_all(HEADER)
+            .iter()
+            .map(http::HeaderValue::as_bytes)
+            .collect();
         Ok(Self(match values.as_slice() {
             [] => Ok(None),
             [b""] => Err(Flaw::Required),
             [value] if value.len() > 255 => Err(Flaw::Length),
-            [value] if value.iter().all(u8::is_ascii_graphic) => Ok(Some(String::from_utf8_lossy(value).into_owned())),
+            [value] if value.iter().all(u8::is_ascii_graphic) => {
+                Ok(Some(String::from_utf8_lossy(value).into_owned()))
+            }
             _ => Err(Flaw::Format),
         }))
     }
@@ -39,7 +46,12 @@ impl IdempotencyKey {
     ///
     /// # Errors
     /// A bad key, as a bad field.
-    pub(crate) fn request(self, user: UserId, route: &str, body: &[u8]) -> Result<Option<Idempotent>, Refused> {
+    pub(crate) fn request(
+        self,
+        user: UserId,
+        route: &str,
+        body: &[u8],
+    ) -> Result<Option<Idempotent>, Refused> {
         let key = self.0.map_err(|flaw| Refused::field(HEADER, flaw))?;
         Ok(key.map(|key| Idempotent::new(user, route, &key, body)))
     }
@@ -56,7 +68,9 @@ impl Messages {
         message: Message,
         now: Instant,
     ) -> Result<Option<Reply<T>>, Failure> {
-        let Some(request) = request else { return Ok(None) };
+        let Some(request) = request else {
+            return Ok(None);
+        };
         match self.store.earlier(request, now).await? {
             None => Ok(None),
             Some(Earlier::Same(answer)) => {
@@ -83,7 +97,9 @@ impl Messages {
     ) -> Reply<T> {
         let refused: Failure = match accept.commit().await {
             Ok(Outcome::Done) => return told(message, answer),
-            Ok(Outcome::Refused(Part::Quota)) => Refused::after(Refusal::SmsQuotaExceeded, now.end_of_day().since(now)).into(),
+            Ok(Outcome::Refused(Part::Quota)) => {
+                Refused::after(Refusal::SmsQuotaExceeded, now.end_of_day().since(now)).into()
+            }
             Ok(Outcome::Refused(_)) => Fault::Conflict.into(),
             Err(fault) if is_kept.await? => {
                 tracing::warn!(%fault, "what was accepted was kept, though nobody heard it");
@@ -92,6 +108,8 @@ impl Messages {
             Err(fault) => fault.into(),
         };
         // A twin may have been faster.
-        self.replay(request, message, now).await?.unwrap_or(Err(refused))
+        self.replay(request, message, now)
+            .await?
+            .unwrap_or(Err(refused))
     }
 }

@@ -25,10 +25,24 @@ struct Whole {
     message: Option<Text>,
 }
 
-pub(crate) async fn show(State(messages): State<Messages>, Now(now): Now, person: Verified, Path(id): Path<BatchId>) -> Reply<Shown> {
+pub(crate) async fn show(
+    State(messages): State<Messages>,
+    Now(now): Now,
+    person: Verified,
+    Path(id): Path<BatchId>,
+) -> Reply<Shown> {
     let batch = messages.batch(id, &person.0).await?;
-    let (progress, message) = tokio::join!(messages.store.progress(&batch), messages.store.batch_text(id, now));
-    shown(Shown { batch: Whole { batch, progress: progress?, message: message? } })
+    let (progress, message) = tokio::join!(
+        messages.store.progress(&batch),
+        messages.store.batch_text(id, now)
+    );
+    shown(Shown {
+        batch: Whole {
+            batch,
+            progress: progress?,
+            message: message?,
+        },
+    })
 }
 
 impl Messages {
@@ -37,6 +51,11 @@ impl Messages {
     /// # Errors
     /// `BATCH_NOT_FOUND_MESSAGE`.
     pub(crate) async fn batch(&self, id: BatchId, person: &SignedIn) -> Result<Batch, Failure> {
-        Ok(self.store.batch(id).await?.filter(|batch| sees(person, &batch.sending)).ok_or(Refusal::BatchNotFound)?)
+        Ok(self
+            .store
+            .batch(id)
+            .await?
+            .filter(|batch| sees(person, &batch.sending))
+            .ok_or(Refusal::BatchNotFound)?)
     }
 }

@@ -2,7 +2,9 @@
 
 use axum::extract::State;
 use bytes::Bytes;
-use common::{Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, flag, text, told};
+use common::{
+    Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, flag, text, told,
+};
 use domain::{
     BatchId,
     audit::AuditEntry,
@@ -42,7 +44,13 @@ impl FromFields<Messages> for Wish {
         let manner = Manner::of(fields, messages);
         let dry_run = fields.optional("dryRun", flag);
         let (message, dry_run) = (message?.flatten(), dry_run?.unwrap_or(false));
-        Some(Self { recipients: recipients?, message, manner: manner?, dry_run, body })
+        Some(Self {
+            recipients: recipients?,
+            message,
+            manner: manner?,
+            dry_run,
+            body,
+        })
     }
 }
 
@@ -71,12 +79,20 @@ pub(crate) async fn send(
     Input(wish): Input<Wish>,
 ) -> Reply<Accepted> {
     let (user, said) = (&sender.0.user, Message::SmsBulkAccepted);
-    let Wish { recipients, message, manner, dry_run, body } = wish;
+    let Wish {
+        recipients,
+        message,
+        manner,
+        dry_run,
+        body,
+    } = wish;
     let request = key.request(user.user_id, "POST /sms/bulk", &body)?;
     let addressed = Addressed::new(recipients, message.as_ref(), &messages);
     let numbers = addressed.numbers();
-    let (earlier, opted_out) =
-        tokio::join!(messages.replay(request.as_ref(), said, now), messages.store.opted_out(user.committee_id, &numbers));
+    let (earlier, opted_out) = tokio::join!(
+        messages.replay(request.as_ref(), said, now),
+        messages.store.opted_out(user.committee_id, &numbers)
+    );
     if let Some(reply) = earlier? {
         return reply;
     }
@@ -88,38 +104,87 @@ pub(crate) async fn send(
     }
     let counted = counted(&sorted, message.as_ref(), batch_id);
     let Sorted { results, entries } = sorted;
-    let (sending, answer) = (manner.by(user, now), Accepted { batch: counted, results });
-    let Some(batch_id) = batch_id else { return told(said, answer) };
+    let (sending, answer) = (
+        manner.by(user, now),
+        Accepted {
+            batch: counted,
+            results,
+        },
+    );
+    let Some(batch_id) = batch_id else {
+        return told(said, answer);
+    };
 
     let batch = answer.batch.accepted(batch_id, sending);
     let mut accept = messages.store.transaction();
     if let Some(request) = &request {
         accept.answer_once(request, serde_json::to_string(&answer)?, now)?;
     }
-    accept.count_sms(user.user_id, user.committee_id, batch.accepted.into(), messages.quota, now)?;
+    accept.count_sms(
+        user.user_id,
+        user.committee_id,
+        batch.accepted.into(),
+        messages.quota,
+        now,
+    )?;
     accept.accept_batch(&batch, message.as_ref(), &chunks(&batch, entries))?;
     accept.note(&AuditEntry::of_batch(chance::id(now), &batch))?;
     let is_kept = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
-    messages.settle(accept, request.as_ref(), said, answer, is_kept, now).await
+    messages
+        .settle(accept, request.as_ref(), said, answer, is_kept, now)
+        .await
 }
 
 /// There is nobody among them who may be written to.
 fn nobody(sorted: &Sorted) -> Failure {
-    Refused::from(Refusal::SmsBulkRejected).with(json!({ "results": sorted.results })).into()
+    Refused::from(Refusal::SmsBulkRejected)
+        .with(json!({ "results": sorted.results }))
+        .into()
 }
 
 fn counted(sorted: &Sorted, common: Option<&Text>, batch_id: Option<BatchId>) -> Counted {
     let common = common.map_or(0, |text| measure(text.as_str()).segments);
-    let segments = |entry: &Entry| entry.text.as_ref().map_or(common, |text| measure(text.as_str()).segments);
-    let (accepted, rejected, duplicates) = (sorted.count(Fate::Queued), sorted.count(Fate::Rejected), sorted.count(Fate::Duplicate));
+    let segments = |entry: &Entry| {
+        entry
+            .text
+            .as_ref()
+            .map_or(common, |text| measure(text.as_str()).segments)
+    };
+    let (accepted, rejected, duplicates) = (
+        sorted.count(Fate::Queued),
+        sorted.count(Fate::Rejected),
+        sorted.count(Fate::Duplicate),
+    );
     let segments = sorted.entries.iter().map(segments).sum();
-    Counted { batch_id, total: accepted + rejected + duplicates, accepted, rejected, duplicates, segments }
+    Counted {
+        batch_id,
+        total: accepted + rejected + duplicates,
+        accepted,
+        rejected,
+        duplicates,
+        segments,
+    }
 }
 
 impl Counted {
     const fn accepted(&self, batch_id: BatchId, sending: Sending) -> Batch {
-        let Self { total, accepted, rejected, duplicates, segments, .. } = *self;
-        Batch { batch_id, total, accepted, rejected, duplicates, segments, sending }
+        let Self {
+            total,
+            accepted,
+            rejected,
+            duplicates,
+            segments,
+            ..
+        } = *self;
+        Batch {
+            batch_id,
+            total,
+            accepted,
+            rejected,
+            duplicates,
+            segments,
+            sending,
+        }
     }
 }
 

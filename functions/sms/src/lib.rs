@@ -58,7 +58,10 @@ pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
         .route("/sms/bulk", post(bulk::send))
         .route("/sms/bulk/{batchId}", get(batch::show))
         .route("/sms/opt-outs", get(opt_outs::list))
-        .route("/sms/opt-outs/{number}", get(opt_out::show).put(opt_out::add).delete(opt_out::remove))
+        .route(
+            "/sms/opt-outs/{number}",
+            get(opt_out::show).put(opt_out::add).delete(opt_out::remove),
+        )
         .route("/sms/{smsId}", get(show::show))
         .with_state(messages))
 }
@@ -75,14 +78,27 @@ impl Manner {
         let r#type = fields.optional("type", text);
         let sender_id = fields.nullable("senderId", |value| {
             let name: SenderId = text(value)?;
-            if messages.sender_ids.contains(&name) { Ok(name) } else { Err(Flaw::Value) }
+            if messages.sender_ids.contains(&name) {
+                Ok(name)
+            } else {
+                Err(Flaw::Value)
+            }
         });
-        Some(Self { r#type: r#type?.unwrap_or(Type::Transactional), sender_id: sender_id?.flatten() })
+        Some(Self {
+            r#type: r#type?.unwrap_or(Type::Transactional),
+            sender_id: sender_id?.flatten(),
+        })
     }
 
     fn by(self, sender: &User, now: Instant) -> Sending {
         let Self { r#type, sender_id } = self;
-        Sending { r#type, sender_id, user_id: sender.user_id, committee_id: sender.committee_id, created_at: now }
+        Sending {
+            r#type,
+            sender_id,
+            user_id: sender.user_id,
+            committee_id: sender.committee_id,
+            created_at: now,
+        }
     }
 }
 
@@ -90,6 +106,10 @@ impl Messages {
     /// `text` as a number that may be written to.
     fn reachable(&self, text: &str) -> Result<Mobile, Flaw> {
         let mobile: Mobile = text.parse()?;
-        if self.country_codes.contains(&mobile.country_code) { Ok(mobile) } else { Err(Flaw::Value) }
+        if self.country_codes.contains(&mobile.country_code) {
+            Ok(mobile)
+        } else {
+            Err(Flaw::Value)
+        }
     }
 }

@@ -14,18 +14,39 @@ pub(crate) struct Listed {
     next_cursor: Option<String>,
 }
 
-pub(crate) async fn list(State(messages): State<Messages>, Now(now): Now, person: Verified, query: Query, paging: Paging) -> Reply<Listed> {
+pub(crate) async fn list(
+    State(messages): State<Messages>,
+    Now(now): Now,
+    person: Verified,
+    query: Query,
+    paging: Paging,
+) -> Reply<Listed> {
     let (store, caller) = (&messages.store, person.0.user.user_id);
     let asked = query.get("batchID").map(BatchId::in_path);
     let list = format!("GET /sms batch={asked:?} caller={caller}");
-    let position = paging.cursor.map(|cursor| messages.cursors.read(&cursor, &list, now)).transpose()?;
+    let position = paging
+        .cursor
+        .map(|cursor| messages.cursors.read(&cursor, &list, now))
+        .transpose()?;
     let page = match asked {
         Some(batch) => {
             messages.batch(batch, &person.0).await?;
-            store.sms_of_batch(batch, position.as_deref(), paging.limit).await?
+            store
+                .sms_of_batch(batch, position.as_deref(), paging.limit)
+                .await?
         }
-        None => store.sms_of(caller, position.as_deref(), paging.limit).await?,
+        None => {
+            store
+                .sms_of(caller, position.as_deref(), paging.limit)
+                .await?
+        }
     };
-    let next_cursor = page.last.map(|position| messages.cursors.write(&position, &list, now)).transpose()?;
-    shown(Listed { sms: page.items, next_cursor })
+    let next_cursor = page
+        .last
+        .map(|position| messages.cursors.write(&position, &list, now))
+        .transpose()?;
+    shown(Listed {
+        sms: page.items,
+        next_cursor,
+    })
 }

@@ -22,29 +22,55 @@ fn number(text: &str) -> Result<E164, Flaw> {
 }
 
 /// `GET`.
-pub(crate) async fn show(State(messages): State<Messages>, reader: ListReader, Path(text): Path<String>) -> Reply<Shown> {
+pub(crate) async fn show(
+    State(messages): State<Messages>,
+    reader: ListReader,
+    Path(text): Path<String>,
+) -> Reply<Shown> {
     let committee = reader.committee(&messages).await?;
     let number = number(&text).map_err(|_| Refusal::OptOutNotFound)?;
-    let opt_out = messages.store.opt_out(committee, &number).await?.ok_or(Refusal::OptOutNotFound)?;
+    let opt_out = messages
+        .store
+        .opt_out(committee, &number)
+        .await?
+        .ok_or(Refusal::OptOutNotFound)?;
     shown(Shown { opt_out })
 }
 
 /// `PUT`: whoever is on the list already stays there as he was noted first.
-pub(crate) async fn add(State(messages): State<Messages>, Now(now): Now, keeper: ListKeeper, Path(text): Path<String>) -> Reply<Shown> {
+pub(crate) async fn add(
+    State(messages): State<Messages>,
+    Now(now): Now,
+    keeper: ListKeeper,
+    Path(text): Path<String>,
+) -> Reply<Shown> {
     let number = number(&text).map_err(|_| Refused::field("number", Flaw::Format))?;
     let committee_id = keeper.committee(&messages).await?;
-    let opt_out = OptOut { number, committee_id, created_by: keeper.user(), created_at: now };
+    let opt_out = OptOut {
+        number,
+        committee_id,
+        created_by: keeper.user(),
+        created_at: now,
+    };
     let mut add = messages.store.transaction();
     add.opt_out(&opt_out)?;
     let opt_out = match add.commit().await? {
-        Outcome::Refused(Part::OptOut) => messages.store.opt_out(committee_id, &opt_out.number).await?.unwrap_or(opt_out),
+        Outcome::Refused(Part::OptOut) => messages
+            .store
+            .opt_out(committee_id, &opt_out.number)
+            .await?
+            .unwrap_or(opt_out),
         _ => opt_out,
     };
     told(Message::OptOutAdded, Shown { opt_out })
 }
 
 /// `DELETE`: of a number that is not on the list the same is told.
-pub(crate) async fn remove(State(messages): State<Messages>, keeper: ListKeeper, Path(text): Path<String>) -> Reply<Nothing> {
+pub(crate) async fn remove(
+    State(messages): State<Messages>,
+    keeper: ListKeeper,
+    Path(text): Path<String>,
+) -> Reply<Nothing> {
     let number = number(&text).map_err(|_| Refused::field("number", Flaw::Format))?;
     let committee = keeper.committee(&messages).await?;
     let mut remove = messages.store.transaction();

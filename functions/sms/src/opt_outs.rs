@@ -14,11 +14,31 @@ pub(crate) struct Listed {
     next_cursor: Option<String>,
 }
 
-pub(crate) async fn list(State(messages): State<Messages>, Now(now): Now, reader: ListReader, paging: Paging) -> Reply<Listed> {
+pub(crate) async fn list(
+    State(messages): State<Messages>,
+    Now(now): Now,
+    reader: ListReader,
+    paging: Paging,
+) -> Reply<Listed> {
     let committee = reader.committee(&messages).await?;
-    let list = format!("GET /sms/opt-outs committee={committee:?} caller={}", reader.user());
-    let position = paging.cursor.map(|cursor| messages.cursors.read(&cursor, &list, now)).transpose()?;
-    let page = messages.store.opt_outs(committee, position.as_deref(), paging.limit).await?;
-    let next_cursor = page.last.map(|position| messages.cursors.write(&position, &list, now)).transpose()?;
-    shown(Listed { opt_outs: page.items, next_cursor })
+    let list = format!(
+        "GET /sms/opt-outs committee={committee:?} caller={}",
+        reader.user()
+    );
+    let position = paging
+        .cursor
+        .map(|cursor| messages.cursors.read(&cursor, &list, now))
+        .transpose()?;
+    let page = messages
+        .store
+        .opt_outs(committee, position.as_deref(), paging.limit)
+        .await?;
+    let next_cursor = page
+        .last
+        .map(|position| messages.cursors.write(&position, &list, now))
+        .transpose()?;
+    shown(Listed {
+        opt_outs: page.items,
+        next_cursor,
+    })
 }

@@ -33,15 +33,27 @@ impl Wanted {
         let variables = fields.nullable("variables", texts_by_name);
         let client_ref = fields.nullable("clientRef", text);
         let (to, message, variables) = (to?.flatten(), message?.flatten(), variables?.flatten());
-        Some(Self { to: to.unwrap_or_default(), message, variables: variables.unwrap_or_default(), client_ref: client_ref?.flatten() })
+        Some(Self {
+            to: to.unwrap_or_default(),
+            message,
+            variables: variables.unwrap_or_default(),
+            client_ref: client_ref?.flatten(),
+        })
     }
 
     /// The message to him; its text is none where it is `common`.
     fn addressed(&self, common: Option<&Text>, messages: &Messages) -> Result<Draft, Flaw> {
         let number = messages.reachable(&self.to)?.number;
-        let template = self.message.as_deref().or(common.map(Text::as_str)).ok_or(Flaw::Required)?;
+        let template = self
+            .message
+            .as_deref()
+            .or(common.map(Text::as_str))
+            .ok_or(Flaw::Required)?;
         let text: Text = filled(template, &self.variables, MAX_BYTES)?.parse()?;
-        Ok(Draft { number, text: Some(text).filter(|text| Some(text) != common) })
+        Ok(Draft {
+            number,
+            text: Some(text).filter(|text| Some(text) != common),
+        })
     }
 }
 
@@ -57,8 +69,13 @@ fn any_text(value: Value) -> Result<String, Flaw> {
 }
 
 fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, Flaw> {
-    let Value::Object(object) = value else { return Err(Flaw::Type) };
-    object.into_iter().map(|(name, value)| Ok((name, any_text(value)?))).collect()
+    let Value::Object(object) = value else {
+        return Err(Flaw::Type);
+    };
+    object
+        .into_iter()
+        .map(|(name, value)| Ok((name, any_text(value)?)))
+        .collect()
 }
 
 /// What becomes of one recipient.
@@ -91,7 +108,13 @@ pub(crate) struct Sorted {
 
 impl Sorted {
     pub(crate) fn count(&self, fate: Fate) -> u32 {
-        u32::try_from(self.results.iter().filter(|told| told.status == fate).count()).unwrap_or(u32::MAX)
+        u32::try_from(
+            self.results
+                .iter()
+                .filter(|told| told.status == fate)
+                .count(),
+        )
+        .unwrap_or(u32::MAX)
     }
 }
 
@@ -109,7 +132,11 @@ impl Addressed {
 
     /// The numbers that could be written to.
     pub(crate) fn numbers(&self) -> HashSet<&E164> {
-        self.0.iter().filter_map(|(_, addressed)| addressed.as_ref().ok()).map(|draft| &draft.number).collect()
+        self.0
+            .iter()
+            .filter_map(|(_, addressed)| addressed.as_ref().ok())
+            .map(|draft| &draft.number)
+            .collect()
     }
 
     /// What becomes of them when those in `opted_out` are left out, as messages of `batch`, if it is to be sent.
@@ -123,11 +150,33 @@ impl Addressed {
             };
             let shown = wanted.to.trim().chars().take(SHOWN).collect();
             results.push(match fate {
-                Err(refusal) => Told { to: shown, status: Fate::Rejected, sms_id: None, code: Some(refusal.code().to_owned()) },
-                Ok(draft) if !seen.insert(draft.clone()) => Told { to: shown, status: Fate::Duplicate, sms_id: None, code: None },
+                Err(refusal) => Told {
+                    to: shown,
+                    status: Fate::Rejected,
+                    sms_id: None,
+                    code: Some(refusal.code().to_owned()),
+                },
+                Ok(draft) if !seen.insert(draft.clone()) => Told {
+                    to: shown,
+                    status: Fate::Duplicate,
+                    sms_id: None,
+                    code: None,
+                },
                 Ok(Draft { number, text }) => {
-                    entries.push(Entry { place, recipient: Recipient { to: number, client_ref: wanted.client_ref }, text });
-                    Told { to: shown, status: Fate::Queued, sms_id: batch.map(|batch| batch.message(place)), code: None }
+                    entries.push(Entry {
+                        place,
+                        recipient: Recipient {
+                            to: number,
+                            client_ref: wanted.client_ref,
+                        },
+                        text,
+                    });
+                    Told {
+                        to: shown,
+                        status: Fate::Queued,
+                        sms_id: batch.map(|batch| batch.message(place)),
+                        code: None,
+                    }
                 }
             });
         }

@@ -37,8 +37,16 @@ impl<S: Send + Sync> FromRequestParts<S> for BulkSender {
 
 /// Whether `person` may see what was sent: what he sent himself, and what his right to see others' covers.
 pub(crate) fn sees(person: &SignedIn, sending: &Sending) -> bool {
-    let Sending { user_id, committee_id, .. } = sending;
-    *user_id == person.user.user_id || person.user.standing().may(Right::ManageSms, *user_id, *committee_id)
+    let Sending {
+        user_id,
+        committee_id,
+        ..
+    } = sending;
+    *user_id == person.user.user_id
+        || person
+            .user
+            .standing()
+            .may(Right::ManageSms, *user_id, *committee_id)
 }
 
 /// A verified administrator, who may look at a list of numbers that are not written to.
@@ -60,7 +68,10 @@ impl<S: Send + Sync> FromRequestParts<S> for ListReader {
         let person = able_to_see(parts, state, Right::ManageSms).await?;
         let reach = person.user.standing().reach(Right::ManageSms);
         let Ok(query) = Query::from_request_parts(parts, state).await;
-        let asked = query.get("committeeID").filter(|_| reach == Reach::Everywhere).map(CommitteeId::in_path);
+        let asked = query
+            .get("committeeID")
+            .filter(|_| reach == Reach::Everywhere)
+            .map(CommitteeId::in_path);
         Ok(Self(ListKeeper { person, asked }))
     }
 }
@@ -77,7 +88,10 @@ impl<S: Send + Sync> FromRequestParts<S> for ListKeeper {
 
 impl ListReader {
     /// As [`ListKeeper::committee`].
-    pub(crate) async fn committee(&self, messages: &Messages) -> Result<Option<CommitteeId>, Failure> {
+    pub(crate) async fn committee(
+        &self,
+        messages: &Messages,
+    ) -> Result<Option<CommitteeId>, Failure> {
         self.0.committee(messages).await
     }
 
@@ -93,13 +107,20 @@ impl ListKeeper {
     ///
     /// # Errors
     /// `COMMITTEE_NOT_FOUND_MESSAGE`.
-    pub(crate) async fn committee(&self, messages: &Messages) -> Result<Option<CommitteeId>, Failure> {
+    pub(crate) async fn committee(
+        &self,
+        messages: &Messages,
+    ) -> Result<Option<CommitteeId>, Failure> {
         let user = &self.person.user;
         if user.standing().reach(Right::ManageSms) != Reach::Everywhere {
             return Ok(Some(user.committee_id));
         }
         if let Some(asked) = self.asked {
-            messages.store.committee(asked).await?.ok_or(Refusal::CommitteeNotFound)?;
+            messages
+                .store
+                .committee(asked)
+                .await?
+                .ok_or(Refusal::CommitteeNotFound)?;
         }
         Ok(self.asked)
     }

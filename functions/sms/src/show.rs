@@ -23,10 +23,20 @@ struct Whole {
     message: Option<Text>,
 }
 
-pub(crate) async fn show(State(messages): State<Messages>, Now(now): Now, person: Verified, Path(id): Path<SmsId>) -> Reply<Shown> {
-    let found = messages.whole(id, now).await?.filter(|(sms, _)| sees(&person.0, &sms.sending));
+pub(crate) async fn show(
+    State(messages): State<Messages>,
+    Now(now): Now,
+    person: Verified,
+    Path(id): Path<SmsId>,
+) -> Reply<Shown> {
+    let found = messages
+        .whole(id, now)
+        .await?
+        .filter(|(sms, _)| sees(&person.0, &sms.sending));
     let (sms, message) = found.ok_or(Refusal::SmsNotFound)?;
-    shown(Shown { sms: Whole { sms, message } })
+    shown(Shown {
+        sms: Whole { sms, message },
+    })
 }
 
 impl Messages {

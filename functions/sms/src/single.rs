@@ -26,15 +26,27 @@ impl FromFields<Messages> for Wish {
         let message = fields.required("message", text);
         let manner = Manner::of(fields, messages);
         let client_ref = fields.nullable("clientRef", text::<Line<64>>);
-        let recipient = Recipient { to: to?, client_ref: client_ref?.flatten() };
-        Some(Self { recipient, message: message?, manner: manner?, body })
+        let recipient = Recipient {
+            to: to?,
+            client_ref: client_ref?.flatten(),
+        };
+        Some(Self {
+            recipient,
+            message: message?,
+            manner: manner?,
+            body,
+        })
     }
 }
 
 /// The number, in one piece or in two; when it is there in both, they are the same.
 fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
-    let parts = phone(fields)?.map(|parts| E164::from(&parts)).filter(|number| number.as_str() != "+");
-    let whole = fields.has("to").then(|| fields.required("to", text::<E164>));
+    let parts = phone(fields)?
+        .map(|parts| E164::from(&parts))
+        .filter(|number| number.as_str() != "+");
+    let whole = fields
+        .has("to")
+        .then(|| fields.required("to", text::<E164>));
     let (field, number) = match (whole, parts) {
         (None, None) => {
             fields.refuse("to", Flaw::Required);
@@ -49,7 +61,11 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
             return None;
         }
     };
-    messages.reachable(number.as_str()).map_err(|flaw| fields.refuse(field, flaw)).ok().map(|mobile| mobile.number)
+    messages
+        .reachable(number.as_str())
+        .map_err(|flaw| fields.refuse(field, flaw))
+        .ok()
+        .map(|mobile| mobile.number)
 }
 
 #[derive(Serialize, Deserialize)]
@@ -65,18 +81,31 @@ pub(crate) async fn send(
     Input(wish): Input<Wish>,
 ) -> Reply<Accepted> {
     let (user, said) = (&sender.0.user, Message::SmsAccepted);
-    let Wish { recipient, message, manner, body } = wish;
+    let Wish {
+        recipient,
+        message,
+        manner,
+        body,
+    } = wish;
     let request = key.request(user.user_id, "POST /sms/single", &body)?;
     let store = &messages.store;
-    let (earlier, opted_out) =
-        tokio::join!(messages.replay(request.as_ref(), said, now), store.has_opted_out(user.committee_id, &recipient.to));
+    let (earlier, opted_out) = tokio::join!(
+        messages.replay(request.as_ref(), said, now),
+        store.has_opted_out(user.committee_id, &recipient.to)
+    );
     if let Some(reply) = earlier? {
         return reply;
     }
     if opted_out? {
         return Err(Refused::field("to", Refusal::RecipientOptedOut).into());
     }
-    let sms = Sms::new(SmsId::new(chance::id(now)), None, recipient, message.as_str(), manner.by(user, now));
+    let sms = Sms::new(
+        SmsId::new(chance::id(now)),
+        None,
+        recipient,
+        message.as_str(),
+        manner.by(user, now),
+    );
     let sms_id = sms.sms_id;
     let accepted = Accepted { sms };
     let mut accept = store.transaction();
@@ -86,5 +115,7 @@ pub(crate) async fn send(
     accept.count_sms(user.user_id, user.committee_id, 1, messages.quota, now)?;
     accept.accept_sms(&accepted.sms, &message)?;
     let is_kept = async { Ok(store.sms(sms_id).await?.is_some()) };
-    messages.settle(accept, request.as_ref(), said, accepted, is_kept, now).await
+    messages
+        .settle(accept, request.as_ref(), said, accepted, is_kept, now)
+        .await
 }

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Administrator, Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, flag, if_match_holds, integer,
-    phone, text, told,
+    Administrator, Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply,
+    etag_of, flag, if_match_holds, integer, phone, text, told,
 };
 use domain::{
     CommitteeId, Email, Flaw, Line, Name, Permissions, Phone, Profile, UserId,
@@ -65,7 +65,10 @@ fn permissions(value: Value) -> Result<Permissions, Flaw> {
         Value::String(text) => serde_json::from_str(&text).map_err(|_| Flaw::Format)?,
         _ => return Err(Flaw::Type),
     };
-    grants.into_iter().map(|grant| grant.as_str().ok_or(Flaw::Type)?.parse()).collect()
+    grants
+        .into_iter()
+        .map(|grant| grant.as_str().ok_or(Flaw::Type)?.parse())
+        .collect()
 }
 
 /// Two who change different fields both keep their change; with a `version` or `If-Match` nobody changes
@@ -80,8 +83,11 @@ pub(crate) async fn change(
 ) -> Reply<Editable> {
     let committee_id = wish.committee_of(&admin)?;
     for _ in 0..crate::TRIES {
-        let (before, owner, committee) =
-            tokio::join!(admin.edits(&team.store, id), team.owner(wish.email.as_ref()), team.is_active(committee_id));
+        let (before, owner, committee) = tokio::join!(
+            admin.edits(&team.store, id),
+            team.owner(wish.email.as_ref()),
+            team.is_active(committee_id)
+        );
         // What is wrong with the fields comes before who it is about.
         if owner?.is_some_and(|owner| owner != id) {
             return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into());
@@ -95,13 +101,16 @@ pub(crate) async fn change(
         let mut change = team.store.transaction();
         let mut asked = before.clone();
         if let Some(email) = &wish.email {
-            team.codes.ask_for_email(&mut change, &mut asked, email, now)?;
+            team.codes
+                .ask_for_email(&mut change, &mut asked, email, now)?;
         }
         let after = before.changed(|user| {
             wish.apply(user, committee_id);
             let standing = (user.standing(), before.standing());
             // Whoever asked for an address when the person could do less does not get one who can do more.
-            user.pending_email = asked.pending_email.filter(|_| wish.email.is_some() || standing.0 == standing.1);
+            user.pending_email = asked
+                .pending_email
+                .filter(|_| wish.email.is_some() || standing.0 == standing.1);
         });
         if after.committee_id != before.committee_id {
             change.require_active_committee(after.committee_id)?;
@@ -110,7 +119,14 @@ pub(crate) async fn change(
             change.change_user(&before, &after)?;
             change.follow_admins(&before, &after)?;
             let actor = admin.0.user.user_id;
-            change.note(&AuditEntry::of_user(chance::id(now), actor, Action::TeamMemberUpdated, &before, &after, now))?;
+            change.note(&AuditEntry::of_user(
+                chance::id(now),
+                actor,
+                Action::TeamMemberUpdated,
+                &before,
+                &after,
+                now,
+            ))?;
         }
         match change.commit().await? {
             Outcome::Done => {
@@ -118,7 +134,9 @@ pub(crate) async fn change(
                 return told(Message::TeamMemberUpdated, Editable::of(after, committee));
             }
             Outcome::Refused(Part::Admins) => return Err(Refusal::LastAdmin.into()),
-            Outcome::Refused(Part::Committee) => return Err(Refused::field("committeeID", Refusal::CommitteeInvalid).into()),
+            Outcome::Refused(Part::Committee) => {
+                return Err(Refused::field("committeeID", Refusal::CommitteeInvalid).into());
+            }
             Outcome::Refused(_) => {}
         }
     }
@@ -129,35 +147,66 @@ pub(crate) async fn change(
 fn may_set(admin: &Administrator, before: &User, wish: &Wish) -> Result<(), Refusal> {
     let caller = admin.0.user.standing();
     let is_super = caller.profile == Profile::SuperAdmin;
-    let profile = wish.profile.is_none_or(|profile| is_super || profile < caller.profile);
-    let mut new = wish.permissions.iter().flat_map(Permissions::iter).filter(|grant| !before.permissions.has(*grant));
-    if profile && new.all(|grant| caller.may_grant(grant)) { Ok(()) } else { Err(Refusal::Forbidden) }
+    let profile = wish
+        .profile
+        .is_none_or(|profile| is_super || profile < caller.profile);
+    let mut new = wish
+        .permissions
+        .iter()
+        .flat_map(Permissions::iter)
+        .filter(|grant| !before.permissions.has(*grant));
+    if profile && new.all(|grant| caller.may_grant(grant)) {
+        Ok(())
+    } else {
+        Err(Refusal::Forbidden)
+    }
 }
 
 /// # Errors
 /// `VERSION_CONFLICT_MESSAGE` when the account is not as the caller has seen it.
-async fn guard(team: &Team, admin: &Administrator, before: &User, wish: &Wish, headers: &HeaderMap) -> Result<(), Failure> {
+async fn guard(
+    team: &Team,
+    admin: &Administrator,
+    before: &User,
+    wish: &Wish,
+    headers: &HeaderMap,
+) -> Result<(), Failure> {
     let seen = async {
         if !headers.contains_key(http::header::IF_MATCH) {
             return Ok::<_, Failure>(true);
         }
         let committee = admin.committee_of(&team.store, before).await?;
-        Ok(if_match_holds(headers, &etag_of(Editable::of(before.clone(), committee))?))
+        Ok(if_match_holds(
+            headers,
+            &etag_of(Editable::of(before.clone(), committee))?,
+        ))
     };
-    if wish.version.is_none_or(|version| version == before.version) && seen.await? { Ok(()) } else { Err(Refusal::VersionConflict.into()) }
+    if wish.version.is_none_or(|version| version == before.version) && seen.await? {
+        Ok(())
+    } else {
+        Err(Refusal::VersionConflict.into())
+    }
 }
 
 impl Team {
     /// Whether a person may be moved to `committee`, where that is asked.
     async fn is_active(&self, committee: Option<CommitteeId>) -> Result<bool, Failure> {
         let Some(id) = committee else { return Ok(true) };
-        Ok(self.store.committee(id).await?.is_some_and(|committee| committee.is_active))
+        Ok(self
+            .store
+            .committee(id)
+            .await?
+            .is_some_and(|committee| committee.is_active))
     }
 
     /// Whose `email` is, where one is asked for.
     async fn owner(&self, email: Option<&Email>) -> Result<Option<UserId>, Failure> {
         let Some(email) = email else { return Ok(None) };
-        Ok(self.store.email_owner(email).await?.map(|owner| owner.user_id))
+        Ok(self
+            .store
+            .email_owner(email)
+            .await?
+            .map(|owner| owner.user_id))
     }
 }
 
@@ -165,7 +214,9 @@ impl Wish {
     /// The committee that a super admin moves the person to; nobody else has this field.
     fn committee_of(&self, admin: &Administrator) -> Result<Option<CommitteeId>, Refused> {
         let is_super = admin.0.user.profile == Profile::SuperAdmin;
-        let Some(value) = self.committee_id.clone().filter(|_| is_super) else { return Ok(None) };
+        let Some(value) = self.committee_id.clone().filter(|_| is_super) else {
+            return Ok(None);
+        };
         let refused = |flaw| match flaw {
             Flaw::Format => Refused::field("committeeID", Refusal::CommitteeInvalid),
             flaw => Refused::field("committeeID", flaw),

@@ -28,6 +28,12 @@ pub(crate) struct Team {
 /// # Errors
 /// When a key is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
-    let team = Team { store: setup.store.clone(), codes: Codes::new(setup)? };
-    Ok(Router::new().route("/team/{userId}", put(change::change)).route("/team/{userId}/otp", delete(reset_otp::reset)).with_state(team))
+    let team = Team {
+        store: setup.store.clone(),
+        codes: Codes::new(setup)?,
+    };
+    Ok(Router::new()
+        .route("/team/{userId}", put(change::change))
+        .route("/team/{userId}/otp", delete(reset_otp::reset))
+        .with_state(team))
 }

@@ -14,7 +14,12 @@ use crate::Team;
 
 /// The secret goes, every session of the person ends, and he is told, unless he is closed out. Where
 /// there is none, nothing happens.
-pub(crate) async fn reset(State(team): State<Team>, Now(now): Now, admin: Administrator, Path(id): Path<UserId>) -> Reply<Nothing> {
+pub(crate) async fn reset(
+    State(team): State<Team>,
+    Now(now): Now,
+    admin: Administrator,
+    Path(id): Path<UserId>,
+) -> Reply<Nothing> {
     for _ in 0..crate::TRIES {
         let before = admin.edits(&team.store, id).await?;
         let mut reset = team.store.transaction();
@@ -27,10 +32,24 @@ pub(crate) async fn reset(State(team): State<Team>, Now(now): Now, admin: Admini
             reset.change_user(&before, &after)?;
             reset.remove_otp(id, None)?;
             if before.is_active {
-                reset.send(&team.codes.post().tell(&before, News::OtpDisabled { at: now, by_administrator: true }, now)?)?;
+                reset.send(&team.codes.post().tell(
+                    &before,
+                    News::OtpDisabled {
+                        at: now,
+                        by_administrator: true,
+                    },
+                    now,
+                )?)?;
             }
             let actor = admin.0.user.user_id;
-            reset.note(&AuditEntry::of_user(chance::id(now), actor, Action::OtpReset, &before, &after, now))?;
+            reset.note(&AuditEntry::of_user(
+                chance::id(now),
+                actor,
+                Action::OtpReset,
+                &before,
+                &after,
+                now,
+            ))?;
         }
         if reset.commit().await? == Outcome::Done {
             return told(Message::OtpReset, Nothing {});

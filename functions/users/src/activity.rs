@@ -44,16 +44,40 @@ pub(crate) struct Shown {
 }
 
 /// Newest first.
-pub(crate) async fn activity(State(users): State<Users>, Now(now): Now, asking: Asking, paging: Paging) -> Reply<Shown> {
+pub(crate) async fn activity(
+    State(users): State<Users>,
+    Now(now): Now,
+    asking: Asking,
+    paging: Paging,
+) -> Reply<Shown> {
     let Asking { person, about } = asking;
-    let list = format!("GET /users/activity of={about} caller={}", person.user.user_id);
-    let position = paging.cursor.map(|cursor| users.cursors.read(&cursor, &list, now)).transpose()?;
+    let list = format!(
+        "GET /users/activity of={about} caller={}",
+        person.user.user_id
+    );
+    let position = paging
+        .cursor
+        .map(|cursor| users.cursors.read(&cursor, &list, now))
+        .transpose()?;
     if about != person.user.user_id {
         let caller = person.user.standing();
-        let other = users.store.user(about).await?.filter(|user| caller.may(Right::ManageUsers, user.user_id, user.committee_id));
+        let other = users
+            .store
+            .user(about)
+            .await?
+            .filter(|user| caller.may(Right::ManageUsers, user.user_id, user.committee_id));
         other.ok_or(Refusal::UserNotFound)?;
     }
-    let page = users.store.login_activity_page(about, position.as_deref(), paging.limit, now).await?;
-    let next_cursor = page.last.map(|position| users.cursors.write(&position, &list, now)).transpose()?;
-    shown(Shown { activity: page.items, next_cursor })
+    let page = users
+        .store
+        .login_activity_page(about, position.as_deref(), paging.limit, now)
+        .await?;
+    let next_cursor = page
+        .last
+        .map(|position| users.cursors.write(&position, &list, now))
+        .transpose()?;
+    shown(Shown {
+        activity: page.items,
+        next_cursor,
+    })
 }

@@ -34,19 +34,38 @@ pub(crate) struct Shown {
 
 /// Newest first; of one person, what he did and what was done to him. A committee's administrator sees
 /// what concerns his committee, so a page may be short.
-pub(crate) async fn list(State(users): State<Users>, Now(now): Now, auditor: Auditor, query: Query, paging: Paging) -> Reply<Shown> {
+pub(crate) async fn list(
+    State(users): State<Users>,
+    Now(now): Now,
+    auditor: Auditor,
+    query: Query,
+    paging: Paging,
+) -> Reply<Shown> {
     let Auditor(person, reach) = auditor;
     let (store, own) = (&users.store, person.user.committee_id);
     let whose = query.get("userID").map(UserId::in_path);
-    let list = format!("GET /audit of={whose:?} committee={own} caller={}", person.user.user_id);
-    let position = paging.cursor.map(|cursor| users.cursors.read(&cursor, &list, now)).transpose()?;
+    let list = format!(
+        "GET /audit of={whose:?} committee={own} caller={}",
+        person.user.user_id
+    );
+    let position = paging
+        .cursor
+        .map(|cursor| users.cursors.read(&cursor, &list, now))
+        .transpose()?;
     let (position, limit) = (position.as_deref(), paging.limit);
     let mut page = match (whose, reach) {
         (Some(whose), _) => store.audit_of_person(whose, position, limit).await?,
         (None, Reach::Everywhere) => store.audit(position, limit).await?,
         (None, _) => store.audit_of_committee(own, position, limit).await?,
     };
-    page.items.retain(|entry| reach == Reach::Everywhere || entry.committee_id == own);
-    let next_cursor = page.last.map(|position| users.cursors.write(&position, &list, now)).transpose()?;
-    shown(Shown { audit: page.items, next_cursor })
+    page.items
+        .retain(|entry| reach == Reach::Everywhere || entry.committee_id == own);
+    let next_cursor = page
+        .last
+        .map(|position| users.cursors.write(&position, &list, now))
+        .transpose()?;
+    shown(Shown {
+        audit: page.items,
+        next_cursor,
+    })
 }

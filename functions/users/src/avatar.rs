@@ -41,7 +41,11 @@ pub(crate) struct Avatars {
 
 impl Avatars {
     pub(crate) fn new(objects: Objects, sealer: Sealer) -> Self {
-        Self { objects, sealer, one: Arc::new(Semaphore::new(1)) }
+        Self {
+            objects,
+            sealer,
+            one: Arc::new(Semaphore::new(1)),
+        }
     }
 
     /// The picture as it is kept: decoded, shrunk, and written anew.
@@ -53,10 +57,19 @@ impl Avatars {
 
     /// Keeps `avatar` of `user`, and gives the path at which everybody sees it.
     async fn keep(&self, user: UserId, avatar: Avatar, now: Instant) -> Result<String, Failure> {
-        let name = self.sealer.derive("avatar", &[user.uuid().as_bytes(), avatar.bytes.as_slice()].concat());
-        let path = format!("/media/{}.{}", HEXLOWER.encode(&name[..20]), avatar.format.extension());
+        let name = self.sealer.derive(
+            "avatar",
+            &[user.uuid().as_bytes(), avatar.bytes.as_slice()].concat(),
+        );
+        let path = format!(
+            "/media/{}.{}",
+            HEXLOWER.encode(&name[..20]),
+            avatar.format.extension()
+        );
         let key = object_key(&path);
-        self.objects.put(&key, avatar.format.content_type(), avatar.bytes.into(), now).await?;
+        self.objects
+            .put(&key, avatar.format.content_type(), avatar.bytes.into(), now)
+            .await?;
         Ok(path)
     }
 
@@ -83,25 +96,44 @@ impl<S: Send + Sync> FromRequest<S> for Picture {
 
     async fn from_request(request: Request<Body>, _: &S) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
-        let header = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let (content_type, coding) = (header(header::CONTENT_TYPE).to_ascii_lowercase(), header(header::CONTENT_ENCODING));
+        let header = |name| {
+            parts
+                .headers
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .unwrap_or_default()
+        };
+        let (content_type, coding) = (
+            header(header::CONTENT_TYPE).to_ascii_lowercase(),
+            header(header::CONTENT_ENCODING),
+        );
         let kind = content_type.split(';').next().unwrap_or_default().trim();
         let is_form = kind == "multipart/form-data";
         let most = if is_form { MAX_FORM } else { MAX_PICTURE };
-        let body = to_bytes(body, most).await.map_err(|_| Refusal::PayloadTooLarge)?;
+        let body = to_bytes(body, most)
+            .await
+            .map_err(|_| Refusal::PayloadTooLarge)?;
         let is_picture = ["image/png", "image/jpeg", "image/webp"].contains(&kind);
         let missing = || Failure::from(Refused::field("avatar", Refusal::FieldRequired));
         if body.is_empty() {
             return Err(missing());
         }
-        if !(is_form || is_picture) || !(coding.is_empty() || coding.eq_ignore_ascii_case("identity")) {
+        if !(is_form || is_picture)
+            || !(coding.is_empty() || coding.eq_ignore_ascii_case("identity"))
+        {
             return Err(Refusal::UnsupportedMediaType.into());
         }
         if is_picture {
             return Ok(Self(body));
         }
-        let file = file_in(body, header(header::CONTENT_TYPE)).await.ok_or_else(missing)?;
-        if file.len() > MAX_PICTURE { Err(Refusal::PayloadTooLarge.into()) } else { Ok(Self(file)) }
+        let file = file_in(body, header(header::CONTENT_TYPE))
+            .await
+            .ok_or_else(missing)?;
+        if file.len() > MAX_PICTURE {
+            Err(Refusal::PayloadTooLarge.into())
+        } else {
+            Ok(Self(file))
+        }
     }
 }
 
@@ -111,7 +143,10 @@ async fn file_in(body: Bytes, content_type: &str) -> Option<Bytes> {
     let whole = futures_util::stream::once(async move { Ok::<_, std::convert::Infallible>(body) });
     let mut form = multer::Multipart::new(whole, boundary);
     while let Some(field) = form.next_field().await.ok()? {
-        if field.name().is_some_and(|name| ["avatar", "file"].contains(&name)) {
+        if field
+            .name()
+            .is_some_and(|name| ["avatar", "file"].contains(&name))
+        {
             let file = field.bytes().await.ok()?;
             if !file.is_empty() {
                 return Some(file);
@@ -127,7 +162,12 @@ pub(crate) struct Shown {
     user: Account,
 }
 
-pub(crate) async fn change(State(users): State<Users>, Now(now): Now, person: SignedIn, Picture(file): Picture) -> Reply<Shown> {
+pub(crate) async fn change(
+    State(users): State<Users>,
+    Now(now): Now,
+    person: SignedIn,
+    Picture(file): Picture,
+) -> Reply<Shown> {
     let clean = users.avatars.clean(file).await?;
     let avatar = users.avatars.keep(person.user.user_id, clean, now).await?;
     let current = person.user.avatar.clone();
@@ -140,7 +180,13 @@ pub(crate) async fn change(State(users): State<Users>, Now(now): Now, person: Si
     if former != avatar {
         users.avatars.forget(&former, now).await;
     }
-    told(Message::AvatarUpdated, Shown { avatar, user: Account::of(user, person.committee) })
+    told(
+        Message::AvatarUpdated,
+        Shown {
+            avatar,
+            user: Account::of(user, person.committee),
+        },
+    )
 }
 
 impl Users {
@@ -156,7 +202,11 @@ impl Users {
                 Outcome::Refused(_) => break,
             }
             // Closed or erased meanwhile: whoever it was, his session is over.
-            let read = self.store.user(user.user_id).await?.filter(|read| read.is_active);
+            let read = self
+                .store
+                .user(user.user_id)
+                .await?
+                .filter(|read| read.is_active);
             user = read.ok_or_else(|| Failure::from(Refused::invalid_token()))?;
         }
         Err(Refusal::Conflict.into())

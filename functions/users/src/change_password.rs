@@ -1,7 +1,10 @@
 //! `PUT /users/reset-password`: the caller changes his password; all his other sessions end.
 
 use axum::extract::State;
-use common::{Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Reply, SignedIn, attempts, secret, told};
+use common::{
+    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Reply, SignedIn,
+    attempts, secret, told,
+};
 use domain::{Instant, outbox::News, session::Session, user::User};
 use identity::password::Match;
 use secrecy::SecretString;
@@ -19,7 +22,13 @@ impl<S> FromFields<S> for Change {
         let old = fields.required("oldPassword", secret);
         let password = fields.required("newPassword", secret);
         let confirmation = fields.required("confirmPassword", secret);
-        Some(Self { old: old?, new: NewPassword { password: password?, confirmation: confirmation? } })
+        Some(Self {
+            old: old?,
+            new: NewPassword {
+                password: password?,
+                confirmation: confirmation?,
+            },
+        })
     }
 }
 
@@ -33,7 +42,10 @@ pub(crate) async fn change_password(
 ) -> Reply<Nothing> {
     let SignedIn { user, session, .. } = person;
     let counters = attempts::of_password(&user.email, &client);
-    let (reserved, credentials) = tokio::join!(attempts::reserve(&users.store, &counters, now), users.store.credentials(user.user_id));
+    let (reserved, credentials) = tokio::join!(
+        attempts::reserve(&users.store, &counters, now),
+        users.store.credentials(user.user_id)
+    );
     let (reserved, proof) = (reserved?, async {
         let hash = credentials?.map(|credentials| credentials.password_hash);
         let matched = users.hasher.matches(&change.old, hash.as_deref()).await?;
@@ -59,20 +71,43 @@ pub(crate) async fn change_password(
 
 /// The password changes, all sessions end but `session`, and the owner is told: whether nobody was faster.
 /// Another change of the account is nobody who was faster.
-async fn replace(users: &Users, mut user: User, session: &Session, old_hash: &str, new_hash: &str, now: Instant) -> Result<bool, Failure> {
+async fn replace(
+    users: &Users,
+    mut user: User,
+    session: &Session,
+    old_hash: &str,
+    new_hash: &str,
+    now: Instant,
+) -> Result<bool, Failure> {
     for _ in 0..crate::TRIES {
         let after = user.changed(User::throw_out);
         let mut change = users.store.transaction();
         change.change_password(user.user_id, old_hash, new_hash)?;
-        change.keep_session(session, &Session { epoch: after.epoch, ..session.clone() })?;
+        change.keep_session(
+            session,
+            &Session {
+                epoch: after.epoch,
+                ..session.clone()
+            },
+        )?;
         change.change_user(&user, &after)?;
-        change.send(&users.codes.post().tell(&user, News::PasswordChanged { at: now }, now)?)?;
+        change.send(
+            &users
+                .codes
+                .post()
+                .tell(&user, News::PasswordChanged { at: now }, now)?,
+        )?;
         match change.commit().await? {
             Outcome::Done => return Ok(true),
             Outcome::Refused(store::Part::User) => {}
             Outcome::Refused(_) => return Ok(false),
         }
-        match users.store.user(user.user_id).await?.filter(|read| read.is_active && read.epoch == session.epoch) {
+        match users
+            .store
+            .user(user.user_id)
+            .await?
+            .filter(|read| read.is_active && read.epoch == session.epoch)
+        {
             Some(read) => user = read,
             None => return Ok(false),
         }

@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn,
+    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
+    SignedIn,
     codes::{Proved, place_of, place_of_wish},
     text, told,
 };
@@ -17,10 +18,19 @@ use uuid::Uuid;
 use crate::Users;
 
 /// To the address that was asked for, when one was, else to the one in force.
-pub(crate) async fn request(State(users): State<Users>, Now(now): Now, person: SignedIn) -> Reply<Nothing> {
+pub(crate) async fn request(
+    State(users): State<Users>,
+    Now(now): Now,
+    person: SignedIn,
+) -> Reply<Nothing> {
     let user = &person.user;
     let email = user.pending_email.as_ref().unwrap_or(&user.email);
-    let (places, owner) = tokio::join!(users.codes.may_send(CodeKind::Email, user.email.as_str(), now), users.store.email_owner(email));
+    let (places, owner) = tokio::join!(
+        users
+            .codes
+            .may_send(CodeKind::Email, user.email.as_str(), now),
+        users.store.email_owner(email)
+    );
     // An address that is somebody else's by now is not written to.
     let is_foreign = owner?.is_some_and(|owner| owner.user_id != user.user_id);
     if let Some(places) = places?.filter(|_| !is_foreign) {
@@ -39,28 +49,63 @@ impl<S> FromFields<S> for Proof {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
         let email = fields.required("email", text);
         let code = fields.required("code", text);
-        Some(Self { email: email?, code: code? })
+        Some(Self {
+            email: email?,
+            code: code?,
+        })
     }
 }
 
 /// Whoever has the code proves the address, signed in or not: mails are read on other devices.
-pub(crate) async fn verify(State(users): State<Users>, Now(now): Now, client: Client, Input(proof): Input<Proof>) -> Reply<Nothing> {
+pub(crate) async fn verify(
+    State(users): State<Users>,
+    Now(now): Now,
+    client: Client,
+    Input(proof): Input<Proof>,
+) -> Reply<Nothing> {
     let places = [place_of(&proof.email), place_of_wish(&proof.email)];
-    let Some(Proved { code, place, reserved }) = users.codes.prove(CodeKind::Email, &places, proof.code.as_str(), &client, now).await?
+    let Some(Proved {
+        code,
+        place,
+        reserved,
+    }) = users
+        .codes
+        .prove(CodeKind::Email, &places, proof.code.as_str(), &client, now)
+        .await?
     else {
         return Err(Refusal::VerificationInvalid.into());
     };
     // Places that cannot be given back are free when their windows end.
-    let (proved, _) = tokio::join!(prove(&users, &proof.email, (place, &code), &client, now), users.store.give_back(reserved));
-    if proved? { told(Message::EmailVerified, Nothing {}) } else { Err(Refusal::VerificationInvalid.into()) }
+    let (proved, _) = tokio::join!(
+        prove(&users, &proof.email, (place, &code), &client, now),
+        users.store.give_back(reserved)
+    );
+    if proved? {
+        told(Message::EmailVerified, Nothing {})
+    } else {
+        Err(Refusal::VerificationInvalid.into())
+    }
 }
 
 /// The code is used up; the address in force is verified, or the one that was asked for comes into force,
 /// which the former one is told: whether the code was still good. An address that
 /// somebody else took meanwhile is refused, and the code not spent.
-async fn prove(users: &Users, email: &Email, (place, code): (Uuid, &Code), client: &Client, now: Instant) -> Result<bool, Failure> {
+async fn prove(
+    users: &Users,
+    email: &Email,
+    (place, code): (Uuid, &Code),
+    client: &Client,
+    now: Instant,
+) -> Result<bool, Failure> {
     for _ in 0..crate::TRIES {
-        let Some(user) = users.store.user(code.user_id).await?.filter(|user| user.is_active) else { return Ok(false) };
+        let Some(user) = users
+            .store
+            .user(code.user_id)
+            .await?
+            .filter(|user| user.is_active)
+        else {
+            return Ok(false);
+        };
         let moves = place == place_of_wish(email) && user.pending_email.as_ref() == Some(email);
         if !moves && (user.email != *email || place != place_of(email)) {
             return Ok(false);
@@ -78,12 +123,19 @@ async fn prove(users: &Users, email: &Email, (place, code): (Uuid, &Code), clien
         if moves {
             prove.free_email(&user.email)?;
             prove.take_email(email, user.user_id, user.committee_id)?;
-            prove.send(&users.codes.post().tell(&user, News::EmailChanged { at: now }, now)?)?;
+            prove.send(
+                &users
+                    .codes
+                    .post()
+                    .tell(&user, News::EmailChanged { at: now }, now)?,
+            )?;
         }
         match prove.commit().await? {
             Outcome::Done => return Ok(true),
             Outcome::Refused(Part::User) => {}
-            Outcome::Refused(Part::Email) => return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into()),
+            Outcome::Refused(Part::Email) => {
+                return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into());
+            }
             Outcome::Refused(_) => return Ok(false),
         }
     }

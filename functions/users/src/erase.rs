@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Refused, Reply, SignedIn, attempts, secret, told,
+    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Refused,
+    Reply, SignedIn, attempts, secret, told,
 };
 use domain::{
     Instant, Profile, UserId,
@@ -21,7 +22,9 @@ pub(crate) struct Wish {
 
 impl<S> FromFields<S> for Wish {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        Some(Self { password: fields.nullable("password", secret)?.flatten() })
+        Some(Self {
+            password: fields.nullable("password", secret)?.flatten(),
+        })
     }
 }
 
@@ -37,7 +40,9 @@ pub(crate) async fn erase(
 ) -> Reply<Nothing> {
     let actor = person.user.user_id;
     if id == actor {
-        let password = wish.password.ok_or_else(|| Refused::field("password", Refusal::FieldRequired))?;
+        let password = wish
+            .password
+            .ok_or_else(|| Refused::field("password", Refusal::FieldRequired))?;
         let proved = users.prove(&person.user, &password, &client, now).await?;
         // Places that cannot be given back are free when their windows end.
         let (erased, _) = tokio::join!(users.erase(id, actor, now), users.store.give_back(proved));
@@ -53,21 +58,35 @@ pub(crate) async fn erase(
 
 impl Users {
     /// The places that were taken for a failure, when `password` is the one of `user`.
-    async fn prove(&self, user: &User, password: &SecretString, client: &Client, now: Instant) -> Result<store::Reservation, Failure> {
+    async fn prove(
+        &self,
+        user: &User,
+        password: &SecretString,
+        client: &Client,
+        now: Instant,
+    ) -> Result<store::Reservation, Failure> {
         let counters = attempts::of_password(&user.email, client);
-        let (reserved, credentials) = tokio::join!(attempts::reserve(&self.store, &counters, now), self.store.credentials(user.user_id));
+        let (reserved, credentials) = tokio::join!(
+            attempts::reserve(&self.store, &counters, now),
+            self.store.credentials(user.user_id)
+        );
         let (reserved, proof) = (reserved?, async {
             let hash = credentials?.map(|credentials| credentials.password_hash);
             let matched = self.hasher.matches(password, hash.as_deref()).await?;
             Ok(Some(()).filter(|()| matched != Match::No))
         });
-        Ok(attempts::settle(&self.store, reserved, proof.await).await?.1)
+        Ok(attempts::settle(&self.store, reserved, proof.await)
+            .await?
+            .1)
     }
 
     async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<(), Failure> {
         for _ in 0..crate::TRIES {
             let before = self.store.user(id).await?.ok_or(Refusal::UserNotFound)?;
-            let after = before.clone().erased(now).map_err(|_| Fault::Broken("an erased account is malformed".to_owned()))?;
+            let after = before
+                .clone()
+                .erased(now)
+                .map_err(|_| Fault::Broken("an erased account is malformed".to_owned()))?;
             let mut erase = self.store.transaction();
             erase.change_user(&before, &after)?;
             erase.free_email(&before.email)?;
@@ -75,7 +94,14 @@ impl Users {
             erase.remove_otp(id, None)?;
             erase.follow_admins(&before, &after)?;
             if id != actor {
-                erase.note(&AuditEntry::of_user(chance::id(now), actor, Action::UserDeleted, &before, &after, now))?;
+                erase.note(&AuditEntry::of_user(
+                    chance::id(now),
+                    actor,
+                    Action::UserDeleted,
+                    &before,
+                    &after,
+                    now,
+                ))?;
             }
             match erase.commit().await? {
                 Outcome::Done => return Ok(()),

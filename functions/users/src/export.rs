@@ -36,9 +36,17 @@ struct Export {
     audit: Vec<AuditEntry>,
 }
 
-pub(crate) async fn export(State(users): State<Users>, Now(now): Now, person: SignedIn, Path(id): Path<UserId>) -> Reply<Shown> {
+pub(crate) async fn export(
+    State(users): State<Users>,
+    Now(now): Now,
+    person: SignedIn,
+    Path(id): Path<UserId>,
+) -> Reply<Shown> {
     users.must_be_oneself(&person, id).await?;
-    let written: Vec<CourseList> = Stage::ALL.iter().map(|stage| CourseList::OfAuthor(id, *stage)).collect();
+    let written: Vec<CourseList> = Stage::ALL
+        .iter()
+        .map(|stage| CourseList::OfAuthor(id, *stage))
+        .collect();
     let (activity, sessions, files, courses, sms, audit) = tokio::join!(
         users.store.login_activity(id, MOST, now),
         users.store.sessions(&person.user, now),
@@ -48,8 +56,21 @@ pub(crate) async fn export(State(users): State<Users>, Now(now): Now, person: Si
         users.store.audit_of_person(id, None, MOST),
     );
     let current = person.session.sid;
-    let sessions = sessions?.into_iter().map(|session| ShownSession::of(session, current)).collect();
+    let sessions = sessions?
+        .into_iter()
+        .map(|session| ShownSession::of(session, current))
+        .collect();
     let files = files?.items.into_iter().map(File::listed).collect();
     let (activity, courses, sms, audit) = (activity?, courses?.items, sms?.items, audit?.items);
-    shown(Shown { export: Export { user: person.account(), activity, sessions, files, courses, sms, audit } })
+    shown(Shown {
+        export: Export {
+            user: person.account(),
+            activity,
+            sessions,
+            files,
+            courses,
+            sms,
+            audit,
+        },
+    })
 }

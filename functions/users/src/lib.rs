@@ -19,7 +19,9 @@ use axum::{
     Router,
     routing::{get, post, put},
 };
-use common::{BadSetting, Codes, Cursors, FieldError, Key, Refused, Registration, Settings, Setup, effect};
+use common::{
+    BadSetting, Codes, Cursors, FieldError, Key, Refused, Registration, Settings, Setup, effect,
+};
 use domain::{Flaw, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
 use objects::Objects;
@@ -53,19 +55,36 @@ pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
         codes: Codes::new(setup)?,
         cursors: setup.keys.cursors()?,
         hasher: Hasher::default(),
-        avatars: avatar::Avatars::new(Objects::new(setup.aws.clone(), setup.settings.files_bucket.as_deref())?, setup.keys.sealer()?),
+        avatars: avatar::Avatars::new(
+            Objects::new(setup.aws.clone(), setup.settings.files_bucket.as_deref())?,
+            setup.keys.sealer()?,
+        ),
         settings: setup.settings.clone(),
     };
     Ok(Router::new()
         .route("/users/register", post(register::register))
-        .route("/users/reset-password", effect(reset::request, "GET,POST,PUT").post(reset::reset).put(change_password::change_password))
-        .route("/users/email-verification", post(email::request).put(email::verify))
-        .route("/users/phone-verification", post(phone::request).put(phone::verify))
+        .route(
+            "/users/reset-password",
+            effect(reset::request, "GET,POST,PUT")
+                .post(reset::reset)
+                .put(change_password::change_password),
+        )
+        .route(
+            "/users/email-verification",
+            post(email::request).put(email::verify),
+        )
+        .route(
+            "/users/phone-verification",
+            post(phone::request).put(phone::verify),
+        )
         .route("/users/activity", get(activity::activity))
         .route("/users/my-committee-users", get(list::list))
         .route("/users/user-status/{userId}", put(status::set_status))
         .route("/users/avatar", post(avatar::change))
-        .route("/users/{userId}", get(show::show).put(change::change).delete(erase::erase))
+        .route(
+            "/users/{userId}",
+            get(show::show).put(change::change).delete(erase::erase),
+        )
         .route("/users/{userId}/export", get(export::export))
         .route("/audit", get(audit::list))
         .with_state(users))
@@ -73,22 +92,44 @@ pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
 
 impl Users {
     /// Checks a new password against the rules and against what everybody knows.
-    fn check_password(&self, password: &SecretString, min_length: usize, owner: Option<Owner<'_>>) -> Result<(), Flaw> {
+    fn check_password(
+        &self,
+        password: &SecretString,
+        min_length: usize,
+        owner: Option<Owner<'_>>,
+    ) -> Result<(), Flaw> {
         domain::password::check(password.expose_secret(), min_length, owner)?;
-        if known_passwords::contains(password.expose_secret()) { Err(Flaw::PasswordCommon) } else { Ok(()) }
+        if known_passwords::contains(password.expose_secret()) {
+            Err(Flaw::PasswordCommon)
+        } else {
+            Ok(())
+        }
     }
 
     /// Those who run something have longer passwords, unless a second factor stands beside them.
     fn min_length(&self, user: &User) -> usize {
         let needs_more = user.profile.is_admin() && !user.is_otp_enabled;
-        if needs_more { self.settings.password_min_length_admin } else { self.settings.password_min_length }
+        if needs_more {
+            self.settings.password_min_length_admin
+        } else {
+            self.settings.password_min_length
+        }
     }
 
     /// Checks the new password of `user`, who writes it twice; `old` is the one that he has, where he
     /// told it.
-    fn check_new_password(&self, user: &User, new: &NewPassword, old: Option<&SecretString>) -> Result<(), Refused> {
+    fn check_new_password(
+        &self,
+        user: &User,
+        new: &NewPassword,
+        old: Option<&SecretString>,
+    ) -> Result<(), Refused> {
         let mut errors = Vec::new();
-        let owner = Owner { name: user.name.as_str(), last_name: user.last_name.as_str(), email: &user.email };
+        let owner = Owner {
+            name: user.name.as_str(),
+            last_name: user.last_name.as_str(),
+            email: &user.email,
+        };
         if let Err(flaw) = self.check_password(&new.password, self.min_length(user), Some(owner)) {
             errors.push(FieldError::new("newPassword", flaw));
         } else if old.is_some_and(|old| are_equal(old, &new.password)) {
@@ -97,7 +138,11 @@ impl Users {
         if !are_equal(&new.password, &new.confirmation) {
             errors.push(FieldError::new("confirmPassword", Flaw::PasswordMismatch));
         }
-        if errors.is_empty() { Ok(()) } else { Err(Refused::fields(errors)) }
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(Refused::fields(errors))
+        }
     }
 
     /// Whether a code that came by mail verifies the account; otherwise an administrator alone does.
@@ -114,5 +159,6 @@ pub(crate) struct NewPassword {
 
 /// Whether two passwords are the same, however an accent was typed.
 fn are_equal(one: &SecretString, other: &SecretString) -> bool {
-    domain::password::normalized(one.expose_secret()) == domain::password::normalized(other.expose_secret())
+    domain::password::normalized(one.expose_secret())
+        == domain::password::normalized(other.expose_secret())
 }

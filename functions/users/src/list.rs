@@ -26,9 +26,15 @@ impl<S> FromFields<S> for Filter {
             Some("false") => Ok(false),
             _ => Err(Flaw::Value),
         });
-        let profile = fields.optional("profile", |value: Value| text(value).map_err(|_| Flaw::Value));
+        let profile = fields.optional("profile", |value: Value| {
+            text(value).map_err(|_| Flaw::Value)
+        });
         let words = fields.nullable("q", text::<Line<100>>);
-        Some(Self { is_active: is_active?, profile: profile?, words: words?.flatten().map(|words| folded(words.as_str())) })
+        Some(Self {
+            is_active: is_active?,
+            profile: profile?,
+            words: words?.flatten().map(|words| folded(words.as_str())),
+        })
     }
 }
 
@@ -48,14 +54,44 @@ pub(crate) async fn list(
     Asked(filter): Asked<Filter>,
 ) -> Reply<Shown> {
     let sees_accounts = person.user.standing().reach(Right::ReadAccounts) >= Reach::Committee;
-    let Filter { is_active, profile, words } = &filter;
-    let list = format!("GET /users/my-committee-users {is_active:?} {profile:?} {words:?} {sees_accounts} caller={}", person.user.user_id);
-    let position = paging.cursor.map(|cursor| users.cursors.read(&cursor, &list, now)).transpose()?;
+    let Filter {
+        is_active,
+        profile,
+        words,
+    } = &filter;
+    let list = format!(
+        "GET /users/my-committee-users {is_active:?} {profile:?} {words:?} {sees_accounts} caller={}",
+        person.user.user_id
+    );
+    let position = paging
+        .cursor
+        .map(|cursor| users.cursors.read(&cursor, &list, now))
+        .transpose()?;
     let wanted = |user: &User| filter.wants(user, sees_accounts);
-    let page = users.store.users(person.committee.committee_id, position.as_deref(), paging.limit, wanted).await?;
-    let next_cursor = page.last.map(|position| users.cursors.write(&position, &list, now)).transpose()?;
-    let view = |user: User| if sees_accounts { View::Account(Box::new(Account::listed(user))) } else { View::Card(Card::from(user)) };
-    shown(Shown { users: page.items.into_iter().map(view).collect(), next_cursor })
+    let page = users
+        .store
+        .users(
+            person.committee.committee_id,
+            position.as_deref(),
+            paging.limit,
+            wanted,
+        )
+        .await?;
+    let next_cursor = page
+        .last
+        .map(|position| users.cursors.write(&position, &list, now))
+        .transpose()?;
+    let view = |user: User| {
+        if sees_accounts {
+            View::Account(Box::new(Account::listed(user)))
+        } else {
+            View::Card(Card::from(user))
+        }
+    };
+    shown(Shown {
+        users: page.items.into_iter().map(view).collect(),
+        next_cursor,
+    })
 }
 
 impl Filter {
@@ -63,9 +99,15 @@ impl Filter {
     fn wants(&self, user: &User, sees_accounts: bool) -> bool {
         let is_named = |words: &String| {
             let names = format!("{} {}", user.name, user.last_name);
-            let email = if sees_accounts { user.email.as_str() } else { "" };
+            let email = if sees_accounts {
+                user.email.as_str()
+            } else {
+                ""
+            };
             let text = format!("{} {email}", folded(&names));
-            words.split_whitespace().all(|word| begins_a_word(&text, word))
+            words
+                .split_whitespace()
+                .all(|word| begins_a_word(&text, word))
         };
         self.is_active.is_none_or(|wanted| user.is_active == wanted)
             && self.profile.is_none_or(|wanted| user.profile == wanted)
@@ -75,6 +117,11 @@ impl Filter {
 
 /// Whether a word of `text` begins with `start`.
 fn begins_a_word(text: &str, start: &str) -> bool {
-    let is_start = |at: usize| text[..at].chars().next_back().is_none_or(|before| !before.is_alphanumeric());
+    let is_start = |at: usize| {
+        text[..at]
+            .chars()
+            .next_back()
+            .is_none_or(|before| !before.is_alphanumeric())
+    };
     text.match_indices(start).any(|(at, _)| is_start(at))
 }

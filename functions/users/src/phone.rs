@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn,
+    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
+    SignedIn,
     codes::{Proved, place_of_phone},
     text, told,
 };
@@ -15,12 +16,20 @@ use store::{Outcome, Part};
 
 use crate::Users;
 
-pub(crate) async fn request(State(users): State<Users>, Now(now): Now, person: SignedIn) -> Reply<Nothing> {
+pub(crate) async fn request(
+    State(users): State<Users>,
+    Now(now): Now,
+    person: SignedIn,
+) -> Reply<Nothing> {
     let user = &person.user;
     if user.phone.number.is_empty() {
         return Err(Refused::field("phone", Refusal::FieldRequired).into());
     }
-    if let Some(places) = users.codes.may_send(CodeKind::Phone, user.email.as_str(), now).await? {
+    if let Some(places) = users
+        .codes
+        .may_send(CodeKind::Phone, user.email.as_str(), now)
+        .await?
+    {
         let sent = users.codes.send_to_phone(user, now).await;
         users.codes.settle(places, sent).await?;
     }
@@ -43,16 +52,33 @@ pub(crate) async fn verify(
     Input(Proof(text)): Input<Proof>,
 ) -> Reply<Nothing> {
     let place = place_of_phone(person.user.user_id, &person.user.phone);
-    let Some(Proved { code, reserved, .. }) = users.codes.prove(CodeKind::Phone, &[place], text.as_str(), &client, now).await? else {
+    let Some(Proved { code, reserved, .. }) = users
+        .codes
+        .prove(CodeKind::Phone, &[place], text.as_str(), &client, now)
+        .await?
+    else {
         return Err(Refusal::VerificationInvalid.into());
     };
     // Places that cannot be given back are free when their windows end.
-    let (proved, _) = tokio::join!(prove(&users, person.user, &code, &client, now), users.store.give_back(reserved));
-    if proved? { told(Message::PhoneVerified, Nothing {}) } else { Err(Refusal::VerificationInvalid.into()) }
+    let (proved, _) = tokio::join!(
+        prove(&users, person.user, &code, &client, now),
+        users.store.give_back(reserved)
+    );
+    if proved? {
+        told(Message::PhoneVerified, Nothing {})
+    } else {
+        Err(Refusal::VerificationInvalid.into())
+    }
 }
 
 /// The code is used up and the number that it went to proved: whether both were still so.
-async fn prove(users: &Users, mut user: User, code: &Code, client: &Client, now: Instant) -> Result<bool, Failure> {
+async fn prove(
+    users: &Users,
+    mut user: User,
+    code: &Code,
+    client: &Client,
+    now: Instant,
+) -> Result<bool, Failure> {
     let (id, phone) = (user.user_id, user.phone.clone());
     for _ in 0..crate::TRIES {
         if user.phone != phone || !user.is_active {
@@ -60,7 +86,13 @@ async fn prove(users: &Users, mut user: User, code: &Code, client: &Client, now:
         }
         let after = user.changed(|user| user.is_phone_verified = true);
         let mut prove = users.store.transaction();
-        prove.use_code(CodeKind::Phone, place_of_phone(id, &phone), code, &client.network, now)?;
+        prove.use_code(
+            CodeKind::Phone,
+            place_of_phone(id, &phone),
+            code,
+            &client.network,
+            now,
+        )?;
         prove.change_user(&user, &after)?;
         match prove.commit().await? {
             Outcome::Done => return Ok(true),

@@ -2,8 +2,8 @@
 
 use axum::extract::{FromRequestParts, State};
 use common::{
-    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Registration, Reply, attempts, codes::place_of, phone,
-    secret, text, told,
+    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Registration,
+    Reply, attempts, codes::place_of, phone, secret, text, told,
 };
 use domain::{
     CommitteeId, Email, Flaw, Instant, Name, Phone, UserId,
@@ -51,18 +51,35 @@ impl FromFields<Users> for NewAccount {
         let password = fields.required("password", secret);
         let confirmation = fields.optional("confirmPassword", secret);
         let phone = phone(fields);
-        let committee_id =
-            fields.required("committeeID", |value| text(value).map_err(|flaw| if flaw == Flaw::Format { Flaw::Committee } else { flaw }));
+        let committee_id = fields.required("committeeID", |value| {
+            text(value).map_err(|flaw| {
+                if flaw == Flaw::Format {
+                    Flaw::Committee
+                } else {
+                    flaw
+                }
+            })
+        });
 
         if let Some(password) = &password {
             let owner = match (&name, &last_name, &email) {
-                (Some(name), Some(last_name), Some(email)) => Some(Owner { name: name.as_str(), last_name: last_name.as_str(), email }),
+                (Some(name), Some(last_name), Some(email)) => Some(Owner {
+                    name: name.as_str(),
+                    last_name: last_name.as_str(),
+                    email,
+                }),
                 _ => None,
             };
-            if let Err(flaw) = users.check_password(password, users.settings.password_min_length, owner) {
+            if let Err(flaw) =
+                users.check_password(password, users.settings.password_min_length, owner)
+            {
                 fields.refuse("password", flaw);
             }
-            if confirmation.as_ref().is_some_and(|given| given.as_ref().is_some_and(|given| !are_equal(given, password))) {
+            if confirmation.as_ref().is_some_and(|given| {
+                given
+                    .as_ref()
+                    .is_some_and(|given| !are_equal(given, password))
+            }) {
                 fields.refuse("confirmPassword", Flaw::PasswordMismatch);
             }
         }
@@ -113,11 +130,26 @@ pub(crate) async fn register(
     let user = new.into_user(now);
     let mut register = users.store.transaction();
     register.require_active_committee(user.committee_id)?;
-    register.new_user(&NewUser { user: user.clone(), password_hash })?;
+    register.new_user(&NewUser {
+        user: user.clone(),
+        password_hash,
+    })?;
     let to = Recipient::Mail(user.email.clone());
-    users.codes.issue(&mut register, CodeKind::Email, place_of(&user.email), Some(&user), to, now)?;
+    users.codes.issue(
+        &mut register,
+        CodeKind::Email,
+        place_of(&user.email),
+        Some(&user),
+        to,
+        now,
+    )?;
     match register.commit().await? {
-        Outcome::Done => told(Message::UserRegistered, Shown { user: Account::of(user, committee) }),
+        Outcome::Done => told(
+            Message::UserRegistered,
+            Shown {
+                user: Account::of(user, committee),
+            },
+        ),
         Outcome::Refused(Part::Committee) => Err(Refused::fields(vec![no_committee()]).into()),
         Outcome::Refused(_) => Err(Refused::fields(vec![email_taken()]).into()),
     }
@@ -126,6 +158,16 @@ pub(crate) async fn register(
 impl NewAccount {
     fn into_user(self, now: Instant) -> User {
         let id = UserId::new(chance::id(now));
-        User { phone: self.phone, ..User::new(id, self.name, self.last_name, self.email, self.committee_id, now) }
+        User {
+            phone: self.phone,
+            ..User::new(
+                id,
+                self.name,
+                self.last_name,
+                self.email,
+                self.committee_id,
+                now,
+            )
+        }
     }
 }

@@ -24,18 +24,45 @@ impl<S> FromFields<S> for Wish {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
         let method = fields.required("sendMethode", text);
         let email = fields.required("email", text);
-        Some(Self { method: method?, email: email? })
+        Some(Self {
+            method: method?,
+            email: email?,
+        })
     }
 }
 
 /// The same reads, writes and bytes whether anybody has the address or not.
-pub(crate) async fn request(State(users): State<Users>, Now(now): Now, Asked(wish): Asked<Wish>) -> Reply<Nothing> {
-    let (may_send, owner) =
-        tokio::join!(users.codes.may_send(CodeKind::Reset, wish.email.as_str(), now), users.store.email_owner(&wish.email));
-    let (may_send, owner) = (may_send?, owner?.map_or_else(|| UserId::in_path(""), |owner| owner.user_id));
-    let user = users.store.user(owner).await?.filter(|user| user.is_active && user.email == wish.email);
+pub(crate) async fn request(
+    State(users): State<Users>,
+    Now(now): Now,
+    Asked(wish): Asked<Wish>,
+) -> Reply<Nothing> {
+    let (may_send, owner) = tokio::join!(
+        users
+            .codes
+            .may_send(CodeKind::Reset, wish.email.as_str(), now),
+        users.store.email_owner(&wish.email)
+    );
+    let (may_send, owner) = (
+        may_send?,
+        owner?.map_or_else(|| UserId::in_path(""), |owner| owner.user_id),
+    );
+    let user = users
+        .store
+        .user(owner)
+        .await?
+        .filter(|user| user.is_active && user.email == wish.email);
     if let Some(places) = may_send {
-        let sent = users.codes.send(CodeKind::Reset, place_of(&wish.email), user.as_ref(), wish.method, now).await;
+        let sent = users
+            .codes
+            .send(
+                CodeKind::Reset,
+                place_of(&wish.email),
+                user.as_ref(),
+                wish.method,
+                now,
+            )
+            .await;
         users.codes.settle(places, sent).await?;
     }
     told(Message::ResetCodeSent, Nothing {})
@@ -53,29 +80,64 @@ impl<S> FromFields<S> for Reset {
         let code = fields.required("code", text);
         let password = fields.required("newPassword", secret);
         let confirmation = fields.required("confirmPassword", secret);
-        Some(Self { email: email?, code: code?, new: NewPassword { password: password?, confirmation: confirmation? } })
+        Some(Self {
+            email: email?,
+            code: code?,
+            new: NewPassword {
+                password: password?,
+                confirmation: confirmation?,
+            },
+        })
     }
 }
 
 /// The code comes first: who does not have it hears nothing of the password's rules, and a password
 /// that breaks them does not spend it.
-pub(crate) async fn reset(State(users): State<Users>, Now(now): Now, client: Client, Input(wish): Input<Reset>) -> Reply<Nothing> {
+pub(crate) async fn reset(
+    State(users): State<Users>,
+    Now(now): Now,
+    client: Client,
+    Input(wish): Input<Reset>,
+) -> Reply<Nothing> {
     let place = place_of(&wish.email);
-    let Some(Proved { code, reserved, .. }) = users.codes.prove(CodeKind::Reset, &[place], wish.code.as_str(), &client, now).await? else {
+    let Some(Proved { code, reserved, .. }) = users
+        .codes
+        .prove(CodeKind::Reset, &[place], wish.code.as_str(), &client, now)
+        .await?
+    else {
         return Err(Refusal::ResetCodeInvalid.into());
     };
     // Places that cannot be given back are free when their windows end.
-    let (replaced, _) = tokio::join!(replace(&users, &wish, &code, &client, now), users.store.give_back(reserved));
-    if replaced? { told(Message::PasswordChanged, Nothing {}) } else { Err(Refusal::ResetCodeInvalid.into()) }
+    let (replaced, _) = tokio::join!(
+        replace(&users, &wish, &code, &client, now),
+        users.store.give_back(reserved)
+    );
+    if replaced? {
+        told(Message::PasswordChanged, Nothing {})
+    } else {
+        Err(Refusal::ResetCodeInvalid.into())
+    }
 }
 
 /// The code is used up, the password changes, every session ends, and the owner is told: whether the
 /// code was still good for him.
-async fn replace(users: &Users, wish: &Reset, code: &Code, client: &Client, now: Instant) -> Result<bool, Failure> {
+async fn replace(
+    users: &Users,
+    wish: &Reset,
+    code: &Code,
+    client: &Client,
+    now: Instant,
+) -> Result<bool, Failure> {
     let mut new_hash = None;
     for _ in 0..crate::TRIES {
-        let (user, credentials) = tokio::join!(users.store.user(code.user_id), users.store.credentials(code.user_id));
-        let (Some(user), Some(credentials)) = (user?.filter(|user| user.is_active && user.email == wish.email), credentials?) else {
+        let (user, credentials) = tokio::join!(
+            users.store.user(code.user_id),
+            users.store.credentials(code.user_id)
+        );
+        let (Some(user), Some(credentials)) = (
+            user?.filter(|user| user.is_active && user.email == wish.email),
+            credentials?,
+        ) else {
             return Ok(false);
         };
         users.check_new_password(&user, &wish.new, None)?;
@@ -90,10 +152,21 @@ async fn replace(users: &Users, wish: &Reset, code: &Code, client: &Client, now:
             user.is_verified |= code.by_mail && users.mailbox_verifies();
         });
         let mut reset = users.store.transaction();
-        reset.use_code(CodeKind::Reset, place_of(&wish.email), code, &client.network, now)?;
+        reset.use_code(
+            CodeKind::Reset,
+            place_of(&wish.email),
+            code,
+            &client.network,
+            now,
+        )?;
         reset.change_password(user.user_id, &credentials.password_hash, new_hash)?;
         reset.change_user(&user, &after)?;
-        reset.send(&users.codes.post().tell(&user, News::PasswordChanged { at: now }, now)?)?;
+        reset.send(
+            &users
+                .codes
+                .post()
+                .tell(&user, News::PasswordChanged { at: now }, now)?,
+        )?;
         match reset.commit().await? {
             Outcome::Done => return Ok(true),
             Outcome::Refused(Part::Code) => return Ok(false),

@@ -26,22 +26,43 @@ pub(crate) enum View {
     Card(Card),
 }
 
-pub(crate) async fn show(State(users): State<Users>, person: SignedIn, Path(id): Path<UserId>) -> Reply<Shown> {
+pub(crate) async fn show(
+    State(users): State<Users>,
+    person: SignedIn,
+    Path(id): Path<UserId>,
+) -> Reply<Shown> {
     if id == person.user.user_id {
-        return shown(Shown { user: View::Account(Box::new(person.account())), version: None });
+        return shown(Shown {
+            user: View::Account(Box::new(person.account())),
+            version: None,
+        });
     }
     person.must_be_verified()?;
     let caller = person.user.standing();
-    let user = users.store.user(id).await?.filter(|user| caller.may(Right::ReadCards, user.user_id, user.committee_id));
+    let user = users
+        .store
+        .user(id)
+        .await?
+        .filter(|user| caller.may(Right::ReadCards, user.user_id, user.committee_id));
     let user = user.ok_or(Refusal::UserNotFound)?;
     let version = caller.may_edit(&user.standing()).then_some(user.version);
     if !caller.may(Right::ReadAccounts, user.user_id, user.committee_id) {
-        return shown(Shown { user: View::Card(user.into()), version });
+        return shown(Shown {
+            user: View::Card(user.into()),
+            version,
+        });
     }
     let committee = if user.committee_id == person.user.committee_id {
         person.committee
     } else {
-        users.store.committee(user.committee_id).await?.ok_or(Refusal::UserNotFound)?
+        users
+            .store
+            .committee(user.committee_id)
+            .await?
+            .ok_or(Refusal::UserNotFound)?
     };
-    shown(Shown { user: View::Account(Box::new(Account::of(user, committee))), version })
+    shown(Shown {
+        user: View::Account(Box::new(Account::of(user, committee))),
+        version,
+    })
 }

@@ -1,7 +1,9 @@
 //! `PUT /users/user-status/{userId}`: an administrator opens or closes an account.
 
 use axum::extract::State;
-use common::{Administrator, Fields, FromFields, Input, Message, Now, Path, Refusal, Reply, flag, told};
+use common::{
+    Administrator, Fields, FromFields, Input, Message, Now, Path, Refusal, Reply, flag, told,
+};
 use domain::{
     UserId,
     audit::{Action, AuditEntry},
@@ -18,7 +20,9 @@ pub(crate) struct Wish {
 
 impl<S> FromFields<S> for Wish {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        Some(Self { is_active: fields.required("isActive", flag)? })
+        Some(Self {
+            is_active: fields.required("isActive", flag)?,
+        })
     }
 }
 
@@ -41,7 +45,14 @@ pub(crate) async fn set_status(
             change.change_user(&before, &after)?;
             change.follow_admins(&before, &after)?;
             let actor = admin.0.user.user_id;
-            change.note(&AuditEntry::of_user(chance::id(now), actor, Action::UserStatusChanged, &before, &after, now))?;
+            change.note(&AuditEntry::of_user(
+                chance::id(now),
+                actor,
+                Action::UserStatusChanged,
+                &before,
+                &after,
+                now,
+            ))?;
         }
         match change.commit().await? {
             Outcome::Done => {

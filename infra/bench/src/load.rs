@@ -45,7 +45,10 @@ impl Client {
         connector.set_nodelay(true);
         let mut builder = legacy::Client::builder(TokioExecutor::new());
         // A connection that is cut is seen, and not made good in silence.
-        builder.retry_canceled_requests(false).pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
+        builder
+            .retry_canceled_requests(false)
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE);
         Self(builder.build(connector))
     }
 
@@ -56,12 +59,27 @@ impl Client {
     pub async fn send(&self, request: Request<Full<Bytes>>) -> Result<Answer, Trouble> {
         let start = Instant::now();
         let answered = async {
-            let answer = self.0.request(request).await.map_err(|error| cause(&error))?;
+            let answer = self
+                .0
+                .request(request)
+                .await
+                .map_err(|error| cause(&error))?;
             let status = answer.status();
-            let body = answer.into_body().collect().await.map_err(|error| cause(&error))?.to_bytes();
-            Ok(Answer { status, body, took: start.elapsed() })
+            let body = answer
+                .into_body()
+                .collect()
+                .await
+                .map_err(|error| cause(&error))?
+                .to_bytes();
+            Ok(Answer {
+                status,
+                body,
+                took: start.elapsed(),
+            })
         };
-        timeout(PATIENCE, answered).await.map_err(|_| Trouble::new("no answer came in ten seconds"))?
+        timeout(PATIENCE, answered)
+            .await
+            .map_err(|_| Trouble::new("no answer came in ten seconds"))?
     }
 }
 
@@ -78,8 +96,16 @@ fn cause(error: &dyn Error) -> Trouble {
 ///
 /// # Errors
 /// When `method`, `path` or `token` are malformed.
-pub fn request(address: SocketAddr, method: &str, path: &str, token: &str, body: &str) -> Result<Request<Full<Bytes>>, Trouble> {
-    let mut request = Request::builder().method(method).uri(format!("http://{address}{path}"));
+pub fn request(
+    address: SocketAddr,
+    method: &str,
+    path: &str,
+    token: &str,
+    body: &str,
+) -> Result<Request<Full<Bytes>>, Trouble> {
+    let mut request = Request::builder()
+        .method(method)
+        .uri(format!("http://{address}{path}"));
     if !token.is_empty() {
         request = request.header(header::AUTHORIZATION, token);
     }
@@ -90,7 +116,10 @@ pub fn request(address: SocketAddr, method: &str, path: &str, token: &str, body:
 pub fn percentile(durations: &[Duration], percent: usize) -> Duration {
     let mut sorted = durations.to_vec();
     sorted.sort_unstable();
-    sorted.get(sorted.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default()
+    sorted
+        .get(sorted.len().saturating_sub(1) * percent / 100)
+        .copied()
+        .unwrap_or_default()
 }
 
 /// `duration` in milliseconds.

@@ -35,27 +35,63 @@ async fn main() -> Result<(), Trouble> {
 }
 
 async fn listen() -> Result<TcpListener, Trouble> {
-    TcpListener::bind("127.0.0.1:0").await.map_err(|error| Trouble::new(error.to_string()))
+    TcpListener::bind("127.0.0.1:0")
+        .await
+        .map_err(|error| Trouble::new(error.to_string()))
 }
 
 async fn report(what: &str, hello: SocketAddr, cloud: &Cloud) -> Result<(), Trouble> {
     let mut settings = LocalSettings::default();
-    settings.with_new_keys().find(cloud).set("RATE_LIMIT", "4000000000");
+    settings
+        .with_new_keys()
+        .find(cloud)
+        .set("RATE_LIMIT", "4000000000");
     let setup = settings.setup(Clock::default())?;
     home::found(&setup, EMAIL, &PASSWORD.into()).await?;
     let edge = house(&setup)?;
     let listener = listen().await?;
-    let ours = listener.local_addr().map_err(|error| Trouble::new(error.to_string()))?;
+    let ours = listener
+        .local_addr()
+        .map_err(|error| Trouble::new(error.to_string()))?;
     tokio::spawn(front::serve(listener, edge.clone(), None));
 
     let credentials = json!({ "email": EMAIL, "password": PASSWORD }).to_string();
     let signed_in = answer(&edge, "POST", "/api/v1/auth/login", "", &credentials).await?;
-    let token = signed_in.headers().get(header::AUTHORIZATION).and_then(|token| token.to_str().ok()).unwrap_or_default().to_owned();
+    let token = signed_in
+        .headers()
+        .get(header::AUTHORIZATION)
+        .and_then(|token| token.to_str().ok())
+        .unwrap_or_default()
+        .to_owned();
     enumeration::report(&setup, &edge).await?;
     let targets = [
-        Target { name: "hello (bare axum)", address: hello, method: "GET", path: "/", token: "", body: "", requests: 2000 },
-        Target { name: "GET /health", address: ours, method: "GET", path: "/api/v1/health", token: "", body: "", requests: 2000 },
-        Target { name: "404", address: ours, method: "GET", path: "/api/v1/nowhere", token: "", body: "", requests: 1000 },
+        Target {
+            name: "hello (bare axum)",
+            address: hello,
+            method: "GET",
+            path: "/",
+            token: "",
+            body: "",
+            requests: 2000,
+        },
+        Target {
+            name: "GET /health",
+            address: ours,
+            method: "GET",
+            path: "/api/v1/health",
+            token: "",
+            body: "",
+            requests: 2000,
+        },
+        Target {
+            name: "404",
+            address: ours,
+            method: "GET",
+            path: "/api/v1/nowhere",
+            token: "",
+            body: "",
+            requests: 1000,
+        },
         Target {
             name: "GET /auth/check",
             address: ours,
@@ -83,16 +119,30 @@ async fn report(what: &str, hello: SocketAddr, cloud: &Cloud) -> Result<(), Trou
     }
 
     say(&format!("\n{what}, 8 clients\n"));
-    say("| request | p50 ms | p99 ms | requests/s | p50 ÷ hello | alone p50 ms | round trips | reads | writes |");
+    say(
+        "| request | p50 ms | p99 ms | requests/s | p50 ÷ hello | alone p50 ms | round trips | reads | writes |",
+    );
     say("|---|---|---|---|---|---|---|---|---|");
-    let floor = figures.first().map_or(Duration::ZERO, |hello| hello.percentile(50));
+    let floor = figures
+        .first()
+        .map_or(Duration::ZERO, |hello| hello.percentile(50));
     for (target, figures) in targets.iter().zip(&figures) {
         let spent = match target.address == ours {
-            true => answer(&edge, target.method, target.path, target.token, target.body).await?.extensions().get::<Spent>().copied(),
+            true => answer(&edge, target.method, target.path, target.token, target.body)
+                .await?
+                .extensions()
+                .get::<Spent>()
+                .copied(),
             false => None,
         };
-        let spent = spent.map_or("- | - | -".to_owned(), |Spent(cost)| format!("{} | {} | {}", cost.round_trips, cost.reads, cost.writes));
-        let (p50, p99, alone) = (figures.percentile(50), figures.percentile(99), figures.alone());
+        let spent = spent.map_or("- | - | -".to_owned(), |Spent(cost)| {
+            format!("{} | {} | {}", cost.round_trips, cost.reads, cost.writes)
+        });
+        let (p50, p99, alone) = (
+            figures.percentile(50),
+            figures.percentile(99),
+            figures.alone(),
+        );
         let ratio = p50.as_secs_f64() / floor.as_secs_f64();
         say(&format!(
             "| {} | {:.2} | {:.2} | {:.0} | {ratio:.1} | {:.2} | {spent} |",
@@ -107,9 +157,17 @@ async fn report(what: &str, hello: SocketAddr, cloud: &Cloud) -> Result<(), Trou
 }
 
 /// One request without a network, for its cost.
-async fn answer(edge: &Edge, method: &str, path: &str, token: &str, body: &str) -> Result<http::Response<Bytes>, Trouble> {
+async fn answer(
+    edge: &Edge,
+    method: &str,
+    path: &str,
+    token: &str,
+    body: &str,
+) -> Result<http::Response<Bytes>, Trouble> {
     let request = request(method, path, token, body)?;
-    let answer = edge.answer(request, std::net::Ipv4Addr::LOCALHOST.into()).await;
+    let answer = edge
+        .answer(request, std::net::Ipv4Addr::LOCALHOST.into())
+        .await;
     let body: Value = serde_json::from_slice(answer.body()).unwrap_or_default();
     if answer.status().is_server_error() {
         return Err(Trouble::new(format!("{path} answered {body}")));
@@ -122,5 +180,7 @@ fn request(method: &str, path: &str, token: &str, body: &str) -> Result<Request<
     if !token.is_empty() {
         request = request.header(header::AUTHORIZATION, token);
     }
-    request.body(Bytes::from(body.to_owned())).map_err(|error| Trouble::new(error.to_string()))
+    request
+        .body(Bytes::from(body.to_owned()))
+        .map_err(|error| Trouble::new(error.to_string()))
 }

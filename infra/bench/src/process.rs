@@ -28,12 +28,19 @@ impl Process {
     /// # Errors
     /// When there is no such process, or this is not Linux.
     pub fn memory(&self) -> Result<Memory, Trouble> {
-        let status = fs::read_to_string(self.0.join("status")).map_err(|error| self.unknown(&error))?;
+        let status =
+            fs::read_to_string(self.0.join("status")).map_err(|error| self.unknown(&error))?;
         let megabytes = |name: &str| {
-            let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix(name))
+                .unwrap_or_default();
             line.trim().trim_end_matches(" kB").parse().unwrap_or(0.0) * 1024.0 / 1e6
         };
-        Ok(Memory { resident: megabytes("VmRSS:"), peak: megabytes("VmHWM:") })
+        Ok(Memory {
+            resident: megabytes("VmRSS:"),
+            peak: megabytes("VmHWM:"),
+        })
     }
 
     /// How many files and connections it has open.
@@ -41,7 +48,9 @@ impl Process {
     /// # Errors
     /// When there is no such process, or this is not Linux.
     pub fn open_files(&self) -> Result<usize, Trouble> {
-        Ok(fs::read_dir(self.0.join("fd")).map_err(|error| self.unknown(&error))?.count())
+        Ok(fs::read_dir(self.0.join("fd"))
+            .map_err(|error| self.unknown(&error))?
+            .count())
     }
 
     fn unknown(&self, error: &std::io::Error) -> Trouble {

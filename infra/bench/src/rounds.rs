@@ -52,7 +52,15 @@ impl Figures {
 
 /// One round of `target`: eight clients together, then one alone with a tenth as many requests.
 pub(crate) async fn run(target: &Target<'_>, figures: &mut Figures) -> Result<(), Trouble> {
-    let request = || request(target.address, target.method, target.path, target.token, target.body);
+    let request = || {
+        request(
+            target.address,
+            target.method,
+            target.path,
+            target.token,
+            target.body,
+        )
+    };
     let start = Instant::now();
     let clients: Vec<_> = (0..CLIENTS)
         .map(|number| {
@@ -64,16 +72,30 @@ pub(crate) async fn run(target: &Target<'_>, figures: &mut Figures) -> Result<()
         figures.together.extend(client.await.map_err(trouble)??);
     }
     figures.took += start.elapsed();
-    figures.alone.extend(repeat(&Client::new(CLIENTS), request()?, (target.requests / 10).max(4)).await?);
+    figures.alone.extend(
+        repeat(
+            &Client::new(CLIENTS),
+            request()?,
+            (target.requests / 10).max(4),
+        )
+        .await?,
+    );
     Ok(())
 }
 
-async fn repeat(client: &Client, request: Request<Full<Bytes>>, requests: usize) -> Result<Vec<Duration>, Trouble> {
+async fn repeat(
+    client: &Client,
+    request: Request<Full<Bytes>>,
+    requests: usize,
+) -> Result<Vec<Duration>, Trouble> {
     let mut durations = Vec::with_capacity(requests);
     for _ in 0..requests {
         let answer = client.send(request.clone()).await?;
         if answer.status.is_server_error() || answer.status == StatusCode::TOO_MANY_REQUESTS {
-            return Err(Trouble::new(format!("a request was answered with {}", answer.status)));
+            return Err(Trouble::new(format!(
+                "a request was answered with {}",
+                answer.status
+            )));
         }
         durations.push(answer.took);
     }

@@ -5,7 +5,9 @@ use axum::{
     extract::{FromRequest, Request},
     response::IntoResponse,
 };
-use common::{Failure, Fields, FromFields, Input, flag, integer, phone, secret, text, text_or_empty};
+use common::{
+    Failure, Fields, FromFields, Input, flag, integer, phone, secret, text, text_or_empty,
+};
 use domain::{Email, Instant, Line, Price};
 use futures_util::FutureExt;
 use serde_json::Value;
@@ -32,20 +34,42 @@ impl FromFields<()> for Everything {
         let word = fields.optional("s", secret);
         let maybe = fields.optional("m", text_or_empty::<Line<9>>);
         let number = phone(fields);
-        assert!(whole.flatten().is_none_or(|number| (1..=100).contains(&number)));
-        price.and(line).and(objects).and(texts).and(whole).and(at).and(word).and(maybe).and(number).map(|_| Self)
+        assert!(
+            whole
+                .flatten()
+                .is_none_or(|number| (1..=100).contains(&number))
+        );
+        price
+            .and(line)
+            .and(objects)
+            .and(texts)
+            .and(whole)
+            .and(at)
+            .and(word)
+            .and(maybe)
+            .and(number)
+            .map(|_| Self)
     }
 }
 
 pub(crate) fn run(input: &[u8]) {
-    let request = Request::builder().header("content-type", "application/json").body(Body::from(input.to_vec()));
-    let read = Input::<Everything>::from_request(request.expect("a request"), &()).now_or_never().expect("nothing is waited for");
+    let request = Request::builder()
+        .header("content-type", "application/json")
+        .body(Body::from(input.to_vec()));
+    let read = Input::<Everything>::from_request(request.expect("a request"), &())
+        .now_or_never()
+        .expect("nothing is waited for");
     let code = read.err().map(code_of);
     let is_invalid = code.as_deref() == Some("INVALID_JSON_MESSAGE");
     if input.len() > <Everything as FromFields<()>>::MAX_BYTES {
         assert_eq!(code.as_deref(), Some("PAYLOAD_TOO_LARGE_MESSAGE"));
     } else if let Some(is_object) = is_strict_object(input) {
-        assert_eq!(is_invalid, !is_object, "{code:?} for {:?}", String::from_utf8_lossy(input));
+        assert_eq!(
+            is_invalid,
+            !is_object,
+            "{code:?} for {:?}",
+            String::from_utf8_lossy(input)
+        );
     }
 }
 
@@ -54,7 +78,13 @@ fn code_of(failure: Failure) -> String {
     assert!(matches!(failure, Failure::Refused(_)), "{failure:?}");
     let response = failure.into_response();
     assert!(response.status().is_client_error());
-    let body = to_bytes(response.into_body(), usize::MAX).now_or_never().expect("it is in memory").expect("it is whole");
+    let body = to_bytes(response.into_body(), usize::MAX)
+        .now_or_never()
+        .expect("it is in memory")
+        .expect("it is whole");
     let told: Value = serde_json::from_slice(&body).expect("the envelope is JSON");
-    told["message"]["RESPONSE_CODE"].as_str().expect("a refusal has a code").to_owned()
+    told["message"]["RESPONSE_CODE"]
+        .as_str()
+        .expect("a refusal has a code")
+        .to_owned()
 }

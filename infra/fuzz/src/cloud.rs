@@ -76,16 +76,22 @@ impl Cloud {
             let text = String::from_utf8_lossy(&read[..head]).into_owned();
             let header = |name: &str| {
                 let lines = text.lines().filter_map(|line| line.split_once(':'));
-                lines.into_iter().find(|(named, _)| named.eq_ignore_ascii_case(name)).map(|(_, value)| value.trim().to_owned())
+                lines
+                    .into_iter()
+                    .find(|(named, _)| named.eq_ignore_ascii_case(name))
+                    .map(|(_, value)| value.trim().to_owned())
             };
-            let length = header("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+            let length = header("content-length")
+                .and_then(|length| length.parse().ok())
+                .unwrap_or(0);
             while read.len() < head + length {
                 if stream.read_buf(&mut read).await? == 0 {
                     return Ok(());
                 }
             }
             let body: Vec<u8> = read.drain(..head + length).skip(head).collect();
-            let target = header("x-amz-target").and_then(|target| target.strip_prefix("DynamoDB_20120810.").map(str::to_owned));
+            let target = header("x-amz-target")
+                .and_then(|target| target.strip_prefix("DynamoDB_20120810.").map(str::to_owned));
             let said = match target {
                 Some(operation) => match self.inner().tables(&operation, &serde_json::from_slice(&body)?) {
                     Some(answer) => whole("200 OK", answer.to_string().as_bytes()),
@@ -106,10 +112,15 @@ impl Cloud {
             return answer;
         }
         let data = match head.contains("/list_domains") {
-            true => json!({ "main_domain": "example.org", "addon_domains": [], "parked_domains": [], "sub_domains": ["a.example.org"] }),
+            true => {
+                json!({ "main_domain": "example.org", "addon_domains": [], "parked_domains": [], "sub_domains": ["a.example.org"] })
+            }
             false => json!([{ "database": "halqa", "disk_usage": 1, "users": ["halqa"] }]),
         };
-        whole("200 OK", json!({ "status": 1, "data": data }).to_string().as_bytes())
+        whole(
+            "200 OK",
+            json!({ "status": 1, "data": data }).to_string().as_bytes(),
+        )
     }
 
     fn bucket(&self, head: &str, body: Vec<u8>) -> Vec<u8> {
@@ -124,7 +135,15 @@ impl Cloud {
 
 /// A whole answer over HTTP.
 pub(crate) fn whole(status: &str, body: &[u8]) -> Vec<u8> {
-    [format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n", body.len()).as_bytes(), body].concat()
+    [
+        format!(
+            "HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        )
+        .as_bytes(),
+        body,
+    ]
+    .concat()
 }
 
 fn text(value: &Value) -> String {
@@ -132,7 +151,11 @@ fn text(value: &Value) -> String {
 }
 
 fn place(table: &Value, key: &Value) -> Place {
-    [table.as_str().unwrap_or_default().to_owned(), text(&key["pk"]), text(&key["sk"])]
+    [
+        table.as_str().unwrap_or_default().to_owned(),
+        text(&key["pk"]),
+        text(&key["sk"]),
+    ]
 }
 
 impl Inner {
@@ -140,20 +163,26 @@ impl Inner {
     fn tables(&mut self, operation: &str, asked: &Value) -> Option<Value> {
         let table = &asked["TableName"];
         Some(match operation {
-            "GetItem" => self.items.get(&place(table, &asked["Key"])).map_or_else(|| json!({}), |item| json!({ "Item": item })),
+            "GetItem" => self
+                .items
+                .get(&place(table, &asked["Key"]))
+                .map_or_else(|| json!({}), |item| json!({ "Item": item })),
             "BatchGetItem" => {
                 let tables = asked["RequestItems"].as_object().into_iter().flatten();
                 let items = |name: &String, wanted: &Value| {
                     let table = json!(name);
                     let keys = wanted["Keys"].as_array().into_iter().flatten();
-                    keys.filter_map(|key| self.items.get(&place(&table, key)).cloned()).collect::<Vec<_>>()
+                    keys.filter_map(|key| self.items.get(&place(&table, key)).cloned())
+                        .collect::<Vec<_>>()
                 };
                 json!({ "Responses": tables.map(|(name, wanted)| (name.clone(), json!(items(name, wanted)))).collect::<serde_json::Map<_, _>>() })
             }
             "Query" if asked["IndexName"].is_null() => {
                 let value = |name: &str| text(&asked["ExpressionAttributeValues"][name]);
                 let (partition, prefix) = (value(":pk"), value(":prefix"));
-                let items = self.items.iter().filter(|([of, pk, sk], _)| *table == **of && *pk == partition && sk.starts_with(&prefix));
+                let items = self.items.iter().filter(|([of, pk, sk], _)| {
+                    *table == **of && *pk == partition && sk.starts_with(&prefix)
+                });
                 json!({ "Items": items.map(|(_, item)| item).collect::<Vec<_>>() })
             }
             "Query" => json!({ "Items": [] }),
@@ -161,7 +190,9 @@ impl Inner {
             "UpdateItem" => {
                 let before = self.items.get(&place(table, &asked["Key"]));
                 if before.is_none()
-                    && asked["ConditionExpression"].as_str().is_some_and(|condition| condition.contains("attribute_exists("))
+                    && asked["ConditionExpression"]
+                        .as_str()
+                        .is_some_and(|condition| condition.contains("attribute_exists("))
                 {
                     return None;
                 }
@@ -172,7 +203,12 @@ impl Inner {
             }
             "PutItem" => self.keep(table, &asked["Item"]),
             "TransactWriteItems" => {
-                for put in asked["TransactItems"].as_array().into_iter().flatten().map(|part| &part["Put"]) {
+                for put in asked["TransactItems"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .map(|part| &part["Put"])
+                {
                     self.keep(&put["TableName"], &put["Item"]);
                 }
                 json!({})

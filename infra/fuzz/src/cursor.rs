@@ -11,25 +11,45 @@ use crate::text;
 const LIST: &str = "GET /courses/search-all";
 
 pub(crate) fn run(input: &[u8]) {
-    let key: NamedKey = "k:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=".parse().expect("a key");
+    let key: NamedKey = "k:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE="
+        .parse()
+        .expect("a key");
     let sealer = Sealer::new(vec![key]).expect("there is a key");
-    let (cursors, now) = (Cursors::new(sealer.clone()), Instant::from_unix_milliseconds(1_800_000_000_000));
+    let (cursors, now) = (
+        Cursors::new(sealer.clone()),
+        Instant::from_unix_milliseconds(1_800_000_000_000),
+    );
 
     // What is sealed by us, whatever it is, is read as it was sealed, here alone, or refused.
     if let Some(plain) = input.strip_prefix(b"!") {
-        let cursor = sealer.seal(plain, &format!("cursor {LIST}")).expect("it is short");
+        let cursor = sealer
+            .seal(plain, &format!("cursor {LIST}"))
+            .expect("it is short");
         assert!(cursors.read(&cursor, "GET /courses", now).is_err());
         match cursors.read(&cursor, LIST, now) {
-            Ok(position) => assert!(cursor.len() <= 512 && plain.len() >= 8 && position.as_bytes() == &plain[8..]),
+            Ok(position) => assert!(
+                cursor.len() <= 512 && plain.len() >= 8 && position.as_bytes() == &plain[8..]
+            ),
             Err(failure) => assert!(matches!(failure, Failure::Refused(_))),
         }
         return;
     }
     let Some(written) = text(input) else { return };
-    assert!(matches!(cursors.read(written, LIST, now), Err(Failure::Refused(_))), "nobody sealed {written:?}");
-    assert_eq!(sealer.is_mac(written, "code", b"data"), written == sealer.mac("code", b"data"));
-    let Ok(request) = Request::get(format!("/?{written}")).body(()) else { return };
-    match Paging::from_request_parts(&mut request.into_parts().0, &()).now_or_never().expect("nothing is waited for") {
+    assert!(
+        matches!(cursors.read(written, LIST, now), Err(Failure::Refused(_))),
+        "nobody sealed {written:?}"
+    );
+    assert_eq!(
+        sealer.is_mac(written, "code", b"data"),
+        written == sealer.mac("code", b"data")
+    );
+    let Ok(request) = Request::get(format!("/?{written}")).body(()) else {
+        return;
+    };
+    match Paging::from_request_parts(&mut request.into_parts().0, &())
+        .now_or_never()
+        .expect("nothing is waited for")
+    {
         Ok(paging) => assert!((1..=100).contains(&paging.limit)),
         Err(failure) => assert!(matches!(failure, Failure::Refused(_))),
     }

@@ -13,19 +13,44 @@ use crate::{stage::STAGE, text};
 pub(crate) fn run(input: &[u8]) {
     if input.starts_with(b"{") {
         let Some(event) = text(input) else { return };
-        let Some(answer) = STAGE.answer(event) else { return };
+        let Some(answer) = STAGE.answer(event) else {
+            return;
+        };
         return is_whole(&answer);
     }
-    let Some(request) = Request::read(input) else { return };
-    let Some(answer) = STAGE.answer(&request.event().to_string()) else { return };
+    let Some(request) = Request::read(input) else {
+        return;
+    };
+    let Some(answer) = STAGE.answer(&request.event().to_string()) else {
+        return;
+    };
     is_whole(&answer);
-    let is_anybodys = ["/health", "/committees", "/auth", "/users", "/otp", "/files/public"];
+    let is_anybodys = [
+        "/health",
+        "/committees",
+        "/auth",
+        "/users",
+        "/otp",
+        "/files/public",
+    ];
     let path = request.target.strip_prefix("/api/v1").unwrap_or_default();
-    let is_stranger = !request.headers.iter().any(|(_, value)| STAGE.is_signed_in(value));
+    let is_stranger = !request
+        .headers
+        .iter()
+        .any(|(_, value)| STAGE.is_signed_in(value));
     let does_something = (200..300).contains(&answer.status_code) && request.method != "OPTIONS";
-    if is_stranger && does_something && !request.target.starts_with("/media/") && !request.target.starts_with("/health") {
-        let lies_open = is_anybodys.iter().any(|start| path.starts_with(start)) || request.target.starts_with("/api/dev");
-        assert!(lies_open, "a stranger got {} for {} {}", answer.status_code, request.method, request.target);
+    if is_stranger
+        && does_something
+        && !request.target.starts_with("/media/")
+        && !request.target.starts_with("/health")
+    {
+        let lies_open = is_anybodys.iter().any(|start| path.starts_with(start))
+            || request.target.starts_with("/api/dev");
+        assert!(
+            lies_open,
+            "a stranger got {} for {} {}",
+            answer.status_code, request.method, request.target
+        );
     }
 }
 
@@ -44,15 +69,26 @@ impl<'a> Request<'a> {
         let mut lines = text(head)?.split('\n');
         let (method, target) = lines.next()?.split_once(' ')?;
         let headers = lines.filter_map(|line| line.split_once(": ")).collect();
-        Some(Self { method, target, headers, body })
+        Some(Self {
+            method,
+            target,
+            headers,
+            body,
+        })
     }
 
     pub(crate) fn event(&self) -> Value {
         let (path, query) = self.target.split_once('?').unwrap_or((self.target, ""));
-        let (body, is_encoded) = text(self.body).map_or_else(|| (BASE64.encode(self.body), true), |body| (body.to_owned(), false));
+        let (body, is_encoded) = text(self.body).map_or_else(
+            || (BASE64.encode(self.body), true),
+            |body| (body.to_owned(), false),
+        );
         // Of two with one name the last counts, as in an object of the gateway's.
-        let headers: serde_json::Map<String, Value> =
-            self.headers.iter().map(|(name, value)| (name.to_ascii_lowercase(), Value::from(*value))).collect();
+        let headers: serde_json::Map<String, Value> = self
+            .headers
+            .iter()
+            .map(|(name, value)| (name.to_ascii_lowercase(), Value::from(*value)))
+            .collect();
         json!({
             "rawPath": path, "rawQueryString": query, "headers": headers, "body": body, "isBase64Encoded": is_encoded,
             "requestContext": { "http": { "method": self.method, "sourceIp": "203.0.113.7" } },
@@ -64,16 +100,33 @@ impl<'a> Request<'a> {
 pub(crate) fn is_whole(answer: &Answer) {
     let status = answer.status_code;
     assert!((200..500).contains(&status), "{answer:?}");
-    assert!(answer.body.len() < 6_000_000 && (answer.headers.contains_key("x-request-id") || status == 400), "{answer:?}");
-    if answer.headers.get("content-type").is_none_or(|kind| !kind.starts_with("application/json")) || answer.body.is_empty() {
+    assert!(
+        answer.body.len() < 6_000_000
+            && (answer.headers.contains_key("x-request-id") || status == 400),
+        "{answer:?}"
+    );
+    if answer
+        .headers
+        .get("content-type")
+        .is_none_or(|kind| !kind.starts_with("application/json"))
+        || answer.body.is_empty()
+    {
         return;
     }
     let told: Value = serde_json::from_str(&answer.body).expect("the body is JSON");
     assert_eq!(told["code"], status, "{}", answer.body);
     if status >= 400 {
-        let code = told["message"]["RESPONSE_CODE"].as_str().expect("a refusal has a code");
-        assert!(Refusal::ALL.iter().any(|refusal| refusal.code() == code), "{code}");
+        let code = told["message"]["RESPONSE_CODE"]
+            .as_str()
+            .expect("a refusal has a code");
+        assert!(
+            Refusal::ALL.iter().any(|refusal| refusal.code() == code),
+            "{code}"
+        );
     } else if let Some(code) = told["message"]["RESPONSE_CODE"].as_str() {
-        assert!(Message::ALL.iter().any(|message| message.code() == code), "{code}");
+        assert!(
+            Message::ALL.iter().any(|message| message.code() == code),
+            "{code}"
+        );
     }
 }

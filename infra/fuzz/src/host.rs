@@ -16,13 +16,22 @@ pub(crate) fn run(input: &[u8]) {
         assert!(!label.as_str().contains('.') && label.as_str() != "www");
         assert_eq!(label.as_str().parse().as_ref(), Ok(label));
         let (shown, known) = idna::domain_to_unicode(label.as_str());
-        assert!(known.is_ok() && shown.parse().as_ref() == Ok(label), "{written:?} is shown as {shown:?}");
+        assert!(
+            known.is_ok() && shown.parse().as_ref() == Ok(label),
+            "{written:?} is shown as {shown:?}"
+        );
         let root: RootDomain = "example.org".parse().expect("a domain");
         assert!(Subdomain::new(label, &root).is_ok_and(|whole| whole.fqdn.len() <= 253));
     }
     if let Ok(root) = &root {
         is_host(root.as_str(), 253);
-        assert!(label.is_err() && root.as_str().split('.').all(|label| (1..=63).contains(&label.len())));
+        assert!(
+            label.is_err()
+                && root
+                    .as_str()
+                    .split('.')
+                    .all(|label| (1..=63).contains(&label.len()))
+        );
         assert_eq!(root.as_str().parse().as_ref(), Ok(root));
         let label: Label = "a".parse().expect("a label");
         if let Ok(whole) = Subdomain::new(&label, root) {
@@ -31,13 +40,26 @@ pub(crate) fn run(input: &[u8]) {
     }
     if let Ok(email) = written.parse::<Email>() {
         let address = email.as_str();
-        assert!(address.len() <= 254 && address.bytes().all(|byte| byte.is_ascii_graphic()), "{address:?}");
-        assert!(!address.contains([',', ';', '<', '>', '"', '\\', '(', ')', '[', ']', ':']) && address.matches('@').count() == 1);
+        assert!(
+            address.len() <= 254 && address.bytes().all(|byte| byte.is_ascii_graphic()),
+            "{address:?}"
+        );
+        assert!(
+            !address.contains([',', ';', '<', '>', '"', '\\', '(', ')', '[', ']', ':'])
+                && address.matches('@').count() == 1
+        );
         assert_eq!(address.parse(), Ok(email.clone()), "{address:?}");
     }
 }
 
 fn is_host(name: &str, longest: usize) {
-    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
-    assert!(name.len() <= longest && name.bytes().all(plain) && !name.starts_with('-') && !name.ends_with('-'), "{name:?}");
+    let plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
+    assert!(
+        name.len() <= longest
+            && name.bytes().all(plain)
+            && !name.starts_with('-')
+            && !name.ends_with('-'),
+        "{name:?}"
+    );
 }

@@ -10,13 +10,22 @@ pub(crate) fn is_strict_object(body: &[u8]) -> Option<bool> {
     if body.is_empty() {
         return Some(true);
     }
-    let Ok(text) = std::str::from_utf8(body) else { return Some(false) };
-    let mut reader = Reader { rest: text, is_unsure: false };
+    let Ok(text) = std::str::from_utf8(body) else {
+        return Some(false);
+    };
+    let mut reader = Reader {
+        rest: text,
+        is_unsure: false,
+    };
     reader.space();
     let is_object = reader.rest.starts_with('{') && reader.value(1).is_some();
     reader.space();
     let is_whole = is_object && reader.rest.is_empty();
-    if is_whole && reader.is_unsure { None } else { Some(is_whole) }
+    if is_whole && reader.is_unsure {
+        None
+    } else {
+        Some(is_whole)
+    }
 }
 
 struct Reader<'a> {
@@ -116,7 +125,10 @@ impl Reader<'_> {
             'u' => {
                 let digits = self.rest.get(..4)?;
                 self.rest = &self.rest[4..];
-                digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u16::from_str_radix(digits, 16).ok())??
+                digits
+                    .bytes()
+                    .all(|byte| byte.is_ascii_hexdigit())
+                    .then(|| u16::from_str_radix(digits, 16).ok())??
             }
             _ => return None,
         })
@@ -143,7 +155,10 @@ impl Reader<'_> {
     }
 
     fn digits(&mut self) -> Option<String> {
-        let end = self.rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find(|letter: char| !letter.is_ascii_digit())
+            .unwrap_or(self.rest.len());
         let (digits, rest) = self.rest.split_at(end);
         self.rest = rest;
         (!digits.is_empty()).then(|| digits.to_owned())

@@ -1,7 +1,11 @@
 //! Every parser that meets strangers, fed by libFuzzer: it keeps what reaches a branch that nothing has reached
 //! before, and changes that. One program for all targets; `FUZZ_TARGET` names the one that runs.
 #![no_main]
-#![expect(clippy::expect_used, clippy::panic, reason = "a finding ends the program, and so does a stage that cannot be set")]
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a finding ends the program, and so does a stage that cannot be set"
+)]
 
 mod avatar;
 mod body;
@@ -42,10 +46,17 @@ const TARGETS: [(&str, Run); 13] = [
 ];
 
 static TARGET: LazyLock<Run> = LazyLock::new(|| {
-    #[expect(clippy::disallowed_methods, reason = "libFuzzer reads the arguments, so the target's name stands in the environment")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "libFuzzer reads the arguments, so the target's name stands in the environment"
+    )]
     let name = std::env::var("FUZZ_TARGET").unwrap_or_default();
     let names = TARGETS.map(|(name, _)| name).join(" ");
-    TARGETS.iter().find(|(target, _)| *target == name).unwrap_or_else(|| panic!("FUZZ_TARGET is one of {names}")).1
+    TARGETS
+        .iter()
+        .find(|(target, _)| *target == name)
+        .unwrap_or_else(|| panic!("FUZZ_TARGET is one of {names}"))
+        .1
 });
 
 libfuzzer_sys::fuzz_target!(

@@ -24,15 +24,26 @@ pub(crate) fn run(input: &[u8]) {
     // A template, and below it a line `name=value` for each value.
     let mut lines = written.split('\n');
     let template = lines.next().unwrap_or_default();
-    let values: BTreeMap<String, String> =
-        lines.filter_map(|line| line.split_once('=')).map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    let values: BTreeMap<String, String> = lines
+        .filter_map(|line| line.split_once('='))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
     filled_once(template, &values);
 }
 
 fn packed(written: &str) {
     let (measured, parts) = (measure(written), parts(written));
-    let is_gsm = written.chars().all(|letter| DEFAULT.contains(letter) || EXTENSION.contains(letter));
-    assert_eq!(measured.encoding, if is_gsm { Encoding::Gsm7 } else { Encoding::Ucs2 });
+    let is_gsm = written
+        .chars()
+        .all(|letter| DEFAULT.contains(letter) || EXTENSION.contains(letter));
+    assert_eq!(
+        measured.encoding,
+        if is_gsm {
+            Encoding::Gsm7
+        } else {
+            Encoding::Ucs2
+        }
+    );
     let taken = |letter: char| match measured.encoding {
         Encoding::Gsm7 => 1 + usize::from(EXTENSION.contains(letter)),
         Encoding::Ucs2 => letter.len_utf16(),
@@ -47,9 +58,16 @@ fn packed(written: &str) {
             assert!(length(written) > single);
             for pair in parts.windows(2) {
                 let next = pair[1].chars().next().expect("no part is empty");
-                assert!(length(pair[0]) <= each && length(pair[0]) + taken(next) > each, "{parts:?}");
+                assert!(
+                    length(pair[0]) <= each && length(pair[0]) + taken(next) > each,
+                    "{parts:?}"
+                );
             }
-            assert!(parts.last().is_some_and(|last| (1..=each).contains(&length(last))));
+            assert!(
+                parts
+                    .last()
+                    .is_some_and(|last| (1..=each).contains(&length(last)))
+            );
         }
     }
 }
@@ -60,12 +78,18 @@ fn filled_once(template: &str, values: &BTreeMap<String, String>) {
     let Ok(text) = &result else { return };
     assert!(text.len() <= MAX_BYTES);
     let is_private = |letter: char| ('\u{e000}'..='\u{f8ff}').contains(&letter);
-    if template.contains(is_private) || values.values().any(|value| value.contains(is_private)) || values.len() > 6000 {
+    if template.contains(is_private)
+        || values.values().any(|value| value.contains(is_private))
+        || values.len() > 6000
+    {
         return;
     }
     let letters = || ('\u{e000}'..='\u{f8ff}').map(String::from);
     let marked = values.keys().cloned().zip(letters()).collect();
     let marked = filled(template, &marked, usize::MAX).expect("the same names have values");
-    let again = values.values().zip(letters()).fold(marked, |text, (value, letter)| text.replace(&letter, value));
+    let again = values
+        .values()
+        .zip(letters())
+        .fold(marked, |text, (value, letter)| text.replace(&letter, value));
     assert_eq!(*text, again);
 }

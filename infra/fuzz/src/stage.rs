@@ -39,17 +39,39 @@ pub(crate) struct Stage {
 
 /// Leaked, for a runtime must not be dropped by whoever ends the program.
 pub(crate) static STAGE: LazyLock<Stage> = LazyLock::new(|| {
-    let runtime = Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let (cloud, address) = runtime.block_on(Cloud::start()).expect("a port of this machine");
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    let (cloud, address) = runtime
+        .block_on(Cloud::start())
+        .expect("a port of this machine");
     let setup = setup(address);
-    let tokens = runtime.block_on(people_and_things(&setup)).expect("the stage is set");
+    let tokens = runtime
+        .block_on(people_and_things(&setup))
+        .expect("the stage is set");
     cloud.set();
-    let edge = Edge::new(&setup, routes(&setup).expect("the settings are good")).expect("the settings are good");
+    let edge = Edge::new(&setup, routes(&setup).expect("the settings are good"))
+        .expect("the settings are good");
     let dispatcher = Dispatcher::new(&setup).expect("the settings are good");
-    let stage = Stage { runtime, cloud, address, dispatcher, edge, tokens };
+    let stage = Stage {
+        runtime,
+        cloud,
+        address,
+        dispatcher,
+        edge,
+        tokens,
+    };
     for authorization in ["Bearer $ADMIN", "Bearer $MEMBER"] {
-        let request = Request { method: "GET", target: "/api/v1/auth/check", headers: vec![("authorization", authorization)], body: b"" };
-        let answer = stage.answer(&request.event().to_string()).expect("an answer");
+        let request = Request {
+            method: "GET",
+            target: "/api/v1/auth/check",
+            headers: vec![("authorization", authorization)],
+            body: b"",
+        };
+        let answer = stage
+            .answer(&request.event().to_string())
+            .expect("an answer");
         assert_eq!(answer.status_code, 200, "{answer:?}");
     }
     stage
@@ -68,7 +90,11 @@ impl Stage {
     }
 
     fn with_tokens(&self, input: &str) -> String {
-        self.tokens.iter().fold(input.to_owned(), |input, (name, token)| input.replace(name, token))
+        self.tokens
+            .iter()
+            .fold(input.to_owned(), |input, (name, token)| {
+                input.replace(name, token)
+            })
     }
 }
 
@@ -79,7 +105,9 @@ fn setup(address: SocketAddr) -> Setup {
         Some(match name {
             "AWS_ENDPOINT_URL" | "CPANEL_URL" => format!("http://{address}"),
             "AWS_REGION" => "eu-west-3".to_owned(),
-            "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY" | "CPANEL_USER" | "CPANEL_TOKEN" => "halqa".to_owned(),
+            "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY" | "CPANEL_USER" | "CPANEL_TOKEN" => {
+                "halqa".to_owned()
+            }
             "RECORDS_TABLE" | "TRANSIENT_TABLE" => name.to_ascii_lowercase(),
             "FILES_BUCKET" => "bucket".to_owned(),
             "PUBLIC_URL" => "https://front.example.org".to_owned(),
@@ -87,7 +115,8 @@ fn setup(address: SocketAddr) -> Setup {
             "SMS_SENDER_IDS" => "Halqa".to_owned(),
             "EDGE" => "on".to_owned(),
             "TOKEN_PUBLIC_KEYS" => PublicKey::of(&signing).to_string(),
-            "TOKEN_SIGNING_KEY" | "SEALING_KEYS" | "CURSOR_KEYS" | "OUTBOX_KEYS" | "EDGE_SECRETS" => key("k"),
+            "TOKEN_SIGNING_KEY" | "SEALING_KEYS" | "CURSOR_KEYS" | "OUTBOX_KEYS"
+            | "EDGE_SECRETS" => key("k"),
             _ => return None,
         })
     };
@@ -118,30 +147,81 @@ async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2],
     let now = setup.clock.now();
     let committee = committee();
     let committee_id = committee.committee_id;
-    let admin = User { is_verified: true, profile: Profile::SuperAdmin, ..user(2, "admin@example.org", committee_id, now) };
-    let member = User { is_verified: true, ..user(3, "member@example.org", committee_id, now) };
+    let admin = User {
+        is_verified: true,
+        profile: Profile::SuperAdmin,
+        ..user(2, "admin@example.org", committee_id, now)
+    };
+    let member = User {
+        is_verified: true,
+        ..user(3, "member@example.org", committee_id, now)
+    };
     let store = &setup.store;
     let nobody_knows = || "nobody knows".to_owned();
-    store.found(&committee, &NewUser { user: admin.clone(), password_hash: nobody_knows() }, store.transaction()).await?;
+    store
+        .found(
+            &committee,
+            &NewUser {
+                user: admin.clone(),
+                password_hash: nobody_knows(),
+            },
+            store.transaction(),
+        )
+        .await?;
     let course = course(&admin, now);
     let mut add = store.transaction();
-    add.new_user(&NewUser { user: member.clone(), password_hash: nobody_knows() })?;
+    add.new_user(&NewUser {
+        user: member.clone(),
+        password_hash: nobody_knows(),
+    })?;
     add.new_course(&course)?;
     assert_eq!(add.commit().await?, Outcome::Done);
     if let Some(questionnaire) = store.questionnaire(course.outline.course_id).await? {
         let mut ask = store.transaction();
-        ask.add_questions(&questionnaire, &[question(course.outline.course_id, now)], now)?;
+        ask.add_questions(
+            &questionnaire,
+            &[question(course.outline.course_id, now)],
+            now,
+        )?;
         assert_eq!(ask.commit().await?, Outcome::Done);
     }
-    store.announce_file(&file(admin.user_id, now), u64::MAX / 2).await?;
+    store
+        .announce_file(&file(admin.user_id, now), u64::MAX / 2)
+        .await?;
     let sessions = Sessions::new(setup)?;
     let token = async |user: User| {
-        let arrival = Arrival { user, committee: committee.clone(), activity: Vec::new(), enrolment: None };
-        let client = Client { ip: IpAddr::from([203, 0, 113, 7]), network: String::new(), agent: Agent::of(""), place: Place::default() };
-        let view = sessions.begin(arrival, vec![Method::Pwd], &client, now, store.transaction()).await?;
-        Ok::<_, common::Failure>(view.expect("a session begins").token().trim_start_matches("Bearer ").to_owned())
+        let arrival = Arrival {
+            user,
+            committee: committee.clone(),
+            activity: Vec::new(),
+            enrolment: None,
+        };
+        let client = Client {
+            ip: IpAddr::from([203, 0, 113, 7]),
+            network: String::new(),
+            agent: Agent::of(""),
+            place: Place::default(),
+        };
+        let view = sessions
+            .begin(
+                arrival,
+                vec![Method::Pwd],
+                &client,
+                now,
+                store.transaction(),
+            )
+            .await?;
+        Ok::<_, common::Failure>(
+            view.expect("a session begins")
+                .token()
+                .trim_start_matches("Bearer ")
+                .to_owned(),
+        )
     };
-    Ok([("$ADMIN", token(admin).await?), ("$MEMBER", token(member).await?)])
+    Ok([
+        ("$ADMIN", token(admin).await?),
+        ("$MEMBER", token(member).await?),
+    ])
 }
 
 fn committee() -> Committee {
@@ -165,8 +245,18 @@ fn committee() -> Committee {
 }
 
 fn user(number: u128, email: &str, committee_id: CommitteeId, now: Instant) -> User {
-    let (name, last_name) = ("Amina".parse().expect("a name"), "Ben Salah".parse().expect("a name"));
-    User::new(UserId::new(id(number)), name, last_name, email.parse().expect("an address"), committee_id, now)
+    let (name, last_name) = (
+        "Amina".parse().expect("a name"),
+        "Ben Salah".parse().expect("a name"),
+    );
+    User::new(
+        UserId::new(id(number)),
+        name,
+        last_name,
+        email.parse().expect("an address"),
+        committee_id,
+        now,
+    )
 }
 
 fn course(author: &User, now: Instant) -> Course {
@@ -193,14 +283,27 @@ fn course(author: &User, now: Instant) -> Course {
         updated_at: now,
         published_at: None,
     };
-    Course { outline, details: Details::default() }
+    Course {
+        outline,
+        details: Details::default(),
+    }
 }
 
 fn question(course_id: CourseId, created_at: Instant) -> Question {
     let question = "Qui ?".parse().expect("a question");
-    let wording =
-        Wording { language: Language::default(), question, question_type: QuestionType::ShortReply, required: true, options: None };
-    Question { question_id: QuestionId::new(id(5)), course_id, wording, created_at }
+    let wording = Wording {
+        language: Language::default(),
+        question,
+        question_type: QuestionType::ShortReply,
+        required: true,
+        options: None,
+    };
+    Question {
+        question_id: QuestionId::new(id(5)),
+        course_id,
+        wording,
+        created_at,
+    }
 }
 
 fn file(user_id: UserId, created_at: Instant) -> File {

@@ -6,12 +6,29 @@ use serde_json::Value;
 use crate::stage::STAGE;
 
 pub(crate) fn run(input: &[u8]) {
-    let (Ok(event), Ok(whole)) = (serde_json::from_slice::<Event>(input), serde_json::from_slice(input)) else { return };
-    let handled = STAGE.runtime.block_on(STAGE.dispatcher.clone().handle(event));
+    let (Ok(event), Ok(whole)) = (
+        serde_json::from_slice::<Event>(input),
+        serde_json::from_slice(input),
+    ) else {
+        return;
+    };
+    let handled = STAGE
+        .runtime
+        .block_on(STAGE.dispatcher.clone().handle(event));
     let handled = serde_json::to_value(&handled).expect("an answer to Lambda");
     let brought = texts(&whole);
-    let again: Vec<&Value> = handled["batchItemFailures"].as_array().into_iter().flatten().map(|item| &item["itemIdentifier"]).collect();
-    assert!(again.iter().all(|number| brought.iter().any(|text| **number == **text)), "{handled}");
+    let again: Vec<&Value> = handled["batchItemFailures"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|item| &item["itemIdentifier"])
+        .collect();
+    assert!(
+        again
+            .iter()
+            .all(|number| brought.iter().any(|text| **number == **text)),
+        "{handled}"
+    );
 }
 
 /// Every text in `value`, wherever it stands.

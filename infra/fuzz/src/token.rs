@@ -17,7 +17,9 @@ use crate::text;
 const USES: [Use; 3] = [Use::Access, Use::OtpStep, Use::PasswordlessStep];
 
 static VERIFIER: LazyLock<Verifier> = LazyLock::new(|| {
-    let key: NamedKey = "k:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=".parse().expect("a key");
+    let key: NamedKey = "k:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE="
+        .parse()
+        .expect("a key");
     Verifier::new(&[PublicKey::of(&key)])
 });
 
@@ -28,7 +30,11 @@ pub(crate) fn run(input: &[u8]) {
     }
     let Some(written) = text(input) else { return };
     for usage in USES {
-        assert_eq!(VERIFIER.verify(written, usage, now), None, "nobody signed {written:?}");
+        assert_eq!(
+            VERIFIER.verify(written, usage, now),
+            None,
+            "nobody signed {written:?}"
+        );
     }
     if let Ok(key) = written.parse::<NamedKey>() {
         let setting = key.to_setting();
@@ -46,15 +52,36 @@ pub(crate) fn run(input: &[u8]) {
 /// `signed` is a header, a line break, and claims, which get a good signature.
 fn signed_by_us(signed: &[u8], now: Instant) {
     let mut parts = signed.splitn(2, |byte| *byte == b'\n');
-    let (header, claims) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
-    let head = format!("{}.{}", BASE64URL_NOPAD.encode(header), BASE64URL_NOPAD.encode(claims));
+    let (header, claims) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
+    let head = format!(
+        "{}.{}",
+        BASE64URL_NOPAD.encode(header),
+        BASE64URL_NOPAD.encode(claims)
+    );
     let signature = SigningKey::from_bytes(&[b'A'; 32]).sign(head.as_bytes());
     let token = format!("{head}.{}", BASE64URL_NOPAD.encode(&signature.to_bytes()));
-    let good: Vec<_> = USES.into_iter().filter_map(|usage| VERIFIER.verify(&token, usage, now)).collect();
+    let good: Vec<_> = USES
+        .into_iter()
+        .filter_map(|usage| VERIFIER.verify(&token, usage, now))
+        .collect();
     assert!(good.len() <= 1, "a token for two uses");
     let Some(claims) = good.first() else { return };
-    assert!(claims.nbf <= now.unix_seconds() && now.unix_seconds() < claims.exp && token.len() <= 4096);
-    let (header, told): (Value, _) = (serde_json::from_slice(header).expect("JSON"), serde_json::to_value(claims).expect("JSON"));
-    assert_eq!((&header["alg"], &header["kid"]), (&Value::from("EdDSA"), &Value::from("k")));
-    assert_eq!((&told["iss"], &told["aud"]), (&Value::from("halqa"), &Value::from("halqa-api")));
+    assert!(
+        claims.nbf <= now.unix_seconds() && now.unix_seconds() < claims.exp && token.len() <= 4096
+    );
+    let (header, told): (Value, _) = (
+        serde_json::from_slice(header).expect("JSON"),
+        serde_json::to_value(claims).expect("JSON"),
+    );
+    assert_eq!(
+        (&header["alg"], &header["kid"]),
+        (&Value::from("EdDSA"), &Value::from("k"))
+    );
+    assert_eq!(
+        (&told["iss"], &told["aud"]),
+        (&Value::from("halqa"), &Value::from("halqa-api"))
+    );
 }

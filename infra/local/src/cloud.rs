@@ -40,7 +40,10 @@ const ROLES: [&str; 3] = ["dispatcher", "files", "users"];
 /// A new name at every start: who does not know it, such as a page in a browser that tries ports,
 /// is not let in.
 fn new_access_key() -> String {
-    format!("local{}", Uuid::from_bytes(identity::chance::bytes()).simple())
+    format!(
+        "local{}",
+        Uuid::from_bytes(identity::chance::bytes()).simple()
+    )
 }
 
 /// A running cloud. It ends with the runtime that it was started on.
@@ -64,7 +67,8 @@ impl Cloud {
     /// # Errors
     /// When no port can be had, or the folder cannot be written.
     pub async fn in_memory(folder: &Path) -> Result<Self, Trouble> {
-        let database = Database::memory().map_err(|error| Trouble::new(format!("No database in memory: {error}.")))?;
+        let database = Database::memory()
+            .map_err(|error| Trouble::new(format!("No database in memory: {error}.")))?;
         Self::start(database, folder, Recorder::in_memory(), None).await
     }
 
@@ -75,23 +79,46 @@ impl Cloud {
     pub async fn in_folder(folder: &Path) -> Result<Self, Trouble> {
         let file = folder.join("dynamodb.sqlite");
         // The library's own words for this suggest features that are not built in.
-        let damaged = |_| Trouble::new(format!("The data file {} is damaged or in use; move it away to begin anew.", file.display()));
+        let damaged = |_| {
+            Trouble::new(format!(
+                "The data file {} is damaged or in use; move it away to begin anew.",
+                file.display()
+            ))
+        };
         let database = Database::new(&file.to_string_lossy()).map_err(damaged)?;
         // The library's one way to SQLite's `synchronous = NORMAL`. Otherwise every write waits for the disk while
         // everybody waits for the store. A process that is killed loses nothing by this; a machine that loses its power,
         // the last moments.
         database.disable_bulk_loading().map_err(damaged)?;
-        number_stream(&file).map_err(|error| Trouble::new(format!("The data file {} cannot be used: {error}.", file.display())))?;
-        Self::start(database, &folder.join("s3"), Recorder::in_folder(folder)?, Some(folder)).await
+        number_stream(&file).map_err(|error| {
+            Trouble::new(format!(
+                "The data file {} cannot be used: {error}.",
+                file.display()
+            ))
+        })?;
+        Self::start(
+            database,
+            &folder.join("s3"),
+            Recorder::in_folder(folder)?,
+            Some(folder),
+        )
+        .await
     }
 
-    async fn start(database: Database, files: &Path, recorder: Recorder, account: Option<&Path>) -> Result<Self, Trouble> {
+    async fn start(
+        database: Database,
+        files: &Path,
+        recorder: Recorder,
+        account: Option<&Path>,
+    ) -> Result<Self, Trouble> {
         let (faults, access_key) = (Faults::default(), new_access_key());
         for table in &TABLES {
             make(&database, table)?;
         }
         let no_port = |error| Trouble::new(format!("No port can be opened on 127.0.0.1: {error}."));
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
         let (parameters, guard) = (Parameters::default(), Guard::default());
         let gate = Gate {
@@ -108,7 +135,18 @@ impl Cloud {
         tokio::spawn(accept(listener, Arc::new(gate)));
         let uapi = Uapi::start(account, faults.clone()).await?;
         let expiry = tokio::spawn(expire(database.clone())).abort_handle();
-        Ok(Self { endpoint, access_key, database, parameters, recorder, stream, faults, guard, uapi, expiry })
+        Ok(Self {
+            endpoint,
+            access_key,
+            database,
+            parameters,
+            recorder,
+            stream,
+            faults,
+            guard,
+            uapi,
+            expiry,
+        })
     }
 
     /// The settings by which a function finds this cloud.
@@ -126,12 +164,19 @@ impl Cloud {
 
     /// Puts a parameter into SSM.
     pub fn put_parameter(&self, name: &str, value: &str) {
-        self.parameters.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value.to_owned());
+        self.parameters
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(name.to_owned(), value.to_owned());
     }
 
     /// The parameter `name` of SSM.
     pub fn parameter(&self, name: &str) -> Option<String> {
-        self.parameters.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        self.parameters
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(name)
+            .cloned()
     }
 
     /// What was sent.
@@ -155,8 +200,11 @@ impl Cloud {
             Some(iterator) => iterator,
             None => latest(&self.database)?,
         };
-        let read = self.database.get_records(request(json!({ "ShardIterator": iterator }))?);
-        let read = read.map_err(|error| Trouble::new(format!("The stream cannot be read: {error}.")))?;
+        let read = self
+            .database
+            .get_records(request(json!({ "ShardIterator": iterator }))?);
+        let read =
+            read.map_err(|error| Trouble::new(format!("The stream cannot be read: {error}.")))?;
         *position = Some(read.next_shard_iterator.unwrap_or(iterator));
         Ok(json!({ "Records": read.records }))
     }
@@ -179,7 +227,15 @@ impl Cloud {
     /// How many items each table holds.
     pub fn item_counts(&self) -> Vec<(String, u64)> {
         let stats = self.database.table_stats().unwrap_or_default();
-        stats.into_iter().map(|table| (table.table_name, u64::try_from(table.item_count).unwrap_or(0))).collect()
+        stats
+            .into_iter()
+            .map(|table| {
+                (
+                    table.table_name,
+                    u64::try_from(table.item_count).unwrap_or(0),
+                )
+            })
+            .collect()
     }
 
     /// Every item of `table`, in no order: for tests that look behind the service's back.
@@ -190,9 +246,18 @@ impl Cloud {
         let mut items = Vec::new();
         let mut asked = json!({ "TableName": table });
         loop {
-            let scan = self.database.scan(request(asked.clone())?).map_err(|error| Trouble::new(error.to_string()))?;
-            let mut page = serde_json::to_value(scan).map_err(|error| Trouble::new(error.to_string()))?;
-            items.extend(page["Items"].as_array_mut().map(std::mem::take).unwrap_or_default());
+            let scan = self
+                .database
+                .scan(request(asked.clone())?)
+                .map_err(|error| Trouble::new(error.to_string()))?;
+            let mut page =
+                serde_json::to_value(scan).map_err(|error| Trouble::new(error.to_string()))?;
+            items.extend(
+                page["Items"]
+                    .as_array_mut()
+                    .map(std::mem::take)
+                    .unwrap_or_default(),
+            );
             asked["ExclusiveStartKey"] = page["LastEvaluatedKey"].take();
             if asked["ExclusiveStartKey"].is_null() {
                 return Ok(items);
@@ -208,10 +273,16 @@ impl Cloud {
     /// When there is no such table, or an item has no keys: then none is put.
     pub fn import(&self, table: &str, items: Vec<Value>) -> Result<usize, Trouble> {
         self.expiry.abort();
-        let items = items.into_iter().map(request).collect::<Result<Vec<_>, _>>()?;
-        let failed = |error| Trouble::new(format!("The items cannot be put into {table}: {error}."));
+        let items = items
+            .into_iter()
+            .map(request)
+            .collect::<Result<Vec<_>, _>>()?;
+        let failed =
+            |error| Trouble::new(format!("The items cannot be put into {table}: {error}."));
         self.database.enable_bulk_loading().map_err(failed)?;
-        let imported = self.database.import_items(table, items, ImportOptions::default());
+        let imported = self
+            .database
+            .import_items(table, items, ImportOptions::default());
         self.database.disable_bulk_loading().map_err(failed)?;
         Ok(imported.map_err(failed)?.bytes_imported)
     }
@@ -239,16 +310,26 @@ fn make(database: &Database, table: &TableSchema) -> Result<(), Trouble> {
             create["GlobalSecondaryIndexes"] = table.indexes.iter().map(index).collect();
         }
         if table.has_stream {
-            create["StreamSpecification"] = json!({ "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" });
+            create["StreamSpecification"] =
+                json!({ "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" });
         }
         database.create_table(request(create)?).map_err(failed)?;
         let ttl = json!({ "TableName": table.name, "TimeToLiveSpecification": { "AttributeName": "ttl", "Enabled": true } });
-        database.update_time_to_live(request(ttl)?).map_err(failed)?;
+        database
+            .update_time_to_live(request(ttl)?)
+            .map_err(failed)?;
         return Ok(());
     }
-    let described = database.describe_table(request(json!({ "TableName": table.name }))?).map_err(failed)?;
-    let described = serde_json::to_string(&described).map_err(|error| Trouble::new(error.to_string()))?;
-    for missing in table.indexes.iter().filter(|index| !described.contains(&format!("\"IndexName\":\"{}\"", index.name))) {
+    let described = database
+        .describe_table(request(json!({ "TableName": table.name }))?)
+        .map_err(failed)?;
+    let described =
+        serde_json::to_string(&described).map_err(|error| Trouble::new(error.to_string()))?;
+    for missing in table
+        .indexes
+        .iter()
+        .filter(|index| !described.contains(&format!("\"IndexName\":\"{}\"", index.name)))
+    {
         let update = json!({
             "TableName": table.name,
             "AttributeDefinitions": definitions(table.indexes),
@@ -262,7 +343,8 @@ fn make(database: &Database, table: &TableSchema) -> Result<(), Trouble> {
 fn definitions(indexes: &[IndexSchema]) -> Vec<Value> {
     let keys = indexes.iter().flat_map(|index| [(index.pk, "S"), index.sk]);
     let all = [("pk", "S"), ("sk", "S")].into_iter().chain(keys);
-    all.map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind })).collect()
+    all.map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind }))
+        .collect()
 }
 
 fn index(index: &IndexSchema) -> Value {
@@ -278,21 +360,36 @@ fn index(index: &IndexSchema) -> Value {
 }
 
 fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<T, Trouble> {
-    serde_json::from_value(request).map_err(|error| Trouble::new(format!("The embedded store does not know this request: {error}.")))
+    serde_json::from_value(request).map_err(|error| {
+        Trouble::new(format!(
+            "The embedded store does not know this request: {error}."
+        ))
+    })
 }
 
 /// The end of the stream as it is now.
 fn latest(database: &Database) -> Result<String, Trouble> {
     let asked = json!({ "StreamArn": "stream/records", "ShardId": "shardId-00000001-records", "ShardIteratorType": "LATEST" });
-    let found = database.get_shard_iterator(request(asked)?).map_err(|error| Trouble::new(format!("There is no stream: {error}.")))?;
-    found.shard_iterator.ok_or_else(|| Trouble::new("There is no stream."))
+    let found = database
+        .get_shard_iterator(request(asked)?)
+        .map_err(|error| Trouble::new(format!("There is no stream: {error}.")))?;
+    found
+        .shard_iterator
+        .ok_or_else(|| Trouble::new("There is no stream."))
 }
 
 /// S3 on the folder `files`.
 fn file_store(files: &Path, access_key: &str) -> Result<S3Service, Trouble> {
-    let unwritable = |error| Trouble::new(format!("The folder {} cannot be written: {error}.", files.display()));
+    let unwritable = |error| {
+        Trouble::new(format!(
+            "The folder {} cannot be written: {error}.",
+            files.display()
+        ))
+    };
     std::fs::create_dir_all(files.join(BUCKET)).map_err(unwritable)?;
-    let store = FileSystem::new(files).map_err(|error| Trouble::new(format!("No file store in {}: {error:?}.", files.display())))?;
+    let store = FileSystem::new(files).map_err(|error| {
+        Trouble::new(format!("No file store in {}: {error:?}.", files.display()))
+    })?;
     let mut service = S3ServiceBuilder::new(store);
     let mut keys = SimpleAuth::from_single(access_key, SECRET_KEY);
     for role in ROLES {

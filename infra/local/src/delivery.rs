@@ -57,10 +57,14 @@ pub async fn bring(cloud: &Cloud, dispatcher: &Dispatcher) -> Result<usize, Trou
 /// # Errors
 /// None.
 pub async fn sweep(dispatcher: &Dispatcher) -> Result<(), Trouble> {
-    dispatcher.clone().handle(read(json!({ "source": "aws.scheduler" }))?).await;
+    dispatcher
+        .clone()
+        .handle(read(json!({ "source": "aws.scheduler" }))?)
+        .await;
     Ok(())
 }
 
 fn read(event: serde_json::Value) -> Result<Event, Trouble> {
-    serde_json::from_value(event).map_err(|error| Trouble::new(format!("The dispatcher does not know this event: {error}.")))
+    serde_json::from_value(event)
+        .map_err(|error| Trouble::new(format!("The dispatcher does not know this event: {error}.")))
 }

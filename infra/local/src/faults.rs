@@ -69,24 +69,39 @@ pub struct Fault {
 impl Fault {
     /// A bad day of kind `mode`, until cleared.
     pub const fn new(mode: Mode) -> Self {
-        Self { mode, times: None, delay_ms: None, operation: None, error: None }
+        Self {
+            mode,
+            times: None,
+            delay_ms: None,
+            operation: None,
+            error: None,
+        }
     }
 
     /// The same for `times` requests.
     #[must_use]
     pub fn times(self, times: u32) -> Self {
-        Self { times: Some(times), ..self }
+        Self {
+            times: Some(times),
+            ..self
+        }
     }
 
     /// The same for `operation` alone.
     #[must_use]
     pub fn on(self, operation: &str) -> Self {
-        Self { operation: Some(operation.to_owned()), ..self }
+        Self {
+            operation: Some(operation.to_owned()),
+            ..self
+        }
     }
 
     /// An error of this `name`, until cleared.
     pub fn named(name: &str) -> Self {
-        Self { error: Some(name.to_owned()), ..Self::new(Mode::Error) }
+        Self {
+            error: Some(name.to_owned()),
+            ..Self::new(Mode::Error)
+        }
     }
 
     /// How long `slow` takes.
@@ -95,9 +110,13 @@ impl Fault {
     }
 
     fn happens_to(&self, operation: &str) -> bool {
-        let is_write = ["UpdateItem", "PutItem", "DeleteItem", "TransactWriteItems"].contains(&operation);
+        let is_write =
+            ["UpdateItem", "PutItem", "DeleteItem", "TransactWriteItems"].contains(&operation);
         let function = operation.split_once("::").map(|(_, function)| function);
-        let is_asked = self.operation.as_deref().is_none_or(|only| only == operation || Some(only) == function);
+        let is_asked = self
+            .operation
+            .as_deref()
+            .is_none_or(|only| only == operation || Some(only) == function);
         is_asked
             && match self.mode {
                 Mode::Conflict => is_write,
@@ -141,7 +160,10 @@ impl Faults {
     /// What happens to this request, if anything; uses up one of its times.
     pub(crate) fn strike(&self, service: Service, operation: &str) -> Option<Fault> {
         let mut days = self.days();
-        let fault = days.on.get_mut(&service).filter(|fault| fault.happens_to(operation) && fault.times != Some(0))?;
+        let fault = days
+            .on
+            .get_mut(&service)
+            .filter(|fault| fault.happens_to(operation) && fault.times != Some(0))?;
         fault.times = fault.times.map(|times| times - 1);
         let struck = fault.clone();
         if struck.times == Some(0) {

@@ -37,7 +37,9 @@ pub async fn serve(listener: TcpListener, edge: Edge, pages: Option<Pages>) {
     let front = Arc::new(Front { edge, pages });
     loop {
         // Too many open files is a passing trouble: the next one may go well.
-        let Ok((stream, peer)) = listener.accept().await else { continue };
+        let Ok((stream, peer)) = listener.accept().await else {
+            continue;
+        };
         let _ = stream.set_nodelay(true);
         let front = Arc::clone(&front);
         let service = service_fn(move |request| {
@@ -45,7 +47,10 @@ pub async fn serve(listener: TcpListener, edge: Edge, pages: Option<Pages>) {
             async move { front.answer(request, peer).await }
         });
         tokio::spawn(
-            http1::Builder::new().timer(TokioTimer::new()).header_read_timeout(IDLE).serve_connection(TokioIo::new(stream), service),
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(IDLE)
+                .serve_connection(TokioIo::new(stream), service),
         );
     }
 }
@@ -57,26 +62,43 @@ struct Front {
 
 impl Front {
     /// A body that breaks off, or never comes, ends its connection: half a request is none.
-    async fn answer(&self, request: Request<Incoming>, peer: SocketAddr) -> io::Result<Response<Whole>> {
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        peer: SocketAddr,
+    ) -> io::Result<Response<Whole>> {
         let (parts, body) = request.into_parts();
         let stays_open = parts.version == Version::HTTP_11 && !asks_to_close(&parts.headers);
-        let body = tokio::time::timeout(PATIENCE, whole(body)).await.map_err(|_| io::ErrorKind::TimedOut)?;
+        let body = tokio::time::timeout(PATIENCE, whole(body))
+            .await
+            .map_err(|_| io::ErrorKind::TimedOut)?;
         let request = Request::from_parts(parts, body.map_err(io::Error::other)?);
         let mut response = match &self.pages {
             Some(pages) if Pages::are_at(request.uri().path()) => pages.answer(&request).await,
             _ => self.edge.answer(request, peer.ip()).await,
         };
         if stays_open {
-            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("keep-alive"));
-            response.headers_mut().insert(HeaderName::from_static("keep-alive"), HeaderValue::from_static("timeout=5"));
+            response
+                .headers_mut()
+                .insert(header::CONNECTION, HeaderValue::from_static("keep-alive"));
+            response.headers_mut().insert(
+                HeaderName::from_static("keep-alive"),
+                HeaderValue::from_static("timeout=5"),
+            );
         }
         Ok(response.map(|body| Whole(Some(body))))
     }
 }
 
 fn asks_to_close(headers: &HeaderMap) -> bool {
-    let words = headers.get_all(header::CONNECTION).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(','));
-    words.map(str::trim).any(|word| word.eq_ignore_ascii_case("close"))
+    let words = headers
+        .get_all(header::CONNECTION)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','));
+    words
+        .map(str::trim)
+        .any(|word| word.eq_ignore_ascii_case("close"))
 }
 
 /// The body, or the beginning of one that is too long; the rest is read and dropped, so that the
@@ -102,8 +124,16 @@ impl Body for Whole {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        Poll::Ready(self.0.take().filter(|body| !body.is_empty()).map(|body| Ok(Frame::data(body))))
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(
+            self.0
+                .take()
+                .filter(|body| !body.is_empty())
+                .map(|body| Ok(Frame::data(body))),
+        )
     }
 
     fn is_end_stream(&self) -> bool {

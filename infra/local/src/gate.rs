@@ -43,7 +43,11 @@ pub(crate) async fn accept(listener: TcpListener, gate: Arc<Gate>) {
             async move { gate.answer(request).await }
         });
         // A connection that a fault drops ends in an error: that is its purpose.
-        tokio::spawn(http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .serve_connection(TokioIo::new(stream), service),
+        );
     }
 }
 
@@ -61,8 +65,11 @@ pub(crate) struct Gate {
 
 /// What the template's bucket answers to a page of another origin
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/userguide/cors.html>).
-const CORS: [(&str, &str); 3] =
-    [("access-control-allow-origin", "*"), ("access-control-allow-methods", "GET, POST"), ("access-control-allow-headers", "*")];
+const CORS: [(&str, &str); 3] = [
+    ("access-control-allow-origin", "*"),
+    ("access-control-allow-methods", "GET, POST"),
+    ("access-control-allow-headers", "*"),
+];
 
 /// How much of a body comes at once.
 const FRAME: usize = 256 * 1024;
@@ -72,34 +79,69 @@ type Dropped = Box<dyn std::error::Error + Send + Sync>;
 
 impl Gate {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
-        let text = |name| request.headers().get(name).and_then(|value: &HeaderValue| value.to_str().ok()).unwrap_or_default();
+        let text = |name| {
+            request
+                .headers()
+                .get(name)
+                .and_then(|value: &HeaderValue| value.to_str().ok())
+                .unwrap_or_default()
+        };
         let target = text("x-amz-target").to_owned();
         let (service, operation) = target.split_once('.').unwrap_or_default();
         let authorization = text("authorization");
         let is_known = authorization.contains(&format!("Credential={}", self.access_key));
         let role = guard::role_in(authorization, &self.access_key).map(str::to_owned);
-        let may = |action: &str| self.guard.allows(role.as_deref(), || vec![(action.to_owned(), String::new())]);
+        let may = |action: &str| {
+            self.guard
+                .allows(role.as_deref(), || vec![(action.to_owned(), String::new())])
+        };
         // Services without a target say who they are in the scope of their signature.
-        let scope = authorization.split('/').nth(3).unwrap_or_default().to_owned();
+        let scope = authorization
+            .split('/')
+            .nth(3)
+            .unwrap_or_default()
+            .to_owned();
         let (parts, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
         match (service, scope.as_str()) {
             // the file store checks signatures itself
             ("", "" | "s3") => self.files(Request::from_parts(parts, body)).await,
             _ if !is_known => Ok(error("UnrecognizedClientException", json!({}))),
-            ("", "sns") if !may("sns:Publish") => Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN)),
+            ("", "sns") if !may("sns:Publish") => {
+                Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN))
+            }
             ("", "sns") => {
                 let fault = self.faults.strike(Service::Sns, &sns_operation(&body));
-                self.struck(fault, || self.recorder.sns(&body, self.clock.now()), sns_error, ["Throttled", "InternalError"]).await
+                self.struck(
+                    fault,
+                    || self.recorder.sns(&body, self.clock.now()),
+                    sns_error,
+                    ["Throttled", "InternalError"],
+                )
+                .await
             }
-            ("", "ses") if !may("ses:SendEmail") => Ok(ses_error("AccessDeniedException", StatusCode::FORBIDDEN)),
+            ("", "ses") if !may("ses:SendEmail") => {
+                Ok(ses_error("AccessDeniedException", StatusCode::FORBIDDEN))
+            }
             ("", "ses") => {
                 let fault = self.faults.strike(Service::Ses, "SendEmail");
-                let answer = || self.recorder.ses(&parts.method, parts.uri.path(), &body, self.clock.now());
-                self.struck(fault, answer, ses_error, ["TooManyRequestsException", "InternalServiceErrorException"]).await
+                let answer = || {
+                    self.recorder
+                        .ses(&parts.method, parts.uri.path(), &body, self.clock.now())
+                };
+                self.struck(
+                    fault,
+                    answer,
+                    ses_error,
+                    ["TooManyRequestsException", "InternalServiceErrorException"],
+                )
+                .await
             }
             ("AmazonSSM", _) => Ok(self.parameters(operation, &body)),
-            _ if !self.guard.allows(role.as_deref(), || guard::of_tables(operation, &body)) => {
+            _ if !self
+                .guard
+                .allows(role.as_deref(), || guard::of_tables(operation, &body)) =>
+            {
                 Ok(error("AccessDeniedException", json!({})))
             }
             _ => self.tables(operation, &body).await,
@@ -115,31 +157,47 @@ impl Gate {
         error: fn(&str, StatusCode) -> Response<Full<Bytes>>,
         [throttled, trouble]: [&str; 2],
     ) -> Result<Response<Full<Bytes>>, Dropped> {
-        let Some(fault) = fault else { return Ok(answer()) };
+        let Some(fault) = fault else {
+            return Ok(answer());
+        };
         match fault.mode {
             Mode::Slow => {
                 tokio::time::sleep(fault.delay()).await;
                 Ok(answer())
             }
             Mode::Throttle => Ok(error(throttled, StatusCode::TOO_MANY_REQUESTS)),
-            Mode::Refuse | Mode::Conflict | Mode::Partial => Ok(error(trouble, StatusCode::SERVICE_UNAVAILABLE)),
+            Mode::Refuse | Mode::Conflict | Mode::Partial => {
+                Ok(error(trouble, StatusCode::SERVICE_UNAVAILABLE))
+            }
             Mode::Silent => {
                 answer();
                 Err("silent on demand".into())
             }
-            Mode::Error => Ok(error(fault.error.as_deref().unwrap_or(trouble), StatusCode::BAD_REQUEST)),
+            Mode::Error => Ok(error(
+                fault.error.as_deref().unwrap_or(trouble),
+                StatusCode::BAD_REQUEST,
+            )),
         }
     }
 
     /// What anything asks of SSM: GetParameters by functions, the others by an operator.
     fn parameters(&self, operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
         let asked: Value = serde_json::from_slice(body).unwrap_or_default();
-        let mut known = self.parameters.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self
+            .parameters
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let name = asked["Name"].as_str().unwrap_or_default();
         let answer = match (operation, asked["Value"].as_str()) {
             ("GetParameters", _) => {
-                let names = asked["Names"].as_array().into_iter().flatten().filter_map(Value::as_str);
-                let found: Vec<Value> = names.filter_map(|name| Some(json!({ "Name": name, "Value": known.get(name)? }))).collect();
+                let names = asked["Names"]
+                    .as_array()
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Value::as_str);
+                let found: Vec<Value> = names
+                    .filter_map(|name| Some(json!({ "Name": name, "Value": known.get(name)? })))
+                    .collect();
                 json!({ "Parameters": found })
             }
             ("PutParameter", Some(_)) if known.contains_key(name) && asked["Overwrite"] != true => {
@@ -158,7 +216,11 @@ impl Gate {
         tables::response(StatusCode::OK, answer.to_string())
     }
 
-    async fn tables(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
+    async fn tables(
+        &self,
+        operation: &str,
+        body: &Bytes,
+    ) -> Result<Response<Full<Bytes>>, Dropped> {
         let Some(fault) = self.faults.strike(Service::Dynamodb, operation) else {
             return Ok(tables::answer(&self.database, operation, body));
         };
@@ -175,17 +237,27 @@ impl Gate {
                 tables::answer(&self.database, operation, body);
                 Err("silent on demand".into())
             }
-            Mode::Error => Ok(error(fault.error.as_deref().unwrap_or("InternalServerError"), json!({}))),
+            Mode::Error => Ok(error(
+                fault.error.as_deref().unwrap_or("InternalServerError"),
+                json!({}),
+            )),
         }
     }
 
     /// S3, with the headers that the bucket's CORS configuration adds on AWS.
     async fn files(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
         let is_of_a_page = request.headers().contains_key(header::ORIGIN);
-        let mut response = if request.method() == Method::OPTIONS { Response::default() } else { self.file(request).await? };
+        let mut response = if request.method() == Method::OPTIONS {
+            Response::default()
+        } else {
+            self.file(request).await?
+        };
         if is_of_a_page {
             for (name, value) in CORS {
-                response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+                response.headers_mut().insert(
+                    HeaderName::from_static(name),
+                    HeaderValue::from_static(value),
+                );
             }
         }
         Ok(response)
@@ -193,10 +265,20 @@ impl Gate {
 
     async fn file(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
         // The signature stands in a header, in a link, or in a form.
-        let signed = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        let form = if request.method() == Method::POST { guard::head(request.body()) } else { "".into() };
+        let signed = request
+            .headers()
+            .get(header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        let form = if request.method() == Method::POST {
+            guard::head(request.body())
+        } else {
+            "".into()
+        };
         let signers = [signed, request.uri().query().unwrap_or_default(), &form];
-        let role = signers.into_iter().find_map(|text| guard::role_in(text, &self.access_key));
+        let role = signers
+            .into_iter()
+            .find_map(|text| guard::role_in(text, &self.access_key));
         if !self.guard.allows(role, || guard::of_files(&request)) {
             return Ok(s3_error("AccessDenied", StatusCode::FORBIDDEN));
         }
@@ -208,24 +290,53 @@ impl Gate {
             _ => "Get",
         };
         let fault = self.faults.strike(Service::S3, &format!("{verb}Object"));
-        let refuses = fault.as_ref().is_some_and(|fault| matches!(fault.mode, Mode::Throttle | Mode::Refuse | Mode::Error));
-        let response = if refuses { Response::new(Full::default()) } else { self.stored(request).await? };
-        self.struck(fault, || response, s3_error, ["SlowDown", "InternalError"]).await
+        let refuses = fault
+            .as_ref()
+            .is_some_and(|fault| matches!(fault.mode, Mode::Throttle | Mode::Refuse | Mode::Error));
+        let response = if refuses {
+            Response::new(Full::default())
+        } else {
+            self.stored(request).await?
+        };
+        self.struck(fault, || response, s3_error, ["SlowDown", "InternalError"])
+            .await
     }
 
     async fn stored(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
-        let body =
-            if request.method() == Method::POST { in_frames(request.body()).boxed() } else { Full::new(request.body().clone()).boxed() };
-        let response = self.files.clone().oneshot(request.map(|_| body)).await.map_err(|error| format!("{error:?}"))?;
+        let body = if request.method() == Method::POST {
+            in_frames(request.body()).boxed()
+        } else {
+            Full::new(request.body().clone()).boxed()
+        };
+        let response = self
+            .files
+            .clone()
+            .oneshot(request.map(|_| body))
+            .await
+            .map_err(|error| format!("{error:?}"))?;
         let (parts, body) = response.into_parts();
-        Ok(Response::from_parts(parts, Full::new(body.collect().await.map_err(|error| error.to_string())?.to_bytes())))
+        Ok(Response::from_parts(
+            parts,
+            Full::new(
+                body.collect()
+                    .await
+                    .map_err(|error| error.to_string())?
+                    .to_bytes(),
+            ),
+        ))
     }
 }
 
 /// `body` as a network brings it: the file store takes no form whose file is one frame of many megabytes.
 fn in_frames(body: &Bytes) -> impl Body<Data = Bytes, Error = Infallible> + Send + Sync + 'static {
     let starts = (0..body.len()).step_by(FRAME);
-    let frames: Vec<_> = starts.map(|start| Ok(Frame::data(body.slice(start..body.len().min(start + FRAME))))).collect();
+    let frames: Vec<_> = starts
+        .map(|start| {
+            Ok(Frame::data(
+                body.slice(start..body.len().min(start + FRAME)),
+            ))
+        })
+        .collect();
     StreamBody::new(stream::iter(frames))
 }
 
@@ -239,10 +350,15 @@ fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
         "NoSuchKey" => StatusCode::NOT_FOUND,
         _ => otherwise,
     };
-    let xml = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>on demand</Message></Error>");
+    let xml = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>on demand</Message></Error>"
+    );
     let mut response = Response::new(Full::new(xml.into()));
     *response.status_mut() = status;
-    response.headers_mut().insert(http::header::CONTENT_TYPE, HeaderValue::from_static("application/xml"));
+    response.headers_mut().insert(
+        http::header::CONTENT_TYPE,
+        HeaderValue::from_static("application/xml"),
+    );
     response
 }
 
@@ -253,13 +369,23 @@ fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
     }
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let parts = body["TransactItems"].as_array().map_or(1, Vec::len);
-    let reasons = vec![json!({ "Code": "TransactionConflict", "Message": "Transaction is ongoing for the item" }); parts];
-    error("TransactionCanceledException", json!({ "CancellationReasons": reasons }))
+    let reasons = vec![
+        json!({ "Code": "TransactionConflict", "Message": "Transaction is ongoing for the item" });
+        parts
+    ];
+    error(
+        "TransactionCanceledException",
+        json!({ "CancellationReasons": reasons }),
+    )
 }
 
 fn error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
     body["__type"] = format!("com.amazonaws.dynamodb.v20120810#{name}").into();
     body["message"] = "on demand".into();
-    let status = if name == "InternalServerError" { StatusCode::INTERNAL_SERVER_ERROR } else { StatusCode::BAD_REQUEST };
+    let status = if name == "InternalServerError" {
+        StatusCode::INTERNAL_SERVER_ERROR
+    } else {
+        StatusCode::BAD_REQUEST
+    };
     tables::response(status, body.to_string())
 }

@@ -39,15 +39,34 @@ impl Guard {
 
     /// What functions asked so far, whether it was allowed or not.
     pub fn asked(&self) -> BTreeSet<Ask> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// Whether `role` may do all of `asked`, which is looked at when somebody decides. Who has no role may do everything.
-    pub(crate) fn allows(&self, role: Option<&str>, asked: impl FnOnce() -> Vec<(String, String)>) -> bool {
-        let (Some(role), Some(decides)) = (role, self.decides.get()) else { return true };
-        let asks: Vec<Ask> = asked().into_iter().map(|(action, resource)| Ask { role: role.to_owned(), action, resource }).collect();
+    pub(crate) fn allows(
+        &self,
+        role: Option<&str>,
+        asked: impl FnOnce() -> Vec<(String, String)>,
+    ) -> bool {
+        let (Some(role), Some(decides)) = (role, self.decides.get()) else {
+            return true;
+        };
+        let asks: Vec<Ask> = asked()
+            .into_iter()
+            .map(|(action, resource)| Ask {
+                role: role.to_owned(),
+                action,
+                resource,
+            })
+            .collect();
         let is_allowed = asks.iter().all(decides);
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).extend(asks);
+        self.asked
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(asks);
         is_allowed
     }
 }
@@ -60,7 +79,9 @@ pub(crate) fn key_of(key: &str, role: &str) -> String {
 /// Which role stands behind the signature in `text`, which names the access key.
 pub(crate) fn role_in<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(key)?;
-    rest.strip_prefix('.')?.split(|letter: char| !letter.is_ascii_alphanumeric()).next()
+    rest.strip_prefix('.')?
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .next()
 }
 
 /// What a call of DynamoDB asks; each part of a transaction is asked by itself
@@ -69,18 +90,36 @@ pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<(String, String)> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let named = |operation: &str, request: &Value| {
         let table = request["TableName"].as_str().unwrap_or_default();
-        let resource = request["IndexName"].as_str().map_or_else(|| table.to_owned(), |index| format!("{table}/index/{index}"));
+        let resource = request["IndexName"].as_str().map_or_else(
+            || table.to_owned(),
+            |index| format!("{table}/index/{index}"),
+        );
         (format!("dynamodb:{operation}"), resource)
     };
     match operation {
         "TransactWriteItems" | "TransactGetItems" => {
-            let parts = body["TransactItems"].as_array().into_iter().flatten().filter_map(Value::as_object).flatten();
-            let operation = |part: &str| if part == "ConditionCheck" { "ConditionCheckItem".to_owned() } else { format!("{part}Item") };
-            parts.map(|(part, request)| named(&operation(part), request)).collect()
+            let parts = body["TransactItems"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_object)
+                .flatten();
+            let operation = |part: &str| {
+                if part == "ConditionCheck" {
+                    "ConditionCheckItem".to_owned()
+                } else {
+                    format!("{part}Item")
+                }
+            };
+            parts
+                .map(|(part, request)| named(&operation(part), request))
+                .collect()
         }
         "BatchGetItem" => {
             let tables = body["RequestItems"].as_object().into_iter().flatten();
-            tables.map(|(table, _)| ("dynamodb:BatchGetItem".to_owned(), table.clone())).collect()
+            tables
+                .map(|(table, _)| ("dynamodb:BatchGetItem".to_owned(), table.clone()))
+                .collect()
         }
         _ => vec![named(operation, &body)],
     }
@@ -94,14 +133,27 @@ pub(crate) fn head(form: &[u8]) -> Cow<'_, str> {
 
 /// What a request to the bucket asks: the key is what stands behind the bucket's name, or in the form.
 pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<(String, String)> {
-    let key = request.uri().path().trim_start_matches('/').split_once('/').map_or("", |(_, key)| key);
+    let key = request
+        .uri()
+        .path()
+        .trim_start_matches('/')
+        .split_once('/')
+        .map_or("", |(_, key)| key);
     let action = match *request.method() {
         Method::PUT | Method::POST => "s3:PutObject",
         Method::DELETE => "s3:DeleteObject",
         _ => "s3:GetObject",
     };
     let form = head(request.body().as_ref());
-    let in_form = || form.split("name=\"key\"").nth(1).and_then(|rest| rest.trim_start().lines().next());
-    let key = if *request.method() == Method::POST { in_form().unwrap_or_default() } else { key };
+    let in_form = || {
+        form.split("name=\"key\"")
+            .nth(1)
+            .and_then(|rest| rest.trim_start().lines().next())
+    };
+    let key = if *request.method() == Method::POST {
+        in_form().unwrap_or_default()
+    } else {
+        key
+    };
     vec![(action.to_owned(), key.to_owned())]
 }

@@ -17,8 +17,15 @@ use store::NewUser;
 use crate::{Trouble, cloud::Cloud};
 
 /// The keys that a data folder keeps.
-const KEYS: [&str; 7] =
-    ["TOKEN_PUBLIC_KEYS", "TOKEN_SIGNING_KEY", "SEALING_KEYS", "CURSOR_KEYS", "OUTBOX_KEYS", "EDGE_SECRETS", "CANARY_SIGN_IN"];
+const KEYS: [&str; 7] = [
+    "TOKEN_PUBLIC_KEYS",
+    "TOKEN_SIGNING_KEY",
+    "SEALING_KEYS",
+    "CURSOR_KEYS",
+    "OUTBOX_KEYS",
+    "EDGE_SECRETS",
+    "CANARY_SIGN_IN",
+];
 
 /// The settings of one process: what the person set, what the cloud needs, and the keys.
 #[derive(Clone, Default)]
@@ -26,7 +33,10 @@ pub struct LocalSettings(HashMap<String, String>);
 
 impl LocalSettings {
     /// The environment of this process.
-    #[expect(clippy::disallowed_methods, reason = "the laptop's program reads its own environment, once")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the laptop's program reads its own environment, once"
+    )]
     pub fn of_environment() -> Self {
         Self(std::env::vars().collect())
     }
@@ -39,7 +49,9 @@ impl LocalSettings {
 
     /// The same with `name` set to `value` where nobody has set it.
     pub fn set_default(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
-        self.0.entry(name.to_owned()).or_insert_with(|| value.into());
+        self.0
+            .entry(name.to_owned())
+            .or_insert_with(|| value.into());
         self
     }
 
@@ -66,7 +78,13 @@ impl LocalSettings {
         self.set("CURSOR_KEYS", NamedKey::generate("local").to_setting());
         self.set("OUTBOX_KEYS", NamedKey::generate("local").to_setting());
         self.set("EDGE_SECRETS", NamedKey::generate("local").to_setting());
-        self.set("CANARY_SIGN_IN", format!("canary@halqa.invalid {}", NamedKey::generate("local").to_setting()))
+        self.set(
+            "CANARY_SIGN_IN",
+            format!(
+                "canary@halqa.invalid {}",
+                NamedKey::generate("local").to_setting()
+            ),
+        )
     }
 
     /// The keys of `folder`; new ones, readable by the owner alone, on the first start.
@@ -76,12 +94,16 @@ impl LocalSettings {
     pub fn with_keys_of(&mut self, folder: &Path) -> Result<&mut Self, Trouble> {
         let file = folder.join("keys.json");
         let trouble = |what: &dyn std::fmt::Display| {
-            Trouble::new(format!("The keys in {} cannot be used: {what}. Move the file away to begin anew.", file.display()))
+            Trouble::new(format!(
+                "The keys in {} cannot be used: {what}. Move the file away to begin anew.",
+                file.display()
+            ))
         };
         // A file from before a key was needed keeps the others.
         self.with_new_keys();
         if let Ok(text) = fs::read_to_string(&file) {
-            let keys: HashMap<String, String> = serde_json::from_str(&text).map_err(|error| trouble(&error))?;
+            let keys: HashMap<String, String> =
+                serde_json::from_str(&text).map_err(|error| trouble(&error))?;
             let is_whole = KEYS.iter().all(|name| keys.contains_key(*name));
             self.0.extend(keys);
             if is_whole {
@@ -89,11 +111,21 @@ impl LocalSettings {
             }
             fs::remove_file(&file).map_err(|error| trouble(&error))?;
         }
-        let keys: HashMap<&str, String> = KEYS.into_iter().filter_map(|name| Some((name, self.get(name)?))).collect();
+        let keys: HashMap<&str, String> = KEYS
+            .into_iter()
+            .filter_map(|name| Some((name, self.get(name)?)))
+            .collect();
         let text = serde_json::to_string_pretty(&keys).map_err(|error| trouble(&error))?;
         let mut options = fs::OpenOptions::new();
-        let mut opened = options.write(true).create_new(true).mode(0o600).open(&file).map_err(|error| trouble(&error))?;
-        opened.write_all(text.as_bytes()).map_err(|error| trouble(&error))?;
+        let mut opened = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&file)
+            .map_err(|error| trouble(&error))?;
+        opened
+            .write_all(text.as_bytes())
+            .map_err(|error| trouble(&error))?;
         Ok(self)
     }
 
@@ -104,13 +136,25 @@ impl LocalSettings {
     /// When the folder cannot be written.
     pub fn tell(&self, cloud: &Cloud, folder: &Path) -> Result<(), Trouble> {
         let file = folder.join("environment");
-        let unwritable = |error| Trouble::new(format!("{} cannot be written: {error}.", file.display()));
-        let names = cloud.settings().into_iter().map(|(name, _)| name).chain(KEYS);
-        let lines: String = names.filter_map(|name| Some(format!("{name}={}\n", self.get(name)?))).collect();
+        let unwritable =
+            |error| Trouble::new(format!("{} cannot be written: {error}.", file.display()));
+        let names = cloud
+            .settings()
+            .into_iter()
+            .map(|(name, _)| name)
+            .chain(KEYS);
+        let lines: String = names
+            .filter_map(|name| Some(format!("{name}={}\n", self.get(name)?)))
+            .collect();
         // Anew, so that nobody reads it by rights that an older file had.
         let _ = fs::remove_file(&file);
         let mut options = fs::OpenOptions::new();
-        let mut opened = options.write(true).create_new(true).mode(0o600).open(&file).map_err(unwritable)?;
+        let mut opened = options
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&file)
+            .map_err(unwritable)?;
         opened.write_all(lines.as_bytes()).map_err(unwritable)
     }
 
@@ -130,7 +174,16 @@ impl LocalSettings {
     /// A setting that is missing or makes no sense.
     pub fn setup_of(&self, role: &str, cloud: &Cloud, clock: Clock) -> Result<Setup, BadSetting> {
         let key = cloud.key_of(role);
-        Setup::of_settings(&|name| if name == "AWS_ACCESS_KEY_ID" { Some(key.clone()) } else { self.get(name) }, clock)
+        Setup::of_settings(
+            &|name| {
+                if name == "AWS_ACCESS_KEY_ID" {
+                    Some(key.clone())
+                } else {
+                    self.get(name)
+                }
+            },
+            clock,
+        )
     }
 
     /// What routes are made of.
@@ -147,34 +200,65 @@ impl LocalSettings {
 /// # Errors
 /// When it cannot be written.
 pub fn make_folder(folder: &Path) -> Result<(), Trouble> {
-    let unwritable =
-        |error| Trouble::new(format!("The data folder {} cannot be written: {error}. Set DATA_DIR to another one.", folder.display()));
+    let unwritable = |error| {
+        Trouble::new(format!(
+            "The data folder {} cannot be written: {error}. Set DATA_DIR to another one.",
+            folder.display()
+        ))
+    };
     // Password hashes lie in it: it is the owner's alone.
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(unwritable)?;
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
+        .map_err(unwritable)?;
     let probe = folder.join(".writable");
-    fs::write(&probe, b"").and_then(|()| fs::remove_file(&probe)).map_err(unwritable)
+    fs::write(&probe, b"")
+        .and_then(|()| fs::remove_file(&probe))
+        .map_err(unwritable)
 }
 
 /// The first committee and the first super admin, unless the address has an account already.
 ///
 /// # Errors
 /// When the store does not answer, the address is none, or the password is too weak for an administrator.
-pub async fn found(setup: &Setup, admin_email: &str, admin_password: &SecretString) -> Result<(), Trouble> {
+pub async fn found(
+    setup: &Setup,
+    admin_email: &str,
+    admin_password: &SecretString,
+) -> Result<(), Trouble> {
     let min_length = setup.settings.password_min_length_admin;
     let weak = |_| {
-        Trouble::new(format!("The setting LOCAL_ADMIN_PASSWORD must be {min_length} to 128 letters long and nothing that everybody knows."))
+        Trouble::new(format!(
+            "The setting LOCAL_ADMIN_PASSWORD must be {min_length} to 128 letters long and nothing that everybody knows."
+        ))
     };
     domain::password::check(admin_password.expose_secret(), min_length, None).map_err(weak)?;
-    let email: Email = admin_email.parse().map_err(|_| Trouble::new("The setting LOCAL_ADMIN_EMAIL is no e-mail address."))?;
+    let email: Email = admin_email
+        .parse()
+        .map_err(|_| Trouble::new("The setting LOCAL_ADMIN_EMAIL is no e-mail address."))?;
     if setup.store.email_owner(&email).await?.is_some() {
         return Ok(());
     }
     let now = setup.clock.now();
     let committee = first_committee(&email, now)?;
-    let password_hash = Hasher::default().hash(admin_password).await.map_err(|error| Trouble::new(error.to_string()))?;
+    let password_hash = Hasher::default()
+        .hash(admin_password)
+        .await
+        .map_err(|error| Trouble::new(error.to_string()))?;
     let user = first_admin(email, committee.committee_id, now)?;
     // A folder with an administrator under another address is left as it is.
-    setup.store.found(&committee, &NewUser { user, password_hash }, setup.store.transaction()).await?;
+    setup
+        .store
+        .found(
+            &committee,
+            &NewUser {
+                user,
+                password_hash,
+            },
+            setup.store.transaction(),
+        )
+        .await?;
     Ok(())
 }
 
@@ -183,7 +267,9 @@ fn first_committee(email: &Email, now: Instant) -> Result<Committee, Trouble> {
     Ok(Committee {
         committee_id: CommitteeId::new(chance::id(now)),
         name_arabe: "الجامعة الوطنية للتكوين".parse().map_err(malformed)?,
-        name_latin: "Fédération nationale de la formation".parse().map_err(malformed)?,
+        name_latin: "Fédération nationale de la formation"
+            .parse()
+            .map_err(malformed)?,
         r#type: "NATIONAL".parse().map_err(malformed)?,
         date_of_est: "1956-03-20".parse().map_err(malformed)?,
         vat: String::new(),
@@ -201,7 +287,21 @@ fn first_committee(email: &Email, now: Instant) -> Result<Committee, Trouble> {
 
 fn first_admin(email: Email, committee_id: CommitteeId, now: Instant) -> Result<User, Trouble> {
     let malformed = |_| Trouble::new("The first administrator is malformed.");
-    let (name, last_name) = ("Super".parse().map_err(malformed)?, "Admin".parse().map_err(malformed)?);
-    let admin = User::new(UserId::new(chance::id(now)), name, last_name, email, committee_id, now);
-    Ok(User { is_verified: true, profile: Profile::SuperAdmin, ..admin })
+    let (name, last_name) = (
+        "Super".parse().map_err(malformed)?,
+        "Admin".parse().map_err(malformed)?,
+    );
+    let admin = User::new(
+        UserId::new(chance::id(now)),
+        name,
+        last_name,
+        email,
+        committee_id,
+        now,
+    );
+    Ok(User {
+        is_verified: true,
+        profile: Profile::SuperAdmin,
+        ..admin
+    })
 }

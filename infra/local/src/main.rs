@@ -25,9 +25,9 @@ async fn main() -> ExitCode {
         None => run(Mode::OneProcess).await,
         Some("seed") => run(Mode::Seed).await,
         Some("watch") => run(Mode::Watch).await,
-        Some(other) => {
-            Err(Trouble::new(format!("There is no `cargo dev {other}`: there are `cargo dev`, `cargo dev seed` and `cargo dev watch`.")))
-        }
+        Some(other) => Err(Trouble::new(format!(
+            "There is no `cargo dev {other}`: there are `cargo dev`, `cargo dev seed` and `cargo dev watch`."
+        ))),
     };
     match ran {
         Ok(()) => ExitCode::SUCCESS,
@@ -49,7 +49,9 @@ async fn run(mode: Mode) -> Result<(), Trouble> {
     let mut settings = LocalSettings::of_environment();
     let port = port(&settings)?;
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let folder = settings.get("DATA_DIR").map_or_else(|| root.join(".local"), PathBuf::from);
+    let folder = settings
+        .get("DATA_DIR")
+        .map_or_else(|| root.join(".local"), PathBuf::from);
     // The door first: who cannot have it should not touch the data of the one who has.
     let listener = match mode {
         Mode::OneProcess | Mode::Seed => bind(port).await?,
@@ -60,14 +62,21 @@ async fn run(mode: Mode) -> Result<(), Trouble> {
     let cloud = Cloud::in_folder(&folder).await?;
     settings.find(&cloud).with_keys_of(&folder)?;
     let pages_port = if mode == Mode::Watch { port + 1 } else { port };
-    settings.set_default("PUBLIC_URL", format!("http://127.0.0.1:{pages_port}{FRONT_PATH}"));
+    settings.set_default(
+        "PUBLIC_URL",
+        format!("http://127.0.0.1:{pages_port}{FRONT_PATH}"),
+    );
     // whoever watches has less patience than an operator
     settings.set_default("SMS_CLAIM_SECONDS", "60");
     let clock = Clock::default();
     settings.tell(&cloud, &folder)?;
     let setup = settings.setup(clock.clone())?;
-    let email = settings.get("LOCAL_ADMIN_EMAIL").unwrap_or_else(|| "admin@example.org".to_owned());
-    let password = settings.get("LOCAL_ADMIN_PASSWORD").unwrap_or_else(|| "local-admin-passphrase".to_owned());
+    let email = settings
+        .get("LOCAL_ADMIN_EMAIL")
+        .unwrap_or_else(|| "admin@example.org".to_owned());
+    let password = settings
+        .get("LOCAL_ADMIN_PASSWORD")
+        .unwrap_or_else(|| "local-admin-passphrase".to_owned());
     home::found(&setup, &email, &password.clone().into()).await?;
     let seeded = match mode {
         Mode::Seed => seed::fill(&settings, clock.clone(), &email, &password).await?,
@@ -75,10 +84,18 @@ async fn run(mode: Mode) -> Result<(), Trouble> {
     };
 
     let folder = folder.canonicalize().unwrap_or(folder);
-    let about = json!({ "dataFolder": folder, "administrator": email, "processId": std::process::id() });
+    let about =
+        json!({ "dataFolder": folder, "administrator": email, "processId": std::process::id() });
     let edge = house(&setup)?;
     let deliveries = delivery::run(cloud.clone(), Dispatcher::new(&setup)?);
-    say(&welcome(port, pages_port, &folder.display().to_string(), &email, &password, &seeded));
+    say(&welcome(
+        port,
+        pages_port,
+        &folder.display().to_string(),
+        &email,
+        &password,
+        &seeded,
+    ));
     let front = front::serve(listener, edge, Some(Pages::new(cloud, &setup, about)));
     let interrupted = tokio::signal::ctrl_c();
     match mode {
@@ -98,8 +115,13 @@ async fn run(mode: Mode) -> Result<(), Trouble> {
 }
 
 fn port(settings: &LocalSettings) -> Result<u16, Trouble> {
-    let Some(text) = settings.get("PORT") else { return Ok(9000) };
-    let port = text.parse().ok().filter(|port| (1..u16::MAX).contains(port));
+    let Some(text) = settings.get("PORT") else {
+        return Ok(9000);
+    };
+    let port = text
+        .parse()
+        .ok()
+        .filter(|port| (1..u16::MAX).contains(port));
     port.ok_or_else(|| Trouble::new("The setting PORT must be a number from 1 to 65534."))
 }
 
@@ -112,7 +134,14 @@ async fn bind(port: u16) -> Result<TcpListener, Trouble> {
     })
 }
 
-fn welcome(port: u16, pages_port: u16, folder: &str, email: &str, password: &str, seeded: &str) -> String {
+fn welcome(
+    port: u16,
+    pages_port: u16,
+    folder: &str,
+    email: &str,
+    password: &str,
+    seeded: &str,
+) -> String {
     format!(
         r#"
   Halqa is ready.
@@ -134,7 +163,10 @@ fn welcome(port: u16, pages_port: u16, folder: &str, email: &str, password: &str
     )
 }
 
-#[expect(clippy::print_stdout, reason = "this is what a person at a terminal reads")]
+#[expect(
+    clippy::print_stdout,
+    reason = "this is what a person at a terminal reads"
+)]
 fn say(text: &str) {
     println!("{text}");
 }

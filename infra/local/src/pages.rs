@@ -34,7 +34,12 @@ pub struct Pages {
 impl Pages {
     /// The pages of `cloud`; `about` is what the state page says of this process.
     pub fn new(cloud: Cloud, setup: &Setup, about: Value) -> Self {
-        Self { cloud, clock: setup.clock.clone(), store: setup.store.clone(), about }
+        Self {
+            cloud,
+            clock: setup.clock.clone(),
+            store: setup.store.clone(),
+            about,
+        }
     }
 
     /// Whether `path` is a local page.
@@ -45,7 +50,10 @@ impl Pages {
     pub(crate) async fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
         let path = request.uri().path().trim_end_matches('/');
         // A link in a mail comes from another site. The page holds nothing and does nothing by itself.
-        if request.method() == Method::GET && (path == FRONT_PATH || path.starts_with("/_local/front/")) && is_named_locally(request) {
+        if request.method() == Method::GET
+            && (path == FRONT_PATH || path.starts_with("/_local/front/"))
+            && is_named_locally(request)
+        {
             return html(FRONT);
         }
         if !is_of_this_machine(request) {
@@ -61,13 +69,22 @@ impl Pages {
         }
         match (request.method(), path) {
             (&Method::GET, "/_local") => html(PAGE),
-            (&Method::GET, "/_local/mail") => list(self.cloud.recorder().newest_mails(limit(request))),
-            (&Method::GET, "/_local/sms") => list(self.cloud.recorder().newest_texts(limit(request))),
+            (&Method::GET, "/_local/mail") => {
+                list(self.cloud.recorder().newest_mails(limit(request)))
+            }
+            (&Method::GET, "/_local/sms") => {
+                list(self.cloud.recorder().newest_texts(limit(request)))
+            }
             (&Method::GET, "/_local/batches") => match self.batches().await {
                 Ok(batches) => list(batches),
-                Err(fault) => json_response(StatusCode::SERVICE_UNAVAILABLE, &json!({ "error": fault.to_string() })),
+                Err(fault) => json_response(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    &json!({ "error": fault.to_string() }),
+                ),
             },
-            (&Method::GET, "/_local/cpanel") => json_response(StatusCode::OK, &self.cloud.uapi().shown()),
+            (&Method::GET, "/_local/cpanel") => {
+                json_response(StatusCode::OK, &self.cloud.uapi().shown())
+            }
             (&Method::GET, "/_local/state") => json_response(StatusCode::OK, &self.state()),
             (&Method::GET, "/_local/faults") => self.faults(),
             (&Method::PUT, "/_local/faults") => match serde_json::from_slice(request.body()) {
@@ -75,9 +92,15 @@ impl Pages {
                     self.cloud.faults().set(faults);
                     self.faults()
                 }
-                Err(error) => json_response(StatusCode::BAD_REQUEST, &json!({ "error": error.to_string() })),
+                Err(error) => json_response(
+                    StatusCode::BAD_REQUEST,
+                    &json!({ "error": error.to_string() }),
+                ),
             },
-            _ => json_response(StatusCode::NOT_FOUND, &json!({ "error": "There is no such local page." })),
+            _ => json_response(
+                StatusCode::NOT_FOUND,
+                &json!({ "error": "There is no such local page." }),
+            ),
         }
     }
 
@@ -89,13 +112,16 @@ impl Pages {
     async fn batches(&self) -> Result<Vec<Value>, Fault> {
         let audit = self.store.audit(None, LOOKED_AT).await?.items.into_iter();
         let accepted = audit.filter(|entry| entry.action == Action::BatchAccepted);
-        let batches = stream::iter(accepted).then(|AuditEntry { target_id, .. }| self.batch(BatchId::new(target_id)));
+        let batches = stream::iter(accepted)
+            .then(|AuditEntry { target_id, .. }| self.batch(BatchId::new(target_id)));
         let batches: Vec<_> = batches.collect().await;
         batches.into_iter().filter_map(Result::transpose).collect()
     }
 
     async fn batch(&self, id: BatchId) -> Result<Option<Value>, Fault> {
-        let Some(batch) = self.store.batch(id).await? else { return Ok(None) };
+        let Some(batch) = self.store.batch(id).await? else {
+            return Ok(None);
+        };
         let (mut shown, progress) = (json!(batch), json!(self.store.progress(&batch).await?));
         if let (Some(shown), Some(progress)) = (shown.as_object_mut(), progress.as_object()) {
             shown.extend(progress.clone());
@@ -104,8 +130,12 @@ impl Pages {
     }
 
     fn state(&self) -> Value {
-        let tables: serde_json::Map<String, Value> =
-            self.cloud.item_counts().into_iter().map(|(name, count)| (name, count.into())).collect();
+        let tables: serde_json::Map<String, Value> = self
+            .cloud
+            .item_counts()
+            .into_iter()
+            .map(|(name, count)| (name, count.into()))
+            .collect();
         json!({ "now": self.clock.now(), "tables": tables, "faults": self.cloud.faults().left(), "about": self.about })
     }
 }
@@ -116,7 +146,9 @@ pub const FRONT_PATH: &str = "/_local/front";
 /// How many messages `?limit=` asks for; as many as are shown where it says nothing that makes sense.
 fn limit(request: &Request<Bytes>) -> usize {
     let query = request.uri().query().unwrap_or_default();
-    let asked = query.split('&').find_map(|pair| pair.strip_prefix("limit=")?.parse().ok());
+    let asked = query
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("limit=")?.parse().ok());
     asked.unwrap_or(MOST_SHOWN).min(MOST_SHOWN)
 }
 
@@ -125,36 +157,61 @@ fn list(messages: Vec<Value>) -> Response<Bytes> {
 }
 
 fn header<'a>(request: &'a Request<Bytes>, name: &str) -> Option<&'a str> {
-    request.headers().get(name).map(|value| value.to_str().unwrap_or("?"))
+    request
+        .headers()
+        .get(name)
+        .map(|value| value.to_str().unwrap_or("?"))
 }
 
 /// A name that a browser was tricked into resolving to this machine is not this machine's.
 fn is_named_locally(request: &Request<Bytes>) -> bool {
-    let (name, port) = header(request, "host").map_or(("", ""), |host| host.split_once(':').unwrap_or((host, "80")));
+    let (name, port) = header(request, "host").map_or(("", ""), |host| {
+        host.split_once(':').unwrap_or((host, "80"))
+    });
     ["127.0.0.1", "localhost"].contains(&name) && port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The same, and a page of another origin says so.
 fn is_of_this_machine(request: &Request<Bytes>) -> bool {
-    let is_own_origin = header(request, "origin").is_none_or(|origin| origin.strip_prefix("http://") == header(request, "host"));
-    let is_own_site = header(request, "sec-fetch-site").is_none_or(|site| ["same-origin", "none"].contains(&site));
+    let is_own_origin = header(request, "origin")
+        .is_none_or(|origin| origin.strip_prefix("http://") == header(request, "host"));
+    let is_own_site = header(request, "sec-fetch-site")
+        .is_none_or(|site| ["same-origin", "none"].contains(&site));
     is_named_locally(request) && is_own_origin && is_own_site
 }
 
 fn html(page: &'static str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from_static(page.as_bytes()));
-    response.headers_mut().insert(header_names::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    response.headers_mut().insert(
+        header_names::CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    );
     let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-    response.headers_mut().insert(header_names::CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
-    response.headers_mut().insert(header_names::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    response.headers_mut().insert(
+        header_names::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(policy),
+    );
+    response.headers_mut().insert(
+        header_names::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    );
     response
 }
 
 fn json_response(status: StatusCode, value: &Value) -> Response<Bytes> {
     let mut response = Response::new(Bytes::from(value.to_string()));
     *response.status_mut() = status;
-    response.headers_mut().insert(header_names::CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
-    response.headers_mut().insert(header_names::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response.headers_mut().insert(header_names::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response.headers_mut().insert(
+        header_names::CONTENT_TYPE,
+        HeaderValue::from_static("application/json; charset=utf-8"),
+    );
+    response.headers_mut().insert(
+        header_names::CACHE_CONTROL,
+        HeaderValue::from_static("no-store"),
+    );
+    response.headers_mut().insert(
+        header_names::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
     response
 }

@@ -27,15 +27,30 @@ const BOUNDARY: &str = "between-the-parts-of-a-form";
 ///
 /// # Errors
 /// When the administrator cannot sign in, or something is refused.
-pub async fn fill(settings: &LocalSettings, clock: Clock, admin_email: &str, admin_password: &str) -> Result<String, Trouble> {
+pub async fn fill(
+    settings: &LocalSettings,
+    clock: Clock,
+    admin_email: &str,
+    admin_password: &str,
+) -> Result<String, Trouble> {
     let malformed = |error| Trouble::new(format!("The demonstration data is malformed: {error}."));
     let seed: Seed = serde_json::from_str(include_str!("seed.json")).map_err(malformed)?;
     let mut settings = settings.clone();
-    settings.set("API_PREFIXES", "/api/v1").set("REGISTRATION", "open");
-    for limit in ["RATE_LIMIT", "REGISTER_PER_HOUR", "FILE_MAX_BYTES", "FILE_QUOTA_BYTES"] {
+    settings
+        .set("API_PREFIXES", "/api/v1")
+        .set("REGISTRATION", "open");
+    for limit in [
+        "RATE_LIMIT",
+        "REGISTER_PER_HOUR",
+        "FILE_MAX_BYTES",
+        "FILE_QUOTA_BYTES",
+    ] {
         settings.set(limit, "1000000");
     }
-    let anybody = Client { edge: house(&settings.setup(clock)?)?, token: String::new() };
+    let anybody = Client {
+        edge: house(&settings.setup(clock)?)?,
+        token: String::new(),
+    };
     if !anybody.finds(&seed).await? {
         let admin = anybody.signed_in(admin_email, admin_password).await.map_err(|trouble| {
             let settings = "LOCAL_ADMIN_EMAIL, LOCAL_ADMIN_PASSWORD";
@@ -43,8 +58,14 @@ pub async fn fill(settings: &LocalSettings, clock: Clock, admin_email: &str, adm
         })?;
         // A committee that was closed since is seen by him alone.
         if !admin.finds(&seed).await? {
-            let half_done = |trouble| format!("{trouble} What came before that stays: move the data folder away to begin anew.");
-            seed.bring(&anybody, &admin).await.map_err(|trouble| Trouble::new(half_done(trouble)))?;
+            let half_done = |trouble| {
+                format!(
+                    "{trouble} What came before that stays: move the data folder away to begin anew."
+                )
+            };
+            seed.bring(&anybody, &admin)
+                .await
+                .map_err(|trouble| Trouble::new(half_done(trouble)))?;
         }
     }
     Ok(seed.welcome())
@@ -64,11 +85,25 @@ impl Seed {
         let (mut committees, mut people) = (Vec::new(), Vec::new());
         for committee in &self.committees {
             // Nobody registers in a closed one.
-            let made = admin.send(Method::POST, "/committees", with(committee, json!({ "isActive": true }))).await?;
+            let made = admin
+                .send(
+                    Method::POST,
+                    "/committees",
+                    with(committee, json!({ "isActive": true })),
+                )
+                .await?;
             committees.push(made["committee"]["committeeID"].clone());
         }
         for person in &self.people {
-            people.push(join(person, at(&committees, &person["committee"])?, anybody, admin).await?);
+            people.push(
+                join(
+                    person,
+                    at(&committees, &person["committee"])?,
+                    anybody,
+                    admin,
+                )
+                .await?,
+            );
         }
         for course in &self.courses {
             write(course, at(&people, &course["author"])?).await?;
@@ -76,14 +111,30 @@ impl Seed {
         for file in &self.files {
             keep(file, at(&people, &file["owner"])?).await?;
         }
-        for (_, id) in self.committees.iter().zip(&committees).filter(|(committee, _)| committee["isActive"] == false) {
-            admin.send(Method::PUT, &format!("/committees/{}", text(id)), json!({ "isActive": false })).await?;
+        for (_, id) in self
+            .committees
+            .iter()
+            .zip(&committees)
+            .filter(|(committee, _)| committee["isActive"] == false)
+        {
+            admin
+                .send(
+                    Method::PUT,
+                    &format!("/committees/{}", text(id)),
+                    json!({ "isActive": false }),
+                )
+                .await?;
         }
         Ok(())
     }
 
     fn welcome(&self) -> String {
-        let of = |profile: &str| self.people.iter().find(|person| person["profile"] == profile).map_or("nobody", |one| text(&one["email"]));
+        let of = |profile: &str| {
+            self.people
+                .iter()
+                .find(|person| person["profile"] == profile)
+                .map_or("nobody", |one| text(&one["email"]))
+        };
         let (trainer, administrator) = (of("TR"), of("CA"));
         format!(
             r#"
@@ -97,44 +148,118 @@ impl Seed {
 }
 
 /// Has `person` register in `committee`, be what he is, and sign in.
-async fn join(person: &Value, committee: &Value, anybody: &Client, admin: &Client) -> Result<Client, Trouble> {
-    let account = with(person, json!({ "password": PASSWORD, "committeeID": committee }));
-    let made = anybody.send(Method::POST, "/users/register", account).await?;
+async fn join(
+    person: &Value,
+    committee: &Value,
+    anybody: &Client,
+    admin: &Client,
+) -> Result<Client, Trouble> {
+    let account = with(
+        person,
+        json!({ "password": PASSWORD, "committeeID": committee }),
+    );
+    let made = anybody
+        .send(Method::POST, "/users/register", account)
+        .await?;
     let standing = json!({ "profile": person["profile"], "permissions": person["permissions"], "isVerified": person["isVerified"] });
-    admin.send(Method::PUT, &format!("/team/{}", text(&made["user"]["userID"])), standing).await?;
+    admin
+        .send(
+            Method::PUT,
+            &format!("/team/{}", text(&made["user"]["userID"])),
+            standing,
+        )
+        .await?;
     anybody.signed_in(text(&person["email"]), PASSWORD).await
 }
 
 async fn write(course: &Value, author: &Client) -> Result<(), Trouble> {
-    let made = author.send(Method::POST, "/courses", course["course"].clone()).await?;
+    let made = author
+        .send(Method::POST, "/courses", course["course"].clone())
+        .await?;
     let id = text(&made["course"]["courseID"]);
-    if course["questions"].as_array().is_some_and(|questions| !questions.is_empty()) {
-        author.send(Method::POST, &format!("/courses/questions/{id}"), json!({ "questions": course["questions"] })).await?;
+    if course["questions"]
+        .as_array()
+        .is_some_and(|questions| !questions.is_empty())
+    {
+        author
+            .send(
+                Method::POST,
+                &format!("/courses/questions/{id}"),
+                json!({ "questions": course["questions"] }),
+            )
+            .await?;
     }
     match text(&course["state"]) {
-        "PUBLISHED" => author.send(Method::POST, &format!("/courses/{id}/publish"), Value::Null).await.map(drop),
-        "ARCHIVED" => author.send(Method::DELETE, &format!("/courses/{id}"), Value::Null).await.map(drop),
+        "PUBLISHED" => author
+            .send(Method::POST, &format!("/courses/{id}/publish"), Value::Null)
+            .await
+            .map(drop),
+        "ARCHIVED" => author
+            .send(Method::DELETE, &format!("/courses/{id}"), Value::Null)
+            .await
+            .map(drop),
         _ => Ok(()),
     }
 }
 
 async fn keep(file: &Value, owner: &Client) -> Result<(), Trouble> {
-    let made = owner.send(Method::POST, "/files", with(file, json!({ "size": text(&file["text"]).len() }))).await?;
+    let made = owner
+        .send(
+            Method::POST,
+            "/files",
+            with(file, json!({ "size": text(&file["text"]).len() })),
+        )
+        .await?;
     upload(file, &made["upload"]).await?;
-    owner.send(Method::POST, &format!("/files/{}/complete", text(&made["file"]["fileID"])), Value::Null).await.map(drop)
+    owner
+        .send(
+            Method::POST,
+            &format!("/files/{}/complete", text(&made["file"]["fileID"])),
+            Value::Null,
+        )
+        .await
+        .map(drop)
 }
 
 /// Sends `file` to the bucket by `form`, as a browser does.
 async fn upload(file: &Value, form: &Value) -> Result<(), Trouble> {
-    let refused = |why: &dyn Display| Trouble::new(format!("The bucket did not take the file {}: {why}.", file["name"]));
-    let part = |head: &str, content: &Value| format!("--{BOUNDARY}\r\nContent-Disposition: form-data; {head}\r\n\r\n{}\r\n", text(content));
-    let fields = form["fields"].as_object().into_iter().flatten().map(|(name, value)| part(&format!("name=\"{name}\""), value));
-    let parts: String = fields.chain([part("name=\"file\"; filename=\"file\"", &file["text"])]).collect();
-    let request = Request::post(text(&form["url"])).header(header::CONTENT_TYPE, format!("multipart/form-data; boundary={BOUNDARY}"));
-    let request = request.body(Full::<Bytes>::from(format!("{parts}--{BOUNDARY}--\r\n"))).map_err(|error| refused(&error))?;
-    let sent = legacy::Client::builder(TokioExecutor::new()).build(HttpConnector::new()).request(request).await;
+    let refused = |why: &dyn Display| {
+        Trouble::new(format!(
+            "The bucket did not take the file {}: {why}.",
+            file["name"]
+        ))
+    };
+    let part = |head: &str, content: &Value| {
+        format!(
+            "--{BOUNDARY}\r\nContent-Disposition: form-data; {head}\r\n\r\n{}\r\n",
+            text(content)
+        )
+    };
+    let fields = form["fields"]
+        .as_object()
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| part(&format!("name=\"{name}\""), value));
+    let parts: String = fields
+        .chain([part("name=\"file\"; filename=\"file\"", &file["text"])])
+        .collect();
+    let request = Request::post(text(&form["url"])).header(
+        header::CONTENT_TYPE,
+        format!("multipart/form-data; boundary={BOUNDARY}"),
+    );
+    let request = request
+        .body(Full::<Bytes>::from(format!("{parts}--{BOUNDARY}--\r\n")))
+        .map_err(|error| refused(&error))?;
+    let sent = legacy::Client::builder(TokioExecutor::new())
+        .build(HttpConnector::new())
+        .request(request)
+        .await;
     let status = sent.map_err(|error| refused(&error))?.status();
-    if status.is_success() { Ok(()) } else { Err(refused(&status)) }
+    if status.is_success() {
+        Ok(())
+    } else {
+        Err(refused(&status))
+    }
 }
 
 /// Somebody in front of the house, with the token that he has.
@@ -147,38 +272,85 @@ impl Client {
     /// The body of the answer, if that is no refusal.
     async fn send(&self, method: Method, path: &str, body: Value) -> Result<Value, Trouble> {
         let asked = format!("{method} {path}");
-        let mut request = Request::builder().method(method).uri(format!("/api/v1{path}")).header(header::CONTENT_TYPE, "application/json");
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("/api/v1{path}"))
+            .header(header::CONTENT_TYPE, "application/json");
         if !self.token.is_empty() {
             request = request.header(header::AUTHORIZATION, self.token.as_str());
         }
-        let body = if body.is_null() { Bytes::new() } else { body.to_string().into() };
-        let request = request.body(body).map_err(|error| Trouble::new(format!("{asked} cannot be asked: {error}.")))?;
+        let body = if body.is_null() {
+            Bytes::new()
+        } else {
+            body.to_string().into()
+        };
+        let request = request
+            .body(body)
+            .map_err(|error| Trouble::new(format!("{asked} cannot be asked: {error}.")))?;
         let answer = self.edge.answer(request, ADDRESS.into()).await;
-        let (status, body): (_, Value) = (answer.status(), serde_json::from_slice(answer.body()).unwrap_or_default());
+        let (status, body): (_, Value) = (
+            answer.status(),
+            serde_json::from_slice(answer.body()).unwrap_or_default(),
+        );
         if status.is_client_error() || status.is_server_error() {
-            let (code, errors) = (text(&body["message"]["RESPONSE_CODE"]), body["errors"].as_array().into_iter().flatten());
-            let fields: String = errors.map(|error| format!(", {} {}", text(&error["field"]), text(&error["RESPONSE_CODE"]))).collect();
-            return Err(Trouble::new(format!("{asked} was answered with {} {code}{fields}.", status.as_u16())));
+            let (code, errors) = (
+                text(&body["message"]["RESPONSE_CODE"]),
+                body["errors"].as_array().into_iter().flatten(),
+            );
+            let fields: String = errors
+                .map(|error| {
+                    format!(
+                        ", {} {}",
+                        text(&error["field"]),
+                        text(&error["RESPONSE_CODE"])
+                    )
+                })
+                .collect();
+            return Err(Trouble::new(format!(
+                "{asked} was answered with {} {code}{fields}.",
+                status.as_u16()
+            )));
         }
         Ok(body)
     }
 
     async fn signed_in(&self, email: &str, password: &str) -> Result<Self, Trouble> {
-        let answer = self.send(Method::POST, "/auth/login", json!({ "email": email, "password": password })).await?;
-        let token = answer["user"]["token"].as_str().ok_or_else(|| Trouble::new("POST /auth/login asks for a one-time password."))?;
-        Ok(Self { edge: self.edge.clone(), token: token.to_owned() })
+        let answer = self
+            .send(
+                Method::POST,
+                "/auth/login",
+                json!({ "email": email, "password": password }),
+            )
+            .await?;
+        let token = answer["user"]["token"]
+            .as_str()
+            .ok_or_else(|| Trouble::new("POST /auth/login asks for a one-time password."))?;
+        Ok(Self {
+            edge: self.edge.clone(),
+            token: token.to_owned(),
+        })
     }
 
     /// Whether the first committee of `seed` is there for this client.
     async fn finds(&self, seed: &Seed) -> Result<bool, Trouble> {
-        let first = seed.committees.first().map(|committee| &committee["nameLatin"]);
+        let first = seed
+            .committees
+            .first()
+            .map(|committee| &committee["nameLatin"]);
         let mut path = "/committees?limit=100".to_owned();
         loop {
             let page = self.send(Method::GET, &path, Value::Null).await?;
-            if page["committees"].as_array().into_iter().flatten().any(|committee| Some(&committee["nameLatin"]) == first) {
+            if page["committees"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .any(|committee| Some(&committee["nameLatin"]) == first)
+            {
                 return Ok(true);
             }
-            let Some(cursor) = page["nextCursor"].as_str() else { return Ok(false) };
+            let Some(cursor) = page["nextCursor"].as_str() else {
+                return Ok(false);
+            };
             path = format!("/committees?limit=100&cursor={cursor}");
         }
     }
@@ -187,13 +359,20 @@ impl Client {
 /// What stands in `list` at `place`.
 fn at<'a, T>(list: &'a [T], place: &Value) -> Result<&'a T, Trouble> {
     let place = place.as_u64().and_then(|place| usize::try_from(place).ok());
-    place.and_then(|place| list.get(place)).ok_or_else(|| Trouble::new("The demonstration data names somebody who is not in it."))
+    place
+        .and_then(|place| list.get(place))
+        .ok_or_else(|| Trouble::new("The demonstration data names somebody who is not in it."))
 }
 
 /// `object` with `more` fields.
 fn with(object: &Value, more: Value) -> Value {
-    let fields = [object.as_object(), more.as_object()].into_iter().flatten().flatten();
-    fields.map(|(name, value)| (name.clone(), value.clone())).collect()
+    let fields = [object.as_object(), more.as_object()]
+        .into_iter()
+        .flatten()
+        .flatten();
+    fields
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
 }
 
 /// The text that `value` is, or nothing.

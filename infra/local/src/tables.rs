@@ -47,9 +47,11 @@ pub(crate) fn first_of_batch(database: &Database, body: &Bytes) -> Response<Full
     if let Some(tables) = left.as_object_mut() {
         tables.retain(|_, keys| keys["Keys"].as_array().is_some_and(|keys| !keys.is_empty()));
     }
-    let answered = read(asked.to_string().as_bytes()).and_then(|request| database.batch_get_item(request));
+    let answered =
+        read(asked.to_string().as_bytes()).and_then(|request| database.batch_get_item(request));
     told(answered.and_then(|answer| {
-        let mut answer = serde_json::to_value(answer).map_err(|error| DynoxideError::InternalServerError(error.to_string()))?;
+        let mut answer = serde_json::to_value(answer)
+            .map_err(|error| DynoxideError::InternalServerError(error.to_string()))?;
         answer["UnprocessedKeys"] = left;
         write(&answer)
     }))
@@ -58,21 +60,29 @@ pub(crate) fn first_of_batch(database: &Database, body: &Bytes) -> Response<Full
 fn told(answered: Result<String, DynoxideError>) -> Response<Full<Bytes>> {
     match answered {
         Ok(json) => response(StatusCode::OK, json),
-        Err(error) => response(StatusCode::from_u16(error.status_code()).unwrap_or(StatusCode::BAD_REQUEST), error.to_json()),
+        Err(error) => response(
+            StatusCode::from_u16(error.status_code()).unwrap_or(StatusCode::BAD_REQUEST),
+            error.to_json(),
+        ),
     }
 }
 
 fn read<T: serde::de::DeserializeOwned>(body: &[u8]) -> Result<T, DynoxideError> {
-    serde_json::from_slice(body).map_err(|error| DynoxideError::ValidationException(error.to_string()))
+    serde_json::from_slice(body)
+        .map_err(|error| DynoxideError::ValidationException(error.to_string()))
 }
 
 fn write(answer: &impl serde::Serialize) -> Result<String, DynoxideError> {
-    serde_json::to_string(answer).map_err(|error| DynoxideError::InternalServerError(error.to_string()))
+    serde_json::to_string(answer)
+        .map_err(|error| DynoxideError::InternalServerError(error.to_string()))
 }
 
 pub(crate) fn response(status: StatusCode, json: String) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(json.into()));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-amz-json-1.0"));
+    response.headers_mut().insert(
+        header::CONTENT_TYPE,
+        HeaderValue::from_static("application/x-amz-json-1.0"),
+    );
     response
 }

@@ -59,12 +59,24 @@ impl Uapi {
     pub(crate) async fn start(folder: Option<&Path>, faults: Faults) -> Result<Self, Trouble> {
         let account = Account::open(folder)?;
         let no_port = |error| Trouble::new(format!("No port can be opened on 127.0.0.1: {error}."));
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(no_port)?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
         // A new one at every start, as the cloud's key: what tries ports is not let in.
-        let token = Uuid::from_bytes(chance::bytes()).simple().to_string().to_uppercase();
+        let token = Uuid::from_bytes(chance::bytes())
+            .simple()
+            .to_string()
+            .to_uppercase();
         let (account, calls, clock) = (Mutex::new(account), Mutex::default(), Clock::default());
-        let uapi = Self(Arc::new(Inner { endpoint, token, account, calls, faults, clock }));
+        let uapi = Self(Arc::new(Inner {
+            endpoint,
+            token,
+            account,
+            calls,
+            faults,
+            clock,
+        }));
         tokio::spawn(accept(listener, uapi.clone()));
         Ok(uapi)
     }
@@ -72,41 +84,71 @@ impl Uapi {
     /// The settings by which a function finds it.
     pub fn settings(&self) -> [(&'static str, String); 3] {
         let url = format!("http://{}", self.0.endpoint);
-        [("CPANEL_URL", url), ("CPANEL_USER", USER.to_owned()), ("CPANEL_TOKEN", self.0.token.clone())]
+        [
+            ("CPANEL_URL", url),
+            ("CPANEL_USER", USER.to_owned()),
+            ("CPANEL_TOKEN", self.0.token.clone()),
+        ]
     }
 
     /// The account, and what was asked of it, the newest first: `{at, function, parameters, outcome}`.
     pub fn shown(&self) -> Value {
-        let mut shown = self.0.account.lock().unwrap_or_else(PoisonError::into_inner).shown();
+        let mut shown = self
+            .0
+            .account
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .shown();
         shown["calls"] = self.calls().into();
         shown
     }
 
     /// What was asked of it, the newest first.
     pub fn calls(&self) -> Vec<Value> {
-        self.0.calls.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
+        self.0
+            .calls
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .iter()
+            .cloned()
+            .collect()
     }
 
     async fn answer(&self, request: &Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
-        let Some((module, function)) = request.uri().path().strip_prefix("/execute/").and_then(|path| path.split_once('/')) else {
+        let Some((module, function)) = request
+            .uri()
+            .path()
+            .strip_prefix("/execute/")
+            .and_then(|path| path.split_once('/'))
+        else {
             return Ok(page(StatusCode::NOT_FOUND));
         };
-        let parameters: Map<String, Value> = form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
-            .map(|(name, value)| (name.into_owned(), value.into_owned().into()))
-            .collect();
+        let parameters: Map<String, Value> =
+            form_urlencoded::parse(request.uri().query().unwrap_or_default().as_bytes())
+                .map(|(name, value)| (name.into_owned(), value.into_owned().into()))
+                .collect();
         let name = format!("{module}::{function}");
         let note = |outcome: &str| self.note(&name, &parameters, outcome);
         if !self.knows(request) {
             note("unauthorized");
             return Ok(page(StatusCode::UNAUTHORIZED));
         }
-        let act = || self.0.account.lock().unwrap_or_else(PoisonError::into_inner).answer(module, function, &parameters);
+        let act = || {
+            self.0
+                .account
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .answer(module, function, &parameters)
+        };
         let Some(fault) = self.0.faults.strike(Service::Cpanel, &name) else {
             let answered = act();
             note(answered.outcome());
             return Ok(json_response(&flat(&answered)));
         };
-        note(&fault.error.as_ref().map_or_else(|| format!("fault: {:?}", fault.mode).to_lowercase(), |error| format!("fault: {error}")));
+        note(&fault.error.as_ref().map_or_else(
+            || format!("fault: {:?}", fault.mode).to_lowercase(),
+            |error| format!("fault: {error}"),
+        ));
         self.struck(&fault, module, function, act).await
     }
 
@@ -124,7 +166,9 @@ impl Uapi {
                 return Ok(json_response(&flat(&act())));
             }
             Mode::Throttle => return Ok(page(StatusCode::TOO_MANY_REQUESTS)),
-            Mode::Refuse | Mode::Conflict | Mode::Partial => return Ok(page(StatusCode::SERVICE_UNAVAILABLE)),
+            Mode::Refuse | Mode::Conflict | Mode::Partial => {
+                return Ok(page(StatusCode::SERVICE_UNAVAILABLE));
+            }
             Mode::Silent => {
                 act();
                 return Err("silent on demand".into());
@@ -135,7 +179,9 @@ impl Uapi {
             "token" => page(StatusCode::UNAUTHORIZED),
             "forbidden" => page(StatusCode::FORBIDDEN),
             "missing" => json_response(&flat(&Answered::missing(module, function))),
-            "wrapped" => json_response(&json!({ "apiversion": 3, "module": module, "func": function, "result": flat(&act()) })),
+            "wrapped" => json_response(
+                &json!({ "apiversion": 3, "module": module, "func": function, "result": flat(&act()) }),
+            ),
             "oversized" => {
                 let mut answer = flat(&act());
                 answer["messages"] = json!(["x".repeat(OVERSIZED)]);
@@ -143,23 +189,34 @@ impl Uapi {
             }
             "broken" => {
                 let text = flat(&act()).to_string();
-                response(StatusCode::OK, "application/json", text[..text.len() - 1].to_owned())
+                response(
+                    StatusCode::OK,
+                    "application/json",
+                    text[..text.len() - 1].to_owned(),
+                )
             }
             "redirect" => {
                 let mut response = page(StatusCode::FOUND);
-                response.headers_mut().insert(header::LOCATION, HeaderValue::from_static("/login/"));
+                response
+                    .headers_mut()
+                    .insert(header::LOCATION, HeaderValue::from_static("/login/"));
                 response
             }
             "blank" if function == "list_domains" => json_response(&flat(&Answered::blank())),
             "blank" => json_response(&flat(&act())),
             "html" => page(StatusCode::OK),
-            _ => json_response(&flat(&Answered::Refused("Une erreur s’est produite lors du traitement de la demande.".to_owned()))),
+            _ => json_response(&flat(&Answered::Refused(
+                "Une erreur s’est produite lors du traitement de la demande.".to_owned(),
+            ))),
         })
     }
 
     fn knows(&self, request: &Request<Incoming>) -> bool {
         let expected = format!("cpanel {USER}:{}", self.0.token);
-        request.headers().get(header::AUTHORIZATION).is_some_and(|value| value == expected.as_str())
+        request
+            .headers()
+            .get(header::AUTHORIZATION)
+            .is_some_and(|value| value == expected.as_str())
     }
 
     fn note(&self, function: &str, parameters: &Map<String, Value>, outcome: &str) {
@@ -179,7 +236,11 @@ async fn accept(listener: TcpListener, uapi: Uapi) {
             async move { uapi.answer(&request).await }
         });
         // A connection that a fault drops ends in an error: that is its purpose.
-        tokio::spawn(http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(
+            http1::Builder::new()
+                .timer(TokioTimer::new())
+                .serve_connection(TokioIo::new(stream), service),
+        );
     }
 }
 
@@ -193,17 +254,27 @@ fn flat(answered: &Answered) -> Value {
 }
 
 fn json_response(body: &Value) -> Response<Full<Bytes>> {
-    response(StatusCode::OK, "application/json; charset=\"utf-8\"", body.to_string())
+    response(
+        StatusCode::OK,
+        "application/json; charset=\"utf-8\"",
+        body.to_string(),
+    )
 }
 
 /// What people see who are not signed in, or came at a bad time.
 fn page(status: StatusCode) -> Response<Full<Bytes>> {
-    response(status, "text/html; charset=\"utf-8\"", "<!DOCTYPE html><html><head><title>cPanel Login</title></head></html>".to_owned())
+    response(
+        status,
+        "text/html; charset=\"utf-8\"",
+        "<!DOCTYPE html><html><head><title>cPanel Login</title></head></html>".to_owned(),
+    )
 }
 
 fn response(status: StatusCode, kind: &'static str, body: String) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     response
 }

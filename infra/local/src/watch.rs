@@ -18,22 +18,41 @@ pub async fn run(root: &Path, port: u16, settings: &LocalSettings) -> Result<Exi
         install().await?;
     }
     let mut watch = Command::new("cargo");
-    watch.args(["lambda", "watch", "--invoke-address", "127.0.0.1", "--invoke-port", &port.to_string(), "--disable-cors"]);
-    watch.current_dir(root).envs(settings.iter()).kill_on_drop(true);
+    watch.args([
+        "lambda",
+        "watch",
+        "--invoke-address",
+        "127.0.0.1",
+        "--invoke-port",
+        &port.to_string(),
+        "--disable-cors",
+    ]);
+    watch
+        .current_dir(root)
+        .envs(settings.iter())
+        .kill_on_drop(true);
     let failed = |error| Trouble::new(format!("cargo lambda watch cannot be run: {error}."));
     watch.spawn().map_err(failed)?.wait().await.map_err(failed)
 }
 
 async fn has_cargo_lambda() -> bool {
     let mut version = Command::new("cargo");
-    version.args(["lambda", "--version"]).stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    version
+        .args(["lambda", "--version"])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null());
     version.status().await.is_ok_and(|status| status.success())
 }
 
 async fn install() -> Result<(), Trouble> {
-    let installed = Command::new("pip").args(["install", "--quiet", CARGO_LAMBDA]).status().await;
+    let installed = Command::new("pip")
+        .args(["install", "--quiet", CARGO_LAMBDA])
+        .status()
+        .await;
     if installed.is_ok_and(|status| status.success()) {
         return Ok(());
     }
-    Err(Trouble::new(format!("cargo lambda is missing and could not be installed: run `pip install {CARGO_LAMBDA}`.")))
+    Err(Trouble::new(format!(
+        "cargo lambda is missing and could not be installed: run `pip install {CARGO_LAMBDA}`."
+    )))
 }

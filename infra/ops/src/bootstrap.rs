@@ -2,7 +2,10 @@
 
 use canary::SignIn;
 use common::{Codes, Failure, Setup, codes::place_of};
-use domain::{CommitteeId, Email, Line, Profile, UserId, code::CodeKind, committee::Committee, outbox::Recipient, user::User};
+use domain::{
+    CommitteeId, Email, Line, Profile, UserId, code::CodeKind, committee::Committee,
+    outbox::Recipient, user::User,
+};
 use identity::{chance, password::Hasher};
 use secrecy::SecretString;
 use serde::Deserialize;
@@ -36,21 +39,62 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
     let now = setup.clock.now();
     let committee_id = CommitteeId::new(chance::id(now));
     let committee = committee(committee_id, first.committee)?;
-    let Administrator { name, last_name, email } = first.administrator;
-    let new = User::new(UserId::new(chance::id(now)), name, last_name, email.clone(), committee_id, now);
-    let user = User { profile: Profile::SuperAdmin, ..new };
+    let Administrator {
+        name,
+        last_name,
+        email,
+    } = first.administrator;
+    let new = User::new(
+        UserId::new(chance::id(now)),
+        name,
+        last_name,
+        email.clone(),
+        committee_id,
+        now,
+    );
+    let user = User {
+        profile: Profile::SuperAdmin,
+        ..new
+    };
 
-    let failed = |failure: Failure| format!("It may have been written, or not ({failure:?}): run it again, which tells.");
+    let failed = |failure: Failure| {
+        format!("It may have been written, or not ({failure:?}): run it again, which tells.")
+    };
     let codes = Codes::new(setup).map_err(|problem| problem.to_string())?;
-    let password_hash = hash_of(&SecretString::from(data_encoding::BASE64.encode(&chance::bytes::<24>()))).await?;
+    let password_hash = hash_of(&SecretString::from(
+        data_encoding::BASE64.encode(&chance::bytes::<24>()),
+    ))
+    .await?;
     let mut beside = setup.store.transaction();
     let to = Recipient::Mail(email.clone());
-    codes.issue(&mut beside, CodeKind::Reset, place_of(&email), Some(&user), to, now).map_err(failed)?;
-    let founded = setup.store.found(&committee, &NewUser { user, password_hash }, beside).await;
+    codes
+        .issue(
+            &mut beside,
+            CodeKind::Reset,
+            place_of(&email),
+            Some(&user),
+            to,
+            now,
+        )
+        .map_err(failed)?;
+    let founded = setup
+        .store
+        .found(
+            &committee,
+            &NewUser {
+                user,
+                password_hash,
+            },
+            beside,
+        )
+        .await;
     if founded.map_err(|fault| failed(fault.into()))? {
         Ok(email)
     } else {
-        Err("There is a super admin already, or the address is taken: nothing was written.".to_owned())
+        Err(
+            "There is a super admin already, or the address is taken: nothing was written."
+                .to_owned(),
+        )
     }
 }
 
@@ -77,18 +121,44 @@ fn committee(id: CommitteeId, given: Map<String, Value>) -> Result<Committee, St
 pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String> {
     let (store, now) = (&setup.store, setup.clock.now());
     let failed = |fault: store::Fault| fault.to_string();
-    let email: Email = sign_in.email.parse().map_err(|_| "The canary's address is none.".to_owned())?;
+    let email: Email = sign_in
+        .email
+        .parse()
+        .map_err(|_| "The canary's address is none.".to_owned())?;
     if store.email_owner(&email).await.map_err(failed)?.is_some() {
         return Ok(false);
     }
     let password_hash = hash_of(&sign_in.password).await?;
     let committees = store.committees(None, 100).await.map_err(failed)?;
-    let open = committees.items.iter().find(|committee| committee.is_active);
-    let committee = open.ok_or("There is no open committee yet: bootstrap first.")?.committee_id;
-    let name = |text: &str| text.parse().map_err(|_| "The canary's name is none.".to_owned());
-    let new = User::new(UserId::new(chance::id(now)), name("Canary")?, name("Halqa")?, email, committee, now);
+    let open = committees
+        .items
+        .iter()
+        .find(|committee| committee.is_active);
+    let committee = open
+        .ok_or("There is no open committee yet: bootstrap first.")?
+        .committee_id;
+    let name = |text: &str| {
+        text.parse()
+            .map_err(|_| "The canary's name is none.".to_owned())
+    };
+    let new = User::new(
+        UserId::new(chance::id(now)),
+        name("Canary")?,
+        name("Halqa")?,
+        email,
+        committee,
+        now,
+    );
     let mut register = store.transaction();
-    register.new_user(&NewUser { user: User { is_verified: true, ..new }, password_hash }).map_err(failed)?;
+    register
+        .new_user(&NewUser {
+            user: User {
+                is_verified: true,
+                ..new
+            },
+            password_hash,
+        })
+        .map_err(failed)?;
     match register.commit().await.map_err(failed)? {
         Outcome::Done => Ok(true),
         _ => Err("Somebody else has just made it.".to_owned()),
@@ -96,5 +166,8 @@ pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String
 }
 
 async fn hash_of(password: &SecretString) -> Result<String, String> {
-    Hasher::default().hash(password).await.map_err(|failure| failure.to_string())
+    Hasher::default()
+        .hash(password)
+        .await
+        .map_err(|failure| failure.to_string())
 }

@@ -25,7 +25,12 @@ pub async fn replay(setup: &Setup, pk: Option<&str>) -> Result<usize, Fault> {
     let mut revived = 0;
     loop {
         let before = revived;
-        for letter in store.dead_letters(now, PAGE).await?.iter().filter(|letter| pk.is_none_or(|pk| pk == letter.pk)) {
+        for letter in store
+            .dead_letters(now, PAGE)
+            .await?
+            .iter()
+            .filter(|letter| pk.is_none_or(|pk| pk == letter.pk))
+        {
             revived += usize::from(store.revive(letter, now).await?);
         }
         if revived == before {

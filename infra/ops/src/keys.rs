@@ -54,7 +54,9 @@ impl std::str::FromStr for Kind {
             "cursor" => Ok(Self::Cursor),
             "outbox" => Ok(Self::Outbox),
             "edge" => Ok(Self::Edge),
-            _ => Err(format!("There is no kind of key called {text}: there are signing, sealing, cursor, outbox and edge.")),
+            _ => Err(format!(
+                "There is no kind of key called {text}: there are signing, sealing, cursor, outbox and edge."
+            )),
         }
     }
 }
@@ -82,8 +84,12 @@ pub struct Made {
 
 /// The names under which `key` is kept in `stage`, one for each function that asks for it.
 fn names(stage: Stage, key: Key) -> Vec<String> {
-    let asking = FUNCTIONS.into_iter().filter(|(_, keys)| keys.contains(&key) || key == Key::Edge);
-    let mut names: Vec<String> = asking.map(|(function, _)| key.parameter(&stage.keys_path(function))).collect();
+    let asking = FUNCTIONS
+        .into_iter()
+        .filter(|(_, keys)| keys.contains(&key) || key == Key::Edge);
+    let mut names: Vec<String> = asking
+        .map(|(function, _)| key.parameter(&stage.keys_path(function)))
+        .collect();
     names.dedup();
     names
 }
@@ -99,7 +105,14 @@ fn next_name(stage: Stage) -> String {
 }
 
 /// The keys without which nothing starts.
-const NEEDED: [Key; 6] = [Key::TokenSigning, Key::Sealing, Key::Cursor, Key::Outbox, Key::Edge, Key::Canary];
+const NEEDED: [Key; 6] = [
+    Key::TokenSigning,
+    Key::Sealing,
+    Key::Cursor,
+    Key::Outbox,
+    Key::Edge,
+    Key::Canary,
+];
 
 /// Makes every parameter of `stage` that is not there. What is there stays; a function that is new gets what the
 /// others have.
@@ -113,11 +126,21 @@ pub async fn make(parameters: &Parameters, stage: Stage, clock: &Clock) -> Resul
         let there = parameters.read(&names).await?;
         let known = names.iter().find_map(|name| there.get(name)).cloned();
         let value = known.unwrap_or_else(|| new_value(key, clock.now()));
-        let mut wanted: Vec<(String, SecretString)> = names.into_iter().map(|name| (name, value.clone())).collect();
+        let mut wanted: Vec<(String, SecretString)> = names
+            .into_iter()
+            .map(|name| (name, value.clone()))
+            .collect();
         if key == Key::TokenSigning {
             wanted.push((public_name(stage), public_half(&value)?.into()));
         }
-        let there = parameters.read(&wanted.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()).await?;
+        let there = parameters
+            .read(
+                &wanted
+                    .iter()
+                    .map(|(name, _)| name.clone())
+                    .collect::<Vec<_>>(),
+            )
+            .await?;
         for (name, value) in wanted {
             if there.contains_key(&name) {
                 made.kept += 1;
@@ -135,17 +158,35 @@ pub async fn make(parameters: &Parameters, stage: Stage, clock: &Clock) -> Resul
 ///
 /// # Errors
 /// When SSM does not answer or refuses.
-pub async fn problems(parameters: &Parameters, stage: Stage, also: &[Key]) -> Result<Vec<String>, String> {
+pub async fn problems(
+    parameters: &Parameters,
+    stage: Stage,
+    also: &[Key],
+) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
     for key in NEEDED.iter().chain(also) {
         let names = names(stage, *key);
         let there = parameters.read(&names).await?;
-        problems.extend(names.iter().filter(|name| !there.contains_key(*name)).map(|name| format!("{name} is not in SSM.")));
+        problems.extend(
+            names
+                .iter()
+                .filter(|name| !there.contains_key(*name))
+                .map(|name| format!("{name} is not in SSM.")),
+        );
         if let Some(first) = names.iter().find_map(|name| there.get(name)) {
-            let others = there.iter().filter(|(_, value)| value.expose_secret() != first.expose_secret());
-            problems.extend(others.map(|(name, _)| format!("{name} differs from its twins: run the last change again.")));
-            if *key == Key::TokenSigning && !is_known(&public_list(parameters, stage).await?, first)? {
-                problems.push(format!("{} does not know the key that signs.", public_name(stage)));
+            let others = there
+                .iter()
+                .filter(|(_, value)| value.expose_secret() != first.expose_secret());
+            problems.extend(others.map(|(name, _)| {
+                format!("{name} differs from its twins: run the last change again.")
+            }));
+            if *key == Key::TokenSigning
+                && !is_known(&public_list(parameters, stage).await?, first)?
+            {
+                problems.push(format!(
+                    "{} does not know the key that signs.",
+                    public_name(stage)
+                ));
             }
         }
     }
@@ -157,7 +198,12 @@ pub async fn problems(parameters: &Parameters, stage: Stage, also: &[Key]) -> Re
 ///
 /// # Errors
 /// When the former key is not retired yet, or SSM does not answer or refuses.
-pub async fn announce(parameters: &Parameters, stage: Stage, kind: Kind, clock: &Clock) -> Result<(), String> {
+pub async fn announce(
+    parameters: &Parameters,
+    stage: Stage,
+    kind: Kind,
+    clock: &Clock,
+) -> Result<(), String> {
     if kind == Kind::Signing {
         return announce_signing(parameters, stage, clock).await;
     }
@@ -172,10 +218,17 @@ pub async fn announce(parameters: &Parameters, stage: Stage, kind: Kind, clock: 
 }
 
 /// The public half first: one that nobody signs with does no harm, one that nobody knows puts everybody out.
-async fn announce_signing(parameters: &Parameters, stage: Stage, clock: &Clock) -> Result<(), String> {
+async fn announce_signing(
+    parameters: &Parameters,
+    stage: Stage,
+    clock: &Clock,
+) -> Result<(), String> {
     let (next, public) = (next_name(stage), public_list(parameters, stage).await?);
     let there = parameters.read(std::slice::from_ref(&next)).await?;
-    let key = there.get(&next).cloned().unwrap_or_else(|| new_key(clock.now()).to_setting().into());
+    let key = there
+        .get(&next)
+        .cloned()
+        .unwrap_or_else(|| new_key(clock.now()).to_setting().into());
     if !is_known(&public, &key)? {
         let both = format!("{},{}", public.join(","), public_half(&key)?);
         parameters.write(&public_name(stage), &both.into()).await?;
@@ -187,7 +240,11 @@ async fn announce_signing(parameters: &Parameters, stage: Stage, clock: &Clock) 
 ///
 /// # Errors
 /// When none was announced, or SSM does not answer or refuses.
-pub async fn take_into_use(parameters: &Parameters, stage: Stage, kind: Kind) -> Result<(), String> {
+pub async fn take_into_use(
+    parameters: &Parameters,
+    stage: Stage,
+    kind: Kind,
+) -> Result<(), String> {
     let none = || "None is announced.".to_owned();
     if kind == Kind::Signing {
         let next = next_name(stage);
@@ -217,7 +274,12 @@ pub async fn take_into_use(parameters: &Parameters, stage: Stage, kind: Kind) ->
 /// # Errors
 /// When a newer key is announced, when secrets or letters are left under a former key, or when SSM does not answer or
 /// refuses.
-pub async fn retire(parameters: &Parameters, stage: Stage, kind: Kind, setup: &Setup) -> Result<(), String> {
+pub async fn retire(
+    parameters: &Parameters,
+    stage: Stage,
+    kind: Kind,
+    setup: &Setup,
+) -> Result<(), String> {
     let announced = || "A newer one is announced: take it into use first.".to_owned();
     if kind == Kind::Signing {
         let name = names(stage, Key::TokenSigning).remove(0);
@@ -225,8 +287,12 @@ pub async fn retire(parameters: &Parameters, stage: Stage, kind: Kind, setup: &S
         if there.contains_key(&next_name(stage)) {
             return Err(announced());
         }
-        let key = there.get(&name).ok_or_else(|| format!("There is no {name}."))?;
-        return parameters.write(&public_name(stage), &public_half(key)?.into()).await;
+        let key = there
+            .get(&name)
+            .ok_or_else(|| format!("There is no {name}."))?;
+        return parameters
+            .write(&public_name(stage), &public_half(key)?.into())
+            .await;
     }
     let list = listed(parameters, stage, kind).await?;
     if !is_newest(&list) {
@@ -235,13 +301,31 @@ pub async fn retire(parameters: &Parameters, stage: Stage, kind: Kind, setup: &S
     let fault = |fault: store::Fault| fault.to_string();
     if kind == Kind::Sealing {
         for kid in list.iter().skip(1).filter_map(|key| key.split(':').next()) {
-            if !setup.store.sealed_under(kid, 1).await.map_err(fault)?.is_empty() {
-                return Err(format!("Secrets are left under the key {kid}: reseal first."));
+            if !setup
+                .store
+                .sealed_under(kid, 1)
+                .await
+                .map_err(fault)?
+                .is_empty()
+            {
+                return Err(format!(
+                    "Secrets are left under the key {kid}: reseal first."
+                ));
             }
         }
     }
-    if kind == Kind::Outbox && !setup.store.dead_letters(setup.clock.now(), 1).await.map_err(fault)?.is_empty() {
-        return Err("There are dead letters, which a former key may have sealed: look at them first.".to_owned());
+    if kind == Kind::Outbox
+        && !setup
+            .store
+            .dead_letters(setup.clock.now(), 1)
+            .await
+            .map_err(fault)?
+            .is_empty()
+    {
+        return Err(
+            "There are dead letters, which a former key may have sealed: look at them first."
+                .to_owned(),
+        );
     }
     write_list(parameters, stage, kind, &list[..1]).await
 }
@@ -251,22 +335,34 @@ pub async fn retire(parameters: &Parameters, stage: Stage, kind: Kind, setup: &S
 ///
 /// # Errors
 /// For keys whose loss would lose what they made, or when SSM does not answer or refuses.
-pub async fn replace(parameters: &Parameters, stage: Stage, kind: Kind, clock: &Clock) -> Result<(), String> {
+pub async fn replace(
+    parameters: &Parameters,
+    stage: Stage,
+    kind: Kind,
+    clock: &Clock,
+) -> Result<(), String> {
     let key = new_key(clock.now());
     match kind {
-        Kind::Sealing | Kind::Outbox | Kind::Edge => {
-            Err("That would be too early for what knows the former one: announce, use, retire.".to_owned())
-        }
+        Kind::Sealing | Kind::Outbox | Kind::Edge => Err(
+            "That would be too early for what knows the former one: announce, use, retire."
+                .to_owned(),
+        ),
         Kind::Cursor => write_list(parameters, stage, kind, &[key.to_setting()]).await,
         Kind::Signing => {
             let next = next_name(stage);
-            if !parameters.read(std::slice::from_ref(&next)).await?.is_empty() {
+            if !parameters
+                .read(std::slice::from_ref(&next))
+                .await?
+                .is_empty()
+            {
                 parameters.remove(&next).await?;
             }
             for name in names(stage, Key::TokenSigning) {
                 parameters.write(&name, &key.to_setting().into()).await?;
             }
-            parameters.write(&public_name(stage), &PublicKey::of(&key).to_string().into()).await
+            parameters
+                .write(&public_name(stage), &PublicKey::of(&key).to_string().into())
+                .await
         }
     }
 }
@@ -275,11 +371,22 @@ pub async fn replace(parameters: &Parameters, stage: Stage, kind: Kind, clock: &
 async fn listed(parameters: &Parameters, stage: Stage, kind: Kind) -> Result<Vec<String>, String> {
     let name = names(stage, kind.key()).remove(0);
     let there = parameters.read(std::slice::from_ref(&name)).await?;
-    let value = there.get(&name).ok_or_else(|| format!("There is no {name}: make the keys first."))?;
-    Ok(value.expose_secret().split(',').map(str::to_owned).collect())
+    let value = there
+        .get(&name)
+        .ok_or_else(|| format!("There is no {name}: make the keys first."))?;
+    Ok(value
+        .expose_secret()
+        .split(',')
+        .map(str::to_owned)
+        .collect())
 }
 
-async fn write_list(parameters: &Parameters, stage: Stage, kind: Kind, list: &[String]) -> Result<(), String> {
+async fn write_list(
+    parameters: &Parameters,
+    stage: Stage,
+    kind: Kind,
+    list: &[String],
+) -> Result<(), String> {
     let value = SecretString::from(list.join(","));
     for name in names(stage, kind.key()) {
         parameters.write(&name, &value).await?;
@@ -294,7 +401,11 @@ fn is_newest(list: &[String]) -> bool {
 
 async fn public_list(parameters: &Parameters, stage: Stage) -> Result<Vec<String>, String> {
     let there = parameters.read(&[public_name(stage)]).await?;
-    Ok(there.values().flat_map(|value| value.expose_secret().split(',')).map(str::to_owned).collect())
+    Ok(there
+        .values()
+        .flat_map(|value| value.expose_secret().split(','))
+        .map(str::to_owned)
+        .collect())
 }
 
 fn is_known(public: &[String], signing: &SecretString) -> Result<bool, String> {
@@ -302,14 +413,20 @@ fn is_known(public: &[String], signing: &SecretString) -> Result<bool, String> {
 }
 
 fn public_half(signing: &SecretString) -> Result<String, String> {
-    let key: NamedKey = signing.expose_secret().parse().map_err(|problem| format!("The signing key is {problem}."))?;
+    let key: NamedKey = signing
+        .expose_secret()
+        .parse()
+        .map_err(|problem| format!("The signing key is {problem}."))?;
     Ok(PublicKey::of(&key).to_string())
 }
 
 fn new_value(key: Key, now: Instant) -> SecretString {
     match key {
         Key::Canary => {
-            let (name, password) = (HEXLOWER.encode(&chance::bytes::<8>()), BASE64.encode(&chance::bytes::<24>()));
+            let (name, password) = (
+                HEXLOWER.encode(&chance::bytes::<8>()),
+                BASE64.encode(&chance::bytes::<24>()),
+            );
             format!("canary-{name}@halqa.invalid {password}").into()
         }
         _ => new_key(now).to_setting().into(),

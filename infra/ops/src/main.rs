@@ -39,7 +39,9 @@ async fn main() -> ExitCode {
 
 async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
     match words {
-        ["keys", ..] if stage == Stage::Local => Err("A laptop's keys stand in its data folder.".to_owned()),
+        ["keys", ..] if stage == Stage::Local => {
+            Err("A laptop's keys stand in its data folder.".to_owned())
+        }
         ["keys"] => make_keys(stage).await,
         ["keys", "check"] => check_keys(stage, &[]).await,
         ["keys", "check", "cpanel"] => check_keys(stage, &[Key::CpanelToken]).await,
@@ -49,13 +51,22 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
             let setup = setup(stage, "canary", canary::KEYS).await?;
             let sign_in = SignIn::of(&setup.keys).map_err(|problem| problem.to_string())?;
             let made = ops::make_canary(&setup, &sign_in).await?;
-            Ok(if made { "The canary's account is made." } else { "The canary's account is there." }.to_owned())
+            Ok(if made {
+                "The canary's account is made."
+            } else {
+                "The canary's account is there."
+            }
+            .to_owned())
         }
         ["smoke", url] => smoke(stage, url).await,
         ["reseal"] => {
             let resealed = ops::reseal(&setup(stage, "users", users::KEYS).await?).await;
-            let resealed = resealed.map_err(|failure| format!("Re-sealing stopped: {failure:?}."))?;
-            Ok(format!("{} secrets were sealed anew; {} could not be opened.", resealed.done, resealed.unreadable))
+            let resealed =
+                resealed.map_err(|failure| format!("Re-sealing stopped: {failure:?}."))?;
+            Ok(format!(
+                "{} secrets were sealed anew; {} could not be opened.",
+                resealed.done, resealed.unreadable
+            ))
         }
         ["dead-letters"] => dead_letters(stage).await,
         ["dead-letters", "replay"] => replay(stage, None).await,
@@ -66,13 +77,25 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
 
 async fn make_keys(stage: Stage) -> Result<String, String> {
     let made = ops::make(&parameters(stage)?, stage, &Clock::default()).await?;
-    let lines: String = made.made.iter().map(|name| format!("made {name}\n")).collect();
-    Ok(format!("{lines}{} were made, {} stay as they were.", made.made.len(), made.kept))
+    let lines: String = made
+        .made
+        .iter()
+        .map(|name| format!("made {name}\n"))
+        .collect();
+    Ok(format!(
+        "{lines}{} were made, {} stay as they were.",
+        made.made.len(),
+        made.kept
+    ))
 }
 
 async fn check_keys(stage: Stage, also: &[Key]) -> Result<String, String> {
     let problems = ops::problems(&parameters(stage)?, stage, also).await?;
-    if problems.is_empty() { Ok("All keys are there.".to_owned()) } else { Err(problems.join("\n")) }
+    if problems.is_empty() {
+        Ok("All keys are there.".to_owned())
+    } else {
+        Err(problems.join("\n"))
+    }
 }
 
 async fn change_keys(stage: Stage, verb: &str, kind: Kind) -> Result<String, String> {
@@ -80,7 +103,15 @@ async fn change_keys(stage: Stage, verb: &str, kind: Kind) -> Result<String, Str
     match verb {
         "announce" => ops::announce(&parameters, stage, kind, &clock).await?,
         "use" => ops::take_into_use(&parameters, stage, kind).await?,
-        "retire" => ops::retire(&parameters, stage, kind, &setup(stage, "users", users::KEYS).await?).await?,
+        "retire" => {
+            ops::retire(
+                &parameters,
+                stage,
+                kind,
+                &setup(stage, "users", users::KEYS).await?,
+            )
+            .await?
+        }
         "replace" => ops::replace(&parameters, stage, kind, &clock).await?,
         _ => return Err(USAGE.to_owned()),
     }
@@ -88,8 +119,10 @@ async fn change_keys(stage: Stage, verb: &str, kind: Kind) -> Result<String, Str
 }
 
 async fn bootstrap(stage: Stage, file: &str) -> Result<String, String> {
-    let text = fs::read_to_string(file).map_err(|problem| format!("{file} cannot be read: {problem}."))?;
-    let first: First = serde_json::from_str(&text).map_err(|problem| format!("{file} makes no sense: {problem}."))?;
+    let text =
+        fs::read_to_string(file).map_err(|problem| format!("{file} cannot be read: {problem}."))?;
+    let first: First = serde_json::from_str(&text)
+        .map_err(|problem| format!("{file} makes no sense: {problem}."))?;
     let email = ops::bootstrap(&setup(stage, "users", users::KEYS).await?, first).await?;
     Ok(format!(
         "Founded. {email} gets a mail with a code that sets the first password, good for ten minutes; another one comes by \
@@ -104,7 +137,10 @@ async fn smoke(stage: Stage, url: &str) -> Result<String, String> {
     let setup = setup_in(stage, environment, "canary", canary::KEYS).await?;
     let sign_in = SignIn::of(&setup.keys).map_err(|problem| problem.to_string())?;
     let checks = ops::smoke(&Visitor::new(setup.aws, url.to_owned()), &sign_in).await;
-    let failed = checks.iter().filter(|check| check.problem.is_some()).count();
+    let failed = checks
+        .iter()
+        .filter(|check| check.problem.is_some())
+        .count();
     for check in &checks {
         say(&match &check.problem {
             None => format!("  ok   {}", check.what),
@@ -119,14 +155,24 @@ async fn smoke(stage: Stage, url: &str) -> Result<String, String> {
 }
 
 async fn dead_letters(stage: Stage) -> Result<String, String> {
-    let dead = ops::dead_letters(&setup(stage, "users", &[]).await?).await.map_err(|fault| fault.to_string())?;
-    let lines = dead.iter().map(|letter| format!("{}  since {}  {}\n", letter.pk, letter.since, letter.cause));
+    let dead = ops::dead_letters(&setup(stage, "users", &[]).await?)
+        .await
+        .map_err(|fault| fault.to_string())?;
+    let lines = dead
+        .iter()
+        .map(|letter| format!("{}  since {}  {}\n", letter.pk, letter.since, letter.cause));
     let more = if dead.len() == 100 { " or more" } else { "" };
-    Ok(format!("{}{}{more} dead letters.", lines.collect::<String>(), dead.len()))
+    Ok(format!(
+        "{}{}{more} dead letters.",
+        lines.collect::<String>(),
+        dead.len()
+    ))
 }
 
 async fn replay(stage: Stage, pk: Option<&str>) -> Result<String, String> {
-    let revived = ops::replay(&setup(stage, "users", &[]).await?, pk).await.map_err(|fault| fault.to_string())?;
+    let revived = ops::replay(&setup(stage, "users", &[]).await?, pk)
+        .await
+        .map_err(|fault| fault.to_string())?;
     Ok(format!("{revived} dead letters are tried again."))
 }
 
@@ -135,23 +181,37 @@ async fn setup(stage: Stage, function: &str, keys: &[Key]) -> Result<Setup, Stri
     setup_in(stage, environment(), function, keys).await
 }
 
-async fn setup_in(stage: Stage, environment: HashMap<String, String>, function: &str, keys: &[Key]) -> Result<Setup, String> {
+async fn setup_in(
+    stage: Stage,
+    environment: HashMap<String, String>,
+    function: &str,
+    keys: &[Key],
+) -> Result<Setup, String> {
     let settings = stage.settings(environment, function)?;
-    Setup::start(keys, 0, &|name| settings.get(name).cloned()).await.map_err(|problem| problem.to_string())
+    Setup::start(keys, 0, &|name| settings.get(name).cloned())
+        .await
+        .map_err(|problem| problem.to_string())
 }
 
 fn parameters(stage: Stage) -> Result<Parameters, String> {
     let settings = stage.settings(environment(), "users")?;
-    let aws = Aws::new(&|name| settings.get(name).cloned()).map_err(|problem| problem.to_string())?;
+    let aws =
+        Aws::new(&|name| settings.get(name).cloned()).map_err(|problem| problem.to_string())?;
     Ok(Parameters::new(aws, Clock::default()))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the operator's program reads its own environment, once")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the operator's program reads its own environment, once"
+)]
 fn environment() -> HashMap<String, String> {
     std::env::vars().collect()
 }
 
-#[expect(clippy::print_stdout, reason = "this is what an operator at a terminal reads")]
+#[expect(
+    clippy::print_stdout,
+    reason = "this is what an operator at a terminal reads"
+)]
 fn say(sentence: &str) {
     println!("{sentence}");
 }

@@ -41,7 +41,8 @@ impl Parameters {
     /// When there is one, or SSM does not answer, or refuses, in a sentence.
     pub async fn add(&self, name: &str, value: &SecretString) -> Result<(), String> {
         let body = json!({ "Name": name, "Value": value.expose_secret(), "Type": "SecureString" });
-        self.call("PutParameter", body.to_string(), &format!("took no {name}")).await
+        self.call("PutParameter", body.to_string(), &format!("took no {name}"))
+            .await
     }
 
     /// The same over what stands there.
@@ -50,7 +51,8 @@ impl Parameters {
     /// When SSM does not answer, or refuses, in a sentence.
     pub async fn write(&self, name: &str, value: &SecretString) -> Result<(), String> {
         let body = json!({ "Name": name, "Value": value.expose_secret(), "Type": "SecureString", "Overwrite": true });
-        self.call("PutParameter", body.to_string(), &format!("took no {name}")).await
+        self.call("PutParameter", body.to_string(), &format!("took no {name}"))
+            .await
     }
 
     /// Removes the parameter `name`.
@@ -59,11 +61,22 @@ impl Parameters {
     /// When SSM does not answer, or refuses, in a sentence.
     pub async fn remove(&self, name: &str) -> Result<(), String> {
         let body = json!({ "Name": name }).to_string();
-        self.call("DeleteParameter", body, &format!("did not remove {name}")).await
+        self.call("DeleteParameter", body, &format!("did not remove {name}"))
+            .await
     }
 
     async fn call(&self, operation: &str, body: String, failed: &str) -> Result<(), String> {
-        let answer = self.aws.call("ssm", &format!("AmazonSSM.{operation}"), body, self.clock.now()).await;
-        answer.map(|_| ()).map_err(|problem| format!("SSM {failed}: {problem}."))
+        let answer = self
+            .aws
+            .call(
+                "ssm",
+                &format!("AmazonSSM.{operation}"),
+                body,
+                self.clock.now(),
+            )
+            .await;
+        answer
+            .map(|_| ())
+            .map_err(|problem| format!("SSM {failed}: {problem}."))
     }
 }

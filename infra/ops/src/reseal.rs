@@ -52,9 +52,15 @@ pub async fn reseal(setup: &Setup) -> Result<Resealed, Failure> {
 
 /// Whether the secret of `user` could be opened, or is gone.
 async fn reseal_one(store: &Store, sealer: &Sealer, user: UserId) -> Result<bool, Failure> {
-    let Some(otp) = store.otp(user).await? else { return Ok(true) };
+    let Some(otp) = store.otp(user).await? else {
+        return Ok(true);
+    };
     let place = place_in_force(user);
-    let Ok(secret) = Secret::open(&otp.sealed, sealer, &place) else { return Ok(false) };
-    store.reseal_otp(user, &otp, &secret.seal(sealer, &place)?, sealer.kid()).await?;
+    let Ok(secret) = Secret::open(&otp.sealed, sealer, &place) else {
+        return Ok(false);
+    };
+    store
+        .reseal_otp(user, &otp, &secret.seal(sealer, &place)?, sealer.kid())
+        .await?;
     Ok(true)
 }

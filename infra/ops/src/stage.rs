@@ -20,13 +20,19 @@ impl FromStr for Stage {
             "staging" => Ok(Self::Deployed("staging")),
             "prod" => Ok(Self::Deployed("prod")),
             "local" => Ok(Self::Local),
-            _ => Err(format!("There is no environment {text}: there are dev, staging, prod and local.")),
+            _ => Err(format!(
+                "There is no environment {text}: there are dev, staging, prod and local."
+            )),
         }
     }
 }
 
 /// Where systems keep the roots that they trust, as one PEM file: Debian, Fedora, Alpine and macOS.
-const BUNDLES: [&str; 3] = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+const BUNDLES: [&str; 3] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/cert.pem",
+];
 
 impl Stage {
     /// Below which path the keys of `function` lie in SSM.
@@ -42,23 +48,44 @@ impl Stage {
     ///
     /// # Errors
     /// When there is no running `cargo dev`, in a sentence.
-    pub fn settings(self, mut environment: HashMap<String, String>, function: &str) -> Result<HashMap<String, String>, String> {
-        if let Some(bundle) = BUNDLES.into_iter().find(|bundle| Path::new(bundle).exists()) {
-            environment.entry("SSL_CERT_FILE".to_owned()).or_insert_with(|| bundle.to_owned());
+    pub fn settings(
+        self,
+        mut environment: HashMap<String, String>,
+        function: &str,
+    ) -> Result<HashMap<String, String>, String> {
+        if let Some(bundle) = BUNDLES
+            .into_iter()
+            .find(|bundle| Path::new(bundle).exists())
+        {
+            environment
+                .entry("SSL_CERT_FILE".to_owned())
+                .or_insert_with(|| bundle.to_owned());
         }
         match self {
             // Nobody means other tables than those of the environment that he names.
             Self::Deployed(stage) => {
                 environment.insert("RECORDS_TABLE".to_owned(), format!("halqa-{stage}-records"));
-                environment.insert("TRANSIENT_TABLE".to_owned(), format!("halqa-{stage}-transient"));
+                environment.insert(
+                    "TRANSIENT_TABLE".to_owned(),
+                    format!("halqa-{stage}-transient"),
+                );
                 environment.insert("KEYS_PATH".to_owned(), self.keys_path(function));
             }
             Self::Local => {
                 environment.remove("KEYS_PATH");
-                let folder = environment.get("DATA_DIR").cloned().unwrap_or_else(|| ".local".to_owned());
+                let folder = environment
+                    .get("DATA_DIR")
+                    .cloned()
+                    .unwrap_or_else(|| ".local".to_owned());
                 let file = format!("{folder}/environment");
-                let text = fs::read_to_string(&file).map_err(|_| format!("There is no {file}: `cargo dev` writes it while it runs."))?;
-                environment.extend(text.lines().filter_map(|line| line.split_once('=')).map(|(name, value)| (name.into(), value.into())));
+                let text = fs::read_to_string(&file).map_err(|_| {
+                    format!("There is no {file}: `cargo dev` writes it while it runs.")
+                })?;
+                environment.extend(
+                    text.lines()
+                        .filter_map(|line| line.split_once('='))
+                        .map(|(name, value)| (name.into(), value.into())),
+                );
             }
         }
         Ok(environment)

@@ -114,7 +114,10 @@ impl Aws {
     /// The first setting that is missing or makes no sense.
     pub fn new(lookup: Lookup<'_>) -> Result<Self, BadSetting> {
         let session_token = lookup("AWS_SESSION_TOKEN").filter(|token| !token.is_empty());
-        let (key, secret) = (required(lookup, "AWS_ACCESS_KEY_ID")?, required(lookup, "AWS_SECRET_ACCESS_KEY")?);
+        let (key, secret) = (
+            required(lookup, "AWS_ACCESS_KEY_ID")?,
+            required(lookup, "AWS_SECRET_ACCESS_KEY")?,
+        );
         let endpoint = url(lookup, "AWS_ENDPOINT_URL")?;
         let bundle = lookup("SSL_CERT_FILE");
         Ok(Self {
@@ -137,7 +140,9 @@ impl Aws {
     /// The same for SDK clients, which all share the one HTTP client.
     pub fn sdk(&self) -> SdkConfig {
         let connector = self.connector.clone();
-        let timeouts = TimeoutConfig::builder().operation_attempt_timeout(ATTEMPT).operation_timeout(OPERATION);
+        let timeouts = TimeoutConfig::builder()
+            .operation_attempt_timeout(ATTEMPT)
+            .operation_timeout(OPERATION);
         let mut config = SdkConfig::builder()
             .behavior_version(BehaviorVersion::v2026_01_12())
             .region(Region::new(self.region.clone()))
@@ -152,7 +157,9 @@ impl Aws {
     /// The base URL of the service whose hosts are called `name` there, such as `sns`
     /// (<https://docs.aws.amazon.com/general/latest/gr/aws-service-information.html>).
     pub fn url(&self, name: &str) -> String {
-        self.endpoint.clone().unwrap_or_else(|| format!("https://{name}.{}.amazonaws.com", self.region))
+        self.endpoint
+            .clone()
+            .unwrap_or_else(|| format!("https://{name}.{}.amazonaws.com", self.region))
     }
 
     /// The base URL of the objects of `bucket`: its own host on AWS, a first segment elsewhere.
@@ -167,8 +174,15 @@ impl Aws {
     ///
     /// # Errors
     /// When no answer came, with what is known of the request.
-    pub async fn send(&self, service: &str, mut request: Request<Bytes>, patience: Duration, now: Instant) -> Result<Answer, NoAnswer> {
-        self.sign(&mut request, service, now).map_err(NoAnswer::NeverSent)?;
+    pub async fn send(
+        &self,
+        service: &str,
+        mut request: Request<Bytes>,
+        patience: Duration,
+        now: Instant,
+    ) -> Result<Answer, NoAnswer> {
+        self.sign(&mut request, service, now)
+            .map_err(NoAnswer::NeverSent)?;
         self.fetch(request, patience).await
     }
 
@@ -176,16 +190,37 @@ impl Aws {
     ///
     /// # Errors
     /// When no answer came, with what is known of the request.
-    pub async fn fetch(&self, request: Request<Bytes>, patience: Duration) -> Result<Answer, NoAnswer> {
-        let request = request.map(SdkBody::from).try_into().map_err(|error| NoAnswer::NeverSent(format!("{error}")))?;
+    pub async fn fetch(
+        &self,
+        request: Request<Bytes>,
+        patience: Duration,
+    ) -> Result<Answer, NoAnswer> {
+        let request = request
+            .map(SdkBody::from)
+            .try_into()
+            .map_err(|error| NoAnswer::NeverSent(format!("{error}")))?;
         let answered = async {
             let answer = self.connector.call(request).await.map_err(no_answer)?;
-            let status = StatusCode::from_u16(answer.status().as_u16()).map_err(|error| NoAnswer::Lost(error.to_string()))?;
-            let headers = answer.headers().iter().filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?))).collect();
-            let body = ByteStream::new(answer.into_body()).collect().await.map_err(|error| NoAnswer::Lost(error.to_string()))?;
-            Ok(Answer { status, headers, body: body.into_bytes() })
+            let status = StatusCode::from_u16(answer.status().as_u16())
+                .map_err(|error| NoAnswer::Lost(error.to_string()))?;
+            let headers = answer
+                .headers()
+                .iter()
+                .filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)))
+                .collect();
+            let body = ByteStream::new(answer.into_body())
+                .collect()
+                .await
+                .map_err(|error| NoAnswer::Lost(error.to_string()))?;
+            Ok(Answer {
+                status,
+                headers,
+                body: body.into_bytes(),
+            })
         };
-        tokio::time::timeout(patience, answered).await.map_err(|_| NoAnswer::Lost("it took too long".to_owned()))?
+        tokio::time::timeout(patience, answered)
+            .await
+            .map_err(|_| NoAnswer::Lost("it took too long".to_owned()))?
     }
 
     /// One signed call of a service that speaks JSON 1.1, in two seconds: the body of a 200, else
@@ -193,17 +228,30 @@ impl Aws {
     ///
     /// # Errors
     /// One sentence.
-    pub async fn call(&self, service: &str, target: &str, body: String, now: Instant) -> Result<Bytes, String> {
+    pub async fn call(
+        &self,
+        service: &str,
+        target: &str,
+        body: String,
+        now: Instant,
+    ) -> Result<Bytes, String> {
         let request = Request::post(format!("{}/", self.url(service)))
             .header(header::CONTENT_TYPE, "application/x-amz-json-1.1")
             .header("x-amz-target", target)
             .body(Bytes::from(body))
             .map_err(|error| error.to_string())?;
-        let answer = self.send(service, request, OPERATION, now).await.map_err(|problem| problem.to_string())?;
+        let answer = self
+            .send(service, request, OPERATION, now)
+            .await
+            .map_err(|problem| problem.to_string())?;
         if answer.status == StatusCode::OK {
             Ok(answer.body)
         } else {
-            Err(format!("status {} {}", answer.status.as_u16(), name(&answer.body)))
+            Err(format!(
+                "status {} {}",
+                answer.status.as_u16(),
+                name(&answer.body)
+            ))
         }
     }
 }
@@ -212,15 +260,23 @@ impl Aws {
 /// log should.
 fn name(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    let named = text.split_once("\"__type\"").and_then(|(_, rest)| rest.split('"').nth(1));
-    named.and_then(|name| name.rsplit('#').next()).unwrap_or("without a name").to_owned()
+    let named = text
+        .split_once("\"__type\"")
+        .and_then(|(_, rest)| rest.split('"').nth(1));
+    named
+        .and_then(|name| name.rsplit('#').next())
+        .unwrap_or("without a name")
+        .to_owned()
 }
 
 /// Only a connection that could not be opened proves that nothing left.
 fn no_answer(error: ConnectorError) -> NoAnswer {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(&error);
     while let Some(cause) = source {
-        if cause.downcast_ref::<hyper_util::client::legacy::Error>().is_some_and(hyper_util::client::legacy::Error::is_connect) {
+        if cause
+            .downcast_ref::<hyper_util::client::legacy::Error>()
+            .is_some_and(hyper_util::client::legacy::Error::is_connect)
+        {
             return NoAnswer::NeverSent(cause.to_string());
         }
         source = cause.source();
@@ -235,23 +291,42 @@ const BUNDLE: &str = "/etc/pki/tls/certs/ca-bundle.crt";
 const AMAZON: &[u8] = include_bytes!("amazon-roots.pem");
 
 fn read(bundle: &str) -> Result<Vec<u8>, BadSetting> {
-    std::fs::read(bundle).map_err(|error| BadSetting::new("SSL_CERT_FILE", format!("names a file that cannot be read: {error}")))
+    std::fs::read(bundle).map_err(|error| {
+        BadSetting::new(
+            "SSL_CERT_FILE",
+            format!("names a file that cannot be read: {error}"),
+        )
+    })
 }
 
 /// Plain for an endpoint on this machine, else TLS by ring, for aws-lc spends 22 ms of CPU on its first handshake.
 /// AWS's own roots are trusted and no others, unless `bundle` names a file: that is safer, and to read the 140 roots
 /// of the world took a third of a start.
-fn connector(endpoint: Option<&str>, bundle: Option<&str>) -> Result<SharedHttpConnector, BadSetting> {
-    let settings = HttpConnectorSettings::builder().connect_timeout(CONNECT).build();
-    let builder = Connector::builder().connector_settings(settings).sleep_impl(TokioSleep::new());
+fn connector(
+    endpoint: Option<&str>,
+    bundle: Option<&str>,
+) -> Result<SharedHttpConnector, BadSetting> {
+    let settings = HttpConnectorSettings::builder()
+        .connect_timeout(CONNECT)
+        .build();
+    let builder = Connector::builder()
+        .connector_settings(settings)
+        .sleep_impl(TokioSleep::new());
     if endpoint.is_some_and(|url| url.starts_with("http://")) {
         return Ok(SharedHttpConnector::new(builder.build_http()));
     }
     let roots = bundle.map_or_else(|| Ok(AMAZON.to_vec()), read)?;
     let trust = TrustStore::empty().with_pem_certificate(roots);
     let context = TlsContext::builder().with_trust_store(trust).build();
-    let context = context.map_err(|error| BadSetting::new("SSL_CERT_FILE", format!("holds no certificates: {error}")))?;
-    Ok(SharedHttpConnector::new(builder.tls_provider(Provider::rustls(CryptoMode::Ring)).tls_context(context).build()))
+    let context = context.map_err(|error| {
+        BadSetting::new("SSL_CERT_FILE", format!("holds no certificates: {error}"))
+    })?;
+    Ok(SharedHttpConnector::new(
+        builder
+            .tls_provider(Provider::rustls(CryptoMode::Ring))
+            .tls_context(context)
+            .build(),
+    ))
 }
 
 #[cfg(test)]
@@ -266,6 +341,11 @@ mod tests {
             _ => None,
         };
         assert!(Aws::new(&lookup).is_ok());
-        assert_eq!(String::from_utf8_lossy(AMAZON).matches("BEGIN CERTIFICATE").count(), 5);
+        assert_eq!(
+            String::from_utf8_lossy(AMAZON)
+                .matches("BEGIN CERTIFICATE")
+                .count(),
+            5
+        );
     }
 }

@@ -12,7 +12,10 @@ pub struct BadSetting {
 impl BadSetting {
     /// The setting `name` has `problem`, which reads on after the name: "must be …".
     pub fn new(name: impl Into<String>, problem: impl fmt::Display) -> Self {
-        Self { name: name.into(), problem: problem.to_string() }
+        Self {
+            name: name.into(),
+            problem: problem.to_string(),
+        }
     }
 }
 
@@ -39,7 +42,9 @@ pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 /// # Errors
 /// When it is missing.
 pub fn required(lookup: Lookup<'_>, name: &str) -> Result<String, BadSetting> {
-    lookup(name).filter(|value| !value.trim().is_empty()).ok_or_else(|| BadSetting::new(name, "is missing"))
+    lookup(name)
+        .filter(|value| !value.trim().is_empty())
+        .ok_or_else(|| BadSetting::new(name, "is missing"))
 }
 
 /// The URL that the setting `name` holds, if it is set: https, unless it points at this machine.
@@ -47,12 +52,19 @@ pub fn required(lookup: Lookup<'_>, name: &str) -> Result<String, BadSetting> {
 /// # Errors
 /// When it is no such URL.
 pub fn url(lookup: Lookup<'_>, name: &str) -> Result<Option<String>, BadSetting> {
-    let Some(url) = lookup(name).filter(|value| !value.is_empty()) else { return Ok(None) };
-    let host = url.strip_prefix("http://").map(|rest| rest.split(['/', ':']).next().unwrap_or_default());
+    let Some(url) = lookup(name).filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    let host = url
+        .strip_prefix("http://")
+        .map(|rest| rest.split(['/', ':']).next().unwrap_or_default());
     match host {
         Some("127.0.0.1" | "localhost") => Ok(Some(url)),
         None if url.starts_with("https://") => Ok(Some(url)),
-        _ => Err(BadSetting::new(name, "must be an https URL, or an http URL on 127.0.0.1 or localhost")),
+        _ => Err(BadSetting::new(
+            name,
+            "must be an https URL, or an http URL on 127.0.0.1 or localhost",
+        )),
     }
 }
 
@@ -70,7 +82,11 @@ mod tests {
             ("http://example.org", false),
             ("ftp://localhost", false),
         ] {
-            assert_eq!(url(&|_| Some(value.to_owned()), "AWS_ENDPOINT_URL").is_ok(), taken, "{value}");
+            assert_eq!(
+                url(&|_| Some(value.to_owned()), "AWS_ENDPOINT_URL").is_ok(),
+                taken,
+                "{value}"
+            );
         }
     }
 }

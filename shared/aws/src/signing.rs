@@ -13,8 +13,8 @@ use std::{
 
 use aws_sigv4::{
     http_request::{
-        PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SignatureLocation, SigningInstructions, SigningSettings,
-        UriPathNormalizationMode, sign,
+        PayloadChecksumKind, PercentEncodingMode, SignableBody, SignableRequest, SignatureLocation,
+        SigningInstructions, SigningSettings, UriPathNormalizationMode, sign,
     },
     sign::v4::{SigningParams, calculate_signature, generate_signing_key},
 };
@@ -34,10 +34,20 @@ const LONGEST_URL: usize = 16_384;
 impl Aws {
     /// Signs a request that is about to be sent
     /// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>).
-    pub(crate) fn sign(&self, request: &mut Request<Bytes>, service: &str, now: Instant) -> Result<(), String> {
+    pub(crate) fn sign(
+        &self,
+        request: &mut Request<Bytes>,
+        service: &str,
+        now: Instant,
+    ) -> Result<(), String> {
         let (method, uri) = (request.method().as_str(), request.uri().to_string());
-        let headers = request.headers().iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()));
-        let signable = SignableRequest::new(method, &uri, headers, SignableBody::Bytes(request.body())).map_err(text)?;
+        let headers = request
+            .headers()
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.to_str().unwrap_or_default()));
+        let signable =
+            SignableRequest::new(method, &uri, headers, SignableBody::Bytes(request.body()))
+                .map_err(text)?;
         let instructions = self.instructions(signable, service, settings(service), now)?;
         instructions.apply_to_request_http1x(request);
         Ok(())
@@ -50,15 +60,21 @@ impl Aws {
     /// # Errors
     /// When `url` is no URL with a host, or `good_for` is not between a second and a week.
     pub fn presigned(&self, url: &str, good_for: Duration, now: Instant) -> Result<String, Fault> {
-        let mut request = Request::get(url).body(()).map_err(|error| Fault::Broken(error.to_string()))?;
+        let mut request = Request::get(url)
+            .body(())
+            .map_err(|error| Fault::Broken(error.to_string()))?;
         if request.uri().authority().is_none() || url.len() > LONGEST_URL {
             return Err(Fault::Broken("no URL that can be signed".to_owned()));
         }
         let mut settings = settings("s3");
         settings.signature_location = SignatureLocation::QueryParams;
         settings.expires_in = Some(bounded(good_for)?);
-        let signable = SignableRequest::new("GET", url, iter::empty(), SignableBody::UnsignedPayload).map_err(text);
-        let instructions = signable.and_then(|signable| self.instructions(signable, "s3", settings, now)).map_err(Fault::Broken)?;
+        let signable =
+            SignableRequest::new("GET", url, iter::empty(), SignableBody::UnsignedPayload)
+                .map_err(text);
+        let instructions = signable
+            .and_then(|signable| self.instructions(signable, "s3", settings, now))
+            .map_err(Fault::Broken)?;
         instructions.apply_to_request_http1x(&mut request);
         Ok(request.uri().to_string())
     }
@@ -72,7 +88,12 @@ impl Aws {
     ///
     /// # Errors
     /// When `good_for` is not between a second and a week.
-    pub fn signed_form(&self, mut conditions: Vec<Value>, good_for: Duration, now: Instant) -> Result<BTreeMap<String, String>, Fault> {
+    pub fn signed_form(
+        &self,
+        mut conditions: Vec<Value>,
+        good_for: Duration,
+        now: Instant,
+    ) -> Result<BTreeMap<String, String>, Fault> {
         let expiration = now.after(bounded(good_for)?);
         let mut fields = self.signer(now);
         conditions.extend(fields.iter().map(|(name, value)| json!({ name: value })));
@@ -88,8 +109,18 @@ impl Aws {
         let (at, key) = (now.timestamp(), self.credentials.access_key_id());
         let mut fields = BTreeMap::from([
             ("x-amz-algorithm".to_owned(), "AWS4-HMAC-SHA256".to_owned()),
-            ("x-amz-credential".to_owned(), format!("{key}/{}/{}/s3/aws4_request", at.strftime("%Y%m%d"), self.region)),
-            ("x-amz-date".to_owned(), at.strftime("%Y%m%dT%H%M%SZ").to_string()),
+            (
+                "x-amz-credential".to_owned(),
+                format!(
+                    "{key}/{}/{}/s3/aws4_request",
+                    at.strftime("%Y%m%d"),
+                    self.region
+                ),
+            ),
+            (
+                "x-amz-date".to_owned(),
+                at.strftime("%Y%m%dT%H%M%SZ").to_string(),
+            ),
         ]);
         if let Some(token) = self.credentials.session_token() {
             fields.insert("x-amz-security-token".to_owned(), token.to_owned());
@@ -101,7 +132,8 @@ impl Aws {
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html>).
     fn signature(&self, policy: &str, now: Instant) -> String {
         let at = SystemTime::from(now.timestamp());
-        let key = generate_signing_key(self.credentials.secret_access_key(), at, &self.region, "s3");
+        let key =
+            generate_signing_key(self.credentials.secret_access_key(), at, &self.region, "s3");
         calculate_signature(key, policy.as_bytes())
     }
 
@@ -141,7 +173,13 @@ fn settings(service: &str) -> SigningSettings {
 
 fn bounded(good_for: Duration) -> Result<Duration, Fault> {
     let can_be = (Duration::from_secs(1)..=WEEK).contains(&good_for);
-    if can_be { Ok(good_for) } else { Err(Fault::Broken("nothing is signed for less than a second or more than a week".to_owned())) }
+    if can_be {
+        Ok(good_for)
+    } else {
+        Err(Fault::Broken(
+            "nothing is signed for less than a second or more than a week".to_owned(),
+        ))
+    }
 }
 
 fn text(error: impl Display) -> String {
@@ -178,7 +216,9 @@ mod tests {
     /// <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html>
     #[test]
     fn a_link_is_signed_as_in_the_published_example() {
-        let link = aws(None).presigned(URL, DAY, at("2013-05-24T00:00:00.999Z")).unwrap();
+        let link = aws(None)
+            .presigned(URL, DAY, at("2013-05-24T00:00:00.999Z"))
+            .unwrap();
         let expected = "https://examplebucket.s3.amazonaws.com/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256\
              &X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z\
              &X-Amz-Expires=86400&X-Amz-SignedHeaders=host\
@@ -189,18 +229,39 @@ mod tests {
     #[test]
     fn a_link_keeps_its_query_and_names_the_session() {
         let query = "response-content-disposition=inline%3B%20filename%3D%22a%2Bb%22";
-        let link = aws(Some("to+ken/=")).presigned(&format!("{URL}?{query}"), DAY, at("2013-05-24")).unwrap();
-        assert!(link.starts_with(&format!("{URL}?{query}&X-Amz-Algorithm=")), "{link}");
-        assert!(link.contains("&X-Amz-Security-Token=to%2Bken%2F%3D"), "{link}");
+        let link = aws(Some("to+ken/="))
+            .presigned(&format!("{URL}?{query}"), DAY, at("2013-05-24"))
+            .unwrap();
+        assert!(
+            link.starts_with(&format!("{URL}?{query}&X-Amz-Algorithm=")),
+            "{link}"
+        );
+        assert!(
+            link.contains("&X-Amz-Security-Token=to%2Bken%2F%3D"),
+            "{link}"
+        );
     }
 
     #[test]
     fn what_cannot_be_signed_is_a_fault() {
-        let (now, long) = (at("2013-05-24"), format!("{URL}?{}", "x".repeat(LONGEST_URL)));
-        for (url, good_for) in
-            [("/test.txt", DAY), ("no url", DAY), (&long, DAY), (URL, Duration::from_millis(999)), (URL, WEEK + Duration::from_millis(1))]
-        {
-            assert!(matches!(aws(None).presigned(url, good_for, now), Err(Fault::Broken(_))), "{url} {good_for:?}");
+        let (now, long) = (
+            at("2013-05-24"),
+            format!("{URL}?{}", "x".repeat(LONGEST_URL)),
+        );
+        for (url, good_for) in [
+            ("/test.txt", DAY),
+            ("no url", DAY),
+            (&long, DAY),
+            (URL, Duration::from_millis(999)),
+            (URL, WEEK + Duration::from_millis(1)),
+        ] {
+            assert!(
+                matches!(
+                    aws(None).presigned(url, good_for, now),
+                    Err(Fault::Broken(_))
+                ),
+                "{url} {good_for:?}"
+            );
         }
         assert!(aws(None).presigned(URL, WEEK, now).is_ok());
         assert!(aws(None).signed_form(Vec::new(), WEEK + DAY, now).is_err());
@@ -228,25 +289,47 @@ mod tests {
     fn a_policy_is_signed_as_in_the_published_example() {
         let policy = BASE64.encode(POLICY.replace('\n', "\r\n").as_bytes());
         let signature = aws(None).signature(&policy, at("2015-12-29"));
-        assert_eq!(signature, "8afdbf4008c03f22c2cd3cdb72e4afbb1f6a588f3255ac628749a66d7f09699e");
+        assert_eq!(
+            signature,
+            "8afdbf4008c03f22c2cd3cdb72e4afbb1f6a588f3255ac628749a66d7f09699e"
+        );
     }
 
     #[test]
     fn a_form_says_who_signs_it_and_its_policy_holds_that() {
         let (now, example): (_, Value) = (at("2015-12-29"), serde_json::from_str(POLICY).unwrap());
         for token in [None, Some("token")] {
-            let mut fields = aws(token).signed_form(vec![json!({ "acl": "public-read" })], Duration::from_secs(36 * 3600), now).unwrap();
-            let (policy, signature) = (fields.remove("policy").unwrap(), fields.remove("x-amz-signature").unwrap());
+            let mut fields = aws(token)
+                .signed_form(
+                    vec![json!({ "acl": "public-read" })],
+                    Duration::from_secs(36 * 3600),
+                    now,
+                )
+                .unwrap();
+            let (policy, signature) = (
+                fields.remove("policy").unwrap(),
+                fields.remove("x-amz-signature").unwrap(),
+            );
             assert_eq!(signature, aws(token).signature(&policy, now));
-            assert_eq!(fields.get("x-amz-security-token").map(String::as_str), token);
-            let policy: Value = serde_json::from_slice(&BASE64.decode(policy.as_bytes()).unwrap()).unwrap();
+            assert_eq!(
+                fields.get("x-amz-security-token").map(String::as_str),
+                token
+            );
+            let policy: Value =
+                serde_json::from_slice(&BASE64.decode(policy.as_bytes()).unwrap()).unwrap();
             assert_eq!(policy["expiration"], example["expiration"]);
             let conditions = policy["conditions"].as_array().unwrap();
             assert_eq!(conditions.len(), 1 + fields.len());
             for (name, value) in &fields {
                 let condition = json!({ name: value });
                 assert!(conditions.contains(&condition), "{condition}");
-                assert_eq!(example["conditions"].as_array().unwrap().contains(&condition), name != "x-amz-security-token");
+                assert_eq!(
+                    example["conditions"]
+                        .as_array()
+                        .unwrap()
+                        .contains(&condition),
+                    name != "x-amz-security-token"
+                );
             }
         }
     }

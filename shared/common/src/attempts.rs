@@ -17,9 +17,18 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 /// Signing in, and proving one's old password: per account and network 10, per account 100, per
 /// network 50 failures in 15 minutes.
 pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
-    let counter = |name, key, most| Counter { name, key, most, length: QUARTER_HOUR };
+    let counter = |name, key, most| Counter {
+        name,
+        key,
+        most,
+        length: QUARTER_HOUR,
+    };
     [
-        counter("password-account-network", format!("{email} {}", client.network), 10),
+        counter(
+            "password-account-network",
+            format!("{email} {}", client.network),
+            10,
+        ),
         counter("password-account", email.to_string(), 100),
         counter("password-network", client.network.clone(), 50),
     ]
@@ -28,14 +37,29 @@ pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
 /// Checking a code that was sent: 30 failures per network in an hour. What kills the code itself is
 /// counted with it.
 pub fn of_code(client: &Client) -> [Counter; 1] {
-    [Counter { name: "code-network", key: client.network.clone(), most: 30, length: HOUR }]
+    [Counter {
+        name: "code-network",
+        key: client.network.clone(),
+        most: 30,
+        length: HOUR,
+    }]
 }
 
 /// The one-time password step `challenge` of `user`: 5 failures each, 10 per account in an hour.
 pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {
     [
-        Counter { name: "otp-challenge", key: format!("{user} {challenge}"), most: 5, length: HOUR },
-        Counter { name: "otp-account", key: user.to_string(), most: 10, length: HOUR },
+        Counter {
+            name: "otp-challenge",
+            key: format!("{user} {challenge}"),
+            most: 5,
+            length: HOUR,
+        },
+        Counter {
+            name: "otp-account",
+            key: user.to_string(),
+            most: 10,
+            length: HOUR,
+        },
     ]
 }
 
@@ -43,15 +67,30 @@ pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {
 /// does not shut the owner out.
 pub fn of_recovery(user: UserId, challenge: &str) -> [Counter; 2] {
     [
-        Counter { name: "recovery-challenge", key: format!("{user} {challenge}"), most: 5, length: HOUR },
-        Counter { name: "recovery-account", key: user.to_string(), most: 10, length: HOUR },
+        Counter {
+            name: "recovery-challenge",
+            key: format!("{user} {challenge}"),
+            most: 5,
+            length: HOUR,
+        },
+        Counter {
+            name: "recovery-account",
+            key: user.to_string(),
+            most: 10,
+            length: HOUR,
+        },
     ]
 }
 
 /// Registering: `per_hour` calls per network that pass validation, whatever becomes of them; a
 /// class signs up from one room.
 pub fn of_registering(client: &Client, per_hour: u64) -> [Counter; 1] {
-    [Counter { name: "register", key: client.network.clone(), most: per_hour, length: HOUR }]
+    [Counter {
+        name: "register",
+        key: client.network.clone(),
+        most: per_hour,
+        length: HOUR,
+    }]
 }
 
 /// What came of work that places were taken for: somebody was proved, and the places go on to be
@@ -60,7 +99,11 @@ pub fn of_registering(client: &Client, per_hour: u64) -> [Counter; 1] {
 ///
 /// # Errors
 /// `BAD_AUTH_COMBINATION_MESSAGE` for nobody, else the fault or refusal of `proof`.
-pub async fn settle<T>(store: &Store, reserved: Reservation, proof: Result<Option<T>, Failure>) -> Result<(T, Reservation), Failure> {
+pub async fn settle<T>(
+    store: &Store,
+    reserved: Reservation,
+    proof: Result<Option<T>, Failure>,
+) -> Result<(T, Reservation), Failure> {
     match proof {
         Ok(Some(proved)) => Ok((proved, reserved)),
         Ok(None) => Err(Refusal::BadAuthCombination.into()),
@@ -76,7 +119,11 @@ pub async fn settle<T>(store: &Store, reserved: Reservation, proof: Result<Optio
 ///
 /// # Errors
 /// `TOO_MANY_ATTEMPTS_MESSAGE` when one is full, a fault when they cannot be asked.
-pub async fn reserve(store: &Store, counters: &[Counter], now: Instant) -> Result<Reservation, Failure> {
+pub async fn reserve(
+    store: &Store,
+    counters: &[Counter],
+    now: Instant,
+) -> Result<Reservation, Failure> {
     let reserved = store.reserve(counters, now).await?;
     Ok(reserved.map_err(|ends| Refused::too_many_attempts(ends.since(now)))?)
 }

@@ -53,8 +53,16 @@ impl Client {
                 format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
             }
         };
-        let agent = headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).unwrap_or_default();
-        Self { ip, network, agent: Agent::of(agent), place: Place::default() }
+        let agent = headers
+            .get(header::USER_AGENT)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        Self {
+            ip,
+            network,
+            agent: Agent::of(agent),
+            place: Place::default(),
+        }
     }
 }
 
@@ -84,7 +92,11 @@ impl SignedIn {
     /// # Errors
     /// `ACCOUNT_NOT_VERIFIED_MESSAGE`.
     pub fn must_be_verified(&self) -> Result<(), Refusal> {
-        if self.user.is_verified { Ok(()) } else { Err(Refusal::AccountNotVerified) }
+        if self.user.is_verified {
+            Ok(())
+        } else {
+            Err(Refusal::AccountNotVerified)
+        }
     }
 }
 
@@ -96,7 +108,11 @@ impl SignedIn {
     /// `COMMITTEE_INACTIVE_MESSAGE`.
     pub fn must_be_of_open_committee(&self) -> Result<(), Refusal> {
         let may = self.committee.is_active || self.user.profile == Profile::SuperAdmin;
-        if may { Ok(()) } else { Err(Refusal::CommitteeInactive) }
+        if may {
+            Ok(())
+        } else {
+            Err(Refusal::CommitteeInactive)
+        }
     }
 }
 
@@ -111,9 +127,16 @@ impl Administrator {
     /// `USER_NOT_FOUND_MESSAGE` for whom he may not know, `FORBIDDEN_MESSAGE` for whom he may not edit.
     pub async fn edits(&self, store: &Store, id: UserId) -> Result<User, Failure> {
         let caller = self.0.user.standing();
-        let user = store.user(id).await?.filter(|user| caller.may(Right::ReadCards, user.user_id, user.committee_id));
+        let user = store
+            .user(id)
+            .await?
+            .filter(|user| caller.may(Right::ReadCards, user.user_id, user.committee_id));
         let user = user.ok_or(Refusal::UserNotFound)?;
-        if caller.may_edit(&user.standing()) { Ok(user) } else { Err(Refusal::Forbidden.into()) }
+        if caller.may_edit(&user.standing()) {
+            Ok(user)
+        } else {
+            Err(Refusal::Forbidden.into())
+        }
     }
 
     /// The committee of `user`: the administrator's own without another read.
@@ -124,7 +147,10 @@ impl Administrator {
         if user.committee_id == self.0.committee.committee_id {
             return Ok(self.0.committee.clone());
         }
-        Ok(store.committee(user.committee_id).await?.ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?)
+        Ok(store
+            .committee(user.committee_id)
+            .await?
+            .ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?)
     }
 }
 
@@ -167,8 +193,14 @@ pub(crate) enum Presented {
 impl Presented {
     /// What the one `Authorization` header holds.
     pub(crate) fn read(headers: &HeaderMap, verifier: &Verifier, now: Instant) -> Self {
-        let Some(token) = bearer(headers) else { return Self::Nothing };
-        verifier.verify(token, Use::Access, now).map_or(Self::Rubbish, |claims| Self::Good(Box::new(claims), token.to_owned()))
+        let Some(token) = bearer(headers) else {
+            return Self::Nothing;
+        };
+        verifier
+            .verify(token, Use::Access, now)
+            .map_or(Self::Rubbish, |claims| {
+                Self::Good(Box::new(claims), token.to_owned())
+            })
     }
 }
 
@@ -176,7 +208,9 @@ impl Presented {
 /// (in any case) is no token.
 pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    let (Some(value), None) = (values.next(), values.next()) else { return None };
+    let (Some(value), None) = (values.next(), values.next()) else {
+        return None;
+    };
     let (scheme, token) = value.to_str().ok()?.trim().split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
@@ -195,31 +229,59 @@ const MOST_DEAD: usize = 10_000;
 
 impl Doorkeeper {
     pub(crate) fn new(store: Store, verifier: Verifier, lives: Lives) -> Self {
-        Self { store, verifier, lives, dead: Arc::default() }
+        Self {
+            store,
+            verifier,
+            lives,
+            dead: Arc::default(),
+        }
     }
 
     /// Whether this container has found the session dead: it never comes back.
     pub(crate) fn knows_dead(&self, sid: SessionId) -> bool {
-        self.dead.lock().unwrap_or_else(PoisonError::into_inner).contains(&sid)
+        self.dead
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .contains(&sid)
     }
 
     /// Session, user and committee in one request. The committee is read where the token says that
     /// it is, and again when the user says otherwise.
     pub(crate) async fn find(&self, claims: Claims, token: String, now: Instant) -> Caller {
         let found = async {
-            let (session, user, committee) = self.store.caller(claims.sub, claims.sid, claims.cid).await?;
-            let (Some(session), Some(user)) = (session, user) else { return Ok(None) };
+            let (session, user, committee) = self
+                .store
+                .caller(claims.sub, claims.sid, claims.cid)
+                .await?;
+            let (Some(session), Some(user)) = (session, user) else {
+                return Ok(None);
+            };
             if !session.is_alive(&user, now) {
                 return Ok(None);
             }
-            let committee = if user.committee_id == claims.cid { committee } else { self.store.committee(user.committee_id).await? };
-            let committee = committee.ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?;
+            let committee = if user.committee_id == claims.cid {
+                committee
+            } else {
+                self.store.committee(user.committee_id).await?
+            };
+            let committee = committee
+                .ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?;
             Ok(Some((session, user, committee)))
         };
         match found.await {
             // The session may have a younger token.
-            Ok(Some((session, user, _))) if self.lives.have_ended(&user, &session, &claims, now) => Caller::BadToken,
-            Ok(Some((session, user, committee))) => Caller::Person(Arc::new(SignedIn { user, committee, session, claims, token })),
+            Ok(Some((session, user, _)))
+                if self.lives.have_ended(&user, &session, &claims, now) =>
+            {
+                Caller::BadToken
+            }
+            Ok(Some((session, user, committee))) => Caller::Person(Arc::new(SignedIn {
+                user,
+                committee,
+                session,
+                claims,
+                token,
+            })),
             Ok(None) => {
                 let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
                 if dead.len() >= MOST_DEAD {
@@ -238,7 +300,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Now {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         // the edge has set it
-        Ok(parts.extensions.get().copied().unwrap_or(Self(Instant::from_unix_milliseconds(0))))
+        Ok(parts
+            .extensions
+            .get()
+            .copied()
+            .unwrap_or(Self(Instant::from_unix_milliseconds(0))))
     }
 }
 
@@ -246,7 +312,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Client {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        Ok(parts.extensions.get().cloned().ok_or_else(|| Fault::Broken("the edge knows no client".to_owned()))?)
+        Ok(parts
+            .extensions
+            .get()
+            .cloned()
+            .ok_or_else(|| Fault::Broken("the edge knows no client".to_owned()))?)
     }
 }
 
@@ -297,7 +367,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Verified {
 ///
 /// # Errors
 /// `FORBIDDEN_MESSAGE`, `ACCOUNT_NOT_VERIFIED_MESSAGE`, in this order.
-pub async fn able_to_see<S: Send + Sync>(parts: &mut Parts, state: &S, right: Right) -> Result<SignedIn, Failure> {
+pub async fn able_to_see<S: Send + Sync>(
+    parts: &mut Parts,
+    state: &S,
+    right: Right,
+) -> Result<SignedIn, Failure> {
     let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
     if person.user.standing().reach(right) == Reach::Nowhere {
         return Err(Refusal::Forbidden.into());
@@ -310,7 +384,11 @@ pub async fn able_to_see<S: Send + Sync>(parts: &mut Parts, state: &S, right: Ri
 ///
 /// # Errors
 /// As [`able_to_see`], then `COMMITTEE_INACTIVE_MESSAGE`.
-pub async fn able<S: Send + Sync>(parts: &mut Parts, state: &S, right: Right) -> Result<SignedIn, Failure> {
+pub async fn able<S: Send + Sync>(
+    parts: &mut Parts,
+    state: &S,
+    right: Right,
+) -> Result<SignedIn, Failure> {
     let person = able_to_see(parts, state, right).await?;
     person.must_be_of_open_committee()?;
     Ok(person)

@@ -44,10 +44,26 @@ impl Post {
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn letter(&self, to: Recipient, about: UserId, name: &str, news: News, now: Instant) -> Result<Outgoing, Failure> {
+    pub fn letter(
+        &self,
+        to: Recipient,
+        about: UserId,
+        name: &str,
+        news: News,
+        now: Instant,
+    ) -> Result<Outgoing, Failure> {
         let outbox_id = chance::id(now);
-        let life = if matches!(news, News::Code { .. }) { code::LIFE } else { NEWS_LIFE };
-        let mut plain = serde_json::to_vec(&Letter { to, about, name: name.to_owned(), news })?;
+        let life = if matches!(news, News::Code { .. }) {
+            code::LIFE
+        } else {
+            NEWS_LIFE
+        };
+        let mut plain = serde_json::to_vec(&Letter {
+            to,
+            about,
+            name: name.to_owned(),
+            news,
+        })?;
         plain.resize(plain.len().max(LETTER_BYTES), b' ');
         Ok(Outgoing {
             outbox_id,
@@ -63,7 +79,13 @@ impl Post {
     /// # Errors
     /// None that comes from outside.
     pub fn tell(&self, user: &User, news: News, now: Instant) -> Result<Outgoing, Failure> {
-        self.letter(Recipient::Mail(user.email.clone()), user.user_id, user.name.as_str(), news, now)
+        self.letter(
+            Recipient::Mail(user.email.clone()),
+            user.user_id,
+            user.name.as_str(),
+            news,
+            now,
+        )
     }
 
     /// What `message` says, and to whom.
@@ -71,7 +93,9 @@ impl Post {
     /// # Errors
     /// When it was not sealed here.
     pub fn open(&self, message: &Outgoing) -> Result<Letter, Failure> {
-        Ok(serde_json::from_slice(&self.0.open(&message.sealed, &place(message.outbox_id))?)?)
+        Ok(serde_json::from_slice(
+            &self.0.open(&message.sealed, &place(message.outbox_id))?,
+        )?)
     }
 }
 
@@ -96,7 +120,12 @@ impl Codes {
     /// When a key is missing or malformed.
     pub fn new(setup: &Setup) -> Result<Self, BadSetting> {
         let interval = setup.settings.message_interval;
-        Ok(Self { store: setup.store.clone(), sealer: setup.keys.sealer()?, post: Post::new(setup)?, interval })
+        Ok(Self {
+            store: setup.store.clone(),
+            sealer: setup.keys.sealer()?,
+            post: Post::new(setup)?,
+            interval,
+        })
     }
 
     /// The places of one code of `kind` for `account`, if it may be sent one now: 1 per
@@ -104,8 +133,18 @@ impl Codes {
     ///
     /// # Errors
     /// When the counters cannot be asked.
-    pub async fn may_send(&self, kind: CodeKind, account: &str, now: Instant) -> Result<Option<Reservation>, Failure> {
-        let counter = |name, most, length| Counter { name, key: format!("{} {account}", kind.word()), most, length };
+    pub async fn may_send(
+        &self,
+        kind: CodeKind,
+        account: &str,
+        now: Instant,
+    ) -> Result<Option<Reservation>, Failure> {
+        let counter = |name, most, length| Counter {
+            name,
+            key: format!("{} {account}", kind.word()),
+            most,
+            length,
+        };
         let counters = [
             counter("messages-interval", 1, self.interval),
             counter("messages-quarter", 3, Duration::from_secs(15 * 60)),
@@ -119,7 +158,11 @@ impl Codes {
     ///
     /// # Errors
     /// That of `sent`.
-    pub async fn settle(&self, places: Reservation, sent: Result<(), Failure>) -> Result<(), Failure> {
+    pub async fn settle(
+        &self,
+        places: Reservation,
+        sent: Result<(), Failure>,
+    ) -> Result<(), Failure> {
         if sent.is_err() {
             // What cannot be given back stays taken until its window ends.
             let _ = self.store.give_back(places).await;
@@ -132,7 +175,14 @@ impl Codes {
     ///
     /// # Errors
     /// When the store is out of reach: then an earlier code is still good.
-    pub async fn send(&self, kind: CodeKind, place: Uuid, user: Option<&User>, method: SendMethod, now: Instant) -> Result<(), Failure> {
+    pub async fn send(
+        &self,
+        kind: CodeKind,
+        place: Uuid,
+        user: Option<&User>,
+        method: SendMethod,
+        now: Instant,
+    ) -> Result<(), Failure> {
         let to = match (user, method) {
             (None, _) => Recipient::Nobody,
             (Some(user), SendMethod::Email) => Recipient::Mail(user.email.clone()),
@@ -157,9 +207,16 @@ impl Codes {
     /// # Errors
     /// When the store is out of reach: then an earlier code is still good.
     pub async fn send_to_phone(&self, user: &User, now: Instant) -> Result<(), Failure> {
-        let (to, place) = (Recipient::Sms(user.phone.clone()), place_of_phone(user.user_id, &user.phone));
-        let Some(places) = self.may_text(&to, place, now).await? else { return Ok(()) };
-        let sent = self.issue_alone(CodeKind::Phone, place, Some(user), to, now).await;
+        let (to, place) = (
+            Recipient::Sms(user.phone.clone()),
+            place_of_phone(user.user_id, &user.phone),
+        );
+        let Some(places) = self.may_text(&to, place, now).await? else {
+            return Ok(());
+        };
+        let sent = self
+            .issue_alone(CodeKind::Phone, place, Some(user), to, now)
+            .await;
         self.settle(places, sent).await
     }
 
@@ -167,12 +224,35 @@ impl Codes {
     ///
     /// # Errors
     /// When the store is out of reach: then an earlier code is still good.
-    pub async fn send_to_mailbox(&self, user: &User, email: &Email, now: Instant) -> Result<(), Failure> {
-        let place = if *email == user.email { place_of(email) } else { place_of_wish(email) };
-        self.issue_alone(CodeKind::Email, place, Some(user), Recipient::Mail(email.clone()), now).await
+    pub async fn send_to_mailbox(
+        &self,
+        user: &User,
+        email: &Email,
+        now: Instant,
+    ) -> Result<(), Failure> {
+        let place = if *email == user.email {
+            place_of(email)
+        } else {
+            place_of_wish(email)
+        };
+        self.issue_alone(
+            CodeKind::Email,
+            place,
+            Some(user),
+            Recipient::Mail(email.clone()),
+            now,
+        )
+        .await
     }
 
-    async fn issue_alone(&self, kind: CodeKind, place: Uuid, user: Option<&User>, to: Recipient, now: Instant) -> Result<(), Failure> {
+    async fn issue_alone(
+        &self,
+        kind: CodeKind,
+        place: Uuid,
+        user: Option<&User>,
+        to: Recipient,
+        now: Instant,
+    ) -> Result<(), Failure> {
         let mut issue = self.store.transaction();
         self.issue(&mut issue, kind, place, user, to, now)?;
         let _ = issue.commit().await?;
@@ -181,12 +261,22 @@ impl Codes {
 
     /// A place among the five codes that a number gets a day. Who has no number gets mails, which this does
     /// not bound, and costs as much.
-    async fn may_text(&self, to: &Recipient, place: Uuid, now: Instant) -> Result<Option<Reservation>, Failure> {
+    async fn may_text(
+        &self,
+        to: &Recipient,
+        place: Uuid,
+        now: Instant,
+    ) -> Result<Option<Reservation>, Failure> {
         let (key, most) = match to {
             Recipient::Sms(phone) => (format!("+{}{}", phone.code, phone.number), 5),
             Recipient::Mail(_) | Recipient::Nobody => (place.to_string(), u64::MAX),
         };
-        let counter = Counter { name: "text-messages", key, most, length: Duration::from_secs(86_400) };
+        let counter = Counter {
+            name: "text-messages",
+            key,
+            most,
+            length: Duration::from_secs(86_400),
+        };
         Ok(self.store.reserve(&[counter], now).await?.ok())
     }
 
@@ -208,7 +298,10 @@ impl Codes {
         let nobody = || UserId::new(chance::id(now));
         let kept = Code {
             user_id: user.map_or_else(nobody, |user| user.user_id),
-            committee_id: user.map_or_else(|| CommitteeId::new(chance::id(now)), |user| user.committee_id),
+            committee_id: user.map_or_else(
+                || CommitteeId::new(chance::id(now)),
+                |user| user.committee_id,
+            ),
             digits: mac(&digits),
             link: mac(&link),
             by_mail: !matches!(to, Recipient::Sms(_)),
@@ -218,7 +311,13 @@ impl Codes {
         };
         transaction.keep_code(kind, place, &kept)?;
         let name = user.map_or("", |user| user.name.as_str());
-        transaction.send(&self.post.letter(to, kept.user_id, name, News::Code { kind, digits, link }, now)?)?;
+        transaction.send(&self.post.letter(
+            to,
+            kept.user_id,
+            name,
+            News::Code { kind, digits, link },
+            now,
+        )?)?;
         Ok(())
     }
 
@@ -227,7 +326,13 @@ impl Codes {
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn ask_for_email(&self, transaction: &mut Transaction, user: &mut User, email: &Email, now: Instant) -> Result<(), Failure> {
+    pub fn ask_for_email(
+        &self,
+        transaction: &mut Transaction,
+        user: &mut User,
+        email: &Email,
+        now: Instant,
+    ) -> Result<(), Failure> {
         if *email == user.email {
             user.pending_email = None;
             return Ok(());
@@ -237,8 +342,19 @@ impl Codes {
             // A closed account gets no message; whoever opens it again may ask for the code.
             return Ok(());
         }
-        self.issue(transaction, CodeKind::Email, place_of_wish(email), Some(user), Recipient::Mail(email.clone()), now)?;
-        transaction.send(&self.post.tell(user, News::EmailChangeRequested { at: now }, now)?)?;
+        self.issue(
+            transaction,
+            CodeKind::Email,
+            place_of_wish(email),
+            Some(user),
+            Recipient::Mail(email.clone()),
+            now,
+        )?;
+        transaction.send(
+            &self
+                .post
+                .tell(user, News::EmailChangeRequested { at: now }, now)?,
+        )?;
         Ok(())
     }
 
@@ -275,14 +391,28 @@ impl Codes {
         };
         let is_it = |place: Uuid, code: &Code| {
             let data = bound(kind, place, text);
-            let (digits, link) = (self.sealer.is_mac(&code.digits, PURPOSE, &data), self.sealer.is_mac(&code.link, PURPOSE, &data));
+            let (digits, link) = (
+                self.sealer.is_mac(&code.digits, PURPOSE, &data),
+                self.sealer.is_mac(&code.link, PURPOSE, &data),
+            );
             (digits | link) && code.is_alive(&client.network, now)
         };
-        let mut found = places.iter().zip(codes).filter_map(|(place, code)| Some((*place, code?)));
+        let mut found = places
+            .iter()
+            .zip(codes)
+            .filter_map(|(place, code)| Some((*place, code?)));
         if let Some((place, code)) = found.find(|(place, code)| is_it(*place, code)) {
-            return Ok(Some(Proved { code, place, reserved }));
+            return Ok(Some(Proved {
+                code,
+                place,
+                reserved,
+            }));
         }
-        let counted = join_all(places.iter().map(|place| self.store.count_try(kind, *place, &client.network, now)));
+        let counted = join_all(
+            places
+                .iter()
+                .map(|place| self.store.count_try(kind, *place, &client.network, now)),
+        );
         counted.await.into_iter().collect::<Result<(), _>>()?;
         Ok(None)
     }

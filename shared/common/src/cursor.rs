@@ -29,7 +29,10 @@ impl Cursors {
     /// When the position cannot be sealed.
     pub fn write(&self, position: &str, list: &str, now: Instant) -> Result<String, Failure> {
         let expires = now.after(LIFE).unix_milliseconds().to_be_bytes();
-        Ok(self.0.seal(&[&expires[..], position.as_bytes()].concat(), &format!("cursor {list}"))?)
+        Ok(self.0.seal(
+            &[&expires[..], position.as_bytes()].concat(),
+            &format!("cursor {list}"),
+        )?)
     }
 
     /// The position that `cursor` holds.
@@ -38,7 +41,8 @@ impl Cursors {
     /// `INVALID_CURSOR_MESSAGE` for anything that was not written for this list in the last day.
     pub fn read(&self, cursor: &str, list: &str, now: Instant) -> Result<String, Failure> {
         let open = || {
-            let plain = (cursor.len() <= MAX_LENGTH).then(|| self.0.open(cursor, &format!("cursor {list}")).ok())??;
+            let plain = (cursor.len() <= MAX_LENGTH)
+                .then(|| self.0.open(cursor, &format!("cursor {list}")).ok())??;
             let (expires, position) = plain.split_first_chunk::<8>()?;
             let fresh = now < Instant::from_unix_milliseconds(i64::from_be_bytes(*expires));
             fresh.then(|| String::from_utf8(position.to_vec()).ok())?
@@ -65,11 +69,19 @@ impl<S: Send + Sync> FromRequestParts<S> for Paging {
             None => 20,
             Some(text) => {
                 let digits = text.bytes().all(|byte| byte.is_ascii_digit());
-                let number = text.parse().ok().filter(|number| digits && (1..=100).contains(number));
-                number.ok_or_else(|| Refused::fields(vec![FieldError::new("limit", Refusal::LimitInvalid)]))?
+                let number = text
+                    .parse()
+                    .ok()
+                    .filter(|number| digits && (1..=100).contains(number));
+                number.ok_or_else(|| {
+                    Refused::fields(vec![FieldError::new("limit", Refusal::LimitInvalid)])
+                })?
             }
         };
-        Ok(Self { limit, cursor: query.get("cursor").map(str::to_owned) })
+        Ok(Self {
+            limit,
+            cursor: query.get("cursor").map(str::to_owned),
+        })
     }
 }
 

@@ -33,7 +33,12 @@ const ACTIVE_EVERY: Duration = Duration::from_secs(300);
 
 /// Where people prove who they are: who is refused there is counted, for an attack begins with that. What the public
 /// limit refuses is counted nowhere: it got no answer.
-const SIGN_IN: [&str; 4] = ["/auth/login", "/auth/passwordless", "/otp/verify", "/users/reset-password"];
+const SIGN_IN: [&str; 4] = [
+    "/auth/login",
+    "/auth/passwordless",
+    "/otp/verify",
+    "/users/reset-password",
+];
 
 /// Everything between a client and the routes. Cloning shares what it remembers.
 #[derive(Clone)]
@@ -65,7 +70,9 @@ impl Target {
     /// What nobody may keep a copy of: what is told of accounts and of what was done and sent, of the hosting
     /// account, and links that are good for minutes.
     fn is_fleeting(&self) -> bool {
-        let fleeting = ["/audit", "/auth", "/cpanel", "/files", "/otp", "/sms", "/team", "/users"];
+        let fleeting = [
+            "/audit", "/auth", "/cpanel", "/files", "/otp", "/sms", "/team", "/users",
+        ];
         matches!(self, Self::Path(path) if fleeting.iter().any(|start| path.starts_with(start)))
     }
 }
@@ -77,7 +84,8 @@ impl Edge {
     /// When the keys that check tokens, or a setting, are not there.
     pub fn new(setup: &Setup, router: Router) -> Result<Self, BadSetting> {
         let settings = &setup.settings;
-        let powered_by = HeaderValue::try_from(&settings.powered_by).map_err(|_| BadSetting::new("POWERED_BY", "must be visible ASCII"))?;
+        let powered_by = HeaderValue::try_from(&settings.powered_by)
+            .map_err(|_| BadSetting::new("POWERED_BY", "must be visible ASCII"))?;
         let router = router
             .route_layer(from_fn(remember_route))
             .fallback(|| async { Failure::from(Refusal::NotFound) })
@@ -87,9 +95,21 @@ impl Edge {
             prefixes: settings.api_prefixes.clone(),
             powered_by,
             clock: setup.clock.clone(),
-            throttle: Throttle::new(setup.store.clone(), settings.rate_limit, settings.rate_window),
-            front: Front(if settings.has_edge { setup.keys.edge()? } else { Vec::new() }),
-            doorkeeper: Doorkeeper::new(setup.store.clone(), setup.keys.verifier()?, Lives::of(settings)),
+            throttle: Throttle::new(
+                setup.store.clone(),
+                settings.rate_limit,
+                settings.rate_window,
+            ),
+            front: Front(if settings.has_edge {
+                setup.keys.edge()?
+            } else {
+                Vec::new()
+            }),
+            doorkeeper: Doorkeeper::new(
+                setup.store.clone(),
+                setup.keys.verifier()?,
+                Lives::of(settings),
+            ),
         })))
     }
 
@@ -102,21 +122,35 @@ impl Edge {
         let asked = request.headers().clone();
 
         let (arrived, cost) = metered(self.0.decide(request, ip, now)).await;
-        let Arrived { response, standing, user_id } = arrived;
+        let Arrived {
+            response,
+            standing,
+            user_id,
+        } = arrived;
         let mut response = finished(&method, &asked, response).await;
         headers::set_constant(response.headers_mut(), &self.0.powered_by, &id);
         if let Some(standing) = standing {
             headers::set_limit(response.headers_mut(), &standing);
         }
 
-        let route = response.extensions().get::<Route>().map_or("-", |route| route.0.as_str()).to_owned();
+        let route = response
+            .extensions()
+            .get::<Route>()
+            .map_or("-", |route| route.0.as_str())
+            .to_owned();
         let status = response.status().as_u16();
         let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(Wrong(wrong)) = response.extensions().get() {
             tracing::error!(request_id = id, route, fault = wrong, "fault");
         }
         if SIGN_IN.contains(&route.as_str()) && [400, 401, 429].contains(&status) {
-            tracing::warn!(request_id = id, route, status, metric = "SignInFailures", "somebody did not sign in");
+            tracing::warn!(
+                request_id = id,
+                route,
+                status,
+                metric = "SignInFailures",
+                "somebody did not sign in"
+            );
         }
         tracing::info!(request_id = id, %method, route, status, took, user_id, round_trips = cost.round_trips, requests = cost.requests, "request");
         response.extensions_mut().insert(Spent(cost));
@@ -136,27 +170,49 @@ impl Inner {
         if request.method() == Method::OPTIONS {
             let mut response = StatusCode::NO_CONTENT.into_response();
             headers::set_preflight(response.headers_mut(), request.headers());
-            return Arrived { response, standing: None, user_id: None };
+            return Arrived {
+                response,
+                standing: None,
+                user_id: None,
+            };
         }
         let client = self.front.client(ip, request.headers());
         if is_outside_limit(&target, request.method()) {
-            let response = self.route(request, target, Caller::Nobody, client, now).await;
-            return Arrived { response, standing: None, user_id: None };
+            let response = self
+                .route(request, target, Caller::Nobody, client, now)
+                .await;
+            return Arrived {
+                response,
+                standing: None,
+                user_id: None,
+            };
         }
 
-        let (standing, caller) = match Presented::read(request.headers(), &self.doorkeeper.verifier, now) {
-            Presented::Good(claims, token) if !self.doorkeeper.knows_dead(claims.sid) => {
-                let key = format!("u:{}", claims.sub);
-                match self.throttle.known_over(&key, now) {
-                    Some(over) => (over, Caller::Nobody),
-                    None => tokio::join!(self.throttle.count(&key, now), self.doorkeeper.find(*claims, token, now)),
+        let (standing, caller) =
+            match Presented::read(request.headers(), &self.doorkeeper.verifier, now) {
+                Presented::Good(claims, token) if !self.doorkeeper.knows_dead(claims.sid) => {
+                    let key = format!("u:{}", claims.sub);
+                    match self.throttle.known_over(&key, now) {
+                        Some(over) => (over, Caller::Nobody),
+                        None => tokio::join!(
+                            self.throttle.count(&key, now),
+                            self.doorkeeper.find(*claims, token, now)
+                        ),
+                    }
                 }
-            }
-            Presented::Nothing => (self.throttle.count(&format!("ip:{}", client.network), now).await, Caller::Nobody),
-            Presented::Rubbish | Presented::Good(..) => {
-                (self.throttle.count(&format!("ip:{}", client.network), now).await, Caller::BadToken)
-            }
-        };
+                Presented::Nothing => (
+                    self.throttle
+                        .count(&format!("ip:{}", client.network), now)
+                        .await,
+                    Caller::Nobody,
+                ),
+                Presented::Rubbish | Presented::Good(..) => (
+                    self.throttle
+                        .count(&format!("ip:{}", client.network), now)
+                        .await,
+                    Caller::BadToken,
+                ),
+            };
         let person = match &caller {
             Caller::Person(person) => Some(Arc::clone(person)),
             _ => None,
@@ -165,37 +221,62 @@ impl Inner {
         let mut response = if standing.is_over {
             Failure::from(Refusal::TooManyRequests).into_response()
         } else {
-            let (response, ()) = tokio::join!(self.route(request, target, caller, client, now), self.note_active(person.as_deref(), now));
+            let (response, ()) = tokio::join!(
+                self.route(request, target, caller, client, now),
+                self.note_active(person.as_deref(), now)
+            );
             response
         };
         if no_store {
-            response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            response
+                .headers_mut()
+                .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
-        Arrived { response, standing: Some(standing), user_id: person.map(|person| person.user.user_id.to_string()) }
+        Arrived {
+            response,
+            standing: Some(standing),
+            user_id: person.map(|person| person.user.user_id.to_string()),
+        }
     }
 
     /// The path without prefix and without one trailing slash. Images and the health check stand
     /// outside the prefixes, images there alone.
     fn target(&self, path: &str) -> Target {
         let path = path.strip_suffix('/').unwrap_or(path);
-        let below = |prefix: &String| path.strip_prefix(prefix.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let below = |prefix: &String| {
+            path.strip_prefix(prefix.as_str())
+                .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
         match self.prefixes.iter().find_map(below) {
             Some(rest) if rest.starts_with("/media/") => Target::Nowhere,
             Some("") => Target::Nowhere,
             Some(rest) => Target::Path(rest.to_owned()),
-            None if path == "/health" || path.starts_with("/media/") => Target::Path(path.to_owned()),
+            None if path == "/health" || path.starts_with("/media/") => {
+                Target::Path(path.to_owned())
+            }
             None => Target::Nowhere,
         }
     }
 
-    async fn route(&self, request: http::Request<Bytes>, target: Target, caller: Caller, client: Client, now: Instant) -> Response {
-        let Target::Path(path) = target else { return Failure::from(Refusal::NotFound).into_response() };
+    async fn route(
+        &self,
+        request: http::Request<Bytes>,
+        target: Target,
+        caller: Caller,
+        client: Client,
+        now: Instant,
+    ) -> Response {
+        let Target::Path(path) = target else {
+            return Failure::from(Refusal::NotFound).into_response();
+        };
         let (mut parts, body) = request.into_parts();
         let uri = match parts.uri.query() {
             Some(query) => format!("{path}?{query}").parse::<Uri>(),
             None => path.parse::<Uri>(),
         };
-        let Ok(uri) = uri else { return Failure::from(Refusal::NotFound).into_response() };
+        let Ok(uri) = uri else {
+            return Failure::from(Refusal::NotFound).into_response();
+        };
         parts.uri = uri;
         parts.extensions.insert(Now(now));
         parts.extensions.insert(client);
@@ -205,13 +286,20 @@ impl Inner {
             parts.extensions.insert(WasHead);
         }
         let request = Request::from_parts(parts, Body::from(body));
-        let answered = AssertUnwindSafe(Box::pin(self.router.clone().oneshot(request))).catch_unwind().await;
+        let answered = AssertUnwindSafe(Box::pin(self.router.clone().oneshot(request)))
+            .catch_unwind()
+            .await;
         match answered {
             Ok(Ok(response)) => response,
             Err(panic) => {
-                let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned()).or_else(|| panic.downcast_ref::<String>().cloned());
+                let text = panic
+                    .downcast_ref::<&str>()
+                    .map(|text| (*text).to_owned())
+                    .or_else(|| panic.downcast_ref::<String>().cloned());
                 let mut response = Failure::from(Refusal::Internal).into_response();
-                response.extensions_mut().insert(Wrong(format!("panic: {}", text.unwrap_or_default())));
+                response
+                    .extensions_mut()
+                    .insert(Wrong(format!("panic: {}", text.unwrap_or_default())));
                 response
             }
         }
@@ -219,9 +307,18 @@ impl Inner {
 
     /// Beside the handler's own work, and only when the last time is five minutes old.
     async fn note_active(&self, person: Option<&SignedIn>, now: Instant) {
-        let stale = person.filter(|person| now.since(person.user.last_active.min(person.session.last_active)) >= ACTIVE_EVERY);
-        let Some(SignedIn { user, session, .. }) = stale else { return };
-        if let Err(failure) = self.doorkeeper.store.touch(user.user_id, session.sid, now).await {
+        let stale = person.filter(|person| {
+            now.since(person.user.last_active.min(person.session.last_active)) >= ACTIVE_EVERY
+        });
+        let Some(SignedIn { user, session, .. }) = stale else {
+            return;
+        };
+        if let Err(failure) = self
+            .doorkeeper
+            .store
+            .touch(user.user_id, session.sid, now)
+            .await
+        {
             tracing::warn!(%failure, "lastActive was not written");
         }
     }
@@ -238,7 +335,10 @@ fn is_outside_limit(target: &Target, method: &Method) -> bool {
 struct Route(String);
 
 async fn remember_route(request: Request, next: Next) -> Response {
-    let route = request.extensions().get::<MatchedPath>().map(|path| Route(path.as_str().to_owned()));
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map(|path| Route(path.as_str().to_owned()));
     let mut response = next.run(request).await;
     if let Some(route) = route {
         response.extensions_mut().insert(route);
@@ -256,7 +356,8 @@ async fn finished(method: &Method, asked: &HeaderMap, response: Response) -> htt
     if length > 0 {
         let etag = headers::etag(response.body());
         let may_be_known = method == Method::GET || method == Method::HEAD;
-        let is_known = may_be_known && response.status().is_success() && headers::has_already(asked, &etag);
+        let is_known =
+            may_be_known && response.status().is_success() && headers::has_already(asked, &etag);
         if let Ok(value) = HeaderValue::try_from(etag) {
             response.headers_mut().insert(header::ETAG, value);
         }
@@ -268,7 +369,9 @@ async fn finished(method: &Method, asked: &HeaderMap, response: Response) -> htt
             return response;
         }
     }
-    response.headers_mut().insert(header::CONTENT_LENGTH, length.into());
+    response
+        .headers_mut()
+        .insert(header::CONTENT_LENGTH, length.into());
     if method == Method::HEAD {
         *response.body_mut() = Bytes::new();
     }

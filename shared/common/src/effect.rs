@@ -30,7 +30,11 @@ where
 {
     let refused = move || {
         let allow = (header::ALLOW, HeaderValue::from_static(allow));
-        Failure::from(Refused { header: Some(allow), ..Refusal::MethodNotAllowed.into() }).into_response()
+        Failure::from(Refused {
+            header: Some(allow),
+            ..Refusal::MethodNotAllowed.into()
+        })
+        .into_response()
     };
     let guarded = get(handler).layer(from_fn(move |request: Request, next: Next| async move {
         let mut response = if request.extensions().get::<WasHead>().is_some() {
@@ -41,7 +45,9 @@ where
             next.run(request).await
         };
         response.extensions_mut().insert(Effect);
-        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response as Response
     }));
     // The router would name HEAD wherever there is a GET.
@@ -49,8 +55,13 @@ where
 }
 
 fn is_prefetch(request: &Request) -> bool {
-    ["sec-purpose", "purpose"].into_iter().flat_map(|name| request.headers().get_all(name)).any(|value| {
-        let value = value.to_str().unwrap_or_default().to_ascii_lowercase();
-        value.split([';', ',']).any(|word| word.trim() == "prefetch")
-    })
+    ["sec-purpose", "purpose"]
+        .into_iter()
+        .flat_map(|name| request.headers().get_all(name))
+        .any(|value| {
+            let value = value.to_str().unwrap_or_default().to_ascii_lowercase();
+            value
+                .split([';', ','])
+                .any(|word| word.trim() == "prefetch")
+        })
 }

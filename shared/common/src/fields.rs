@@ -23,7 +23,12 @@ pub struct Fields {
 impl Fields {
     /// The fields of `object`, which is written in `body`.
     pub(crate) const fn new(object: Map<String, Value>, body: Bytes) -> Self {
-        Self { object, body, path: String::new(), errors: Vec::new() }
+        Self {
+            object,
+            body,
+            path: String::new(),
+            errors: Vec::new(),
+        }
     }
 
     pub(crate) fn into_errors(self) -> Vec<FieldError> {
@@ -31,16 +36,28 @@ impl Fields {
     }
 
     /// The field `name` as `read` reads it. Absent, null and empty are `FIELD_REQUIRED_MESSAGE`.
-    pub fn required<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<T> {
+    pub fn required<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Value) -> Result<T, Flaw>,
+    ) -> Option<T> {
         let value = self.object.remove(name).unwrap_or(Value::Null);
         let is_empty = value.is_null() || value.as_str().is_some_and(str::is_empty);
-        let result = if is_empty { Err(Flaw::Required) } else { read(value) };
+        let result = if is_empty {
+            Err(Flaw::Required)
+        } else {
+            read(value)
+        };
         self.note(name, result)
     }
 
     /// The field `name`, if it is there: `Some(None)` when it is absent, `None` when it is refused.
     /// Null is of the wrong type.
-    pub fn optional<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<Option<T>> {
+    pub fn optional<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Value) -> Result<T, Flaw>,
+    ) -> Option<Option<T>> {
         match self.object.remove(name) {
             None => Some(None),
             Some(Value::Null) => self.note(name, Err(Flaw::Type)),
@@ -53,7 +70,11 @@ impl Fields {
 
     /// The field `name`, which may be null: absent, null and the empty text are `None` inside.
     /// The outer `Option`s are those of [`optional`](Self::optional).
-    pub fn nullable<T>(&mut self, name: &str, read: impl FnOnce(Value) -> Result<T, Flaw>) -> Option<Option<Option<T>>> {
+    pub fn nullable<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Value) -> Result<T, Flaw>,
+    ) -> Option<Option<Option<T>>> {
         match self.object.remove(name) {
             None => Some(None),
             Some(Value::Null) => Some(Some(None)),
@@ -67,12 +88,18 @@ impl Fields {
 
     /// The number `name`, which may be null, digit by digit, for a value that no double may round. The
     /// `Option`s are those of [`nullable`](Self::nullable).
-    pub fn exact_number<T: FromStr<Err = Flaw>>(&mut self, name: &str) -> Option<Option<Option<T>>> {
+    pub fn exact_number<T: FromStr<Err = Flaw>>(
+        &mut self,
+        name: &str,
+    ) -> Option<Option<Option<T>>> {
         match self.object.remove(name) {
             None => Some(None),
             Some(Value::Null) => Some(Some(None)),
             Some(Value::Number(_)) => {
-                let number = self.literal(name).ok_or(Flaw::Type).and_then(|literal| literal.parse());
+                let number = self
+                    .literal(name)
+                    .ok_or(Flaw::Type)
+                    .and_then(|literal| literal.parse());
                 self.note(name, number).map(|number| Some(Some(number)))
             }
             Some(_) => self.note(name, Err(Flaw::Type)),
@@ -81,14 +108,22 @@ impl Fields {
 
     /// What stands after `name` in the body, letter by letter.
     fn literal(&self, name: &str) -> Option<String> {
-        let body = self.body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.body);
+        let body = self
+            .body
+            .strip_prefix(b"\xef\xbb\xbf")
+            .unwrap_or(&self.body);
         let all: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(body).ok()?;
         all.get(name).map(|value| value.get().to_owned())
     }
 
     /// The objects of the list `name`, `1..=most` of them, each as `read` reads its fields. Absent, null and
     /// empty are `FIELD_REQUIRED_MESSAGE`.
-    pub fn objects<T>(&mut self, name: &str, most: usize, read: impl Fn(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+    pub fn objects<T>(
+        &mut self,
+        name: &str,
+        most: usize,
+        read: impl Fn(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
         self.objects_or_texts(name, most, None, read)
     }
 
@@ -107,18 +142,27 @@ impl Fields {
             Some(Value::Array(list)) => Ok(list),
             Some(_) => Err(Flaw::Type),
         };
-        let all = self.note(name, list)?.into_iter().enumerate().map(|(number, value)| {
-            let path = format!("{name}[{number}]");
-            let object = match (value, short_for) {
-                (Value::Object(object), _) => object,
-                (text @ Value::String(_), Some(field)) => Map::from_iter([(field.to_owned(), text)]),
-                _ => return self.note(&path, Err(Flaw::Type)),
-            };
-            let mut fields = Self { path: format!("{}{path}.", self.path), ..Self::new(object, Bytes::new()) };
-            let read = read(&mut fields);
-            self.errors.append(&mut fields.errors);
-            read
-        });
+        let all = self
+            .note(name, list)?
+            .into_iter()
+            .enumerate()
+            .map(|(number, value)| {
+                let path = format!("{name}[{number}]");
+                let object = match (value, short_for) {
+                    (Value::Object(object), _) => object,
+                    (text @ Value::String(_), Some(field)) => {
+                        Map::from_iter([(field.to_owned(), text)])
+                    }
+                    _ => return self.note(&path, Err(Flaw::Type)),
+                };
+                let mut fields = Self {
+                    path: format!("{}{path}.", self.path),
+                    ..Self::new(object, Bytes::new())
+                };
+                let read = read(&mut fields);
+                self.errors.append(&mut fields.errors);
+                read
+            });
         // All of them are read, so that all mistakes are told.
         all.collect::<Vec<Option<T>>>().into_iter().collect()
     }
@@ -131,8 +175,14 @@ impl Fields {
             Some(_) => Err(Flaw::Type),
         };
         let list = self.note(name, list)?;
-        let all = list.into_iter().enumerate().map(|(number, value)| self.note(&format!("{name}[{number}]"), text(value)));
-        all.collect::<Vec<Option<T>>>().into_iter().collect::<Option<Vec<T>>>().map(Some)
+        let all = list
+            .into_iter()
+            .enumerate()
+            .map(|(number, value)| self.note(&format!("{name}[{number}]"), text(value)));
+        all.collect::<Vec<Option<T>>>()
+            .into_iter()
+            .collect::<Option<Vec<T>>>()
+            .map(Some)
     }
 
     /// The field `name` as it was written, for a rule that needs more than the body.
@@ -152,7 +202,8 @@ impl Fields {
 
     /// Refuses `field`.
     pub fn refuse(&mut self, field: &str, refusal: impl Into<Refusal>) {
-        self.errors.push(FieldError::new(format!("{}{field}", self.path), refusal));
+        self.errors
+            .push(FieldError::new(format!("{}{field}", self.path), refusal));
     }
 
     fn note<T>(&mut self, name: &str, result: Result<T, Flaw>) -> Option<T> {
@@ -206,7 +257,9 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
     }
     let (code, number) = (code.unwrap_or_default(), number.unwrap_or_default());
     let refused = match (code.is_empty(), number.is_empty()) {
-        _ if code.len() > 3 || !code.bytes().all(|byte| byte.is_ascii_digit()) => ("phoneCode", Flaw::Format),
+        _ if code.len() > 3 || !code.bytes().all(|byte| byte.is_ascii_digit()) => {
+            ("phoneCode", Flaw::Format)
+        }
         (true, true) => return Some(Some(Phone::default())),
         (true, false) => ("phoneCode", Flaw::Required),
         (false, true) => ("phone", Flaw::Required),
@@ -231,12 +284,18 @@ pub fn flag(value: Value) -> Result<bool, Flaw> {
 ///
 /// # Errors
 /// `Type` for anything but a whole number, `Value` outside the range.
-pub fn integer<N: TryFrom<u64> + PartialOrd>(range: RangeInclusive<N>) -> impl FnOnce(Value) -> Result<N, Flaw> {
+pub fn integer<N: TryFrom<u64> + PartialOrd>(
+    range: RangeInclusive<N>,
+) -> impl FnOnce(Value) -> Result<N, Flaw> {
     move |value| {
         // Beyond 64 bits a whole number is read as a double.
         let is_huge = |number: &Number| number.as_f64().is_some_and(|number| number.abs() >= 9e18);
         let is_whole = |number: &&Number| number.is_i64() || number.is_u64() || is_huge(number);
         let number = value.as_number().filter(is_whole).ok_or(Flaw::Type)?;
-        number.as_u64().and_then(|number| N::try_from(number).ok()).filter(|number| range.contains(number)).ok_or(Flaw::Value)
+        number
+            .as_u64()
+            .and_then(|number| N::try_from(number).ok())
+            .filter(|number| range.contains(number))
+            .ok_or(Flaw::Value)
     }
 }

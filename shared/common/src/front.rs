@@ -25,9 +25,20 @@ pub(crate) struct Front(pub(crate) Vec<NamedKey>);
 impl Front {
     /// Who calls: `ip` by the gateway's word, or whom the network names.
     pub(crate) fn client(&self, ip: IpAddr, headers: &HeaderMap) -> Client {
-        let named = || text(headers, "cloudfront-viewer-address").as_deref().and_then(address);
-        let Some(ip) = named().filter(|_| self.has_proved_itself(headers)) else { return Client::new(ip, headers) };
-        let degrees = |name, most: f64| text(headers, name)?.parse().ok().filter(|degrees: &f64| degrees.abs() <= most);
+        let named = || {
+            text(headers, "cloudfront-viewer-address")
+                .as_deref()
+                .and_then(address)
+        };
+        let Some(ip) = named().filter(|_| self.has_proved_itself(headers)) else {
+            return Client::new(ip, headers);
+        };
+        let degrees = |name, most: f64| {
+            text(headers, name)?
+                .parse()
+                .ok()
+                .filter(|degrees: &f64| degrees.abs() <= most)
+        };
         Client {
             place: Place {
                 country_code: text(headers, "cloudfront-viewer-country"),
@@ -43,7 +54,9 @@ impl Front {
     }
 
     fn has_proved_itself(&self, headers: &HeaderMap) -> bool {
-        let Some(shown) = headers.get(PROOF) else { return false };
+        let Some(shown) = headers.get(PROOF) else {
+            return false;
+        };
         self.0.iter().any(|key| key.is(shown.as_bytes()))
     }
 }
@@ -51,8 +64,11 @@ impl Front {
 /// What the header says, if it may be a name: letters beyond ASCII come percent-encoded, and what the network does not
 /// know may be what the viewer says.
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {
-    let text = percent_decode(headers.get(name)?.as_bytes()).decode_utf8().ok()?;
-    let is_name = (1..=LONGEST).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    let text = percent_decode(headers.get(name)?.as_bytes())
+        .decode_utf8()
+        .ok()?;
+    let is_name =
+        (1..=LONGEST).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     is_name.then(|| text.into_owned())
 }
 
@@ -70,12 +86,19 @@ mod tests {
     fn an_address_stands_in_front_of_its_port() {
         for (text, address_then) in [
             ("198.51.100.10:46532", Some("198.51.100.10")),
-            ("2001:db8:85a3::8a2e:370:7334:46532", Some("2001:db8:85a3::8a2e:370:7334")),
+            (
+                "2001:db8:85a3::8a2e:370:7334:46532",
+                Some("2001:db8:85a3::8a2e:370:7334"),
+            ),
             ("[2001:db8::1]:443", Some("2001:db8::1")),
             ("198.51.100.10", None),
             ("", None),
         ] {
-            assert_eq!(address(text).map(|ip| ip.to_string()).as_deref(), address_then, "{text}");
+            assert_eq!(
+                address(text).map(|ip| ip.to_string()).as_deref(),
+                address_then,
+                "{text}"
+            );
         }
     }
 }

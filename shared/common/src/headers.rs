@@ -15,7 +15,10 @@ const CONSTANT: [(&str, &str); 14] = [
     ("cross-origin-resource-policy", "same-origin"),
     ("origin-agent-cluster", "?1"),
     ("referrer-policy", "no-referrer"),
-    ("strict-transport-security", "max-age=15552000; includeSubDomains"),
+    (
+        "strict-transport-security",
+        "max-age=15552000; includeSubDomains",
+    ),
     ("x-content-type-options", "nosniff"),
     ("x-dns-prefetch-control", "off"),
     ("x-download-options", "noopen"),
@@ -27,15 +30,19 @@ const CONSTANT: [(&str, &str); 14] = [
 ];
 
 /// What scripts of other origins may read.
-const EXPOSED: &str =
-    "Authorization, ETag, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
+const EXPOSED: &str = "Authorization, ETag, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
 
 /// Sets what every answer carries; what an endpoint has set stays.
 pub(crate) fn set_constant(headers: &mut HeaderMap, powered_by: &HeaderValue, request_id: &str) {
     for (name, value) in CONSTANT {
-        headers.entry(HeaderName::from_static(name)).or_insert(HeaderValue::from_static(value));
+        headers
+            .entry(HeaderName::from_static(name))
+            .or_insert(HeaderValue::from_static(value));
     }
-    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+    headers.insert(
+        header::ACCESS_CONTROL_EXPOSE_HEADERS,
+        HeaderValue::from_static(EXPOSED),
+    );
     headers.insert(HeaderName::from_static("x-powered-by"), powered_by.clone());
     if let Ok(id) = HeaderValue::try_from(request_id) {
         headers.insert(HeaderName::from_static("x-request-id"), id);
@@ -44,19 +51,29 @@ pub(crate) fn set_constant(headers: &mut HeaderMap, powered_by: &HeaderValue, re
 
 /// Sets the four headers of the public limit. A `Retry-After` that is there is another limit's.
 pub(crate) fn set_limit(headers: &mut HeaderMap, standing: &Standing) {
-    headers.insert(HeaderName::from_static("x-ratelimit-limit"), standing.limit.into());
-    headers.insert(HeaderName::from_static("x-ratelimit-remaining"), standing.remaining.into());
+    headers.insert(
+        HeaderName::from_static("x-ratelimit-limit"),
+        standing.limit.into(),
+    );
+    headers.insert(
+        HeaderName::from_static("x-ratelimit-remaining"),
+        standing.remaining.into(),
+    );
     if let Ok(reset) = HeaderValue::try_from(javascript_date(standing.ends)) {
         headers.insert(HeaderName::from_static("x-ratelimit-reset"), reset);
     }
-    if let Ok(seconds) = HeaderValue::try_from(javascript_seconds(standing.ends.since(standing.now).as_millis())) {
+    if let Ok(seconds) = HeaderValue::try_from(javascript_seconds(
+        standing.ends.since(standing.now).as_millis(),
+    )) {
         headers.entry(header::RETRY_AFTER).or_insert(seconds);
     }
 }
 
 /// JavaScript's `String(new Date())` in UTC.
 fn javascript_date(at: Instant) -> String {
-    at.timestamp().strftime("%a %b %d %Y %H:%M:%S GMT+0000 (Coordinated Universal Time)").to_string()
+    at.timestamp()
+        .strftime("%a %b %d %Y %H:%M:%S GMT+0000 (Coordinated Universal Time)")
+        .to_string()
 }
 
 /// JavaScript's `String(milliseconds / 1000)`.
@@ -74,8 +91,15 @@ pub(crate) fn etag(body: &[u8]) -> String {
 /// Whether the request says that it has the body with `etag` (RFC 9110 §13.1.2), and does not ask
 /// for a fresh one.
 pub(crate) fn has_already(request: &HeaderMap, etag: &str) -> bool {
-    let all = |name| request.get_all(name).iter().filter_map(|value| value.to_str().ok());
-    let fresh = all(header::CACHE_CONTROL).flat_map(|value| value.split(',')).any(|word| word.trim().eq_ignore_ascii_case("no-cache"));
+    let all = |name| {
+        request
+            .get_all(name)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+    };
+    let fresh = all(header::CACHE_CONTROL)
+        .flat_map(|value| value.split(','))
+        .any(|word| word.trim().eq_ignore_ascii_case("no-cache"));
     !fresh && all(header::IF_NONE_MATCH).any(|tags| names(tags, etag))
 }
 
@@ -88,21 +112,34 @@ pub fn if_match_holds(request: &HeaderMap, etag: &str) -> bool {
 
 /// Whether `If-None-Match` lets a change of what has `etag` pass: it names neither the tag nor `*`.
 pub fn if_none_match_holds(request: &HeaderMap, etag: &str) -> bool {
-    !request.get_all(header::IF_NONE_MATCH).iter().any(|value| value.to_str().is_ok_and(|tags| names(tags, etag)))
+    !request
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .any(|value| value.to_str().is_ok_and(|tags| names(tags, etag)))
 }
 
 /// Whether the list of tags `tags`, or `*`, names `etag` in its weak or strong form.
 pub(crate) fn names(tags: &str, etag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
     // Our tags have no comma in them, so a list may be split at commas.
-    tags.split(',').any(|tag| tag.trim() == "*" || opaque(tag) == opaque(etag))
+    tags.split(',')
+        .any(|tag| tag.trim() == "*" || opaque(tag) == opaque(etag))
 }
 
 /// Sets what a preflight is answered with, as cors does for any OPTIONS request.
 pub(crate) fn set_preflight(headers: &mut HeaderMap, request: &HeaderMap) {
-    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET,HEAD,PUT,PATCH,POST,DELETE"));
-    headers.insert(header::VARY, HeaderValue::from_static("Access-Control-Request-Headers"));
-    headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    headers.insert(
+        header::ACCESS_CONTROL_ALLOW_METHODS,
+        HeaderValue::from_static("GET,HEAD,PUT,PATCH,POST,DELETE"),
+    );
+    headers.insert(
+        header::VARY,
+        HeaderValue::from_static("Access-Control-Request-Headers"),
+    );
+    headers.insert(
+        header::ACCESS_CONTROL_MAX_AGE,
+        HeaderValue::from_static("600"),
+    );
     for asked in request.get_all(header::ACCESS_CONTROL_REQUEST_HEADERS) {
         headers.append(header::ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
     }
@@ -115,26 +152,49 @@ mod tests {
     #[test]
     fn forms_are_those_of_javascript_and_express() {
         let at: Instant = "2026-11-20T23:46:12.987Z".parse().unwrap();
-        assert_eq!(javascript_date(at), "Fri Nov 20 2026 23:46:12 GMT+0000 (Coordinated Universal Time)");
+        assert_eq!(
+            javascript_date(at),
+            "Fri Nov 20 2026 23:46:12 GMT+0000 (Coordinated Universal Time)"
+        );
         let early: Instant = "2026-11-02T03:06:09Z".parse().unwrap();
-        assert_eq!(javascript_date(early), "Mon Nov 02 2026 03:06:09 GMT+0000 (Coordinated Universal Time)");
-        for (milliseconds, text) in [(60_000, "60"), (59_778, "59.778"), (58_840, "58.84"), (0, "0"), (7, "0.007"), (100_000, "100")] {
+        assert_eq!(
+            javascript_date(early),
+            "Mon Nov 02 2026 03:06:09 GMT+0000 (Coordinated Universal Time)"
+        );
+        for (milliseconds, text) in [
+            (60_000, "60"),
+            (59_778, "59.778"),
+            (58_840, "58.84"),
+            (0, "0"),
+            (7, "0.007"),
+            (100_000, "100"),
+        ] {
             assert_eq!(javascript_seconds(milliseconds), text);
         }
-        assert_eq!(etag(b"{\"code\":200}"), "W/\"c-QETVAhUYmmve97quvZif9EL6tqM\"");
+        assert_eq!(
+            etag(b"{\"code\":200}"),
+            "W/\"c-QETVAhUYmmve97quvZif9EL6tqM\""
+        );
     }
 
     #[test]
     fn a_known_body_is_recognised_in_every_form() {
         let tag = etag(b"{\"code\":200}");
         let strong = tag.trim_start_matches("W/").to_owned();
-        for (value, known) in
-            [(tag.clone(), true), (strong, true), ("*".into(), true), (format!("\"x\", {tag}"), true), ("\"x\"".into(), false)]
-        {
+        for (value, known) in [
+            (tag.clone(), true),
+            (strong, true),
+            ("*".into(), true),
+            (format!("\"x\", {tag}"), true),
+            ("\"x\"".into(), false),
+        ] {
             let mut headers = HeaderMap::new();
             headers.insert(header::IF_NONE_MATCH, value.parse().unwrap());
             assert_eq!(has_already(&headers, &tag), known, "{value}");
-            headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("max-age=0, No-Cache"));
+            headers.insert(
+                header::CACHE_CONTROL,
+                HeaderValue::from_static("max-age=0, No-Cache"),
+            );
             assert!(!has_already(&headers, &tag));
         }
     }

@@ -36,7 +36,9 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
     async fn from_request(request: Request<Body>, state: &S) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
         // One byte more than allowed tells too long from just long enough.
-        let body = to_bytes(body, T::MAX_BYTES).await.map_err(|_| Refusal::PayloadTooLarge)?;
+        let body = to_bytes(body, T::MAX_BYTES)
+            .await
+            .map_err(|_| Refusal::PayloadTooLarge)?;
         if !body.is_empty() && !is_plain_json(&parts.headers) {
             return Err(Refusal::UnsupportedMediaType.into());
         }
@@ -66,12 +68,19 @@ fn read<T: FromFields<S>, S>(mut fields: Fields, state: &S) -> Result<T, Failure
 
 /// `application/json` with or without `charset=utf-8`, or no content type at all; not encoded.
 fn is_plain_json(headers: &HeaderMap) -> bool {
-    let all = |name| headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?").trim().to_ascii_lowercase());
+    let all = |name| {
+        headers
+            .get_all(name)
+            .iter()
+            .map(|value| value.to_str().unwrap_or("?").trim().to_ascii_lowercase())
+    };
     let json = |text: String| {
         let mut parts = text.split(';').map(str::trim);
-        parts.next() == Some("application/json") && parts.all(|part| matches!(part, "" | "charset=utf-8" | "charset=\"utf-8\""))
+        parts.next() == Some("application/json")
+            && parts.all(|part| matches!(part, "" | "charset=utf-8" | "charset=\"utf-8\""))
     };
-    all(header::CONTENT_TYPE).all(json) && all(header::CONTENT_ENCODING).all(|coding| matches!(coding.as_str(), "" | "identity"))
+    all(header::CONTENT_TYPE).all(json)
+        && all(header::CONTENT_ENCODING).all(|coding| matches!(coding.as_str(), "" | "identity"))
 }
 
 /// The object that `body` writes; nothing writes an empty one.
@@ -122,7 +131,9 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("not a finite number"))
+        Number::from_f64(value)
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("not a finite number"))
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
@@ -154,7 +165,13 @@ mod tests {
 
     #[test]
     fn only_one_whole_object_without_duplicates_is_read() {
-        let deep = |levels: usize| format!("{{\"a\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
+        let deep = |levels: usize| {
+            format!(
+                "{{\"a\":{}{}}}",
+                "[".repeat(levels - 1),
+                "]".repeat(levels - 1)
+            )
+        };
         for (body, read) in [
             (&b""[..], true),
             (b"{}", true),
@@ -184,7 +201,12 @@ mod tests {
             (b"{\"a\":1,}", false),
             (b"\xef\xbb\xbf\xef\xbb\xbf{}", false),
         ] {
-            assert_eq!(object(body).is_ok(), read, "{:?}", String::from_utf8_lossy(body));
+            assert_eq!(
+                object(body).is_ok(),
+                read,
+                "{:?}",
+                String::from_utf8_lossy(body)
+            );
         }
     }
 
@@ -203,7 +225,10 @@ mod tests {
             ("content-encoding", "gzip", false),
             ("content-encoding", "identity, gzip", false),
         ] {
-            let headers = HeaderMap::from_iter([(name.parse::<http::HeaderName>().unwrap(), value.parse().unwrap())]);
+            let headers = HeaderMap::from_iter([(
+                name.parse::<http::HeaderName>().unwrap(),
+                value.parse().unwrap(),
+            )]);
             assert_eq!(is_plain_json(&headers), taken, "{name}: {value}");
         }
         assert!(is_plain_json(&HeaderMap::new()));

@@ -38,8 +38,16 @@ pub enum Key {
 }
 
 impl Key {
-    const ALL: [Self; 8] =
-        [Self::TokenSigning, Self::TokenPublic, Self::Sealing, Self::Cursor, Self::Outbox, Self::Edge, Self::CpanelToken, Self::Canary];
+    const ALL: [Self; 8] = [
+        Self::TokenSigning,
+        Self::TokenPublic,
+        Self::Sealing,
+        Self::Cursor,
+        Self::Outbox,
+        Self::Edge,
+        Self::CpanelToken,
+        Self::Canary,
+    ];
 
     const fn setting(self) -> &'static str {
         match self {
@@ -84,11 +92,22 @@ struct Parameter {
 ///
 /// # Errors
 /// When SSM does not answer, or refuses, in words that go on after "SSM: ".
-pub async fn parameters(aws: &Aws, names: &[String], now: Instant) -> Result<HashMap<String, SecretString>, String> {
+pub async fn parameters(
+    aws: &Aws,
+    names: &[String],
+    now: Instant,
+) -> Result<HashMap<String, SecretString>, String> {
     let body = json!({ "Names": names, "WithDecryption": true }).to_string();
-    let answer = aws.call("ssm", "AmazonSSM.GetParameters", body, now).await?;
-    let answer: Parameters = serde_json::from_slice(&answer).map_err(|_| "the answer makes no sense".to_owned())?;
-    Ok(answer.parameters.into_iter().map(|parameter| (parameter.name, parameter.value)).collect())
+    let answer = aws
+        .call("ssm", "AmazonSSM.GetParameters", body, now)
+        .await?;
+    let answer: Parameters =
+        serde_json::from_slice(&answer).map_err(|_| "the answer makes no sense".to_owned())?;
+    Ok(answer
+        .parameters
+        .into_iter()
+        .map(|parameter| (parameter.name, parameter.value))
+        .collect())
 }
 
 /// The keys that this process may have.
@@ -98,15 +117,35 @@ pub struct Keys(HashMap<&'static str, SecretString>);
 impl Keys {
     /// The keys that stand in settings.
     pub fn from_settings(lookup: &dyn Fn(&str) -> Option<String>) -> Self {
-        Self(Key::ALL.into_iter().filter_map(|key| Some((key.setting(), lookup(key.setting())?.into()))).collect())
+        Self(
+            Key::ALL
+                .into_iter()
+                .filter_map(|key| Some((key.setting(), lookup(key.setting())?.into())))
+                .collect(),
+        )
     }
 
     /// `wanted` from SSM below the path that the setting `KEYS_PATH` names, in one request; from the settings
     /// themselves when there is no such path.
-    pub(crate) async fn read(wanted: &[Key], aws: &Aws, lookup: Lookup<'_>, now: Instant) -> Result<Self, BadSetting> {
-        let Some(path) = lookup("KEYS_PATH").filter(|path| !path.is_empty()) else { return Ok(Self::from_settings(lookup)) };
-        let names: Vec<String> = wanted.iter().map(|key| key.parameter(path.trim_end_matches('/'))).collect();
-        let unreadable = |problem| BadSetting::new("KEYS_PATH", format!("could not be read from SSM: {problem}"));
+    pub(crate) async fn read(
+        wanted: &[Key],
+        aws: &Aws,
+        lookup: Lookup<'_>,
+        now: Instant,
+    ) -> Result<Self, BadSetting> {
+        let Some(path) = lookup("KEYS_PATH").filter(|path| !path.is_empty()) else {
+            return Ok(Self::from_settings(lookup));
+        };
+        let names: Vec<String> = wanted
+            .iter()
+            .map(|key| key.parameter(path.trim_end_matches('/')))
+            .collect();
+        let unreadable = |problem| {
+            BadSetting::new(
+                "KEYS_PATH",
+                format!("could not be read from SSM: {problem}"),
+            )
+        };
         let mut there = parameters(aws, &names, now).await.map_err(unreadable)?;
         let mut keys = HashMap::new();
         for (key, name) in wanted.iter().zip(names) {
@@ -126,7 +165,9 @@ impl Keys {
     pub fn signer(&self) -> Result<Signer, BadSetting> {
         let setting = Key::TokenSigning.setting();
         let keys: Vec<NamedKey> = self.list(setting)?;
-        let [key] = keys.as_slice() else { return Err(BadSetting::new(setting, "must be one key")) };
+        let [key] = keys.as_slice() else {
+            return Err(BadSetting::new(setting, "must be one key"));
+        };
         Ok(Signer::new(key))
     }
 
@@ -135,7 +176,9 @@ impl Keys {
     /// # Errors
     /// When the keys are missing or malformed.
     pub fn verifier(&self) -> Result<Verifier, BadSetting> {
-        Ok(Verifier::new(&self.list::<PublicKey>(Key::TokenPublic.setting())?))
+        Ok(Verifier::new(
+            &self.list::<PublicKey>(Key::TokenPublic.setting())?,
+        ))
     }
 
     /// What seals secrets.
@@ -189,16 +232,28 @@ impl Keys {
     fn secret(&self, key: Key) -> Result<SecretString, BadSetting> {
         let setting = key.setting();
         // Whoever puts it there from a file may have put the end of its line there, too.
-        let secret = self.0.get(setting).map(|secret| secret.expose_secret().trim()).filter(|secret| !secret.is_empty());
-        secret.map(SecretString::from).ok_or_else(|| BadSetting::new(setting, "is missing"))
+        let secret = self
+            .0
+            .get(setting)
+            .map(|secret| secret.expose_secret().trim())
+            .filter(|secret| !secret.is_empty());
+        secret
+            .map(SecretString::from)
+            .ok_or_else(|| BadSetting::new(setting, "is missing"))
     }
 
     fn sealer_under(&self, setting: &'static str) -> Result<Sealer, BadSetting> {
         Sealer::new(self.list(setting)?).ok_or_else(|| BadSetting::new(setting, "is missing"))
     }
 
-    fn list<T: FromStr<Err = identity::MalformedKey>>(&self, setting: &'static str) -> Result<Vec<T>, BadSetting> {
-        let text = self.0.get(setting).ok_or_else(|| BadSetting::new(setting, "is missing"))?;
+    fn list<T: FromStr<Err = identity::MalformedKey>>(
+        &self,
+        setting: &'static str,
+    ) -> Result<Vec<T>, BadSetting> {
+        let text = self
+            .0
+            .get(setting)
+            .ok_or_else(|| BadSetting::new(setting, "is missing"))?;
         let keys: Result<_, _> = text.expose_secret().split(',').map(str::parse).collect();
         keys.map_err(|problem| BadSetting::new(setting, format!("is {problem}")))
     }
@@ -213,15 +268,30 @@ mod tests {
         let signing = NamedKey::generate("2026-11").to_setting();
         let keys = |value: Option<&str>| Keys::from_settings(&|_| value.map(str::to_owned));
         assert!(keys(Some(&signing)).signer().is_ok());
-        for value in [None, Some(""), Some("k:short"), Some(&*format!("{signing},{signing}"))] {
+        for value in [
+            None,
+            Some(""),
+            Some("k:short"),
+            Some(&*format!("{signing},{signing}")),
+        ] {
             let problem = keys(value).signer().map(|_| ()).unwrap_err().to_string();
-            assert!(problem.starts_with("The setting TOKEN_SIGNING_KEY ") && !problem.contains(&signing), "{problem}");
+            assert!(
+                problem.starts_with("The setting TOKEN_SIGNING_KEY ")
+                    && !problem.contains(&signing),
+                "{problem}"
+            );
         }
     }
 
     #[test]
     fn each_function_has_a_path_of_its_own_and_shares_what_is_public() {
-        assert_eq!(Key::Sealing.parameter("/halqa/prod/auth"), "/halqa/prod/auth/SEALING_KEYS");
-        assert_eq!(Key::TokenPublic.parameter("/halqa/prod/auth"), "/halqa/prod/public/TOKEN_PUBLIC_KEYS");
+        assert_eq!(
+            Key::Sealing.parameter("/halqa/prod/auth"),
+            "/halqa/prod/auth/SEALING_KEYS"
+        );
+        assert_eq!(
+            Key::TokenPublic.parameter("/halqa/prod/auth"),
+            "/halqa/prod/public/TOKEN_PUBLIC_KEYS"
+        );
     }
 }

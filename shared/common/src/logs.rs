@@ -27,15 +27,32 @@ use crate::Clock;
 /// Logs as JSON on standard output, where CloudWatch reads it, and metrics too when they have a `namespace`. A
 /// second call does nothing.
 pub fn log_as_json(namespace: Option<String>) {
-    let lines = fmt::layer().json().flatten_event(true).with_target(false).with_current_span(false).with_span_list(false);
-    let metrics = namespace.filter(|name| !name.is_empty()).map(|name| Metrics::new(name, std::io::stdout, Clock::default()));
-    let _ = tracing_subscriber::registry().with(LevelFilter::INFO).with(lines.without_time()).with(metrics).try_init();
+    let lines = fmt::layer()
+        .json()
+        .flatten_event(true)
+        .with_target(false)
+        .with_current_span(false)
+        .with_span_list(false);
+    let metrics = namespace
+        .filter(|name| !name.is_empty())
+        .map(|name| Metrics::new(name, std::io::stdout, Clock::default()));
+    let _ = tracing_subscriber::registry()
+        .with(LevelFilter::INFO)
+        .with(lines.without_time())
+        .with(metrics)
+        .try_init();
 }
 
 /// Logs for people on standard error. A second call does nothing.
 pub fn log_for_people() {
-    let lines = fmt::layer().with_target(false).with_writer(std::io::stderr).without_time();
-    let _ = tracing_subscriber::registry().with(LevelFilter::INFO).with(lines).try_init();
+    let lines = fmt::layer()
+        .with_target(false)
+        .with_writer(std::io::stderr)
+        .without_time();
+    let _ = tracing_subscriber::registry()
+        .with(LevelFilter::INFO)
+        .with(lines)
+        .try_init();
 }
 
 /// Tells metrics to CloudWatch.
@@ -47,13 +64,20 @@ struct Metrics<W> {
 
 impl<W> Metrics<W> {
     const fn new(namespace: String, writer: W, clock: Clock) -> Self {
-        Self { namespace, writer, clock }
+        Self {
+            namespace,
+            writer,
+            clock,
+        }
     }
 }
 
 impl<S: Subscriber, W: for<'a> MakeWriter<'a> + 'static> Layer<S> for Metrics<W> {
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
-        let mut sample = Sample { metric: None, count: 1 };
+        let mut sample = Sample {
+            metric: None,
+            count: 1,
+        };
         event.record(&mut sample);
         let Some(metric) = sample.metric else { return };
         let mut line = json!({
@@ -119,16 +143,33 @@ mod tests {
     fn a_line_with_a_metric_is_told_to_cloudwatch_and_others_are_not() {
         let lines = Lines::default();
         let writer = lines.clone();
-        let metrics = Metrics::new("Halqa/test".to_owned(), move || writer.clone(), Clock::default());
+        let metrics = Metrics::new(
+            "Halqa/test".to_owned(),
+            move || writer.clone(),
+            Clock::default(),
+        );
         let _guard = tracing_subscriber::registry().with(metrics).set_default();
         tracing::info!(count = 3_u64, "no metric");
         tracing::warn!(metric = "UnknownMessages", "one");
         tracing::warn!(metric = "DeadLetters", count = 3_u64, "three");
         let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-        let told: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        assert_eq!((told.len(), &told[0]["UnknownMessages"], &told[1]["DeadLetters"]), (2, &json!(1), &json!(3)));
+        let told: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        assert_eq!(
+            (
+                told.len(),
+                &told[0]["UnknownMessages"],
+                &told[1]["DeadLetters"]
+            ),
+            (2, &json!(1), &json!(3))
+        );
         let directive = &told[1]["_aws"]["CloudWatchMetrics"][0];
-        assert_eq!((&directive["Namespace"], &directive["Metrics"][0]["Name"]), (&json!("Halqa/test"), &json!("DeadLetters")));
+        assert_eq!(
+            (&directive["Namespace"], &directive["Metrics"][0]["Name"]),
+            (&json!("Halqa/test"), &json!("DeadLetters"))
+        );
         assert!(told[0]["_aws"]["Timestamp"].is_number());
     }
 }

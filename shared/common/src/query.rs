@@ -13,14 +13,21 @@ pub struct Query(Vec<(String, String)>);
 impl Query {
     /// The value of `name`, decoded.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 }
 
 impl Query {
     pub(crate) fn into_object(self) -> Map<String, Value> {
         // Of one that stands twice the first counts: it is put in last.
-        self.0.into_iter().rev().map(|(name, value)| (name, Value::String(value))).collect()
+        self.0
+            .into_iter()
+            .rev()
+            .map(|(name, value)| (name, Value::String(value)))
+            .collect()
     }
 }
 
@@ -29,6 +36,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Query {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let query = parts.uri.query().unwrap_or_default();
-        Ok(Self(form_urlencoded::parse(query.as_bytes()).into_owned().collect()))
+        Ok(Self(
+            form_urlencoded::parse(query.as_bytes())
+                .into_owned()
+                .collect(),
+        ))
     }
 }

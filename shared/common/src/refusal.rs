@@ -192,7 +192,12 @@ impl FieldError {
     /// `field` is refused for `refusal`.
     pub fn new(field: impl Into<String>, refusal: impl Into<Refusal>) -> Self {
         let refusal = refusal.into();
-        Self { field: field.into(), code: refusal.code(), text: refusal.text(), refusal }
+        Self {
+            field: field.into(),
+            code: refusal.code(),
+            text: refusal.text(),
+            refusal,
+        }
     }
 }
 
@@ -209,8 +214,18 @@ pub struct Refused {
 
 impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Self {
-        let challenge = || (http::header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"halqa\""));
-        Self { refusal, errors: Vec::new(), data: None, header: (refusal == Refusal::BadAuthCombination).then(challenge) }
+        let challenge = || {
+            (
+                http::header::WWW_AUTHENTICATE,
+                HeaderValue::from_static("Bearer realm=\"halqa\""),
+            )
+        };
+        Self {
+            refusal,
+            errors: Vec::new(),
+            data: None,
+            header: (refusal == Refusal::BadAuthCombination).then(challenge),
+        }
     }
 }
 
@@ -221,12 +236,18 @@ impl Refused {
             [only] => only.refusal,
             _ => Refusal::Validation,
         };
-        Self { errors, ..refusal.into() }
+        Self {
+            errors,
+            ..refusal.into()
+        }
     }
 
     /// `refusal` for all the reasons in `errors`, whose codes stay below it however many they are.
     pub fn because(refusal: Refusal, errors: Vec<FieldError>) -> Self {
-        Self { errors, ..refusal.into() }
+        Self {
+            errors,
+            ..refusal.into()
+        }
     }
 
     /// One field is refused.
@@ -237,7 +258,10 @@ impl Refused {
     /// A token was sent and is no good (RFC 6750 §3.1).
     pub fn invalid_token() -> Self {
         let challenge = HeaderValue::from_static("Bearer realm=\"halqa\", error=\"invalid_token\"");
-        Self { header: Some((http::header::WWW_AUTHENTICATE, challenge)), ..Refusal::BadAuthCombination.into() }
+        Self {
+            header: Some((http::header::WWW_AUTHENTICATE, challenge)),
+            ..Refusal::BadAuthCombination.into()
+        }
     }
 
     /// A security counter is full; another try makes sense after `wait`.
@@ -248,13 +272,19 @@ impl Refused {
     /// `refusal`, which holds for `wait`.
     pub fn after(refusal: Refusal, wait: Duration) -> Self {
         let seconds = HeaderValue::from(wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
-        Self { header: Some((http::header::RETRY_AFTER, seconds)), ..refusal.into() }
+        Self {
+            header: Some((http::header::RETRY_AFTER, seconds)),
+            ..refusal.into()
+        }
     }
 
     /// The same with the fields of the object `data` in the body.
     #[must_use]
     pub fn with(self, data: Value) -> Self {
-        Self { data: Some(Box::new(data)), ..self }
+        Self {
+            data: Some(Box::new(data)),
+            ..self
+        }
     }
 }
 
@@ -266,13 +296,28 @@ mod tests {
 
     #[test]
     fn every_code_stands_once_and_has_a_french_text() {
-        let refusals = Refusal::ALL.iter().map(|one| (one.code(), one.text(), one.status().as_u16()));
-        let messages = Message::ALL.iter().map(|one| (one.code(), one.text(), one.status().as_u16()));
+        let refusals = Refusal::ALL
+            .iter()
+            .map(|one| (one.code(), one.text(), one.status().as_u16()));
+        let messages = Message::ALL
+            .iter()
+            .map(|one| (one.code(), one.text(), one.status().as_u16()));
         let mut seen = HashSet::new();
         for (code, text, status) in refusals.chain(messages) {
             assert!(seen.insert(code), "{code} stands twice");
-            assert!(code.ends_with("_MESSAGE") && code.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_'), "{code}");
-            assert!(text.ends_with('.') && text.chars().next().is_some_and(char::is_uppercase) && !text.contains('\''), "{text}");
+            assert!(
+                code.ends_with("_MESSAGE")
+                    && code
+                        .bytes()
+                        .all(|byte| byte.is_ascii_uppercase() || byte == b'_'),
+                "{code}"
+            );
+            assert!(
+                text.ends_with('.')
+                    && text.chars().next().is_some_and(char::is_uppercase)
+                    && !text.contains('\''),
+                "{text}"
+            );
             assert!((200..=504).contains(&status));
         }
     }

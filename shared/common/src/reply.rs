@@ -26,7 +26,11 @@ pub struct Told<T> {
 /// # Errors
 /// None; it is a `Reply` so that a handler can end in it.
 pub const fn told<T>(message: Message, data: T) -> Reply<T> {
-    Ok(Told { message: Some(message), data, header: None })
+    Ok(Told {
+        message: Some(message),
+        data,
+        header: None,
+    })
 }
 
 /// A read's success: 200 and `data`.
@@ -34,21 +38,36 @@ pub const fn told<T>(message: Message, data: T) -> Reply<T> {
 /// # Errors
 /// None; it is a `Reply` so that a handler can end in it.
 pub const fn shown<T>(data: T) -> Reply<T> {
-    Ok(Told { message: None, data, header: None })
+    Ok(Told {
+        message: None,
+        data,
+        header: None,
+    })
 }
 
 impl<T> Told<T> {
     /// The same with `Authorization: <token>`, which reads `Bearer …`.
     #[must_use]
     pub fn authorized(self, token: &str) -> Self {
-        Self { header: HeaderValue::try_from(token).ok().map(|token| (header::AUTHORIZATION, token)), ..self }
+        Self {
+            header: HeaderValue::try_from(token)
+                .ok()
+                .map(|token| (header::AUTHORIZATION, token)),
+            ..self
+        }
     }
 
     /// The same with `Idempotent-Replayed: true`: it was told before.
     #[must_use]
     pub fn replayed(self) -> Self {
-        let header = (HeaderName::from_static("idempotent-replayed"), HeaderValue::from_static("true"));
-        Self { header: Some(header), ..self }
+        let header = (
+            HeaderName::from_static("idempotent-replayed"),
+            HeaderValue::from_static("true"),
+        );
+        Self {
+            header: Some(header),
+            ..self
+        }
     }
 }
 
@@ -75,8 +94,18 @@ struct Text {
 #[derive(Debug, Serialize)]
 pub struct Nothing {}
 
-fn envelope<T: Serialize>(status: StatusCode, message: Option<Text>, data: T, errors: &[FieldError]) -> Response {
-    let envelope = Envelope { code: status.as_u16(), message, data, errors };
+fn envelope<T: Serialize>(
+    status: StatusCode,
+    message: Option<Text>,
+    data: T,
+    errors: &[FieldError],
+) -> Response {
+    let envelope = Envelope {
+        code: status.as_u16(),
+        message,
+        data,
+        errors,
+    };
     match serde_json::to_vec(&envelope) {
         Ok(body) => {
             let json = HeaderValue::from_static("application/json; charset=utf-8");
@@ -91,14 +120,22 @@ fn envelope<T: Serialize>(status: StatusCode, message: Option<Text>, data: T, er
 /// # Errors
 /// None for data that can be shown.
 pub fn etag_of<T: Serialize>(data: T) -> Result<String, Failure> {
-    let envelope = Envelope { code: StatusCode::OK.as_u16(), message: None, data, errors: &[] };
+    let envelope = Envelope {
+        code: StatusCode::OK.as_u16(),
+        message: None,
+        data,
+        errors: &[],
+    };
     Ok(headers::etag(&serde_json::to_vec(&envelope)?))
 }
 
 impl<T: Serialize> IntoResponse for Told<T> {
     fn into_response(self) -> Response {
         let status = self.message.map_or(StatusCode::OK, Message::status);
-        let message = self.message.map(|message| Text { text: message.text(), code: message.code() });
+        let message = self.message.map(|message| Text {
+            text: message.text(),
+            code: message.code(),
+        });
         let mut response = envelope(status, message, self.data, &[]);
         if let Some((name, value)) = self.header {
             response.headers_mut().insert(name, value);
@@ -119,9 +156,18 @@ pub struct Image {
 impl IntoResponse for Image {
     fn into_response(self) -> Response {
         let headers = [
-            (header::CONTENT_TYPE, HeaderValue::from_static(self.content_type)),
-            (header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable")),
-            (header::HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin")),
+            (
+                header::CONTENT_TYPE,
+                HeaderValue::from_static(self.content_type),
+            ),
+            (
+                header::CACHE_CONTROL,
+                HeaderValue::from_static("public, max-age=31536000, immutable"),
+            ),
+            (
+                header::HeaderName::from_static("cross-origin-resource-policy"),
+                HeaderValue::from_static("cross-origin"),
+            ),
         ];
         (headers, self.bytes).into_response()
     }
@@ -136,8 +182,14 @@ pub struct Elsewhere {
 
 impl IntoResponse for Elsewhere {
     fn into_response(self) -> Response {
-        let Ok(location) = HeaderValue::try_from(self.url) else { return Failure::from(Refusal::Internal).into_response() };
-        ([(header::LOCATION, location)], envelope(StatusCode::FOUND, None, Nothing {}, &[])).into_response()
+        let Ok(location) = HeaderValue::try_from(self.url) else {
+            return Failure::from(Refusal::Internal).into_response();
+        };
+        (
+            [(header::LOCATION, location)],
+            envelope(StatusCode::FOUND, None, Nothing {}, &[]),
+        )
+            .into_response()
     }
 }
 
@@ -185,14 +237,28 @@ impl IntoResponse for Failure {
         let (refused, wrong) = match self {
             Self::Refused(refused) => (refused, None),
             Self::Fault(fault) => {
-                let is_passing = fault.downcast_ref::<Fault>().is_some_and(|fault| !matches!(fault, Fault::Broken(_)))
+                let is_passing = fault
+                    .downcast_ref::<Fault>()
+                    .is_some_and(|fault| !matches!(fault, Fault::Broken(_)))
                     || matches!(fault.downcast_ref(), Some(aws::Fault::Unavailable(_)));
-                let refusal = if is_passing { Refusal::Unavailable } else { Refusal::Internal };
+                let refusal = if is_passing {
+                    Refusal::Unavailable
+                } else {
+                    Refusal::Internal
+                };
                 (refusal.into(), Some(Wrong(fault.to_string())))
             }
         };
-        let Refused { refusal, errors, data, header } = refused;
-        let text = Text { text: refusal.text(), code: refusal.code() };
+        let Refused {
+            refusal,
+            errors,
+            data,
+            header,
+        } = refused;
+        let text = Text {
+            text: refusal.text(),
+            code: refusal.code(),
+        };
         let mut response = envelope(refusal.status(), Some(text), data, &errors);
         if let Some((name, value)) = header {
             response.headers_mut().insert(name, value);

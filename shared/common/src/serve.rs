@@ -24,15 +24,22 @@ pub const CONNECTIONS: usize = 2;
 ///
 /// # Errors
 /// A setting that is missing or makes no sense, in one sentence that names it.
-pub async fn serve(keys: &[Key], routes: fn(&Setup) -> Result<Router, BadSetting>) -> Result<(), lambda_runtime::Error> {
+pub async fn serve(
+    keys: &[Key],
+    routes: fn(&Setup) -> Result<Router, BadSetting>,
+) -> Result<(), lambda_runtime::Error> {
     log_as_json(environment("METRICS_NAMESPACE"));
     let edge = async {
         let setup = Setup::start(keys, CONNECTIONS, &environment).await?;
         Edge::new(&setup, routes(&setup)?)
     };
-    let edge = edge.await.inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
+    let edge = edge
+        .await
+        .inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
     // In a box, for the runtime hands what it waits for from layer to layer, and a request is some ten thousand bytes.
-    let answer = |event: LambdaEvent<Event>| Box::pin(async { Ok::<_, lambda_runtime::Error>(answer_event(&edge, event.payload).await) });
+    let answer = |event: LambdaEvent<Event>| {
+        Box::pin(async { Ok::<_, lambda_runtime::Error>(answer_event(&edge, event.payload).await) })
+    };
     lambda_runtime::run(service_fn(answer)).await
 }
 
@@ -55,7 +62,9 @@ where
 {
     log_as_json(environment("METRICS_NAMESPACE"));
     let made = async { make(&Setup::start(keys, connections, &environment).await?) };
-    let made = made.await.inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
+    let made = made
+        .await
+        .inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
     let answer = |event: LambdaEvent<E>| Box::pin(handle(made.clone(), event.payload));
     lambda_runtime::run(service_fn(answer)).await
 }
@@ -110,29 +119,59 @@ pub async fn answer_event(edge: &Edge, event: Event) -> Answer {
     let response = match request(event) {
         Some((request, ip)) => edge.answer(request, ip).await,
         None => {
-            let (parts, body) = Failure::from(Refusal::MalformedRequest).into_response().into_parts();
-            http::Response::from_parts(parts, axum::body::to_bytes(body, usize::MAX).await.unwrap_or_default())
+            let (parts, body) = Failure::from(Refusal::MalformedRequest)
+                .into_response()
+                .into_parts();
+            http::Response::from_parts(
+                parts,
+                axum::body::to_bytes(body, usize::MAX)
+                    .await
+                    .unwrap_or_default(),
+            )
         }
     };
     let mut headers: BTreeMap<String, String> = BTreeMap::new();
     for (name, value) in response.headers() {
         let value = String::from_utf8_lossy(value.as_bytes());
         // The gateway takes each name once: what stands in several lines stands in one there.
-        headers.entry(name.to_string()).and_modify(|line| *line = format!("{line}, {value}")).or_insert_with(|| value.into_owned());
+        headers
+            .entry(name.to_string())
+            .and_modify(|line| *line = format!("{line}, {value}"))
+            .or_insert_with(|| value.into_owned());
     }
     let status_code = response.status().as_u16();
     match String::from_utf8(response.into_body().into()) {
-        Ok(body) => Answer { status_code, headers, body, is_base64_encoded: false, cookies: [] },
-        Err(bytes) => Answer { status_code, headers, body: BASE64.encode(bytes.as_bytes()), is_base64_encoded: true, cookies: [] },
+        Ok(body) => Answer {
+            status_code,
+            headers,
+            body,
+            is_base64_encoded: false,
+            cookies: [],
+        },
+        Err(bytes) => Answer {
+            status_code,
+            headers,
+            body: BASE64.encode(bytes.as_bytes()),
+            is_base64_encoded: true,
+            cookies: [],
+        },
     }
 }
 
 /// The request that `event` tells of; `None` when it tells of none.
 fn request(event: Event) -> Option<(http::Request<Bytes>, IpAddr)> {
-    let path = encoded(&event.raw_path, |byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte));
-    let query =
-        encoded(event.raw_query_string.as_deref().unwrap_or_default(), |byte| byte.is_ascii_graphic() && !b"\"<>`{}|\\^#".contains(&byte));
-    let uri = if query.is_empty() { path } else { format!("{path}?{query}") };
+    let path = encoded(&event.raw_path, |byte| {
+        byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/".contains(&byte)
+    });
+    let query = encoded(
+        event.raw_query_string.as_deref().unwrap_or_default(),
+        |byte| byte.is_ascii_graphic() && !b"\"<>`{}|\\^#".contains(&byte),
+    );
+    let uri = if query.is_empty() {
+        path
+    } else {
+        format!("{path}?{query}")
+    };
     let body = match event.body {
         None => Bytes::new(),
         Some(body) if event.is_base64_encoded => BASE64.decode(body.as_bytes()).ok()?.into(),
@@ -141,12 +180,16 @@ fn request(event: Event) -> Option<(http::Request<Bytes>, IpAddr)> {
     let mut headers = HeaderMap::new();
     for (name, value) in event.headers {
         // Header values may be any bytes but control characters; the gateway gives them as text.
-        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::from_bytes(value.as_bytes())) {
+        if let (Ok(name), Ok(value)) = (
+            HeaderName::try_from(name),
+            HeaderValue::from_bytes(value.as_bytes()),
+        ) {
             headers.append(name, value);
         }
     }
     let mut request = http::Request::new(body);
-    *request.method_mut() = Method::from_bytes(event.request_context.http.method.as_bytes()).ok()?;
+    *request.method_mut() =
+        Method::from_bytes(event.request_context.http.method.as_bytes()).ok()?;
     *request.uri_mut() = uri.parse::<Uri>().ok()?;
     *request.headers_mut() = headers;
     Some((request, event.request_context.http.source_ip.parse().ok()?))

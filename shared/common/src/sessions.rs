@@ -42,20 +42,37 @@ pub(crate) struct Lives {
 
 impl Lives {
     pub(crate) const fn of(settings: &Settings) -> Self {
-        Self { usual: (settings.access_token, settings.session), strict: (settings.access_token_strict, settings.session_strict) }
+        Self {
+            usual: (settings.access_token, settings.session),
+            strict: (settings.access_token_strict, settings.session_strict),
+        }
     }
 
     fn token(&self, user: &User) -> Duration {
-        if user.is_strict() { self.strict.0 } else { self.usual.0 }
+        if user.is_strict() {
+            self.strict.0
+        } else {
+            self.usual.0
+        }
     }
 
     fn session(&self, user: &User) -> Duration {
-        if user.is_strict() { self.strict.1 } else { self.usual.1 }
+        if user.is_strict() {
+            self.strict.1
+        } else {
+            self.usual.1
+        }
     }
 
     /// Whether the rules that hold for `user` now have ended what began under others: whoever was promoted
     /// lives under the strict ones at once.
-    pub(crate) fn have_ended(&self, user: &User, session: &Session, claims: &Claims, now: Instant) -> bool {
+    pub(crate) fn have_ended(
+        &self,
+        user: &User,
+        session: &Session,
+        claims: &Claims,
+        now: Instant,
+    ) -> bool {
         let issued = Instant::from_unix_milliseconds(claims.iat.saturating_mul(1000));
         now >= issued.after(self.token(user)) || now >= session.created_at.after(self.session(user))
     }
@@ -100,12 +117,32 @@ impl Sessions {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn find(&self, id: UserId, committee: CommitteeId, now: Instant) -> Result<Option<Arrival>, Failure> {
-        let (found, activity) = tokio::join!(self.store.arrival(id, committee), self.store.login_activity(id, SelfView::ACTIVITY, now));
-        let ((Some(user), read, enrolment), activity) = (found?, activity?) else { return Ok(None) };
-        let read = if user.committee_id == committee { read } else { self.store.committee(user.committee_id).await? };
-        let committee = read.ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?;
-        Ok(Some(Arrival { user, committee, activity, enrolment }))
+    pub async fn find(
+        &self,
+        id: UserId,
+        committee: CommitteeId,
+        now: Instant,
+    ) -> Result<Option<Arrival>, Failure> {
+        let (found, activity) = tokio::join!(
+            self.store.arrival(id, committee),
+            self.store.login_activity(id, SelfView::ACTIVITY, now)
+        );
+        let ((Some(user), read, enrolment), activity) = (found?, activity?) else {
+            return Ok(None);
+        };
+        let read = if user.committee_id == committee {
+            read
+        } else {
+            self.store.committee(user.committee_id).await?
+        };
+        let committee =
+            read.ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?;
+        Ok(Some(Arrival {
+            user,
+            committee,
+            activity,
+            enrolment,
+        }))
     }
 
     /// Begins a session of the person who arrives and proved himself by `amr`, together with what stands
@@ -135,10 +172,24 @@ impl Sessions {
             ip: client.ip.to_string(),
             agent: client.agent.clone(),
         };
-        let activity = LoginActivity::new(user.user_id, client.ip.to_string(), client.place.clone(), client.agent.clone(), now);
-        let is_new = !arrival.activity.is_empty() && arrival.activity.iter().all(|entry| entry.agent != client.agent);
+        let activity = LoginActivity::new(
+            user.user_id,
+            client.ip.to_string(),
+            client.place.clone(),
+            client.agent.clone(),
+            now,
+        );
+        let is_new = !arrival.activity.is_empty()
+            && arrival
+                .activity
+                .iter()
+                .all(|entry| entry.agent != client.agent);
         if is_new {
-            let news = News::NewDevice { agent: client.agent.clone(), ip: client.ip.to_string(), at: now };
+            let news = News::NewDevice {
+                agent: client.agent.clone(),
+                ip: client.ip.to_string(),
+                at: now,
+            };
             beside.send(&self.post.tell(user, news, now)?)?;
         }
         let activity = match self.store.sign_in(&session, activity, beside).await? {
@@ -162,20 +213,44 @@ impl Sessions {
         enrolment: Option<Enrolment>,
         now: Instant,
     ) -> Result<SelfView, Failure> {
-        let SignedIn { user, committee, session, claims, token } = person;
+        let SignedIn {
+            user,
+            committee,
+            session,
+            claims,
+            token,
+        } = person;
         let allowed = i64::try_from(self.lives.token(&user).as_secs()).unwrap_or(i64::MAX);
         let life = (claims.exp - claims.iat).min(allowed);
         let half_gone = now.unix_seconds() - claims.iat >= life / 2;
         let can_last_longer = claims.iat + life < session.expires_at.unix_seconds();
-        let token = if half_gone && can_last_longer { self.fresh_token(&user, &session, now)? } else { token };
-        Ok(self.self_view(Arrival { user, committee, activity, enrolment }, token, now))
+        let token = if half_gone && can_last_longer {
+            self.fresh_token(&user, &session, now)?
+        } else {
+            token
+        };
+        Ok(self.self_view(
+            Arrival {
+                user,
+                committee,
+                activity,
+                enrolment,
+            },
+            token,
+            now,
+        ))
     }
 
     /// The person who arrives himself, with a fresh token of `session`, which was just changed.
     ///
     /// # Errors
     /// When a fresh token cannot be signed.
-    pub fn show_fresh(&self, arrival: Arrival, session: &Session, now: Instant) -> Result<SelfView, Failure> {
+    pub fn show_fresh(
+        &self,
+        arrival: Arrival,
+        session: &Session,
+        now: Instant,
+    ) -> Result<SelfView, Failure> {
         let token = self.fresh_token(&arrival.user, session, now)?;
         Ok(self.self_view(arrival, token, now))
     }
@@ -185,7 +260,9 @@ impl Sessions {
         let mut renewed = session.clone();
         renewed.epoch = user.epoch;
         renewed.auth_time = now;
-        renewed.expires_at = session.expires_at.min(session.created_at.after(self.lives.session(user)));
+        renewed.expires_at = session
+            .expires_at
+            .min(session.created_at.after(self.lives.session(user)));
         if !renewed.amr.contains(&method) {
             renewed.amr.push(method);
         }
@@ -207,7 +284,10 @@ impl Sessions {
             committee_id: user.committee_id,
             epoch: Some(user.epoch),
         };
-        Ok(format!("Bearer {}", self.signer.sign(Use::OtpStep, &grant)?))
+        Ok(format!(
+            "Bearer {}",
+            self.signer.sign(Use::OtpStep, &grant)?
+        ))
     }
 
     /// The token that the six digits of the password-less code at `place` go with. It tells nothing of
@@ -226,7 +306,10 @@ impl Sessions {
             committee_id: CommitteeId::in_path(""),
             epoch: None,
         };
-        Ok(format!("Bearer {}", self.signer.sign(Use::PasswordlessStep, &grant)?))
+        Ok(format!(
+            "Bearer {}",
+            self.signer.sign(Use::PasswordlessStep, &grant)?
+        ))
     }
 
     /// What the token of a step says that came with a request, if one came and is good at `now`.
@@ -239,7 +322,10 @@ impl Sessions {
             user_id: user.user_id,
             session_id: session.sid,
             issued: now,
-            expires: now.after(self.lives.token(user)).min(session.expires_at).min(session.created_at.after(self.lives.session(user))),
+            expires: now
+                .after(self.lives.token(user))
+                .min(session.expires_at)
+                .min(session.created_at.after(self.lives.session(user))),
             auth_time: session.auth_time,
             amr: session.amr.clone(),
             committee_id: user.committee_id,
@@ -249,11 +335,33 @@ impl Sessions {
     }
 
     fn self_view(&self, arrival: Arrival, token: String, now: Instant) -> SelfView {
-        let Arrival { user, committee, activity, enrolment } = arrival;
+        let Arrival {
+            user,
+            committee,
+            activity,
+            enrolment,
+        } = arrival;
         let alive = enrolment.filter(|enrolment| enrolment.is_alive(now));
-        let tried_out =
-            alive.and_then(|enrolment| Secret::open(&enrolment.sealed, &self.sealer, &totp::place_tried_out(user.user_id)).ok());
-        let secrets = totp::shown(&self.sealer, user.user_id, &user.email, user.is_otp_verified, tried_out.as_ref());
-        SelfView::new(Account::of(user, committee), activity, secrets, format!("Bearer {token}"))
+        let tried_out = alive.and_then(|enrolment| {
+            Secret::open(
+                &enrolment.sealed,
+                &self.sealer,
+                &totp::place_tried_out(user.user_id),
+            )
+            .ok()
+        });
+        let secrets = totp::shown(
+            &self.sealer,
+            user.user_id,
+            &user.email,
+            user.is_otp_verified,
+            tried_out.as_ref(),
+        );
+        SelfView::new(
+            Account::of(user, committee),
+            activity,
+            secrets,
+            format!("Bearer {token}"),
+        )
     }
 }

@@ -110,8 +110,14 @@ impl Settings {
     /// The first one that is missing or makes no sense.
     pub fn read(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Self, BadSetting> {
         let seconds = |name, default| number(lookup, name, default).map(Duration::from_secs);
-        let days = |name, default| number(lookup, name, default).map(|days| Duration::from_secs(days.saturating_mul(86_400)));
-        let length = |name, default| number(lookup, name, default).map(|length| usize::try_from(length).unwrap_or(usize::MAX));
+        let days = |name, default| {
+            number(lookup, name, default)
+                .map(|days| Duration::from_secs(days.saturating_mul(86_400)))
+        };
+        let length = |name, default| {
+            number(lookup, name, default)
+                .map(|length| usize::try_from(length).unwrap_or(usize::MAX))
+        };
         Ok(Self {
             records_table: required(lookup, "RECORDS_TABLE")?,
             transient_table: required(lookup, "TRANSIENT_TABLE")?,
@@ -129,7 +135,8 @@ impl Settings {
             session_strict: days("SESSION_DAYS_STRICT", 7)?,
             message_interval: seconds("MESSAGE_INTERVAL_SECONDS", 60)?,
             public_url: url(lookup, "PUBLIC_URL")?.map(|url| url.trim_end_matches('/').to_owned()),
-            mail_from: lookup("MAIL_FROM").unwrap_or_else(|| "Halqa <no-reply@example.org>".to_owned()),
+            mail_from: lookup("MAIL_FROM")
+                .unwrap_or_else(|| "Halqa <no-reply@example.org>".to_owned()),
             claim: seconds("SMS_CLAIM_SECONDS", 300)?,
             sms_country_codes: country_codes(lookup)?,
             sms_sender_ids: sender_ids(lookup)?,
@@ -152,39 +159,71 @@ impl Settings {
 
 /// A whole number from 1 up.
 fn number(lookup: Lookup<'_>, name: &str, default: u64) -> Result<u64, BadSetting> {
-    let Some(text) = lookup(name) else { return Ok(default) };
-    let number = text.trim().parse().ok().filter(|number| (1..=9_000_000_000_000_000).contains(number));
+    let Some(text) = lookup(name) else {
+        return Ok(default);
+    };
+    let number = text
+        .trim()
+        .parse()
+        .ok()
+        .filter(|number| (1..=9_000_000_000_000_000).contains(number));
     number.ok_or_else(|| BadSetting::new(name, "must be a whole number from 1 to 9000000000000000"))
 }
 
 fn prefixes(lookup: Lookup<'_>) -> Result<Vec<String>, BadSetting> {
     let text = lookup("API_PREFIXES").unwrap_or_else(|| "/api/v1,/api/dev".to_owned());
-    let prefixes: Vec<String> = text.split(',').map(|prefix| prefix.trim().to_owned()).collect();
+    let prefixes: Vec<String> = text
+        .split(',')
+        .map(|prefix| prefix.trim().to_owned())
+        .collect();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte);
-    let sensible = |prefix: &String| prefix.len() > 1 && prefix.starts_with('/') && !prefix.ends_with('/') && prefix.bytes().all(plain);
+    let sensible = |prefix: &String| {
+        prefix.len() > 1
+            && prefix.starts_with('/')
+            && !prefix.ends_with('/')
+            && prefix.bytes().all(plain)
+    };
     if prefixes.iter().all(sensible) {
         Ok(prefixes)
     } else {
-        Err(BadSetting::new("API_PREFIXES", "must be paths such as /api/v1, separated by commas"))
+        Err(BadSetting::new(
+            "API_PREFIXES",
+            "must be paths such as /api/v1, separated by commas",
+        ))
     }
 }
 
 /// The values of the list `name`, each as its type reads it; none for the empty text.
-fn list<T: FromStr>(lookup: Lookup<'_>, name: &str, default: &str, problem: &str) -> Result<Vec<T>, BadSetting> {
+fn list<T: FromStr>(
+    lookup: Lookup<'_>,
+    name: &str,
+    default: &str,
+    problem: &str,
+) -> Result<Vec<T>, BadSetting> {
     let text = lookup(name).unwrap_or_else(|| default.to_owned());
-    let values = text.split(',').map(str::trim).filter(|_| !text.trim().is_empty());
-    values.map(|value| value.parse().map_err(|_| BadSetting::new(name, problem))).collect()
+    let values = text
+        .split(',')
+        .map(str::trim)
+        .filter(|_| !text.trim().is_empty());
+    values
+        .map(|value| value.parse().map_err(|_| BadSetting::new(name, problem)))
+        .collect()
 }
 
 fn country_codes(lookup: Lookup<'_>) -> Result<Vec<u16>, BadSetting> {
     let problem = "must be calling codes such as 216, separated by commas";
     let codes: Vec<u16> = list(lookup, "SMS_COUNTRY_CODES", "216", problem)?;
     let sensible = !codes.is_empty() && codes.iter().all(|code| (1..=999).contains(code));
-    if sensible { Ok(codes) } else { Err(BadSetting::new("SMS_COUNTRY_CODES", problem)) }
+    if sensible {
+        Ok(codes)
+    } else {
+        Err(BadSetting::new("SMS_COUNTRY_CODES", problem))
+    }
 }
 
 fn sender_ids(lookup: Lookup<'_>) -> Result<Vec<SenderId>, BadSetting> {
-    let problem = "must be names of 1 to 11 letters and digits, one letter at least, separated by commas";
+    let problem =
+        "must be names of 1 to 11 letters and digits, one letter at least, separated by commas";
     list(lookup, "SMS_SENDER_IDS", "", problem)
 }
 
@@ -194,13 +233,17 @@ fn powered_by(lookup: Lookup<'_>) -> Result<String, BadSetting> {
     if text.bytes().all(visible) {
         Ok(text)
     } else {
-        Err(BadSetting::new("POWERED_BY", "must be visible ASCII, for it stands in a header"))
+        Err(BadSetting::new(
+            "POWERED_BY",
+            "must be visible ASCII, for it stands in a header",
+        ))
     }
 }
 
 fn registration(lookup: Lookup<'_>) -> Result<Registration, BadSetting> {
     let text = lookup("REGISTRATION").unwrap_or_else(|| "open".to_owned());
-    text.parse().map_err(|problem| BadSetting::new("REGISTRATION", problem))
+    text.parse()
+        .map_err(|problem| BadSetting::new("REGISTRATION", problem))
 }
 
 fn has_edge(lookup: Lookup<'_>) -> Result<bool, BadSetting> {
@@ -212,7 +255,12 @@ fn has_edge(lookup: Lookup<'_>) -> Result<bool, BadSetting> {
 }
 
 fn root_domains(lookup: Lookup<'_>) -> Result<Vec<RootDomain>, BadSetting> {
-    list(lookup, "CPANEL_ROOT_DOMAINS", "", "must be domains such as example.org, separated by commas")
+    list(
+        lookup,
+        "CPANEL_ROOT_DOMAINS",
+        "",
+        "must be domains such as example.org, separated by commas",
+    )
 }
 
 #[cfg(test)]
@@ -250,8 +298,14 @@ mod tests {
             ("CPANEL_ROOT_DOMAINS", "example.org,"),
             ("CPANEL_ROOT_DOMAINS", "example"),
         ] {
-            let problem = Settings::read(&with(name, value)).map(|_| ()).unwrap_err().to_string();
-            assert!(problem.starts_with(&format!("The setting {name} ")), "{problem}");
+            let problem = Settings::read(&with(name, value))
+                .map(|_| ())
+                .unwrap_err()
+                .to_string();
+            assert!(
+                problem.starts_with(&format!("The setting {name} ")),
+                "{problem}"
+            );
         }
     }
 }

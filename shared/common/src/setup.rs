@@ -26,26 +26,52 @@ impl Setup {
     ///
     /// # Errors
     /// The first setting or key that is missing or makes no sense.
-    pub async fn start(keys: &[Key], connections: usize, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Self, BadSetting> {
+    pub async fn start(
+        keys: &[Key],
+        connections: usize,
+        lookup: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, BadSetting> {
         let (settings, aws, clock) = (Settings::read(lookup)?, Aws::new(lookup)?, Clock::default());
         let store = store(&aws, &settings);
         let edge = settings.has_edge.then_some(&Key::Edge);
         let keys: Vec<Key> = keys.iter().chain(edge).copied().collect();
-        let (keys, ()) = tokio::join!(Keys::read(&keys, &aws, lookup, clock.now()), store.open_connections(connections));
-        Ok(Self { settings, aws, store, keys: keys?, clock })
+        let (keys, ()) = tokio::join!(
+            Keys::read(&keys, &aws, lookup, clock.now()),
+            store.open_connections(connections)
+        );
+        Ok(Self {
+            settings,
+            aws,
+            store,
+            keys: keys?,
+            clock,
+        })
     }
 
     /// The same from `lookup` alone: keys stand among the settings, and nothing is opened yet.
     ///
     /// # Errors
     /// The first setting that is missing or makes no sense.
-    pub fn of_settings(lookup: &dyn Fn(&str) -> Option<String>, clock: Clock) -> Result<Self, BadSetting> {
+    pub fn of_settings(
+        lookup: &dyn Fn(&str) -> Option<String>,
+        clock: Clock,
+    ) -> Result<Self, BadSetting> {
         let (settings, aws) = (Settings::read(lookup)?, Aws::new(lookup)?);
         let store = store(&aws, &settings);
-        Ok(Self { settings, aws, store, keys: Keys::from_settings(lookup), clock })
+        Ok(Self {
+            settings,
+            aws,
+            store,
+            keys: Keys::from_settings(lookup),
+            clock,
+        })
     }
 }
 
 fn store(aws: &Aws, settings: &Settings) -> Store {
-    Store::new(&aws.sdk(), settings.records_table.clone(), settings.transient_table.clone())
+    Store::new(
+        &aws.sdk(),
+        settings.records_table.clone(),
+        settings.transient_table.clone(),
+    )
 }

@@ -47,7 +47,12 @@ const MOST_KNOWN: usize = 10_000;
 impl Throttle {
     /// `limit` requests per `window`.
     pub fn new(store: Store, limit: u64, window: Duration) -> Self {
-        Self { store, limit, window, known: Arc::default() }
+        Self {
+            store,
+            limit,
+            window,
+            known: Arc::default(),
+        }
     }
 
     /// Counts a request of `key` at `now`.
@@ -56,24 +61,60 @@ impl Throttle {
             return over;
         }
         let open = self.known(key).filter(|known| now < known.ends);
-        match self.store.count_request(key, self.window, now, open.is_some()).await {
+        match self
+            .store
+            .count_request(key, self.window, now, open.is_some())
+            .await
+        {
             Ok(window) => {
-                let known = Known { count: window.count, ends: window.ends };
+                let known = Known {
+                    count: window.count,
+                    ends: window.ends,
+                };
                 // Answers may arrive out of order: in one window the highest count is the last.
-                self.remember(key, now, |former| if former.ends == known.ends { former.max(known) } else { known }, known);
+                self.remember(
+                    key,
+                    now,
+                    |former| {
+                        if former.ends == known.ends {
+                            former.max(known)
+                        } else {
+                            known
+                        }
+                    },
+                    known,
+                );
                 self.standing(known, now)
             }
             // So many requests for one key that its item is throttled: more than any limit. Not
             // remembered, for it may have been the table.
             Err(Fault::Throttled) => {
                 let ends = open.map_or_else(|| now.after(self.window), |known| known.ends);
-                self.standing(Known { ends, count: self.limit + 1 }, now)
+                self.standing(
+                    Known {
+                        ends,
+                        count: self.limit + 1,
+                    },
+                    now,
+                )
             }
             // The store is out of reach: better a container that counts alone than nobody served.
             Err(failure) => {
                 tracing::warn!(%failure, "the public limit is counted in memory");
-                let fresh = Known { ends: now.after(self.window), count: 1 };
-                let next = |former: Known| if now < former.ends { Known { count: former.count + 1, ..former } } else { fresh };
+                let fresh = Known {
+                    ends: now.after(self.window),
+                    count: 1,
+                };
+                let next = |former: Known| {
+                    if now < former.ends {
+                        Known {
+                            count: former.count + 1,
+                            ..former
+                        }
+                    } else {
+                        fresh
+                    }
+                };
                 self.standing(self.remember(key, now, next, fresh), now)
             }
         }
@@ -81,7 +122,9 @@ impl Throttle {
 
     /// Where `key` stands if this container remembers that it is over.
     pub(crate) fn known_over(&self, key: &str, now: Instant) -> Option<Standing> {
-        let known = self.known(key).filter(|known| now < known.ends && known.count > self.limit)?;
+        let known = self
+            .known(key)
+            .filter(|known| now < known.ends && known.count > self.limit)?;
         Some(self.standing(known, now))
     }
 
@@ -90,15 +133,31 @@ impl Throttle {
         // Of two requests at once, one may have been counted into a window that the other opened a
         // moment later: nobody is told to wait for longer than a window.
         let now = now.max(known.ends.before(self.window));
-        Standing { limit: self.limit, remaining, ends: known.ends, now, is_over: known.count > self.limit }
+        Standing {
+            limit: self.limit,
+            remaining,
+            ends: known.ends,
+            now,
+            is_over: known.count > self.limit,
+        }
     }
 
     fn known(&self, key: &str) -> Option<Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+        self.known
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(key)
+            .copied()
     }
 
     /// Remembers what `next` makes of what was known of `key`, or `first`, and gives it.
-    fn remember(&self, key: &str, now: Instant, next: impl FnOnce(Known) -> Known, first: Known) -> Known {
+    fn remember(
+        &self,
+        key: &str,
+        now: Instant,
+        next: impl FnOnce(Known) -> Known,
+        first: Known,
+    ) -> Known {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST_KNOWN {
             all.retain(|_, known| now < known.ends);

@@ -58,9 +58,17 @@ impl Agent {
     /// What `header` says.
     pub fn of(header: &str) -> Self {
         let find = |marks: &[(&str, &'static str)]| {
-            marks.iter().find(|(mark, _)| header.contains(mark)).map_or("unknown", |(_, name)| name).to_owned()
+            marks
+                .iter()
+                .find(|(mark, _)| header.contains(mark))
+                .map_or("unknown", |(_, name)| name)
+                .to_owned()
         };
-        Self { browser: find(&BROWSERS), os: find(&SYSTEMS), device: find(&DEVICES) }
+        Self {
+            browser: find(&BROWSERS),
+            os: find(&SYSTEMS),
+            device: find(&DEVICES),
+        }
     }
 }
 
@@ -89,10 +97,17 @@ mod tests {
                 "Mozilla/5.0 (Linux; Android 14; Pixel 8) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/130.0.0.0 Mobile Safari/537.36",
                 "Chrome Android mobile",
             ),
-            ("Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0", "Firefox Linux desktop"),
+            (
+                "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
+                "Firefox Linux desktop",
+            ),
         ] {
             let agent = Agent::of(header);
-            assert_eq!(format!("{} {} {}", agent.browser, agent.os, agent.device), expected, "{header}");
+            assert_eq!(
+                format!("{} {} {}", agent.browser, agent.os, agent.device),
+                expected,
+                "{header}"
+            );
         }
     }
 }

@@ -97,7 +97,14 @@ pub struct AuditEntry {
 
 impl AuditEntry {
     /// `actor` did `action` at `now`, which made `after` of the person `before`.
-    pub fn of_user(audit_id: Uuid, actor_id: UserId, action: Action, before: &User, after: &User, now: Instant) -> Self {
+    pub fn of_user(
+        audit_id: Uuid,
+        actor_id: UserId,
+        action: Action,
+        before: &User,
+        after: &User,
+        now: Instant,
+    ) -> Self {
         let (was, is) = (facts(before), facts(after));
         let changed = |this: &Facts, other: &Facts| -> Facts {
             this.iter()
@@ -120,8 +127,19 @@ impl AuditEntry {
     }
 
     /// `actor` brought the course `before` to `state` at `now`.
-    pub fn of_course(audit_id: Uuid, actor_id: UserId, before: &Outline, state: State, now: Instant) -> Self {
-        let facts = |state: State| Some(Facts::from([("state".to_owned(), Fact::Text(state.code().to_owned()))]));
+    pub fn of_course(
+        audit_id: Uuid,
+        actor_id: UserId,
+        before: &Outline,
+        state: State,
+        now: Instant,
+    ) -> Self {
+        let facts = |state: State| {
+            Some(Facts::from([(
+                "state".to_owned(),
+                Fact::Text(state.code().to_owned()),
+            )]))
+        };
         let action = match state {
             State::Published => Action::CoursePublished,
             State::Draft => Action::CourseReturnedToDraft,
@@ -142,7 +160,13 @@ impl AuditEntry {
 
     /// `actor`, of the committee `committee_id`, asked at `now` for the subdomain `fqdn`. Its identifier is made
     /// of its name (RFC 9562 §5.5), so that all that was asked of one name is found by it.
-    pub fn of_subdomain(audit_id: Uuid, actor_id: UserId, committee_id: CommitteeId, fqdn: &str, now: Instant) -> Self {
+    pub fn of_subdomain(
+        audit_id: Uuid,
+        actor_id: UserId,
+        committee_id: CommitteeId,
+        fqdn: &str,
+        now: Instant,
+    ) -> Self {
         Self {
             audit_id,
             actor_id,
@@ -151,7 +175,10 @@ impl AuditEntry {
             target_id: Uuid::new_v5(&Uuid::NAMESPACE_DNS, fqdn.as_bytes()),
             committee_id,
             before: None,
-            after: Some(Facts::from([("fqdn".to_owned(), Fact::Text(fqdn.to_owned()))])),
+            after: Some(Facts::from([(
+                "fqdn".to_owned(),
+                Fact::Text(fqdn.to_owned()),
+            )])),
             created_at: now,
         }
     }
@@ -160,7 +187,11 @@ impl AuditEntry {
 impl AuditEntry {
     /// The sender of `batch` had it accepted.
     pub fn of_batch(audit_id: Uuid, batch: &Batch) -> Self {
-        let counts = [("total", batch.total), ("accepted", batch.accepted), ("segments", batch.segments)];
+        let counts = [
+            ("total", batch.total),
+            ("accepted", batch.accepted),
+            ("segments", batch.segments),
+        ];
         Self {
             audit_id,
             actor_id: batch.sending.user_id,
@@ -169,18 +200,31 @@ impl AuditEntry {
             target_id: batch.batch_id.uuid(),
             committee_id: batch.sending.committee_id,
             before: None,
-            after: Some(counts.map(|(name, count)| (name.to_owned(), Fact::Count(count))).into()),
+            after: Some(
+                counts
+                    .map(|(name, count)| (name.to_owned(), Fact::Count(count)))
+                    .into(),
+            ),
             created_at: batch.sending.created_at,
         }
     }
 }
 
 /// What is personal: the audit outlives the person, so it says that such a field changed and not how.
-const PERSONAL: [&str; 6] = ["name", "lastName", "email", "pendingEmail", "phoneCode", "phone"];
+const PERSONAL: [&str; 6] = [
+    "name",
+    "lastName",
+    "email",
+    "pendingEmail",
+    "phoneCode",
+    "phone",
+];
 
 fn masked(name: &str, fact: &Fact) -> Fact {
     match fact {
-        Fact::Text(text) if PERSONAL.contains(&name) && !text.is_empty() => Fact::Text("***".to_owned()),
+        Fact::Text(text) if PERSONAL.contains(&name) && !text.is_empty() => {
+            Fact::Text("***".to_owned())
+        }
         fact => fact.clone(),
     }
 }
@@ -192,14 +236,20 @@ fn facts(user: &User) -> Facts {
         ("name", text(user.name.as_str())),
         ("lastName", text(user.last_name.as_str())),
         ("email", text(user.email.as_str())),
-        ("pendingEmail", optional(user.pending_email.as_ref().map(ToString::to_string))),
+        (
+            "pendingEmail",
+            optional(user.pending_email.as_ref().map(ToString::to_string)),
+        ),
         ("phoneCode", text(&user.phone.code)),
         ("phone", text(&user.phone.number)),
         ("isActive", Fact::Flag(user.is_active)),
         ("isVerified", Fact::Flag(user.is_verified)),
         ("isOtpEnabled", Fact::Flag(user.is_otp_enabled)),
         ("profile", text(user.profile.code())),
-        ("role", optional(user.role.as_ref().map(ToString::to_string))),
+        (
+            "role",
+            optional(user.role.as_ref().map(ToString::to_string)),
+        ),
         ("permissions", Fact::Text(user.permissions.to_string())),
         ("committeeID", Fact::Text(user.committee_id.to_string())),
     ]

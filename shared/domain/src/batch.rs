@@ -37,7 +37,9 @@ pub struct Batch {
 impl Batch {
     /// How many chunks it may be written in: none is written for recipients who all may not be written to.
     pub fn chunks(&self) -> u16 {
-        u16::try_from(self.total).unwrap_or(u16::MAX).div_ceil(CHUNK)
+        u16::try_from(self.total)
+            .unwrap_or(u16::MAX)
+            .div_ceil(CHUNK)
     }
 }
 
@@ -107,11 +109,31 @@ impl Chunk {
 
     /// The messages of the chunk, with what they say of their own; what they say otherwise is `common`.
     pub fn messages(self, common: Option<&Text>) -> impl Iterator<Item = (Sms, Option<Text>)> {
-        let Self { batch_id, sending, entries, .. } = self;
-        entries.into_iter().map(move |Entry { place, recipient, text }| {
-            let says = text.as_ref().or(common).map_or("", Text::as_str);
-            (Sms::new(batch_id.message(place), Some(batch_id), recipient, says, sending.clone()), text)
-        })
+        let Self {
+            batch_id,
+            sending,
+            entries,
+            ..
+        } = self;
+        entries.into_iter().map(
+            move |Entry {
+                      place,
+                      recipient,
+                      text,
+                  }| {
+                let says = text.as_ref().or(common).map_or("", Text::as_str);
+                (
+                    Sms::new(
+                        batch_id.message(place),
+                        Some(batch_id),
+                        recipient,
+                        says,
+                        sending.clone(),
+                    ),
+                    text,
+                )
+            },
+        )
     }
 }
 
@@ -143,7 +165,8 @@ impl Progress {
                 State::Unknown => progress.unknown += 1,
             }
         }
-        progress.queued = accepted.saturating_sub(progress.sending + progress.sent + progress.failed + progress.unknown);
+        progress.queued = accepted
+            .saturating_sub(progress.sending + progress.sent + progress.failed + progress.unknown);
         progress
     }
 }

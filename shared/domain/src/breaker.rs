@@ -72,19 +72,87 @@ mod tests {
     fn who_may_ask_when() {
         let now = Instant::from_unix_milliseconds(1_000_000);
         let new = Breaker::default();
-        let sound = Breaker { proven: true, ..new };
+        let sound = Breaker {
+            proven: true,
+            ..new
+        };
         let later = now.unix_milliseconds() + 1;
         for (what, breaker, way) in [
             ("nobody has tried it", new, Way::Trial),
-            ("somebody tries it for the first time", Breaker { shut: later, trial: true, ..new }, Way::Soon),
-            ("whoever tried it is gone", Breaker { shut: now.unix_milliseconds(), trial: true, ..new }, Way::Trial),
+            (
+                "somebody tries it for the first time",
+                Breaker {
+                    shut: later,
+                    trial: true,
+                    ..new
+                },
+                Way::Soon,
+            ),
+            (
+                "whoever tried it is gone",
+                Breaker {
+                    shut: now.unix_milliseconds(),
+                    trial: true,
+                    ..new
+                },
+                Way::Trial,
+            ),
             ("it works", sound, Way::Free),
-            ("it failed twice", Breaker { failures: 2, ..sound }, Way::Free),
-            ("it failed three times", Breaker { failures: 3, shut: later, ..sound }, Way::Shut),
-            ("its minute is over", Breaker { failures: 3, shut: now.unix_milliseconds(), ..sound }, Way::Trial),
-            ("somebody looks whether it is back", Breaker { failures: 3, shut: later, trial: true, ..sound }, Way::Shut),
-            ("the secret was refused", Breaker { failures: 3, shut: later, ..new }, Way::Shut),
-            ("somebody tries it again", Breaker { failures: 3, shut: later, trial: true, ..new }, Way::Shut),
+            (
+                "it failed twice",
+                Breaker {
+                    failures: 2,
+                    ..sound
+                },
+                Way::Free,
+            ),
+            (
+                "it failed three times",
+                Breaker {
+                    failures: 3,
+                    shut: later,
+                    ..sound
+                },
+                Way::Shut,
+            ),
+            (
+                "its minute is over",
+                Breaker {
+                    failures: 3,
+                    shut: now.unix_milliseconds(),
+                    ..sound
+                },
+                Way::Trial,
+            ),
+            (
+                "somebody looks whether it is back",
+                Breaker {
+                    failures: 3,
+                    shut: later,
+                    trial: true,
+                    ..sound
+                },
+                Way::Shut,
+            ),
+            (
+                "the secret was refused",
+                Breaker {
+                    failures: 3,
+                    shut: later,
+                    ..new
+                },
+                Way::Shut,
+            ),
+            (
+                "somebody tries it again",
+                Breaker {
+                    failures: 3,
+                    shut: later,
+                    trial: true,
+                    ..new
+                },
+                Way::Shut,
+            ),
         ] {
             assert_eq!(breaker.way(now), way, "{what}");
         }

@@ -4,7 +4,10 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CommitteeId, CourseId, E164, Email, Flaw, Instant, Line, Name, Price, Prose, UserId, choice::choice, text::words};
+use crate::{
+    CommitteeId, CourseId, E164, Email, Flaw, Instant, Line, Name, Price, Prose, UserId,
+    choice::choice, text::words,
+};
 
 choice! {
     /// How far a course has come: `DRAFT ⇄ PUBLISHED → ARCHIVED`, and from a draft too.
@@ -74,8 +77,14 @@ impl FromStr for Currency {
 
     /// `Required` for nothing, `Value` for a code that is in no list of ISO 4217.
     fn from_str(text: &str) -> Result<Self, Flaw> {
-        let missing = if text.is_empty() { Flaw::Required } else { Flaw::Value };
-        iso_currency::Currency::from_code(text).map(|_| Self(text.to_owned())).ok_or(missing)
+        let missing = if text.is_empty() {
+            Flaw::Required
+        } else {
+            Flaw::Value
+        };
+        iso_currency::Currency::from_code(text)
+            .map(|_| Self(text.to_owned()))
+            .ok_or(missing)
     }
 }
 
@@ -190,14 +199,23 @@ impl Course {
             "description",
             match &details.description {
                 None => Some(Flaw::Required),
-                Some(text) => (text.as_str().trim().chars().count() < SHORTEST_DESCRIPTION).then_some(Flaw::Length),
+                Some(text) => (text.as_str().trim().chars().count() < SHORTEST_DESCRIPTION)
+                    .then_some(Flaw::Length),
             },
         );
         need("courseType", missing(outline.course_type.is_some()));
-        need("sectionOfMatter", missing(outline.section_of_matter.is_some()));
-        let is_reachable = details.contact_person.is_some() || details.contact_phone.is_some() || details.contact_email.is_some();
+        need(
+            "sectionOfMatter",
+            missing(outline.section_of_matter.is_some()),
+        );
+        let is_reachable = details.contact_person.is_some()
+            || details.contact_phone.is_some()
+            || details.contact_email.is_some();
         need("contactEmail", missing(is_reachable));
-        if matches!(outline.course_type, Some(CourseType::Onsite | CourseType::Hybrid)) {
+        if matches!(
+            outline.course_type,
+            Some(CourseType::Onsite | CourseType::Hybrid)
+        ) {
             need("region", missing(outline.region.is_some()));
             need("city", missing(outline.city.is_some()));
             need("location", missing(outline.location.is_some()));
@@ -265,15 +283,34 @@ mod tests {
     #[test]
     fn a_course_is_ready_when_it_says_what_how_and_whom_to_ask() {
         let mut course = course();
-        let fields = |course: &Course| course.unready().into_iter().map(|(field, _)| field).collect::<Vec<_>>();
-        assert_eq!(fields(&course), ["description", "courseType", "sectionOfMatter", "contactEmail"]);
+        let fields = |course: &Course| {
+            course
+                .unready()
+                .into_iter()
+                .map(|(field, _)| field)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            fields(&course),
+            [
+                "description",
+                "courseType",
+                "sectionOfMatter",
+                "contactEmail"
+            ]
+        );
         course.details.description = Some("x".repeat(19).parse().unwrap());
         course.outline.course_type = Some(CourseType::Hybrid);
         course.outline.section_of_matter = Some("Énergie".parse().unwrap());
         course.details.contact_person = Some("Amel".parse().unwrap());
         assert_eq!(
             course.unready(),
-            [("description", Flaw::Length), ("region", Flaw::Required), ("city", Flaw::Required), ("location", Flaw::Required)]
+            [
+                ("description", Flaw::Length),
+                ("region", Flaw::Required),
+                ("city", Flaw::Required),
+                ("location", Flaw::Required)
+            ]
         );
         course.details.description = Some("x".repeat(20).parse().unwrap());
         course.outline.course_type = Some(CourseType::SelfPaced);
@@ -285,8 +322,18 @@ mod tests {
         let mut course = course();
         course.outline.city = Some("تونس العاصمة".parse().unwrap());
         course.outline.section_of_matter = Some("Sécurité".parse().unwrap());
-        assert_eq!(course.outline.words(), ["securite", "electrique", "تونس", "العاصمه"]);
-        course.outline.course_sub_title = Some((10..100).map(|number| number.to_string()).collect::<Vec<_>>().join(" ").parse().unwrap());
+        assert_eq!(
+            course.outline.words(),
+            ["securite", "electrique", "تونس", "العاصمه"]
+        );
+        course.outline.course_sub_title = Some(
+            (10..100)
+                .map(|number| number.to_string())
+                .collect::<Vec<_>>()
+                .join(" ")
+                .parse()
+                .unwrap(),
+        );
         assert_eq!(course.outline.words().len(), 40);
     }
 
@@ -295,20 +342,37 @@ mod tests {
         let (course, first) = (course(), Instant::from_unix_milliseconds(1_800_000_001_000));
         let published = course.brought_to(State::Published, first);
         let earlier = Instant::from_unix_milliseconds(1_700_000_000_000);
-        let again = published.brought_to(State::Draft, earlier).brought_to(State::Published, earlier);
-        assert_eq!((again.outline.published_at, again.outline.updated_at, again.outline.version), (Some(first), first, 4));
+        let again = published
+            .brought_to(State::Draft, earlier)
+            .brought_to(State::Published, earlier);
+        assert_eq!(
+            (
+                again.outline.published_at,
+                again.outline.updated_at,
+                again.outline.version
+            ),
+            (Some(first), first, 4)
+        );
     }
 
     #[test]
     fn currencies_and_languages_are_codes() {
-        for (text, expected) in
-            [("TND", None), ("EUR", None), ("tnd", Some(Flaw::Value)), ("XYZ", Some(Flaw::Value)), ("", Some(Flaw::Required))]
-        {
+        for (text, expected) in [
+            ("TND", None),
+            ("EUR", None),
+            ("tnd", Some(Flaw::Value)),
+            ("XYZ", Some(Flaw::Value)),
+            ("", Some(Flaw::Required)),
+        ] {
             assert_eq!(text.parse::<Currency>().err(), expected, "{text}");
         }
-        for (text, expected) in
-            [("FR", None), ("AR", None), ("fr", Some(Flaw::Format)), ("FRA", Some(Flaw::Format)), ("", Some(Flaw::Required))]
-        {
+        for (text, expected) in [
+            ("FR", None),
+            ("AR", None),
+            ("fr", Some(Flaw::Format)),
+            ("FRA", Some(Flaw::Format)),
+            ("", Some(Flaw::Required)),
+        ] {
             assert_eq!(text.parse::<Language>().err(), expected, "{text}");
         }
     }

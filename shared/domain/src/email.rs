@@ -26,14 +26,21 @@ impl FromStr for Email {
         let (local, domain) = text.rsplit_once('@').ok_or(Flaw::Email)?;
         let domain = idna::domain_to_ascii_strict(domain).map_err(|_| Flaw::Email)?;
         let address = format!("{local}@{domain}");
-        if is_local_part(local) && is_mail_domain(&domain) && address.len() <= 254 { Ok(Self(address)) } else { Err(Flaw::Email) }
+        if is_local_part(local) && is_mail_domain(&domain) && address.len() <= 254 {
+            Ok(Self(address))
+        } else {
+            Err(Flaw::Email)
+        }
     }
 }
 
 /// RFC 5322 §3.2.3 dot-atom, at most 64 bytes.
 fn is_local_part(local: &str) -> bool {
     let atom = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-/=?^_`{|}~".contains(&byte);
-    local.len() <= 64 && local.split('.').all(|part| !part.is_empty() && part.bytes().all(atom))
+    local.len() <= 64
+        && local
+            .split('.')
+            .all(|part| !part.is_empty() && part.bytes().all(atom))
 }
 
 /// Two labels or more, the last not a number: an address literal is nobody's mailbox here.
@@ -73,7 +80,11 @@ mod tests {
             ("a@BU\u{308}CHER.example", "a@xn--bcher-kva.example"),
             ("o'neil@mail.example.org", "o'neil@mail.example.org"),
         ] {
-            assert_eq!(text.parse::<Email>().map(|email| email.0), Ok(form.to_owned()), "{text}");
+            assert_eq!(
+                text.parse::<Email>().map(|email| email.0),
+                Ok(form.to_owned()),
+                "{text}"
+            );
         }
     }
 

@@ -94,7 +94,11 @@ impl FromStr for FileName {
     fn from_str(text: &str) -> Result<Self, Flaw> {
         let is_deceptive = |letter: char| matches!(letter, '/' | '\\' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         let line: Line<255> = text.parse()?;
-        if line.as_str().contains(is_deceptive) { Err(Flaw::Format) } else { Ok(Self(line)) }
+        if line.as_str().contains(is_deceptive) {
+            Err(Flaw::Format)
+        } else {
+            Ok(Self(line))
+        }
     }
 }
 
@@ -152,14 +156,34 @@ impl File {
 
     /// The file as lists show it: with its path below the prefix when everybody may have it.
     pub fn listed(self) -> ShownFile {
-        let url = self.is_public().then(|| format!("/files/public/{}", self.file_id));
+        let url = self
+            .is_public()
+            .then(|| format!("/files/public/{}", self.file_id));
         self.shown(url)
     }
 
     /// The file with `url`, where it may be had.
     pub fn shown(self, url: Option<String>) -> ShownFile {
-        let Self { file_id, name, content_type, size, visibility, status, created_at, .. } = self;
-        ShownFile { file_id, name, content_type, size, visibility, status, url, created_at }
+        let Self {
+            file_id,
+            name,
+            content_type,
+            size,
+            visibility,
+            status,
+            created_at,
+            ..
+        } = self;
+        ShownFile {
+            file_id,
+            name,
+            content_type,
+            size,
+            visibility,
+            status,
+            url,
+            created_at,
+        }
     }
 }
 

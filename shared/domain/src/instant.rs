@@ -34,12 +34,18 @@ impl Instant {
 
     /// This instant `duration` later.
     pub fn after(self, duration: Duration) -> Self {
-        Self::from_unix_milliseconds(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+        Self::from_unix_milliseconds(
+            self.0
+                .saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+        )
     }
 
     /// This instant `duration` earlier.
     pub fn before(self, duration: Duration) -> Self {
-        Self::from_unix_milliseconds(self.0.saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
+        Self::from_unix_milliseconds(
+            self.0
+                .saturating_sub(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)),
+        )
     }
 
     /// The day of UTC that it falls on, such as `2026-11-20`.
@@ -83,12 +89,23 @@ impl FromStr for Instant {
         }
         let date = text.parse::<Date>().ok().filter(|_| text.len() == 10);
         let timestamp = match date {
-            Some(date) => date.to_zoned(TimeZone::UTC).map_err(|_| Flaw::Value)?.timestamp(),
+            Some(date) => date
+                .to_zoned(TimeZone::UTC)
+                .map_err(|_| Flaw::Value)?
+                .timestamp(),
             // an annotation such as `[Africa/Tunis]` is beyond ISO 8601
-            None => text.parse::<Timestamp>().ok().filter(|_| !text.contains('[')).ok_or(Flaw::Format)?,
+            None => text
+                .parse::<Timestamp>()
+                .ok()
+                .filter(|_| !text.contains('['))
+                .ok_or(Flaw::Format)?,
         };
         let milliseconds = timestamp.as_millisecond();
-        if BOUNDS.contains(&milliseconds) { Ok(Self(milliseconds)) } else { Err(Flaw::Value) }
+        if BOUNDS.contains(&milliseconds) {
+            Ok(Self(milliseconds))
+        } else {
+            Err(Flaw::Value)
+        }
     }
 }
 
@@ -100,7 +117,9 @@ impl Serialize for Instant {
 
 impl<'de> Deserialize<'de> for Instant {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(|_| D::Error::custom("no instant"))
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(|_| D::Error::custom("no instant"))
     }
 }
 
@@ -112,16 +131,34 @@ mod tests {
     fn instants_are_written_in_milliseconds_of_utc() {
         for (text, form) in [
             ("2026-11-20T23:46:12Z", "2026-11-20T23:46:12.000Z"),
-            ("2026-11-20T23:46:12.98765+01:00", "2026-11-20T22:46:12.987Z"),
+            (
+                "2026-11-20T23:46:12.98765+01:00",
+                "2026-11-20T22:46:12.987Z",
+            ),
             ("1956-03-20", "1956-03-20T00:00:00.000Z"),
             ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"),
             ("9999-12-30", "9999-12-30T00:00:00.000Z"),
         ] {
-            assert_eq!(text.parse::<Instant>().map(|at| at.to_string()), Ok(form.to_owned()), "{text}");
+            assert_eq!(
+                text.parse::<Instant>().map(|at| at.to_string()),
+                Ok(form.to_owned()),
+                "{text}"
+            );
         }
         assert_eq!("9999-12-31".parse::<Instant>(), Err(Flaw::Value));
-        for text in ["2026-13-01", "2026-11-20T23:46:12Z[Africa/Tunis]", "yesterday", "2026-11-20T23:46:12", "20261120", "2026-11-20 "] {
-            assert_eq!(text.parse::<Instant>().is_ok(), text == "2026-11-20 ", "{text}");
+        for text in [
+            "2026-13-01",
+            "2026-11-20T23:46:12Z[Africa/Tunis]",
+            "yesterday",
+            "2026-11-20T23:46:12",
+            "20261120",
+            "2026-11-20 ",
+        ] {
+            assert_eq!(
+                text.parse::<Instant>().is_ok(),
+                text == "2026-11-20 ",
+                "{text}"
+            );
         }
     }
 }

@@ -52,6 +52,13 @@ pub struct Place {
 impl LoginActivity {
     /// The sign-in of `user_id` at `now` from `ip` in `place`.
     pub fn new(user_id: UserId, ip: String, place: Place, agent: Agent, now: Instant) -> Self {
-        Self { login_activity_id: u64::try_from(now.unix_milliseconds()).unwrap_or(0) * 1000, user_id, ip, place, agent, created_at: now }
+        Self {
+            login_activity_id: u64::try_from(now.unix_milliseconds()).unwrap_or(0) * 1000,
+            user_id,
+            ip,
+            place,
+            agent,
+            created_at: now,
+        }
     }
 }

@@ -47,10 +47,20 @@ pub fn check(password: &str, min_length: usize, owner: Option<Owner<'_>>) -> Res
     let password = password.to_lowercase();
     let gives_away = |text: &str| {
         let text = normalized(text).to_lowercase();
-        std::iter::once(text.as_str()).chain(text.split_whitespace()).any(|word| word.chars().count() >= 4 && password.contains(word))
+        std::iter::once(text.as_str())
+            .chain(text.split_whitespace())
+            .any(|word| word.chars().count() >= 4 && password.contains(word))
     };
-    let is_personal = owner.is_some_and(|owner| [owner.name, owner.last_name, owner.email.local_part()].into_iter().any(gives_away));
-    if is_personal || password.contains("halqa") { Err(Flaw::PasswordCommon) } else { Ok(()) }
+    let is_personal = owner.is_some_and(|owner| {
+        [owner.name, owner.last_name, owner.email.local_part()]
+            .into_iter()
+            .any(gives_away)
+    });
+    if is_personal || password.contains("halqa") {
+        Err(Flaw::PasswordCommon)
+    } else {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -60,13 +70,20 @@ mod tests {
     #[test]
     fn passwords_are_measured_in_code_points_and_must_not_give_their_owner_away() {
         let email = "a.trabelsi@example.org".parse::<Email>();
-        let owner = Some(Owner { name: "Amel", last_name: "Ben Salah", email: email.as_ref().unwrap_or_else(|_| unreachable!()) });
+        let owner = Some(Owner {
+            name: "Amel",
+            last_name: "Ben Salah",
+            email: email.as_ref().unwrap_or_else(|_| unreachable!()),
+        });
         for (password, flaw) in [
             ("éàüöñçßø", None),
             ("        ", None),
             ("😀😀😀😀😀😀😀😀", None),
             ("éàüöñçß", Some(Flaw::PasswordShort)),
-            ("e\u{301}e\u{301}e\u{301}e\u{301}", Some(Flaw::PasswordShort)),
+            (
+                "e\u{301}e\u{301}e\u{301}e\u{301}",
+                Some(Flaw::PasswordShort),
+            ),
             ("tasse\0bleue", Some(Flaw::Format)),
             ("xxAMELxxxx", Some(Flaw::PasswordCommon)),
             ("xx-salah-xx", Some(Flaw::PasswordCommon)),

@@ -27,8 +27,15 @@ pub enum Grant {
 
 impl Grant {
     /// All grants, in the alphabetical order in which they are written.
-    pub const ALL: [Self; 7] =
-        [Self::CoursesPublish, Self::CoursesWrite, Self::CpanelRead, Self::CpanelWrite, Self::SmsBulk, Self::SmsSend, Self::UsersRead];
+    pub const ALL: [Self; 7] = [
+        Self::CoursesPublish,
+        Self::CoursesWrite,
+        Self::CpanelRead,
+        Self::CpanelWrite,
+        Self::SmsBulk,
+        Self::SmsSend,
+        Self::UsersRead,
+    ];
 
     /// The grant as clients write it.
     pub const fn code(self) -> &'static str {
@@ -62,7 +69,10 @@ impl FromStr for Grant {
 
     /// `Value` for a grant that does not exist.
     fn from_str(text: &str) -> Result<Self, Flaw> {
-        Self::ALL.into_iter().find(|grant| grant.code() == text).ok_or(Flaw::Value)
+        Self::ALL
+            .into_iter()
+            .find(|grant| grant.code() == text)
+            .ok_or(Flaw::Value)
     }
 }
 
@@ -90,7 +100,10 @@ impl FromIterator<Grant> for Permissions {
 
 impl fmt::Display for Permissions {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let quoted: Vec<String> = self.iter().map(|grant| format!("\"{}\"", grant.code())).collect();
+        let quoted: Vec<String> = self
+            .iter()
+            .map(|grant| format!("\"{}\"", grant.code()))
+            .collect();
         write!(out, "[{}]", quoted.join(","))
     }
 }
@@ -104,9 +117,18 @@ impl Serialize for Permissions {
 impl<'de> Deserialize<'de> for Permissions {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).ok_or_else(|| D::Error::custom("no list"))?;
-        let grants = inner.split(',').filter(|grant| !grant.is_empty()).map(|grant| grant.trim_matches('"').parse());
-        grants.collect::<Result<_, Flaw>>().map(Self).map_err(|_| D::Error::custom("unknown grant"))
+        let inner = text
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+            .ok_or_else(|| D::Error::custom("no list"))?;
+        let grants = inner
+            .split(',')
+            .filter(|grant| !grant.is_empty())
+            .map(|grant| grant.trim_matches('"').parse());
+        grants
+            .collect::<Result<_, Flaw>>()
+            .map(Self)
+            .map_err(|_| D::Error::custom("unknown grant"))
     }
 }
 
@@ -172,7 +194,11 @@ pub struct Standing {
 impl Standing {
     /// How far `right` goes for this person: the profile's default, or what a grant adds to it.
     pub fn reach(&self, right: Right) -> Reach {
-        let granted = self.permissions.iter().map(|grant| reach_of_grant(grant, right)).max();
+        let granted = self
+            .permissions
+            .iter()
+            .map(|grant| reach_of_grant(grant, right))
+            .max();
         default_reach(self.profile, right).max(granted.unwrap_or(Reach::Nowhere))
     }
 
@@ -195,7 +221,10 @@ impl Standing {
         let below = || {
             self.may(Right::ManageUsers, other.user_id, other.committee_id)
                 && other.profile < self.profile
-                && other.permissions.iter().all(|grant| self.reach(grant.right()) >= other.reach(grant.right()))
+                && other
+                    .permissions
+                    .iter()
+                    .all(|grant| self.reach(grant.right()) >= other.reach(grant.right()))
         };
         self.user_id != other.user_id && (self.profile == Profile::SuperAdmin || below())
     }
@@ -232,7 +261,8 @@ const fn default_reach(profile: Profile, right: Right) -> Reach {
 
 /// What `grant` adds to `right`. Either grant for courses shows the committee's drafts.
 fn reach_of_grant(grant: Grant, right: Right) -> Reach {
-    let shows_drafts = matches!(grant, Grant::CoursesWrite | Grant::CoursesPublish) && right == Right::ReadDrafts;
+    let shows_drafts =
+        matches!(grant, Grant::CoursesWrite | Grant::CoursesPublish) && right == Right::ReadDrafts;
     match grant {
         Grant::CpanelRead | Grant::CpanelWrite if grant.right() == right => Reach::Everywhere,
         _ if grant.right() == right || shows_drafts => Reach::Committee,
@@ -266,9 +296,17 @@ mod tests {
         ];
         for (right, by_profile, granted) in table {
             for (profile, reach) in Profile::ALL.into_iter().zip(by_profile) {
-                assert_eq!(standing(1, 1, profile, &[]).reach(right), reach, "{right:?} {profile}");
+                assert_eq!(
+                    standing(1, 1, profile, &[]).reach(right),
+                    reach,
+                    "{right:?} {profile}"
+                );
             }
-            assert_eq!(standing(1, 1, Profile::Member, &Grant::ALL).reach(right), granted, "{right:?} granted");
+            assert_eq!(
+                standing(1, 1, Profile::Member, &Grant::ALL).reach(right),
+                granted,
+                "{right:?} granted"
+            );
         }
     }
 
@@ -301,12 +339,17 @@ mod tests {
             assert_eq!(super_admin.may_edit(&other), by_super, "{other:?}");
         }
         assert!(admin.may_grant(Grant::SmsSend) && !admin.may_grant(Grant::SmsBulk));
-        assert!(!standing(1, 1, CommitteeAdmin, &Grant::ALL).may_grant(Grant::CpanelRead), "only what one holds by profile");
+        assert!(
+            !standing(1, 1, CommitteeAdmin, &Grant::ALL).may_grant(Grant::CpanelRead),
+            "only what one holds by profile"
+        );
     }
 
     #[test]
     fn permissions_are_a_string_that_holds_a_sorted_list() {
-        let granted: Permissions = [Grant::UsersRead, Grant::CoursesWrite].into_iter().collect();
+        let granted: Permissions = [Grant::UsersRead, Grant::CoursesWrite]
+            .into_iter()
+            .collect();
         assert_eq!(granted.to_string(), r#"["courses:write","users:read"]"#);
         assert_eq!(Permissions::default().to_string(), "[]");
     }

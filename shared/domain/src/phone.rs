@@ -33,8 +33,13 @@ impl Phone {
             return Err(Flaw::Format);
         }
         // "21" and "620123456" are the digits of a number of Tunisia, and no number of a country "21".
-        let plan = in_plan(&format!("+{code}{number}")).filter(|plan| plan.country_code.to_string() == code);
-        plan.map(|_| Self { code: code.to_owned(), number: number.to_owned() }).ok_or(Flaw::Value)
+        let plan = in_plan(&format!("+{code}{number}"))
+            .filter(|plan| plan.country_code.to_string() == code);
+        plan.map(|_| Self {
+            code: code.to_owned(),
+            number: number.to_owned(),
+        })
+        .ok_or(Flaw::Value)
     }
 }
 
@@ -78,7 +83,10 @@ impl FromStr for Mobile {
         let (number, plan) = international(text)?;
         let country_code = u16::try_from(plan.country_code).map_err(|_| Flaw::Value)?;
         match plan.get_type() {
-            PhoneNumberType::Mobile | PhoneNumberType::FixedLineOrMobile => Ok(Self { number, country_code }),
+            PhoneNumberType::Mobile | PhoneNumberType::FixedLineOrMobile => Ok(Self {
+                number,
+                country_code,
+            }),
             _ => Err(Flaw::Value),
         }
     }
@@ -99,7 +107,9 @@ fn international(text: &str) -> Result<(E164, PhoneNumber), Flaw> {
     if digits.is_empty() || digits.len() > 15 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Flaw::Format);
     }
-    in_plan(text).map(|plan| (E164(text.to_owned()), plan)).ok_or(Flaw::Value)
+    in_plan(text)
+        .map(|plan| (E164(text.to_owned()), plan))
+        .ok_or(Flaw::Value)
 }
 
 impl fmt::Display for E164 {
@@ -137,7 +147,11 @@ mod tests {
             ("216", "20 123 456", Some(Flaw::Format)),
             ("216", "٢٠١٢٣٤٥٦", Some(Flaw::Format)),
         ] {
-            assert_eq!(Phone::parse(code, number).err(), expected, "{code} {number}");
+            assert_eq!(
+                Phone::parse(code, number).err(),
+                expected,
+                "{code} {number}"
+            );
         }
     }
 
@@ -159,7 +173,11 @@ mod tests {
             ("0021620123456", Err(Flaw::Format)),
             ("+2162012345a", Err(Flaw::Format)),
         ] {
-            assert_eq!(number.parse::<Mobile>().map(|mobile| mobile.country_code), expected, "{number}");
+            assert_eq!(
+                number.parse::<Mobile>().map(|mobile| mobile.country_code),
+                expected,
+                "{number}"
+            );
         }
     }
 

@@ -21,7 +21,9 @@ impl FromStr for Price {
     /// below zero and above the highest price.
     fn from_str(literal: &str) -> Result<Self, Flaw> {
         let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
-        let (is_negative, mantissa) = mantissa.strip_prefix('-').map_or((false, mantissa), |rest| (true, rest));
+        let (is_negative, mantissa) = mantissa
+            .strip_prefix('-')
+            .map_or((false, mantissa), |rest| (true, rest));
         let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let digits = format!("{whole}{decimals}");
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -37,13 +39,25 @@ impl FromStr for Price {
         // The power of ten of the last significant digit.
         let dropped = i64::try_from(digits.len() - significant.len()).unwrap_or(i64::MAX);
         let decimals = i64::try_from(decimals.len()).unwrap_or(i64::MAX);
-        let too_far = if exponent.starts_with('-') { Flaw::Format } else { Flaw::Value };
+        let too_far = if exponent.starts_with('-') {
+            Flaw::Format
+        } else {
+            Flaw::Value
+        };
         let exponent: i64 = exponent.parse().map_err(|_| too_far)?;
         let power = exponent.saturating_add(dropped).saturating_sub(decimals);
-        let hundredths = u32::try_from(power.saturating_add(2)).map_err(|_| if power < 0 { Flaw::Format } else { Flaw::Value })?;
+        let hundredths = u32::try_from(power.saturating_add(2))
+            .map_err(|_| if power < 0 { Flaw::Format } else { Flaw::Value })?;
         let factor = 10_u64.checked_pow(hundredths).ok_or(Flaw::Value)?;
-        let significant: u64 = significant.trim_start_matches('0').parse().map_err(|_| Flaw::Value)?;
-        significant.checked_mul(factor).filter(|price| *price <= HIGHEST).map(Self).ok_or(Flaw::Value)
+        let significant: u64 = significant
+            .trim_start_matches('0')
+            .parse()
+            .map_err(|_| Flaw::Value)?;
+        significant
+            .checked_mul(factor)
+            .filter(|price| *price <= HIGHEST)
+            .map(Self)
+            .ok_or(Flaw::Value)
     }
 }
 
@@ -59,7 +73,10 @@ impl Serialize for Price {
 
 impl<'de> Deserialize<'de> for Price {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        f64::deserialize(deserializer)?.to_string().parse().map_err(|_| D::Error::custom("no price"))
+        f64::deserialize(deserializer)?
+            .to_string()
+            .parse()
+            .map_err(|_| D::Error::custom("no price"))
     }
 }
 
@@ -95,7 +112,9 @@ mod tests {
             ("19.990000000000000000000000001", Err(Flaw::Format)),
             ("x", Err(Flaw::Type)),
         ] {
-            let read = literal.parse::<Price>().map(|price| serde_json::to_string(&price).unwrap());
+            let read = literal
+                .parse::<Price>()
+                .map(|price| serde_json::to_string(&price).unwrap());
             assert_eq!(read.as_deref(), price.as_ref().copied(), "{literal}");
         }
     }

@@ -25,7 +25,12 @@ pub enum Profile {
 
 impl Profile {
     /// All four, lowest first.
-    pub const ALL: [Self; 4] = [Self::Member, Self::Trainer, Self::CommitteeAdmin, Self::SuperAdmin];
+    pub const ALL: [Self; 4] = [
+        Self::Member,
+        Self::Trainer,
+        Self::CommitteeAdmin,
+        Self::SuperAdmin,
+    ];
 
     /// `MB`, `TR`, `CA` or `SA`.
     pub const fn code(self) -> &'static str {
@@ -55,7 +60,14 @@ impl FromStr for Profile {
 
     /// `Required` for nothing, `Value` for a code that is none of the four.
     fn from_str(text: &str) -> Result<Self, Flaw> {
-        let missing = if text.is_empty() { Flaw::Required } else { Flaw::Value };
-        Self::ALL.into_iter().find(|profile| profile.code() == text).ok_or(missing)
+        let missing = if text.is_empty() {
+            Flaw::Required
+        } else {
+            Flaw::Value
+        };
+        Self::ALL
+            .into_iter()
+            .find(|profile| profile.code() == text)
+            .ok_or(missing)
     }
 }

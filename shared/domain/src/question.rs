@@ -43,7 +43,10 @@ choice! {
 impl QuestionType {
     /// Whether the answer is chosen from options.
     pub const fn has_options(self) -> bool {
-        matches!(self, Self::SingleChoice | Self::MultipleChoice | Self::Dropdown)
+        matches!(
+            self,
+            Self::SingleChoice | Self::MultipleChoice | Self::Dropdown
+        )
     }
 }
 
@@ -103,14 +106,19 @@ pub struct PlacedQuestion {
 /// # Errors
 /// `Required` where they are missing, `Length` for too few or too many, `Value` for equal ones and for a
 /// question that is not answered by choosing.
-pub fn check_options(question_type: QuestionType, options: Option<Vec<QuestionOption>>) -> Result<Option<Vec<QuestionOption>>, Flaw> {
+pub fn check_options(
+    question_type: QuestionType,
+    options: Option<Vec<QuestionOption>>,
+) -> Result<Option<Vec<QuestionOption>>, Flaw> {
     let options = options.filter(|options| !options.is_empty());
     match (question_type.has_options(), options) {
         (false, None) => Ok(None),
         (false, Some(_)) => Err(Flaw::Value),
         (true, None) => Err(Flaw::Required),
         (true, Some(options)) if !(2..=50).contains(&options.len()) => Err(Flaw::Length),
-        (true, Some(options)) if options.iter().collect::<HashSet<_>>().len() < options.len() => Err(Flaw::Value),
+        (true, Some(options)) if options.iter().collect::<HashSet<_>>().len() < options.len() => {
+            Err(Flaw::Value)
+        }
         (true, options) => Ok(options),
     }
 }
@@ -121,22 +129,48 @@ mod tests {
 
     #[test]
     fn only_what_is_chosen_from_has_options() {
-        let options = |texts: &[&str]| Some(texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<QuestionOption>>());
+        let options = |texts: &[&str]| {
+            Some(
+                texts
+                    .iter()
+                    .map(|text| text.parse().unwrap())
+                    .collect::<Vec<QuestionOption>>(),
+            )
+        };
         for (question_type, given, expected) in [
             (QuestionType::ShortReply, None, None),
             (QuestionType::ShortReply, options(&[]), None),
-            (QuestionType::YesNo, options(&["oui", "non"]), Some(Flaw::Value)),
+            (
+                QuestionType::YesNo,
+                options(&["oui", "non"]),
+                Some(Flaw::Value),
+            ),
             (QuestionType::Dropdown, None, Some(Flaw::Required)),
             (QuestionType::Dropdown, options(&[]), Some(Flaw::Required)),
-            (QuestionType::SingleChoice, options(&["oui"]), Some(Flaw::Length)),
-            (QuestionType::SingleChoice, options(&["oui", " oui "]), Some(Flaw::Value)),
+            (
+                QuestionType::SingleChoice,
+                options(&["oui"]),
+                Some(Flaw::Length),
+            ),
+            (
+                QuestionType::SingleChoice,
+                options(&["oui", " oui "]),
+                Some(Flaw::Value),
+            ),
             (QuestionType::MultipleChoice, options(&["نعم", "لا"]), None),
         ] {
-            assert_eq!(check_options(question_type, given.clone()).err(), expected, "{question_type:?} {given:?}");
+            assert_eq!(
+                check_options(question_type, given.clone()).err(),
+                expected,
+                "{question_type:?} {given:?}"
+            );
         }
         let many: Vec<String> = (0..51).map(|number| number.to_string()).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         assert!(check_options(QuestionType::Dropdown, options(&many[..50])).is_ok());
-        assert_eq!(check_options(QuestionType::Dropdown, options(&many)), Err(Flaw::Length));
+        assert_eq!(
+            check_options(QuestionType::Dropdown, options(&many)),
+            Err(Flaw::Length)
+        );
     }
 }

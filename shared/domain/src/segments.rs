@@ -23,7 +23,11 @@ pub enum Encoding {
 impl Encoding {
     /// What `text` travels in.
     fn of(text: &str) -> Self {
-        if text.chars().all(|letter| septets(letter).is_some()) { Self::Gsm7 } else { Self::Ucs2 }
+        if text.chars().all(|letter| septets(letter).is_some()) {
+            Self::Gsm7
+        } else {
+            Self::Ucs2
+        }
     }
 
     /// The room of a message in one part, and of each part of a longer one.
@@ -55,7 +59,10 @@ pub struct Measured {
 /// How `text` travels.
 pub fn measure(text: &str) -> Measured {
     let encoding = Encoding::of(text);
-    Measured { encoding, segments: cut(text, encoding).map(|_| 1).sum() }
+    Measured {
+        encoding,
+        segments: cut(text, encoding).map(|_| 1).sum(),
+    }
 }
 
 /// The parts of `text`, in their order: as many as [`measure`] says, and together the text.
@@ -75,7 +82,8 @@ fn cut(text: &str, encoding: Encoding) -> impl Iterator<Item = &str> {
             taken += encoding.taken(letter);
             taken > room
         });
-        let (part, left) = beyond.map_or((text, None), |(end, _)| (&text[..end], Some(&text[end..])));
+        let (part, left) =
+            beyond.map_or((text, None), |(end, _)| (&text[..end], Some(&text[end..])));
         rest = left;
         Some(part)
     })
@@ -86,8 +94,11 @@ fn cut(text: &str, encoding: Encoding) -> impl Iterator<Item = &str> {
 const fn septets(letter: char) -> Option<usize> {
     match letter {
         '\n' | '\r' | ' '..='Z' | '_' | 'a'..='z' => Some(1),
-        '¡' | '£' | '¤' | '¥' | '§' | '¿' | 'Ä' | 'Å' | 'Æ' | 'Ç' | 'É' | 'Ñ' | 'Ö' | 'Ø' | 'Ü' | 'ß' => Some(1),
-        'à' | 'ä' | 'å' | 'æ' | 'è' | 'é' | 'ì' | 'ñ' | 'ò' | 'ö' | 'ø' | 'ù' | 'ü' => Some(1),
+        '¡' | '£' | '¤' | '¥' | '§' | '¿' | 'Ä' | 'Å' | 'Æ' | 'Ç' | 'É' | 'Ñ' | 'Ö' | 'Ø' | 'Ü'
+        | 'ß' => Some(1),
+        'à' | 'ä' | 'å' | 'æ' | 'è' | 'é' | 'ì' | 'ñ' | 'ò' | 'ö' | 'ø' | 'ù' | 'ü' => {
+            Some(1)
+        }
         'Γ' | 'Δ' | 'Θ' | 'Λ' | 'Ξ' | 'Π' | 'Σ' | 'Φ' | 'Ψ' | 'Ω' => Some(1),
         '\u{c}' | '^' | '{' | '}' | '\\' | '[' | '~' | ']' | '|' | '€' => Some(2),
         _ => None,
@@ -121,13 +132,19 @@ mod tests {
     const EXTENSION: &str = "\u{c}^{}\\[~]|€";
 
     fn default_alphabet() -> impl Iterator<Item = char> {
-        DEFAULT.iter().flat_map(|row| row.chars()).filter(|letter| *letter != '\u{1b}')
+        DEFAULT
+            .iter()
+            .flat_map(|row| row.chars())
+            .filter(|letter| *letter != '\u{1b}')
     }
 
     /// What `text` takes, counted by the tables above.
     fn length(text: &str, encoding: Encoding) -> usize {
         match encoding {
-            Gsm7 => text.chars().map(|letter| 1 + usize::from(EXTENSION.contains(letter))).sum(),
+            Gsm7 => text
+                .chars()
+                .map(|letter| 1 + usize::from(EXTENSION.contains(letter)))
+                .sum(),
             Ucs2 => text.encode_utf16().count(),
         }
     }
@@ -144,8 +161,16 @@ mod tests {
             assert_eq!(septets(letter), Some(2), "{letter:?}");
         }
         // and nothing else is in them
-        assert_eq!(('\0'..=char::MAX).filter(|letter| septets(*letter).is_some()).count(), 127 + 10);
-        assert_eq!(serde_json::to_string(&[Gsm7, Ucs2]).unwrap(), r#"["GSM-7","UCS-2"]"#);
+        assert_eq!(
+            ('\0'..=char::MAX)
+                .filter(|letter| septets(*letter).is_some())
+                .count(),
+            127 + 10
+        );
+        assert_eq!(
+            serde_json::to_string(&[Gsm7, Ucs2]).unwrap(),
+            r#"["GSM-7","UCS-2"]"#
+        );
     }
 
     /// In each row a text, its alphabet, and what each of its parts takes.
@@ -154,7 +179,8 @@ mod tests {
         let all: String = default_alphabet().collect();
         let n = |text: &str, times: usize| text.repeat(times);
         let and = |parts: &[&String]| parts.iter().map(|part| part.as_str()).collect::<String>();
-        let french = "Votre code d'accès est 123456, valable jusqu'à 18 h. Ne le donnez à personne.";
+        let french =
+            "Votre code d'accès est 123456, valable jusqu'à 18 h. Ne le donnez à personne.";
         #[rustfmt::skip]
         let table: &[(String, Encoding, &[usize])] = &[
             // short ones
@@ -261,9 +287,22 @@ mod tests {
             (and(&[&n("ç", 66), &n("😀", 1), &n("ç", 64), &n("😀", 1)]), Ucs2, &[66, 66, 2]),
         ];
         for (text, encoding, lengths) in table {
-            let found: Vec<usize> = parts(text).iter().map(|part| length(part, *encoding)).collect();
+            let found: Vec<usize> = parts(text)
+                .iter()
+                .map(|part| length(part, *encoding))
+                .collect();
             let segments = u32::try_from(lengths.len()).unwrap();
-            assert_eq!((measure(text), found.as_slice()), (Measured { encoding: *encoding, segments }, *lengths), "{text:?}");
+            assert_eq!(
+                (measure(text), found.as_slice()),
+                (
+                    Measured {
+                        encoding: *encoding,
+                        segments
+                    },
+                    *lengths
+                ),
+                "{text:?}"
+            );
         }
         assert!(table.len() >= 60);
     }

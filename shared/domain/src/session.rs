@@ -79,6 +79,9 @@ impl ShownSession {
 impl Session {
     /// Whether this session of `user` counts at `now`.
     pub fn is_alive(&self, user: &User, now: Instant) -> bool {
-        self.user_id == user.user_id && user.is_active && self.epoch == user.epoch && now < self.expires_at
+        self.user_id == user.user_id
+            && user.is_active
+            && self.epoch == user.epoch
+            && now < self.expires_at
     }
 }

@@ -56,10 +56,17 @@ impl std::str::FromStr for Text {
     /// beyond 1,600 bytes.
     fn from_str(text: &str) -> Result<Self, Flaw> {
         let prose: crate::Prose<MAX_BYTES> = text.parse()?;
-        if text.chars().all(|letter| letter.is_whitespace() || is_invisible(letter)) {
+        if text
+            .chars()
+            .all(|letter| letter.is_whitespace() || is_invisible(letter))
+        {
             return Err(Flaw::Required);
         }
-        if text.len() > MAX_BYTES { Err(Flaw::Length) } else { Ok(Self(prose.as_str().to_owned())) }
+        if text.len() > MAX_BYTES {
+            Err(Flaw::Length)
+        } else {
+            Ok(Self(prose.as_str().to_owned()))
+        }
     }
 }
 
@@ -83,8 +90,13 @@ impl std::str::FromStr for SenderId {
     fn from_str(text: &str) -> Result<Self, Flaw> {
         let line: Line<11> = text.parse()?;
         let name = line.as_str();
-        let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric()) && name.bytes().any(|byte| byte.is_ascii_alphabetic());
-        if is_word { Ok(Self(name.to_owned())) } else { Err(Flaw::Format) }
+        let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && name.bytes().any(|byte| byte.is_ascii_alphabetic());
+        if is_word {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(Flaw::Format)
+        }
     }
 }
 
@@ -144,7 +156,13 @@ pub struct Sms {
 
 impl Sms {
     /// A message to `recipient` that says `text`, as it is accepted.
-    pub fn new(sms_id: SmsId, batch_id: Option<BatchId>, recipient: Recipient, text: &str, sending: Sending) -> Self {
+    pub fn new(
+        sms_id: SmsId,
+        batch_id: Option<BatchId>,
+        recipient: Recipient,
+        text: &str,
+        sending: Sending,
+    ) -> Self {
         let measured = measure(text);
         Self {
             sms_id,
@@ -204,7 +222,12 @@ mod tests {
             ("", Err(Flaw::Required)),
             ("a\u{0}", Err(Flaw::Format)),
         ] {
-            assert_eq!(text.parse::<Text>().map(|_| ()), expected, "{} bytes", text.len());
+            assert_eq!(
+                text.parse::<Text>().map(|_| ()),
+                expected,
+                "{} bytes",
+                text.len()
+            );
         }
     }
 

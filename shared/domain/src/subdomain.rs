@@ -75,7 +75,11 @@ impl FromStr for RootDomain {
         }
         let last = name.rsplit_once('.').map(|(_, last)| last);
         let is_named = last.is_some_and(|last| !last.bytes().all(|byte| byte.is_ascii_digit()));
-        if is_named && name.split('.').all(is_label) { Ok(Self(name.into_owned())) } else { Err(Flaw::Format) }
+        if is_named && name.split('.').all(is_label) {
+            Ok(Self(name.into_owned()))
+        } else {
+            Err(Flaw::Format)
+        }
     }
 }
 
@@ -93,15 +97,33 @@ fn ascii(text: &str) -> Result<Cow<'_, str>, Flaw> {
     if text.len() > MAX_WRITTEN {
         return Err(Flaw::Length);
     }
-    Uts46::new().to_ascii(text.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast, DnsLength::Ignore).map_err(|_| Flaw::Format)
+    Uts46::new()
+        .to_ascii(
+            text.as_bytes(),
+            AsciiDenyList::STD3,
+            Hyphens::CheckFirstLast,
+            DnsLength::Ignore,
+        )
+        .map_err(|_| Flaw::Format)
 }
 
 fn is_label(label: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let is_plain = (1..=MAX_LABEL).contains(&label.len()) && label.bytes().all(plain) && !label.starts_with('-') && !label.ends_with('-');
+    let is_plain = (1..=MAX_LABEL).contains(&label.len())
+        && label.bytes().all(plain)
+        && !label.starts_with('-')
+        && !label.ends_with('-');
     // What stands for other letters may not stand for what looks like that again
     // (<https://www.unicode.org/reports/tr46/#Validity_Criteria>, 4).
-    let shown = || Uts46::new().to_unicode(label.as_bytes(), AsciiDenyList::STD3, Hyphens::CheckFirstLast).0;
+    let shown = || {
+        Uts46::new()
+            .to_unicode(
+                label.as_bytes(),
+                AsciiDenyList::STD3,
+                Hyphens::CheckFirstLast,
+            )
+            .0
+    };
     is_plain && !shown().starts_with("xn--")
 }
 
@@ -140,7 +162,11 @@ impl Subdomain {
         if fqdn.len() > MAX_NAME {
             return Err(Flaw::Length);
         }
-        Ok(Self { domain: label.0.clone(), rootdomain: root.0.clone(), fqdn })
+        Ok(Self {
+            domain: label.0.clone(),
+            rootdomain: root.0.clone(),
+            fqdn,
+        })
     }
 }
 
@@ -161,7 +187,10 @@ pub struct Domains {
 impl Domains {
     /// The domains below which a subdomain may be made.
     fn roots(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(&self.main_domain).chain(&self.addon_domains).chain(&self.parked_domains).map(String::as_str)
+        std::iter::once(&self.main_domain)
+            .chain(&self.addon_domains)
+            .chain(&self.parked_domains)
+            .map(String::as_str)
     }
 
     /// Whether a subdomain may be made below `root`.
@@ -171,18 +200,36 @@ impl Domains {
 
     /// Whether the name `fqdn` is taken.
     pub fn has(&self, fqdn: &str) -> bool {
-        self.roots().chain(self.sub_domains.iter().map(String::as_str)).any(|own| own == fqdn)
+        self.roots()
+            .chain(self.sub_domains.iter().map(String::as_str))
+            .any(|own| own == fqdn)
     }
 
     /// The subdomains, each below the longest domain of the account that it ends with; below everything but its
     /// first label when it ends with none.
     pub fn subdomains(&self) -> Vec<Subdomain> {
         let split = |fqdn: &String| {
-            let below = |root: &str| fqdn.strip_suffix(root)?.strip_suffix('.').map(|label| (label.to_owned(), root.to_owned()));
-            let of_root = self.roots().filter_map(below).max_by_key(|(_, root)| root.len());
-            let of_first = || fqdn.split_once('.').map(|(label, root)| (label.to_owned(), root.to_owned()));
-            let (domain, rootdomain) = of_root.or_else(of_first).unwrap_or_else(|| (fqdn.clone(), String::new()));
-            Subdomain { domain, rootdomain, fqdn: fqdn.clone() }
+            let below = |root: &str| {
+                fqdn.strip_suffix(root)?
+                    .strip_suffix('.')
+                    .map(|label| (label.to_owned(), root.to_owned()))
+            };
+            let of_root = self
+                .roots()
+                .filter_map(below)
+                .max_by_key(|(_, root)| root.len());
+            let of_first = || {
+                fqdn.split_once('.')
+                    .map(|(label, root)| (label.to_owned(), root.to_owned()))
+            };
+            let (domain, rootdomain) = of_root
+                .or_else(of_first)
+                .unwrap_or_else(|| (fqdn.clone(), String::new()));
+            Subdomain {
+                domain,
+                rootdomain,
+                fqdn: fqdn.clone(),
+            }
         };
         self.sub_domains.iter().map(split).collect()
     }
@@ -213,7 +260,11 @@ mod tests {
             ("so\u{ad}ft", "soft"),
             (&longest, &longest),
         ] {
-            assert_eq!(text.parse::<Label>().as_ref().map(Label::as_str), Ok(form), "{text:?}");
+            assert_eq!(
+                text.parse::<Label>().as_ref().map(Label::as_str),
+                Ok(form),
+                "{text:?}"
+            );
         }
     }
 
@@ -270,7 +321,11 @@ mod tests {
             ("a.b.c.example.co", "a.b.c.example.co"),
             (&longest, &longest),
         ] {
-            assert_eq!(text.parse::<RootDomain>().as_ref().map(RootDomain::as_str), Ok(form), "{text:?}");
+            assert_eq!(
+                text.parse::<RootDomain>().as_ref().map(RootDomain::as_str),
+                Ok(form),
+                "{text:?}"
+            );
         }
         for (text, flaw) in [
             ("", Flaw::Required),
@@ -294,24 +349,58 @@ mod tests {
             assert_eq!(text.parse::<RootDomain>(), Err(flaw), "{text:?}");
         }
         let (label, root) = ("a".parse::<Label>().unwrap(), longest.parse().unwrap());
-        assert_eq!(Subdomain::new(&label, &root), Err(Flaw::Length), "the whole name has a bound, too");
+        assert_eq!(
+            Subdomain::new(&label, &root),
+            Err(Flaw::Length),
+            "the whole name has a bound, too"
+        );
     }
 
     #[test]
     fn a_subdomain_stands_below_the_longest_domain_that_it_ends_with() {
-        let own = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<String>>();
+        let own = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect::<Vec<String>>()
+        };
         let domains = Domains {
             main_domain: "example.org".into(),
             addon_domains: own(&["sud.example.org"]),
             parked_domains: own(&["example.net"]),
-            sub_domains: own(&["blog.example.org", "a.b.sud.example.org", "x.example.net", "odd.elsewhere.test", "notexample.org"]),
+            sub_domains: own(&[
+                "blog.example.org",
+                "a.b.sud.example.org",
+                "x.example.net",
+                "odd.elsewhere.test",
+                "notexample.org",
+            ]),
         };
-        let split: Vec<(String, String)> = domains.subdomains().into_iter().map(|one| (one.domain, one.rootdomain)).collect();
-        let expected =
-            [("blog", "example.org"), ("a.b", "sud.example.org"), ("x", "example.net"), ("odd", "elsewhere.test"), ("notexample", "org")];
-        assert_eq!(split, expected.map(|(label, root)| (label.to_owned(), root.to_owned())));
-        assert!(domains.has_root(&"example.net".parse().unwrap()) && !domains.has_root(&"blog.example.org".parse().unwrap()));
-        assert!(domains.has("sud.example.org") && domains.has("blog.example.org") && !domains.has("forum.example.org"));
+        let split: Vec<(String, String)> = domains
+            .subdomains()
+            .into_iter()
+            .map(|one| (one.domain, one.rootdomain))
+            .collect();
+        let expected = [
+            ("blog", "example.org"),
+            ("a.b", "sud.example.org"),
+            ("x", "example.net"),
+            ("odd", "elsewhere.test"),
+            ("notexample", "org"),
+        ];
+        assert_eq!(
+            split,
+            expected.map(|(label, root)| (label.to_owned(), root.to_owned()))
+        );
+        assert!(
+            domains.has_root(&"example.net".parse().unwrap())
+                && !domains.has_root(&"blog.example.org".parse().unwrap())
+        );
+        assert!(
+            domains.has("sud.example.org")
+                && domains.has("blog.example.org")
+                && !domains.has("forum.example.org")
+        );
     }
 
     proptest! {

@@ -29,11 +29,19 @@ impl From<Unfilled<'_>> for Flaw {
 /// # Errors
 /// The first name without a value, or a text that is longer than `most`: values that go in again and again
 /// make nothing that fills the memory.
-pub fn filled<'t>(template: &'t str, values: &BTreeMap<String, String>, most: usize) -> Result<String, Unfilled<'t>> {
+pub fn filled<'t>(
+    template: &'t str,
+    values: &BTreeMap<String, String>,
+    most: usize,
+) -> Result<String, Unfilled<'t>> {
     let mut text = String::new();
     let mut add = |piece: &str| {
         text.push_str(piece);
-        if text.len() <= most { Ok(()) } else { Err(Unfilled::TooLong) }
+        if text.len() <= most {
+            Ok(())
+        } else {
+            Err(Unfilled::TooLong)
+        }
     };
     let mut rest = template;
     while let Some(start) = rest.find("{{") {
@@ -67,15 +75,28 @@ mod tests {
     use super::*;
 
     fn values<const N: usize>(pairs: [(&str, &str); N]) -> BTreeMap<String, String> {
-        pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).into()
+        pairs
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .into()
     }
 
     #[test]
     fn placeholders_are_filled_and_all_else_stays() {
         let long = "n".repeat(64);
-        let mut values = values([("name", "Amel"), ("_1", "سارة"), ("trap", "{{name}} {{"), ("open", "{"), ("empty", "")]);
+        let mut values = values([
+            ("name", "Amel"),
+            ("_1", "سارة"),
+            ("trap", "{{name}} {{"),
+            ("open", "{"),
+            ("empty", ""),
+        ]);
         values.insert(long.clone(), "64".to_owned());
-        let others = [("prénom", "Léa"), ("الاسم", "سارة"), ("first name", "Sami"), ("1", "7")];
+        let others = [
+            ("prénom", "Léa"),
+            ("الاسم", "سارة"),
+            ("first name", "Sami"),
+            ("1", "7"),
+        ];
         values.extend(others.map(|(name, value)| (name.to_owned(), value.to_owned())));
         for (template, text) in [
             ("", Ok("")),
@@ -83,7 +104,10 @@ mod tests {
             ("Bonjour {{name}} !", Ok("Bonjour Amel !")),
             ("{{name}}{{name}}", Ok("AmelAmel")),
             ("مرحبا {{_1}}،", Ok("مرحبا سارة،")),
-            ("{{ name }}, {{\r\n\tname}}, {{name\u{a0}}}", Ok("Amel, Amel, Amel")),
+            (
+                "{{ name }}, {{\r\n\tname}}, {{name\u{a0}}}",
+                Ok("Amel, Amel, Amel"),
+            ),
             ("[{{empty}}]", Ok("[]")),
             (&format!("{{{{{long}}}}}"), Ok("64")),
             // what came in is never looked at again
@@ -104,14 +128,27 @@ mod tests {
             ("}} {{", Ok("}} {{")),
             ("{{é", Ok("{{é")),
             // names in any script
-            ("{{prénom}}, {{الاسم}}, {{first name}}, {{1}}", Ok("Léa, سارة, Sami, 7")),
+            (
+                "{{prénom}}, {{الاسم}}, {{first name}}, {{1}}",
+                Ok("Léa, سارة, Sami, 7"),
+            ),
             // names without a value: the first one is told
-            ("{{nom de famille}}", Err(Unfilled::Missing("nom de famille"))),
+            (
+                "{{nom de famille}}",
+                Err(Unfilled::Missing("nom de famille")),
+            ),
             ("{{na\nme}}", Err(Unfilled::Missing("na\nme"))),
             ("{{Name}}", Err(Unfilled::Missing("Name"))),
-            ("{{name}} {{ code }} {{date}}", Err(Unfilled::Missing("code"))),
+            (
+                "{{name}} {{ code }} {{date}}",
+                Err(Unfilled::Missing("code")),
+            ),
         ] {
-            assert_eq!(filled(template, &values, 1600).as_deref(), text.as_ref().copied(), "{template}");
+            assert_eq!(
+                filled(template, &values, 1600).as_deref(),
+                text.as_ref().copied(),
+                "{template}"
+            );
         }
         assert_eq!(Flaw::from(Unfilled::Missing("code")), Flaw::Variable);
     }
@@ -120,8 +157,18 @@ mod tests {
     fn nothing_longer_than_asked_for_is_made() {
         let values = values([("name", "éé")]);
         assert_eq!(filled("{{name}}", &values, 4).as_deref(), Ok("éé"));
-        for template in ["{{name}} ", " {{name}}", "{{name}}{{name}}", "12345", "{{{{{"] {
-            assert_eq!(filled(template, &values, 4), Err(Unfilled::TooLong), "{template}");
+        for template in [
+            "{{name}} ",
+            " {{name}}",
+            "{{name}}{{name}}",
+            "12345",
+            "{{{{{",
+        ] {
+            assert_eq!(
+                filled(template, &values, 4),
+                Err(Unfilled::TooLong),
+                "{template}"
+            );
         }
         assert_eq!(Flaw::from(Unfilled::TooLong), Flaw::Length);
     }

@@ -58,7 +58,11 @@ impl FromStr for ShortCode {
     fn from_str(text: &str) -> Result<Self, Flaw> {
         let line: Line<10> = text.parse()?;
         let known = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-        if line.0.bytes().all(known) { Ok(Self(line.0)) } else { Err(Flaw::Format) }
+        if line.0.bytes().all(known) {
+            Ok(Self(line.0))
+        } else {
+            Err(Flaw::Format)
+        }
     }
 }
 
@@ -77,7 +81,10 @@ impl<const MAX: usize> FromStr for Prose<MAX> {
         if text.trim().is_empty() {
             return Err(Flaw::Required);
         }
-        if text.chars().any(|letter| letter.is_ascii_control() && !['\n', '\r', '\t'].contains(&letter)) {
+        if text
+            .chars()
+            .any(|letter| letter.is_ascii_control() && !['\n', '\r', '\t'].contains(&letter))
+        {
             return Err(Flaw::Format);
         }
         if text.chars().count() > MAX {
@@ -98,9 +105,15 @@ impl<const MAX: usize> Prose<MAX> {
 /// unified, so that `Évian` stands beside `evian`, `Straße` beside `STRASSE` and `أحمد` beside `احمد`.
 pub fn folded(text: &str) -> String {
     use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
-    let letters = text.nfkd().filter(|letter| !is_combining_mark(*letter) && !is_invisible(*letter)).map(unified);
+    let letters = text
+        .nfkd()
+        .filter(|letter| !is_combining_mark(*letter) && !is_invisible(*letter))
+        .map(unified);
     // There and back and there: ẞ is ß is SS is ss.
-    let letters = letters.flat_map(char::to_lowercase).flat_map(char::to_uppercase).flat_map(char::to_lowercase);
+    let letters = letters
+        .flat_map(char::to_lowercase)
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase);
     letters.fold(String::new(), |mut folded, letter| {
         match letter {
             'œ' => folded.push_str("oe"),
@@ -160,7 +173,11 @@ mod tests {
             ("a\u{7f}", Err(Flaw::Format)),
             ("\u{0}", Err(Flaw::Format)),
         ] {
-            assert_eq!(text.parse::<Line<4>>().as_ref().map(Line::as_str), expected.as_ref().copied(), "{text:?}");
+            assert_eq!(
+                text.parse::<Line<4>>().as_ref().map(Line::as_str),
+                expected.as_ref().copied(),
+                "{text:?}"
+            );
         }
     }
 
@@ -191,7 +208,10 @@ mod tests {
     #[test]
     fn words_are_runs_of_letters_and_digits() {
         let found = |text| words(text).collect::<Vec<_>>();
-        assert_eq!(found("L’électricité, niveau 2 (Été) — A/B C++ 3D"), ["electricite", "niveau", "ete", "3d"]);
+        assert_eq!(
+            found("L’électricité, niveau 2 (Été) — A/B C++ 3D"),
+            ["electricite", "niveau", "ete", "3d"]
+        );
         assert_eq!(found("الـسلامة \u{200f}المِهْنيّة"), ["السلامه", "المهنيه"]);
         assert_eq!(found("🎓 a — 1"), [""; 0]);
         assert_eq!(found(&"é".repeat(200)), ["e".repeat(64)]);
@@ -207,7 +227,11 @@ mod tests {
             ("مرحبا!", Ok("مرحبا!")),
             ("1234567", Err(Flaw::Length)),
         ] {
-            assert_eq!(text.parse::<Prose<6>>().as_ref().map(Prose::as_str), expected.as_ref().copied(), "{text:?}");
+            assert_eq!(
+                text.parse::<Prose<6>>().as_ref().map(Prose::as_str),
+                expected.as_ref().copied(),
+                "{text:?}"
+            );
         }
     }
 

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CommitteeId, Email, Flaw, Instant, Line, Name, Permissions, Phone, Profile, UserId, committee::Committee,
-    login_activity::LoginActivity, outbox::Recipient, permissions::Standing,
+    CommitteeId, Email, Flaw, Instant, Line, Name, Permissions, Phone, Profile, UserId,
+    committee::Committee, login_activity::LoginActivity, outbox::Recipient, permissions::Standing,
 };
 
 /// The avatar of a person who has not chosen one.
@@ -67,7 +67,14 @@ pub struct User {
 
 impl User {
     /// An account that `user_id` opens at `now` in `committee_id`: an active member whom nobody has verified.
-    pub fn new(user_id: UserId, name: Name, last_name: Name, email: Email, committee_id: CommitteeId, now: Instant) -> Self {
+    pub fn new(
+        user_id: UserId,
+        name: Name,
+        last_name: Name,
+        email: Email,
+        committee_id: CommitteeId,
+        now: Instant,
+    ) -> Self {
         Self {
             user_id,
             name,
@@ -95,7 +102,12 @@ impl User {
 
     /// What decides over this person's rights.
     pub fn standing(&self) -> Standing {
-        Standing { user_id: self.user_id, profile: self.profile, committee_id: self.committee_id, permissions: self.permissions.clone() }
+        Standing {
+            user_id: self.user_id,
+            profile: self.profile,
+            committee_id: self.committee_id,
+            permissions: self.permissions.clone(),
+        }
     }
 
     /// The account as `change` makes it; of the next version, when that is another.
@@ -127,7 +139,11 @@ impl User {
 
     /// Where a code goes that was asked for as a text message: to a number that was proved, else by mail.
     pub fn text_recipient(&self) -> Recipient {
-        if self.is_phone_verified { Recipient::Sms(self.phone.clone()) } else { Recipient::Mail(self.email.clone()) }
+        if self.is_phone_verified {
+            Recipient::Sms(self.phone.clone())
+        } else {
+            Recipient::Mail(self.email.clone())
+        }
     }
 
     /// What is left of a person who was erased at `now`: an identifier, a profile and a committee, and
@@ -194,7 +210,10 @@ pub struct Account {
 impl Account {
     /// `user`, who belongs to `committee`.
     pub fn of(user: User, committee: Committee) -> Self {
-        Self { committee: Some(committee), ..Self::listed(user) }
+        Self {
+            committee: Some(committee),
+            ..Self::listed(user)
+        }
     }
 
     /// `user` as lists show him: without his committee.
@@ -234,7 +253,10 @@ impl Editable {
     /// `user`, who belongs to `committee`.
     pub fn of(user: User, committee: Committee) -> Self {
         let version = user.version;
-        Self { user: Account::of(user, committee), version }
+        Self {
+            user: Account::of(user, committee),
+            version,
+        }
     }
 }
 
@@ -300,9 +322,19 @@ impl SelfView {
     pub const ACTIVITY: u16 = 10;
 
     /// `account` with its last sign-ins, newest first, and `token`, which reads `Bearer …`.
-    pub fn new(account: Account, mut login_activity: Vec<LoginActivity>, secrets: ShownSecrets, token: String) -> Self {
+    pub fn new(
+        account: Account,
+        mut login_activity: Vec<LoginActivity>,
+        secrets: ShownSecrets,
+        token: String,
+    ) -> Self {
         login_activity.truncate(usize::from(Self::ACTIVITY));
-        Self { account, login_activity, secrets, token }
+        Self {
+            account,
+            login_activity,
+            secrets,
+            token,
+        }
     }
 
     /// The value of the `Authorization` header that goes with this view.

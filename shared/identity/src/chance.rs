@@ -7,7 +7,10 @@ use uuid::{Builder, Uuid};
 ///
 /// # Panics
 /// When the operating system has no chance to give: nothing safe can be done then.
-#[expect(clippy::expect_used, reason = "without chance nothing safe can be done")]
+#[expect(
+    clippy::expect_used,
+    reason = "without chance nothing safe can be done"
+)]
 pub fn bytes<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the operating system gives chance");

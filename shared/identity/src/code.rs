@@ -21,7 +21,10 @@ pub fn issue(place: Uuid) -> Issued {
     // of 2^64 values a million is a part so small that no code is likelier than another
     let digits = u64::from_be_bytes(chance::bytes()) % 1_000_000;
     let link = letters(place.as_bytes()) + &letters(&chance::bytes::<16>());
-    Issued { digits: format!("{digits:06}"), link }
+    Issued {
+        digits: format!("{digits:06}"),
+        link,
+    }
 }
 
 /// Where codes for `email` are kept, whether anybody has the address or not: what is told of the
@@ -49,12 +52,17 @@ fn hashed(text: &str) -> Uuid {
 
 /// The place that the link's code `link` belongs to; `None` for what is no such code.
 pub fn place_in(link: &str) -> Option<Uuid> {
-    let nibbles = link.bytes().map(|letter| letter.checked_sub(b'a').filter(|nibble| *nibble < 16));
+    let nibbles = link
+        .bytes()
+        .map(|letter| letter.checked_sub(b'a').filter(|nibble| *nibble < 16));
     let nibbles: Vec<u8> = nibbles.collect::<Option<_>>()?;
     if nibbles.len() != 64 {
         return None;
     }
-    let bytes: Vec<u8> = nibbles[..32].chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
+    let bytes: Vec<u8> = nibbles[..32]
+        .chunks_exact(2)
+        .map(|pair| pair[0] << 4 | pair[1])
+        .collect();
     Uuid::from_slice(&bytes).ok()
 }
 
@@ -65,7 +73,11 @@ pub fn is_digits(text: &str) -> bool {
 
 /// Four bits a letter, from `a` to `p`.
 fn letters(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|nibble| char::from(b'a' + nibble)).collect()
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .map(|nibble| char::from(b'a' + nibble))
+        .collect()
 }
 
 #[cfg(test)]

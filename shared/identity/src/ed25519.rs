@@ -10,8 +10,11 @@ use jsonwebtoken::{
 };
 use signature::{Error as BadSignature, Signer, Verifier};
 
-static PROVIDER: CryptoProvider =
-    CryptoProvider { signer_factory: signer, verifier_factory: verifier, key_utils: KeyUtils::new_unimplemented() };
+static PROVIDER: CryptoProvider = CryptoProvider {
+    signer_factory: signer,
+    verifier_factory: verifier,
+    key_utils: KeyUtils::new_unimplemented(),
+};
 
 /// Has jsonwebtoken use this provider; a second call does nothing.
 pub(crate) fn install() {
@@ -37,9 +40,13 @@ struct Verifying(VerifyingKey);
 
 impl Verifier<Vec<u8>> for Verifying {
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), BadSignature> {
-        let signature: [u8; SIGNATURE_LENGTH] = signature.as_slice().try_into().map_err(|_| BadSignature::new())?;
+        let signature: [u8; SIGNATURE_LENGTH] = signature
+            .as_slice()
+            .try_into()
+            .map_err(|_| BadSignature::new())?;
         // Strict: no signature has a second form (RFC 8032 §5.1.7 leaves it open).
-        self.0.verify_strict(message, &Signature::from_bytes(&signature))
+        self.0
+            .verify_strict(message, &Signature::from_bytes(&signature))
     }
 }
 
@@ -58,13 +65,22 @@ fn signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSigner>
 
 /// `key` holds the 32 bytes of the public key.
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>, Error> {
-    let public = key.try_get_as_bytes()?.try_into().map_err(|_| malformed())?;
+    let public = key
+        .try_get_as_bytes()?
+        .try_into()
+        .map_err(|_| malformed())?;
     only_ed25519(*algorithm)?;
-    Ok(Box::new(Verifying(VerifyingKey::from_bytes(&public).map_err(|_| malformed())?)))
+    Ok(Box::new(Verifying(
+        VerifyingKey::from_bytes(&public).map_err(|_| malformed())?,
+    )))
 }
 
 fn only_ed25519(algorithm: Algorithm) -> Result<(), Error> {
-    if algorithm == Algorithm::EdDSA { Ok(()) } else { Err(ErrorKind::InvalidAlgorithm.into()) }
+    if algorithm == Algorithm::EdDSA {
+        Ok(())
+    } else {
+        Err(ErrorKind::InvalidAlgorithm.into())
+    }
 }
 
 fn malformed() -> Error {

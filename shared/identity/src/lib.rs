@@ -28,7 +28,10 @@ pub struct NamedKey {
 impl NamedKey {
     /// A new key from the system's chance.
     pub fn generate(kid: &str) -> Self {
-        Self { kid: kid.to_owned(), bytes: chance::bytes::<32>().to_vec().into() }
+        Self {
+            kid: kid.to_owned(),
+            bytes: chance::bytes::<32>().to_vec().into(),
+        }
     }
 
     /// The key in the form that [`FromStr`] reads. It is a secret.
@@ -52,9 +55,19 @@ impl FromStr for NamedKey {
 
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
         let (kid, key) = text.trim().split_once(':').ok_or(MalformedKey)?;
-        let named = !kid.is_empty() && kid.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+        let named = !kid.is_empty()
+            && kid
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         let bytes = BASE64.decode(key.as_bytes()).map_err(|_| MalformedKey)?;
-        if named && bytes.len() == 32 { Ok(Self { kid: kid.to_owned(), bytes: bytes.into() }) } else { Err(MalformedKey) }
+        if named && bytes.len() == 32 {
+            Ok(Self {
+                kid: kid.to_owned(),
+                bytes: bytes.into(),
+            })
+        } else {
+            Err(MalformedKey)
+        }
     }
 }
 

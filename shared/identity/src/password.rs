@@ -44,7 +44,10 @@ struct Buffers {
 impl Default for Hasher {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self(Arc::new(Buffers { permits: Semaphore::new(cores), idle: Mutex::default() }))
+        Self(Arc::new(Buffers {
+            permits: Semaphore::new(cores),
+            idle: Mutex::default(),
+        }))
     }
 }
 
@@ -55,7 +58,8 @@ impl Hasher {
     /// When the computation failed, which it does not for parameters that are constants.
     pub async fn hash(&self, password: &SecretString) -> Result<String, HashFault> {
         let salt = chance::bytes::<16>();
-        let params = Params::new(PARAMS.0, PARAMS.1, PARAMS.2, Some(OUTPUT)).map_err(|_| HashFault)?;
+        let params =
+            Params::new(PARAMS.0, PARAMS.1, PARAMS.2, Some(OUTPUT)).map_err(|_| HashFault)?;
         let output = self.run(password, salt.to_vec(), params).await?;
         Ok(phc(&salt, &output))
     }
@@ -65,7 +69,11 @@ impl Hasher {
     ///
     /// # Errors
     /// When the computation failed.
-    pub async fn matches(&self, password: &SecretString, stored: Option<&str>) -> Result<Match, HashFault> {
+    pub async fn matches(
+        &self,
+        password: &SecretString,
+        stored: Option<&str>,
+    ) -> Result<Match, HashFault> {
         static NOBODY: LazyLock<String> = LazyLock::new(|| phc(&[0; 16], &[0; OUTPUT]));
         let readable = stored.and_then(parts);
         let exists = readable.is_some();
@@ -80,22 +88,38 @@ impl Hasher {
         })
     }
 
-    async fn run(&self, password: &SecretString, salt: Vec<u8>, params: Params) -> Result<Vec<u8>, HashFault> {
+    async fn run(
+        &self,
+        password: &SecretString,
+        salt: Vec<u8>,
+        params: Params,
+    ) -> Result<Vec<u8>, HashFault> {
         let password = domain::password::normalized(password.expose_secret());
         let _permit = self.0.permits.acquire().await.map_err(|_| HashFault)?;
         let buffers = Arc::clone(&self.0);
         let work = move || {
-            let take = || buffers.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let take = || {
+                buffers
+                    .idle
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .pop()
+            };
             let mut blocks = take().unwrap_or_default();
             blocks.resize(params.block_count(), Block::default());
             let mut output = vec![0; params.output_len().unwrap_or(OUTPUT)];
-            let done = Argon2::new(Algorithm::Argon2id, Version::V0x13, params).hash_password_into_with_memory(
-                password.as_bytes(),
-                &salt,
-                &mut output,
-                &mut blocks,
-            );
-            buffers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(blocks);
+            let done = Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+                .hash_password_into_with_memory(
+                    password.as_bytes(),
+                    &salt,
+                    &mut output,
+                    &mut blocks,
+                );
+            buffers
+                .idle
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .push(blocks);
             done.map(|()| output).map_err(|_| HashFault)
         };
         task::spawn_blocking(work).await.map_err(|_| HashFault)?
@@ -110,9 +134,15 @@ fn phc(salt: &[u8], output: &[u8]) -> String {
 
 /// Parameters, salt and output of a PHC string of Argon2id.
 fn parts(phc: &str) -> Option<(Params, Vec<u8>, Vec<u8>)> {
-    let hash = PasswordHash::new(phc).ok().filter(|hash| hash.algorithm == argon2::ARGON2ID_IDENT)?;
+    let hash = PasswordHash::new(phc)
+        .ok()
+        .filter(|hash| hash.algorithm == argon2::ARGON2ID_IDENT)?;
     let params = Params::try_from(&hash).ok()?;
-    Some((params, hash.salt?.as_ref().to_vec(), hash.hash?.as_bytes().to_vec()))
+    Some((
+        params,
+        hash.salt?.as_ref().to_vec(),
+        hash.hash?.as_bytes().to_vec(),
+    ))
 }
 
 /// The hash could not be computed. Says nothing of the password.
@@ -135,20 +165,54 @@ mod tests {
     async fn a_password_matches_its_own_hash_in_either_composition() {
         let hasher = Hasher::default();
         let stored = hasher.hash(&"clé de sol".into()).await.unwrap();
-        assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
-        assert_eq!(hasher.matches(&"cle\u{301} de sol".into(), Some(&stored)).await, Ok(Match::Yes));
-        assert_eq!(hasher.matches(&"clé de fa".into(), Some(&stored)).await, Ok(Match::No));
-        assert_eq!(hasher.matches(&"clé de sol".into(), None).await, Ok(Match::No));
-        assert_eq!(hasher.matches(&"clé de sol".into(), Some("$2b$12$no-argon")).await, Ok(Match::No));
-        assert_ne!(hasher.hash(&"clé de sol".into()).await.unwrap(), stored, "salted");
+        assert!(
+            stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+            "{stored}"
+        );
+        assert_eq!(
+            hasher
+                .matches(&"cle\u{301} de sol".into(), Some(&stored))
+                .await,
+            Ok(Match::Yes)
+        );
+        assert_eq!(
+            hasher.matches(&"clé de fa".into(), Some(&stored)).await,
+            Ok(Match::No)
+        );
+        assert_eq!(
+            hasher.matches(&"clé de sol".into(), None).await,
+            Ok(Match::No)
+        );
+        assert_eq!(
+            hasher
+                .matches(&"clé de sol".into(), Some("$2b$12$no-argon"))
+                .await,
+            Ok(Match::No)
+        );
+        assert_ne!(
+            hasher.hash(&"clé de sol".into()).await.unwrap(),
+            stored,
+            "salted"
+        );
     }
 
     #[tokio::test]
     async fn a_hash_of_other_parameters_matches_and_is_told_outdated() {
         let params = Params::new(64, 1, 1, Some(32)).unwrap();
         let mut output = [0; 32];
-        Argon2::new(Algorithm::Argon2id, Version::V0x13, params).hash_password_into(b"password", b"somesalt", &mut output).unwrap();
-        let stored = format!("$argon2id$v=19$m=64,t=1,p=1${}${}", BASE64_NOPAD.encode(b"somesalt"), BASE64_NOPAD.encode(&output));
-        assert_eq!(Hasher::default().matches(&"password".into(), Some(&stored)).await, Ok(Match::YesOutdated));
+        Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+            .hash_password_into(b"password", b"somesalt", &mut output)
+            .unwrap();
+        let stored = format!(
+            "$argon2id$v=19$m=64,t=1,p=1${}${}",
+            BASE64_NOPAD.encode(b"somesalt"),
+            BASE64_NOPAD.encode(&output)
+        );
+        assert_eq!(
+            Hasher::default()
+                .matches(&"password".into(), Some(&stored))
+                .await,
+            Ok(Match::YesOutdated)
+        );
     }
 }

@@ -26,7 +26,10 @@ impl Sealer {
     /// A sealer under `keys`, of which the first seals. `None` without any.
     pub fn new(keys: Vec<NamedKey>) -> Option<Self> {
         let mut keys = keys.into_iter();
-        Some(Self { current: keys.next()?, former: keys.collect() })
+        Some(Self {
+            current: keys.next()?,
+            former: keys.collect(),
+        })
     }
 
     /// `plain` sealed under a random nonce, as `kid.base64url`. `place` says where it belongs, such
@@ -36,9 +39,18 @@ impl Sealer {
     /// When `plain` is beyond 64 GiB.
     pub fn seal(&self, plain: &[u8], place: &str) -> Result<String, Unsealable> {
         let nonce = chance::bytes::<12>();
-        let payload = Payload { msg: plain, aad: place.as_bytes() };
-        let sealed = cipher(&self.current).encrypt(&Nonce::from(nonce), payload).map_err(|_| Unsealable)?;
-        Ok(format!("{}.{}", self.current.kid, BASE64URL_NOPAD.encode(&[&nonce[..], &sealed].concat())))
+        let payload = Payload {
+            msg: plain,
+            aad: place.as_bytes(),
+        };
+        let sealed = cipher(&self.current)
+            .encrypt(&Nonce::from(nonce), payload)
+            .map_err(|_| Unsealable)?;
+        Ok(format!(
+            "{}.{}",
+            self.current.kid,
+            BASE64URL_NOPAD.encode(&[&nonce[..], &sealed].concat())
+        ))
     }
 
     /// What [`seal`](Self::seal) sealed for the same `place`.
@@ -47,10 +59,23 @@ impl Sealer {
     /// For anything else: another place, an unknown key, a changed byte.
     pub fn open(&self, sealed: &str, place: &str) -> Result<Vec<u8>, Unsealable> {
         let (kid, sealed) = sealed.split_once('.').ok_or(Unsealable)?;
-        let key = iter::once(&self.current).chain(&self.former).find(|key| key.kid == kid).ok_or(Unsealable)?;
-        let sealed = BASE64URL_NOPAD.decode(sealed.as_bytes()).map_err(|_| Unsealable)?;
+        let key = iter::once(&self.current)
+            .chain(&self.former)
+            .find(|key| key.kid == kid)
+            .ok_or(Unsealable)?;
+        let sealed = BASE64URL_NOPAD
+            .decode(sealed.as_bytes())
+            .map_err(|_| Unsealable)?;
         let (nonce, sealed) = sealed.split_first_chunk::<12>().ok_or(Unsealable)?;
-        cipher(key).decrypt(&Nonce::from(*nonce), Payload { msg: sealed, aad: place.as_bytes() }).map_err(|_| Unsealable)
+        cipher(key)
+            .decrypt(
+                &Nonce::from(*nonce),
+                Payload {
+                    msg: sealed,
+                    aad: place.as_bytes(),
+                },
+            )
+            .map_err(|_| Unsealable)
     }
 
     /// The name of the key that seals.
@@ -70,14 +95,23 @@ impl Sealer {
 
     /// The same as `kid.base64url`, to be kept in place of `data` and found again by [`is_mac`](Self::is_mac).
     pub fn mac(&self, purpose: &str, data: &[u8]) -> String {
-        format!("{}.{}", self.current.kid, BASE64URL_NOPAD.encode(&self.derive(purpose, data)))
+        format!(
+            "{}.{}",
+            self.current.kid,
+            BASE64URL_NOPAD.encode(&self.derive(purpose, data))
+        )
     }
 
     /// Whether `kept` is the HMAC of `data` for `purpose`, under any key that is known.
     pub fn is_mac(&self, kept: &str, purpose: &str, data: &[u8]) -> bool {
-        let Some((kid, mac)) = kept.split_once('.') else { return false };
-        let key = iter::once(&self.current).chain(&self.former).find(|key| key.kid == kid);
-        let expected = key.map(|key| BASE64URL_NOPAD.encode(&authenticated(&key.bytes(), purpose, data)));
+        let Some((kid, mac)) = kept.split_once('.') else {
+            return false;
+        };
+        let key = iter::once(&self.current)
+            .chain(&self.former)
+            .find(|key| key.kid == kid);
+        let expected =
+            key.map(|key| BASE64URL_NOPAD.encode(&authenticated(&key.bytes(), purpose, data)));
         expected.is_some_and(|expected| expected.as_bytes().ct_eq(mac.as_bytes()).into())
     }
 }

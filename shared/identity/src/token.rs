@@ -98,7 +98,10 @@ impl Signer {
     /// A signer with the seed `key`.
     pub fn new(key: &NamedKey) -> Self {
         ed25519::install();
-        Self { kid: key.kid.clone(), key: EncodingKey::from_ed_der(&key.bytes()) }
+        Self {
+            kid: key.kid.clone(),
+            key: EncodingKey::from_ed_der(&key.bytes()),
+        }
     }
 
     /// A token for `usage`.
@@ -137,7 +140,12 @@ pub struct PublicKey {
 impl PublicKey {
     /// The public half of the seed `key`.
     pub fn of(key: &NamedKey) -> Self {
-        Self { kid: key.kid.clone(), bytes: SigningKey::from_bytes(&key.bytes()).verifying_key().to_bytes() }
+        Self {
+            kid: key.kid.clone(),
+            bytes: SigningKey::from_bytes(&key.bytes())
+                .verifying_key()
+                .to_bytes(),
+        }
     }
 }
 
@@ -152,7 +160,10 @@ impl FromStr for PublicKey {
 
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
         let key: NamedKey = text.parse()?;
-        Ok(Self { bytes: key.bytes(), kid: key.kid })
+        Ok(Self {
+            bytes: key.bytes(),
+            kid: key.kid,
+        })
     }
 }
 
@@ -167,7 +178,10 @@ impl Verifier {
     /// A verifier that knows `keys`.
     pub fn new(keys: &[PublicKey]) -> Self {
         ed25519::install();
-        let keys = keys.iter().map(|key| (key.kid.clone(), DecodingKey::from_ed_der(&key.bytes))).collect();
+        let keys = keys
+            .iter()
+            .map(|key| (key.kid.clone(), DecodingKey::from_ed_der(&key.bytes)))
+            .collect();
         let mut validation = Validation::new(Algorithm::EdDSA);
         // Times are checked below against our own `now`, without leeway; the library would read
         // the system's clock, allow a minute and forget `nbf`.
@@ -190,7 +204,9 @@ impl Verifier {
             return None;
         }
         let key = self.keys.get(header.kid.as_deref()?)?;
-        let claims = jsonwebtoken::decode::<Claims>(token, key, &self.validation).ok()?.claims;
+        let claims = jsonwebtoken::decode::<Claims>(token, key, &self.validation)
+            .ok()?
+            .claims;
         (claims.nbf <= now.unix_seconds() && now.unix_seconds() < claims.exp).then_some(claims)
     }
 }
@@ -219,22 +235,57 @@ mod tests {
         let now = Instant::from_unix_milliseconds(1_800_000_000_000);
         let token = Signer::new(&key).sign(Use::Access, &grant(now)).unwrap();
         let verifier = Verifier::new(&[PublicKey::of(&key)]);
-        assert_eq!(verifier.verify(&token, Use::Access, now).unwrap().sid, SessionId::new(Uuid::from_u128(2)));
+        assert_eq!(
+            verifier.verify(&token, Use::Access, now).unwrap().sid,
+            SessionId::new(Uuid::from_u128(2))
+        );
         assert_eq!(verifier.verify(&token, Use::OtpStep, now), None);
-        assert!(verifier.verify(&token, Use::Access, now.after(Duration::from_millis(59_999))).is_some());
-        assert_eq!(verifier.verify(&token, Use::Access, now.after(Duration::from_secs(60))), None);
-        assert_eq!(verifier.verify(&token, Use::Access, now.before(Duration::from_secs(1))), None, "a clock that stepped back");
+        assert!(
+            verifier
+                .verify(
+                    &token,
+                    Use::Access,
+                    now.after(Duration::from_millis(59_999))
+                )
+                .is_some()
+        );
+        assert_eq!(
+            verifier.verify(&token, Use::Access, now.after(Duration::from_secs(60))),
+            None
+        );
+        assert_eq!(
+            verifier.verify(&token, Use::Access, now.before(Duration::from_secs(1))),
+            None,
+            "a clock that stepped back"
+        );
     }
 
     #[test]
     fn keys_follow_each_other() {
-        let (old, new, foreign) = (NamedKey::generate("old"), NamedKey::generate("new"), NamedKey::generate("old"));
+        let (old, new, foreign) = (
+            NamedKey::generate("old"),
+            NamedKey::generate("new"),
+            NamedKey::generate("old"),
+        );
         let now = Instant::from_unix_milliseconds(1_800_000_000_000);
         let token = Signer::new(&old).sign(Use::Access, &grant(now)).unwrap();
-        assert!(Verifier::new(&[PublicKey::of(&new), PublicKey::of(&old)]).verify(&token, Use::Access, now).is_some());
-        assert_eq!(Verifier::new(&[PublicKey::of(&new)]).verify(&token, Use::Access, now), None);
-        assert_eq!(Verifier::new(&[PublicKey::of(&foreign)]).verify(&token, Use::Access, now), None);
-        assert_eq!(PublicKey::of(&old).to_string().parse(), Ok(PublicKey::of(&old)));
+        assert!(
+            Verifier::new(&[PublicKey::of(&new), PublicKey::of(&old)])
+                .verify(&token, Use::Access, now)
+                .is_some()
+        );
+        assert_eq!(
+            Verifier::new(&[PublicKey::of(&new)]).verify(&token, Use::Access, now),
+            None
+        );
+        assert_eq!(
+            Verifier::new(&[PublicKey::of(&foreign)]).verify(&token, Use::Access, now),
+            None
+        );
+        assert_eq!(
+            PublicKey::of(&old).to_string().parse(),
+            Ok(PublicKey::of(&old))
+        );
     }
 
     #[test]
@@ -244,24 +295,41 @@ mod tests {
         let now = Instant::from_unix_milliseconds(1_800_000_000_000);
         let verifier = Verifier::new(std::slice::from_ref(&public));
         let token = Signer::new(&key).sign(Use::Access, &grant(now)).unwrap();
-        let [head, claims, signature] = token.split('.').collect::<Vec<_>>()[..] else { panic!("three parts") };
+        let [head, claims, signature] = token.split('.').collect::<Vec<_>>()[..] else {
+            panic!("three parts")
+        };
         let url = data_encoding::BASE64URL_NOPAD;
         let none = url.encode(br#"{"alg":"none","typ":"at+jwt","kid":"k"}"#);
         // an HMAC with the public key for its secret
         let hs256 = url.encode(br#"{"alg":"HS256","typ":"at+jwt","kid":"k"}"#);
-        let decoded: Claims = serde_json::from_slice(&url.decode(claims.as_bytes()).unwrap()).unwrap();
-        let mut mac = <hmac::Hmac<sha2::Sha256> as hmac::KeyInit>::new_from_slice(&public.bytes).unwrap();
+        let decoded: Claims =
+            serde_json::from_slice(&url.decode(claims.as_bytes()).unwrap()).unwrap();
+        let mut mac =
+            <hmac::Hmac<sha2::Sha256> as hmac::KeyInit>::new_from_slice(&public.bytes).unwrap();
         hmac::Mac::update(&mut mac, format!("{hs256}.{claims}").as_bytes());
-        let confused = format!("{hs256}.{claims}.{}", url.encode(&hmac::Mac::finalize(mac).into_bytes()));
-        let stranger = Signer::new(&NamedKey::generate("k")).sign(Use::Access, &grant(now)).unwrap();
+        let confused = format!(
+            "{hs256}.{claims}.{}",
+            url.encode(&hmac::Mac::finalize(mac).into_bytes())
+        );
+        let stranger = Signer::new(&NamedKey::generate("k"))
+            .sign(Use::Access, &grant(now))
+            .unwrap();
         let foreign = |iss: &str, aud: &str| {
             let mut header = Header::new(Algorithm::EdDSA);
             header.typ = Some("at+jwt".into());
             header.kid = Some("k".into());
-            let claims = Claims { iss: iss.into(), aud: aud.into(), ..decoded.clone() };
+            let claims = Claims {
+                iss: iss.into(),
+                aud: aud.into(),
+                ..decoded.clone()
+            };
             jsonwebtoken::encode(&header, &claims, &Signer::new(&key).key).unwrap()
         };
-        assert!(verifier.verify(&foreign(ISSUER, AUDIENCE), Use::Access, now).is_some());
+        assert!(
+            verifier
+                .verify(&foreign(ISSUER, AUDIENCE), Use::Access, now)
+                .is_some()
+        );
         for forged in [
             String::new(),
             "a.b.c".into(),

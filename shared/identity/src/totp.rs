@@ -56,21 +56,36 @@ impl Secret {
     /// # Errors
     /// When it was not.
     pub fn open(sealed: &str, sealer: &Sealer, place: &str) -> Result<Self, Unsealable> {
-        sealer.open(sealed, place)?.try_into().map(Self).map_err(|_| Unsealable)
+        sealer
+            .open(sealed, place)?
+            .try_into()
+            .map(Self)
+            .map_err(|_| Unsealable)
     }
 
     /// The step whose code `code` is at `now`, if it is one that comes after `last_step`: a code is
     /// taken once, and none that is older than one that was taken.
     pub fn step_of(&self, code: &str, now: Instant, last_step: u64) -> Option<u64> {
-        let totp = Builder::new().with_algorithm(Algorithm::SHA1).with_digits(6).with_skew(1).with_step_duration(30).with_secret(self.0);
+        let totp = Builder::new()
+            .with_algorithm(Algorithm::SHA1)
+            .with_digits(6)
+            .with_skew(1)
+            .with_step_duration(30)
+            .with_secret(self.0);
         let seconds = u64::try_from(now.unix_seconds()).ok()?;
-        totp.build_noncompliant().check(code, seconds).filter(|step| *step > last_step)
+        totp.build_noncompliant()
+            .check(code, seconds)
+            .filter(|step| *step > last_step)
     }
 
     /// The HMAC under which the recovery code `code` is kept, however it was typed: its key is this
     /// secret, so that the codes need no other key and end with it.
     pub fn recovery_mac(&self, code: &str) -> String {
-        let plain: String = code.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_uppercase()).collect();
+        let plain: String = code
+            .chars()
+            .filter(char::is_ascii_alphanumeric)
+            .map(|letter| letter.to_ascii_uppercase())
+            .collect();
         HEXLOWER.encode(&authenticated(&self.0, "recovery", plain.as_bytes()))
     }
 
@@ -79,7 +94,11 @@ impl Secret {
         Forms {
             hex: HEXLOWER.encode(&self.0),
             ascii: self.0.iter().copied().map(char::from).collect(),
-            url: format!("{}&secret={}", url_without_secret(email), BASE32_NOPAD.encode(&self.0)),
+            url: format!(
+                "{}&secret={}",
+                url_without_secret(email),
+                BASE32_NOPAD.encode(&self.0)
+            ),
             base32: BASE32_NOPAD.encode(&self.0),
         }
     }
@@ -113,7 +132,11 @@ pub struct Forms {
 pub fn recovery_codes() -> [String; RECOVERY_CODES] {
     std::array::from_fn(|_| {
         let letters = chance::bytes::<15>().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
-        letters.chunks(5).map(String::from_iter).collect::<Vec<_>>().join("-")
+        letters
+            .chunks(5)
+            .map(String::from_iter)
+            .collect::<Vec<_>>()
+            .join("-")
     })
 }
 
@@ -132,15 +155,35 @@ fn url_without_secret(email: &Email) -> String {
 /// What a person is shown of his secrets: a secret that is being tried out; before that a well-formed
 /// one that is never accepted, derived from the person so that it stays the same; once the first code
 /// was good, nothing.
-pub fn shown(sealer: &Sealer, user_id: UserId, email: &Email, is_verified: bool, tried_out: Option<&Secret>) -> ShownSecrets {
+pub fn shown(
+    sealer: &Sealer,
+    user_id: UserId,
+    email: &Email,
+    is_verified: bool,
+    tried_out: Option<&Secret>,
+) -> ShownSecrets {
     let derive = |purpose| sealer.derive(purpose, user_id.uuid().as_bytes());
     let passwordless_base32 = BASE32_NOPAD.encode(&derive("passwordless-decoy")[..20]);
     let forms = if is_verified {
-        Forms { hex: String::new(), ascii: String::new(), url: url_without_secret(email), base32: String::new() }
+        Forms {
+            hex: String::new(),
+            ascii: String::new(),
+            url: url_without_secret(email),
+            base32: String::new(),
+        }
     } else {
-        tried_out.map_or_else(|| Secret::from_chance(&derive("otp-decoy")).forms(email), |secret| secret.forms(email))
+        tried_out.map_or_else(
+            || Secret::from_chance(&derive("otp-decoy")).forms(email),
+            |secret| secret.forms(email),
+        )
     };
-    ShownSecrets { otp_hex: forms.hex, otp_ascii: forms.ascii, otp_auth_url: forms.url, otp_base32: forms.base32, passwordless_base32 }
+    ShownSecrets {
+        otp_hex: forms.hex,
+        otp_ascii: forms.ascii,
+        otp_auth_url: forms.url,
+        otp_base32: forms.base32,
+        passwordless_base32,
+    }
 }
 
 #[cfg(test)]
@@ -154,13 +197,36 @@ mod tests {
         let user = UserId::new(uuid::Uuid::from_u128(7));
         let email: Email = "amel+a@example.org".parse().unwrap();
         let secrets = shown(&sealer, user, &email, false, None);
-        assert_eq!(HEXLOWER.decode(secrets.otp_hex.as_bytes()).unwrap(), secrets.otp_ascii.as_bytes());
-        assert_eq!(BASE32_NOPAD.decode(secrets.otp_base32.as_bytes()).unwrap(), secrets.otp_ascii.as_bytes());
-        assert!(secrets.otp_auth_url.starts_with("otpauth://totp/Halqa:amel%2Ba%40example.org?"), "{}", secrets.otp_auth_url);
-        assert!(secrets.otp_auth_url.ends_with(&format!("&secret={}", secrets.otp_base32)));
+        assert_eq!(
+            HEXLOWER.decode(secrets.otp_hex.as_bytes()).unwrap(),
+            secrets.otp_ascii.as_bytes()
+        );
+        assert_eq!(
+            BASE32_NOPAD.decode(secrets.otp_base32.as_bytes()).unwrap(),
+            secrets.otp_ascii.as_bytes()
+        );
+        assert!(
+            secrets
+                .otp_auth_url
+                .starts_with("otpauth://totp/Halqa:amel%2Ba%40example.org?"),
+            "{}",
+            secrets.otp_auth_url
+        );
+        assert!(
+            secrets
+                .otp_auth_url
+                .ends_with(&format!("&secret={}", secrets.otp_base32))
+        );
         assert_eq!(shown(&sealer, user, &email, false, None), secrets);
         let verified = shown(&sealer, user, &email, true, None);
-        assert_eq!((verified.otp_hex.as_str(), verified.otp_ascii.as_str(), verified.otp_base32.as_str()), ("", "", ""));
+        assert_eq!(
+            (
+                verified.otp_hex.as_str(),
+                verified.otp_ascii.as_str(),
+                verified.otp_base32.as_str()
+            ),
+            ("", "", "")
+        );
         assert!(!verified.otp_auth_url.contains("secret="));
     }
 
@@ -180,14 +246,30 @@ mod tests {
             let step = u64::try_from(seconds / 30).unwrap();
             assert_eq!(secret.step_of(code, now, 0), Some(step));
             assert_eq!(secret.step_of(code, now, step), None, "once");
-            assert_eq!(secret.step_of(code, now, step + 1), None, "never an older one");
+            assert_eq!(
+                secret.step_of(code, now, step + 1),
+                None,
+                "never an older one"
+            );
             for (moved, taken) in [(-60, false), (-30, true), (30, true), (60, false)] {
                 let then = Instant::from_unix_milliseconds((seconds + moved) * 1000);
                 assert_eq!(secret.step_of(code, then, 0).is_some(), taken, "{moved} s");
             }
         }
-        for malformed in ["", "28708", "2870822", "28708a", "٢٨٧٠٨٢", " 287082", "+87082"] {
-            assert_eq!(secret.step_of(malformed, Instant::from_unix_milliseconds(59_000), 0), None, "{malformed}");
+        for malformed in [
+            "",
+            "28708",
+            "2870822",
+            "28708a",
+            "٢٨٧٠٨٢",
+            " 287082",
+            "+87082",
+        ] {
+            assert_eq!(
+                secret.step_of(malformed, Instant::from_unix_milliseconds(59_000), 0),
+                None,
+                "{malformed}"
+            );
         }
     }
 
@@ -202,7 +284,8 @@ mod tests {
         assert_eq!(&chance([0, 93])[..3], b"~!!");
         assert_eq!(&chance([0, 94])[..3], b"!\"!");
         assert_eq!(&chance([0x22, 0x84])[..3], b"!!\"", "94 × 94");
-        let signs: std::collections::HashSet<u8> = (0..200).flat_map(|_| Secret::generate().0).collect();
+        let signs: std::collections::HashSet<u8> =
+            (0..200).flat_map(|_| Secret::generate().0).collect();
         assert_eq!(signs, (b'!'..=b'~').collect());
     }
 
@@ -210,10 +293,14 @@ mod tests {
     fn recovery_codes_are_many_and_may_be_typed_in_any_way() {
         let secret = Secret::generate();
         let codes = recovery_codes();
-        let all: std::collections::HashSet<String> = codes.iter().map(|code| secret.recovery_mac(code)).collect();
+        let all: std::collections::HashSet<String> =
+            codes.iter().map(|code| secret.recovery_mac(code)).collect();
         assert_eq!(all.len(), RECOVERY_CODES);
         let typed = format!(" {} ", codes[0].to_lowercase().replace('-', " "));
         assert_eq!(secret.recovery_mac(&typed), secret.recovery_mac(&codes[0]));
-        assert_ne!(Secret::generate().recovery_mac(&codes[0]), secret.recovery_mac(&codes[0]));
+        assert_ne!(
+            Secret::generate().recovery_mac(&codes[0]),
+            secret.recovery_mac(&codes[0])
+        );
     }
 }

@@ -30,14 +30,23 @@ pub fn mail(news: &News, name: &str, to: &Email, public_url: &str) -> Mail {
     let parts: Vec<Part> = [start].into_iter().chain(body).chain([end]).collect();
     let text: Vec<String> = parts.iter().map(Part::text).collect();
     let html: String = parts.iter().map(Part::html).collect();
-    Mail { subject: subject.to_owned(), text: format!("{}\n", text.join("\n\n")), html: document(subject, &html) }
+    Mail {
+        subject: subject.to_owned(),
+        text: format!("{}\n", text.join("\n\n")),
+        html: document(subject, &html),
+    }
 }
 
 /// The text message that carries a code; none for news that never goes by text message. It is one
 /// segment: at most 160 characters of the GSM 03.38 basic alphabet, which has no ç, ê or ’.
 pub fn sms(news: &News) -> Option<String> {
-    let News::Code { kind, digits, .. } = news else { return None };
-    Some(format!("Halqa: {} est {digits}. Il est valable {MINUTES} minutes. Ne le communiquez à personne.", code_words(*kind).sms))
+    let News::Code { kind, digits, .. } = news else {
+        return None;
+    };
+    Some(format!(
+        "Halqa: {} est {digits}. Il est valable {MINUTES} minutes. Ne le communiquez à personne.",
+        code_words(*kind).sms
+    ))
 }
 
 const MINUTES: u64 = LIFE.as_secs() / 60;
@@ -116,72 +125,159 @@ type Words = (&'static str, Vec<Part>);
 /// The subject and what stands between greeting and closing.
 fn words(news: &News, to: &Email, public_url: &str) -> Words {
     match news {
-        News::Code { kind, digits, link } => about_code(code_words(*kind), digits, link, to, public_url),
+        News::Code { kind, digits, link } => {
+            about_code(code_words(*kind), digits, link, to, public_url)
+        }
         News::NewDevice { agent, ip, at } => {
             let what = "Une connexion à votre compte Halqa vient d’un appareil que nous ne connaissions pas\u{a0}:".to_owned();
-            let (subject, mut parts) = paragraphs("Nouvelle connexion à votre compte Halqa", what, [YOURS, NOT_YOURS]);
+            let (subject, mut parts) = paragraphs(
+                "Nouvelle connexion à votre compte Halqa",
+                what,
+                [YOURS, NOT_YOURS],
+            );
             parts.insert(1, Part::Facts(device_facts(agent, ip, *at)));
             (subject, parts)
         }
         News::PasswordChanged { at } => {
-            let what = format!("Le mot de passe de votre compte Halqa a été modifié {}.", moment(*at));
-            paragraphs("Votre mot de passe Halqa a été modifié", what, [YOURS, NOT_YOURS])
+            let what = format!(
+                "Le mot de passe de votre compte Halqa a été modifié {}.",
+                moment(*at)
+            );
+            paragraphs(
+                "Votre mot de passe Halqa a été modifié",
+                what,
+                [YOURS, NOT_YOURS],
+            )
         }
         News::OtpEnabled { at } => {
-            let what = format!("La double authentification de votre compte Halqa a été activée {}.", moment(*at));
-            let what = what + " À chaque connexion, un code de votre application d’authentification vous sera demandé.";
-            paragraphs("Double authentification activée sur votre compte Halqa", what, [YOURS, NOT_YOURS])
+            let what = format!(
+                "La double authentification de votre compte Halqa a été activée {}.",
+                moment(*at)
+            );
+            let what = what
+                + " À chaque connexion, un code de votre application d’authentification vous sera demandé.";
+            paragraphs(
+                "Double authentification activée sur votre compte Halqa",
+                what,
+                [YOURS, NOT_YOURS],
+            )
         }
-        News::OtpDisabled { at, by_administrator } => {
+        News::OtpDisabled {
+            at,
+            by_administrator,
+        } => {
             let (who, not_yours) = match by_administrator {
-                true => (" par un administrateur", "Si vous ne l’aviez pas demandé, prévenez l’administrateur de votre comité."),
+                true => (
+                    " par un administrateur",
+                    "Si vous ne l’aviez pas demandé, prévenez l’administrateur de votre comité.",
+                ),
                 false => ("", NOT_YOURS),
             };
-            let what = format!("La double authentification de votre compte Halqa a été désactivée{who} {}.", moment(*at));
-            let advice = "Votre compte est moins bien protégé\u{a0}: nous vous conseillons de la réactiver.";
-            paragraphs("Double authentification désactivée sur votre compte Halqa", what, [advice, not_yours])
+            let what = format!(
+                "La double authentification de votre compte Halqa a été désactivée{who} {}.",
+                moment(*at)
+            );
+            let advice =
+                "Votre compte est moins bien protégé\u{a0}: nous vous conseillons de la réactiver.";
+            paragraphs(
+                "Double authentification désactivée sur votre compte Halqa",
+                what,
+                [advice, not_yours],
+            )
         }
         News::EmailChangeRequested { at } => {
-            let what = format!("Un changement d’adresse e-mail a été demandé pour votre compte Halqa {}.", moment(*at));
-            let what = what + " L’adresse actuelle reste en vigueur tant que la nouvelle n’est pas vérifiée.";
-            paragraphs("Changement d’adresse e-mail demandé pour votre compte Halqa", what, [YOURS, NOT_YOURS])
+            let what = format!(
+                "Un changement d’adresse e-mail a été demandé pour votre compte Halqa {}.",
+                moment(*at)
+            );
+            let what = what
+                + " L’adresse actuelle reste en vigueur tant que la nouvelle n’est pas vérifiée.";
+            paragraphs(
+                "Changement d’adresse e-mail demandé pour votre compte Halqa",
+                what,
+                [YOURS, NOT_YOURS],
+            )
         }
         News::EmailChanged { at } => {
-            let what = format!("L’adresse e-mail de votre compte Halqa a été modifiée {}.", moment(*at));
-            let what = what + " Ce message est envoyé à l’ancienne adresse, qui ne sert plus à vous connecter.";
+            let what = format!(
+                "L’adresse e-mail de votre compte Halqa a été modifiée {}.",
+                moment(*at)
+            );
+            let what = what
+                + " Ce message est envoyé à l’ancienne adresse, qui ne sert plus à vous connecter.";
             // a new password, asked for at the sign-in page, would go to the new address
             let not_yours = "Si ce n’est pas vous, prévenez sans attendre l’administrateur de votre comité. Si vous pouvez encore \
                  vous connecter, changez votre mot de passe et fermez les autres sessions dans votre compte.";
-            paragraphs("L’adresse e-mail de votre compte Halqa a été modifiée", what, [YOURS, not_yours])
+            paragraphs(
+                "L’adresse e-mail de votre compte Halqa a été modifiée",
+                what,
+                [YOURS, not_yours],
+            )
         }
         News::RecoveryCodeUsed { left, at } => {
             let rest = match left {
                 0 => "Il ne vous en reste plus\u{a0}: pensez à en créer de nouveaux dans votre compte.".to_owned(),
                 _ => format!("Il vous en reste {left}."),
             };
-            let what = format!("Un code de secours a servi à se connecter à votre compte Halqa {}. {rest}", moment(*at));
-            paragraphs("Un code de secours de votre compte Halqa a été utilisé", what, [YOURS, NOT_YOURS])
+            let what = format!(
+                "Un code de secours a servi à se connecter à votre compte Halqa {}. {rest}",
+                moment(*at)
+            );
+            paragraphs(
+                "Un code de secours de votre compte Halqa a été utilisé",
+                what,
+                [YOURS, NOT_YOURS],
+            )
         }
     }
 }
 
 fn about_code(words: CodeWords, digits: &str, code: &str, to: &Email, public_url: &str) -> Words {
-    let link = words.link.filter(|_| !code.is_empty()).map(|LinkWords { page, with_address, intro, button }| {
-        let address = if with_address { format!("&email={}", percent_encoded(to.as_str())) } else { String::new() };
-        Part::Link { intro, button, url: format!("{public_url}/{page}#code={}{address}", percent_encoded(code)) }
-    });
+    let link = words.link.filter(|_| !code.is_empty()).map(
+        |LinkWords {
+             page,
+             with_address,
+             intro,
+             button,
+         }| {
+            let address = if with_address {
+                format!("&email={}", percent_encoded(to.as_str()))
+            } else {
+                String::new()
+            };
+            Part::Link {
+                intro,
+                button,
+                url: format!(
+                    "{public_url}/{page}#code={}{address}",
+                    percent_encoded(code)
+                ),
+            }
+        },
+    );
     let warning = format!(
         "Ce code est valable {MINUTES} minutes et ne sert qu’une fois. Ne communiquez ce code à personne et ne transférez pas \
          ce message\u{a0}: nous ne vous le demanderons jamais."
     );
     let otherwise = "Si vous n’avez rien demandé, ignorez simplement ce message\u{a0}: sans ce code, rien ne change.";
-    let (subject, mut parts) = paragraphs(words.subject, words.intro.to_owned(), [&warning, otherwise]);
-    parts.splice(1..1, [Part::Digits(digits.to_owned())].into_iter().chain(link));
+    let (subject, mut parts) =
+        paragraphs(words.subject, words.intro.to_owned(), [&warning, otherwise]);
+    parts.splice(
+        1..1,
+        [Part::Digits(digits.to_owned())].into_iter().chain(link),
+    );
     (subject, parts)
 }
 
 fn paragraphs(subject: &'static str, what: String, ending: [&str; 2]) -> Words {
-    (subject, [what].into_iter().chain(ending.map(str::to_owned)).map(Part::Paragraph).collect())
+    (
+        subject,
+        [what]
+            .into_iter()
+            .chain(ending.map(str::to_owned))
+            .map(Part::Paragraph)
+            .collect(),
+    )
 }
 
 fn device_facts(agent: &Agent, ip: &str, at: Instant) -> Vec<(&'static str, String)> {
@@ -204,40 +300,94 @@ fn device_facts(agent: &Agent, ip: &str, at: Instant) -> Vec<(&'static str, Stri
 fn greeting(name: &str) -> String {
     let name = cleaned(name);
     // mail programs turn such a name into a link, and anybody may register a stranger's address
-    let like_a_link = name.contains("://") || name.split('.').skip(1).any(|rest| rest.starts_with(char::is_alphanumeric));
-    if name.is_empty() || like_a_link { "Bonjour,".to_owned() } else { format!("Bonjour {name},") }
+    let like_a_link = name.contains("://")
+        || name
+            .split('.')
+            .skip(1)
+            .any(|rest| rest.starts_with(char::is_alphanumeric));
+    if name.is_empty() || like_a_link {
+        "Bonjour,".to_owned()
+    } else {
+        format!("Bonjour {name},")
+    }
 }
 
-const MONTHS: [&str; 12] =
-    ["janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"];
+const MONTHS: [&str; 12] = [
+    "janvier",
+    "février",
+    "mars",
+    "avril",
+    "mai",
+    "juin",
+    "juillet",
+    "août",
+    "septembre",
+    "octobre",
+    "novembre",
+    "décembre",
+];
 
 /// `at` as clocks in Tunis show it: an hour ahead of UTC, all year.
 fn moment(at: Instant) -> String {
     let at = jiff::tz::offset(1).to_datetime(at.timestamp());
     let first = if at.day() == 1 { "er" } else { "" };
-    let month = usize::try_from(at.month() - 1).ok().and_then(|month| MONTHS.get(month)).unwrap_or(&"");
-    format!("le {}{first} {month} {} à {} h {:02} (heure de Tunis)", at.day(), at.year(), at.hour(), at.minute())
+    let month = usize::try_from(at.month() - 1)
+        .ok()
+        .and_then(|month| MONTHS.get(month))
+        .unwrap_or(&"");
+    format!(
+        "le {}{first} {month} {} à {} h {:02} (heure de Tunis)",
+        at.day(),
+        at.year(),
+        at.hour(),
+        at.minute()
+    )
 }
 
 /// `text` without control characters and those that turn or hide text; nothing of a text that
 /// could be taken for a code.
 fn cleaned(text: &str) -> String {
-    let hidden = ['\u{200b}'..='\u{200f}', '\u{2028}'..='\u{202e}', '\u{2060}'..='\u{206f}'];
-    let shown =
-        |c: &char| !c.is_control() && !['\u{ad}', '\u{61c}', '\u{feff}'].contains(c) && !hidden.iter().any(|range| range.contains(c));
+    let hidden = [
+        '\u{200b}'..='\u{200f}',
+        '\u{2028}'..='\u{202e}',
+        '\u{2060}'..='\u{206f}',
+    ];
+    let shown = |c: &char| {
+        !c.is_control()
+            && !['\u{ad}', '\u{61c}', '\u{feff}'].contains(c)
+            && !hidden.iter().any(|range| range.contains(c))
+    };
     let text: String = text.chars().filter(shown).collect();
-    let like_a_code = text.split(|c: char| !c.is_numeric()).any(|run| run.chars().count() >= 6);
-    if like_a_code { String::new() } else { text.trim().to_owned() }
+    let like_a_code = text
+        .split(|c: char| !c.is_numeric())
+        .any(|run| run.chars().count() >= 6);
+    if like_a_code {
+        String::new()
+    } else {
+        text.trim().to_owned()
+    }
 }
 
 /// `text` for a URL's fragment. Digits are encoded too: an address may hold six in a row.
 fn percent_encoded(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphabetic() || b"-._~".contains(&byte);
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    text.bytes()
+        .map(|byte| {
+            if plain(byte) {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
+        .collect()
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
 }
 
 /// A piece of a mail.
@@ -245,7 +395,11 @@ enum Part {
     Paragraph(String),
     Digits(String),
     Facts(Vec<(&'static str, String)>),
-    Link { intro: &'static str, button: &'static str, url: String },
+    Link {
+        intro: &'static str,
+        button: &'static str,
+        url: String,
+    },
 }
 
 impl Part {
@@ -253,7 +407,11 @@ impl Part {
         match self {
             Self::Paragraph(text) => text.clone(),
             Self::Digits(digits) => format!("    {digits}"),
-            Self::Facts(facts) => facts.iter().map(|(name, value)| format!("- {name}\u{a0}: {value}")).collect::<Vec<_>>().join("\n"),
+            Self::Facts(facts) => facts
+                .iter()
+                .map(|(name, value)| format!("- {name}\u{a0}: {value}"))
+                .collect::<Vec<_>>()
+                .join("\n"),
             Self::Link { intro, url, .. } => format!("{intro}\n{url}"),
         }
     }
@@ -270,8 +428,19 @@ impl Part {
                 escaped(digits)
             ),
             Self::Facts(facts) => {
-                let line = |name, value| format!("<li>{name}\u{a0}: <strong>{}</strong></li>\n", escaped(value));
-                format!("<ul>\n{}</ul>\n", facts.iter().map(|(name, value)| line(name, value)).collect::<String>())
+                let line = |name, value| {
+                    format!(
+                        "<li>{name}\u{a0}: <strong>{}</strong></li>\n",
+                        escaped(value)
+                    )
+                };
+                format!(
+                    "<ul>\n{}</ul>\n",
+                    facts
+                        .iter()
+                        .map(|(name, value)| line(name, value))
+                        .collect::<String>()
+                )
             }
             Self::Link { intro, button, url } => {
                 let url = escaped(url);
@@ -306,10 +475,19 @@ mod tests {
     use super::*;
 
     const URL: &str = "https://halqa.example";
-    const KINDS: [CodeKind; 4] = [CodeKind::Email, CodeKind::Phone, CodeKind::Reset, CodeKind::Passwordless];
+    const KINDS: [CodeKind; 4] = [
+        CodeKind::Email,
+        CodeKind::Phone,
+        CodeKind::Reset,
+        CodeKind::Passwordless,
+    ];
 
     fn code(kind: CodeKind, digits: &str, link: &str) -> News {
-        Code { kind, digits: digits.to_owned(), link: link.to_owned() }
+        Code {
+            kind,
+            digits: digits.to_owned(),
+            link: link.to_owned(),
+        }
     }
 
     fn email(text: &str) -> Email {
@@ -321,18 +499,37 @@ mod tests {
     }
 
     fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> News {
-        let agent = Agent { browser: browser.to_owned(), os: os.to_owned(), device: device.to_owned() };
-        NewDevice { agent, ip: ip.to_owned(), at: at("2026-11-21T12:26:59Z") }
+        let agent = Agent {
+            browser: browser.to_owned(),
+            os: os.to_owned(),
+            device: device.to_owned(),
+        };
+        NewDevice {
+            agent,
+            ip: ip.to_owned(),
+            at: at("2026-11-21T12:26:59Z"),
+        }
     }
 
     /// One of everything but codes.
     fn events(at: Instant) -> [News; 9] {
         [
-            new_device("Firefox", "Linux", "desktop", "2001:db8:1234:5678:9012:3456:7890:1234"),
+            new_device(
+                "Firefox",
+                "Linux",
+                "desktop",
+                "2001:db8:1234:5678:9012:3456:7890:1234",
+            ),
             PasswordChanged { at },
             OtpEnabled { at },
-            OtpDisabled { at, by_administrator: false },
-            OtpDisabled { at, by_administrator: true },
+            OtpDisabled {
+                at,
+                by_administrator: false,
+            },
+            OtpDisabled {
+                at,
+                by_administrator: true,
+            },
             EmailChangeRequested { at },
             EmailChanged { at },
             RecoveryCodeUsed { left: 0, at },
@@ -341,17 +538,33 @@ mod tests {
     }
 
     fn runs(text: &str) -> Vec<&str> {
-        text.split(|c: char| !c.is_numeric()).filter(|run| run.chars().count() >= 6).collect()
+        text.split(|c: char| !c.is_numeric())
+            .filter(|run| run.chars().count() >= 6)
+            .collect()
     }
 
     fn assert_whole(mail: &Mail, digits: &[&str]) {
         assert_eq!(runs(&mail.text), digits, "{}", mail.text);
         assert_eq!(runs(&mail.html), digits, "{}", mail.html);
-        assert!(runs(&mail.subject).is_empty() && !mail.subject.chars().any(char::is_control), "{}", mail.subject);
-        assert!(!mail.subject.is_empty() && mail.subject.chars().count() <= 70, "{}", mail.subject);
+        assert!(
+            runs(&mail.subject).is_empty() && !mail.subject.chars().any(char::is_control),
+            "{}",
+            mail.subject
+        );
+        assert!(
+            !mail.subject.is_empty() && mail.subject.chars().count() <= 70,
+            "{}",
+            mail.subject
+        );
         for body in [&mail.text, &mail.html] {
-            assert!(body.lines().all(|line| !line.chars().any(char::is_control)), "{body:?}");
-            assert!(body.lines().all(|line| line.len() < 998), "RFC 5322 §2.1.1: {body}");
+            assert!(
+                body.lines().all(|line| !line.chars().any(char::is_control)),
+                "{body:?}"
+            );
+            assert!(
+                body.lines().all(|line| line.len() < 998),
+                "RFC 5322 §2.1.1: {body}"
+            );
         }
         for odd in [" :", " ;", " !", " ?", "'"] {
             assert!(!mail.text.contains(odd), "{odd} in {}", mail.text);
@@ -362,19 +575,40 @@ mod tests {
     fn a_mail_holds_its_code_once_and_the_others_none() {
         for kind in KINDS {
             for link in ["", "abcdefGHIJKL"] {
-                let mail = mail(&code(kind, "048213", link), "Amina", &email("amina123456@example.org"), URL);
+                let mail = mail(
+                    &code(kind, "048213", link),
+                    "Amina",
+                    &email("amina123456@example.org"),
+                    URL,
+                );
                 assert_whole(&mail, &["048213"]);
                 for words in [&mail.text, &mail.html] {
-                    assert!(words.contains("Bonjour Amina,") && words.contains("valable 10 minutes") && words.contains("à personne"));
-                    assert!(words.contains("Si vous n’avez rien demandé") && words.contains("L’équipe Halqa"));
+                    assert!(
+                        words.contains("Bonjour Amina,")
+                            && words.contains("valable 10 minutes")
+                            && words.contains("à personne")
+                    );
+                    assert!(
+                        words.contains("Si vous n’avez rien demandé")
+                            && words.contains("L’équipe Halqa")
+                    );
                 }
             }
         }
         for news in events(at("2026-11-21T12:26:00Z")) {
             let mail = mail(&news, "Amina", &email("amina@example.org"), URL);
             assert_whole(&mail, &[]);
-            assert!(mail.text.contains("le 21 novembre 2026 à 13 h 26 (heure de Tunis)"), "{}", mail.text);
-            assert!(mail.text.contains("l’administrateur de votre comité"), "{}", mail.text);
+            assert!(
+                mail.text
+                    .contains("le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
+                "{}",
+                mail.text
+            );
+            assert!(
+                mail.text.contains("l’administrateur de votre comité"),
+                "{}",
+                mail.text
+            );
             assert!(!mail.html.contains("href"), "{}", mail.html);
         }
     }
@@ -384,23 +618,53 @@ mod tests {
         let to = email("o'neil+2026@example.org");
         let address = "o%27neil%2B%32%30%32%36%40example.org";
         for (kind, page) in [
-            (CodeKind::Passwordless, "/passwordless#code=abcDEF".to_owned()),
-            (CodeKind::Reset, format!("/reset-password#code=abcDEF&email={address}")),
-            (CodeKind::Email, format!("/email-verification#code=abcDEF&email={address}")),
+            (
+                CodeKind::Passwordless,
+                "/passwordless#code=abcDEF".to_owned(),
+            ),
+            (
+                CodeKind::Reset,
+                format!("/reset-password#code=abcDEF&email={address}"),
+            ),
+            (
+                CodeKind::Email,
+                format!("/email-verification#code=abcDEF&email={address}"),
+            ),
         ] {
             let with_link = mail(&code(kind, "123456", "abcDEF"), "Amina", &to, URL);
             let url = format!("{URL}{page}");
-            assert!(with_link.text.contains(&format!("{url}\n")), "{}", with_link.text);
+            assert!(
+                with_link.text.contains(&format!("{url}\n")),
+                "{}",
+                with_link.text
+            );
             assert_eq!(with_link.text.matches("https://").count(), 1);
             let in_html = escaped(&url);
-            assert!(with_link.html.contains(&format!("<a href=\"{in_html}\"")), "{}", with_link.html);
-            assert!(with_link.html.contains(&format!("<br>{in_html}</p>")), "{}", with_link.html);
+            assert!(
+                with_link.html.contains(&format!("<a href=\"{in_html}\"")),
+                "{}",
+                with_link.html
+            );
+            assert!(
+                with_link.html.contains(&format!("<br>{in_html}</p>")),
+                "{}",
+                with_link.html
+            );
             assert_eq!(with_link.html.matches("https://").count(), 2);
 
             let without = mail(&code(kind, "123456", ""), "Amina", &to, URL);
-            assert!(!without.text.contains("://") && !without.html.contains("://"), "{}", without.html);
+            assert!(
+                !without.text.contains("://") && !without.html.contains("://"),
+                "{}",
+                without.html
+            );
         }
-        let phone = mail(&code(CodeKind::Phone, "123456", "abcDEF"), "Amina", &to, URL);
+        let phone = mail(
+            &code(CodeKind::Phone, "123456", "abcDEF"),
+            "Amina",
+            &to,
+            URL,
+        );
         assert!(!phone.text.contains("://") && !phone.html.contains("://"));
     }
 
@@ -412,13 +676,23 @@ mod tests {
         assert_eq!(basic.chars().count(), 127);
         for kind in KINDS {
             let text = sms(&code(kind, "048213", "abcdef")).unwrap();
-            assert!(text.starts_with("Halqa: ") && text.chars().count() <= 160, "{text}");
+            assert!(
+                text.starts_with("Halqa: ") && text.chars().count() <= 160,
+                "{text}"
+            );
             assert!(text.chars().all(|letter| basic.contains(letter)), "{text}");
             assert_eq!(runs(&text), ["048213"]);
         }
         let connection = "Halqa: votre code de connexion est 123456. Il est valable 10 minutes. Ne le communiquez à personne.";
-        assert_eq!(sms(&code(CodeKind::Passwordless, "123456", "")).as_deref(), Some(connection));
-        assert!(events(at("2026-11-21T12:26:00Z")).iter().all(|news| sms(news).is_none()));
+        assert_eq!(
+            sms(&code(CodeKind::Passwordless, "123456", "")).as_deref(),
+            Some(connection)
+        );
+        assert!(
+            events(at("2026-11-21T12:26:00Z"))
+                .iter()
+                .all(|news| sms(news).is_none())
+        );
     }
 
     #[test]
@@ -428,10 +702,22 @@ mod tests {
             ("أمل", "Bonjour أمل,", "Bonjour أمل,"),
             ("J.-P.", "Bonjour J.-P.,", "Bonjour J.-P.,"),
             ("", "Bonjour,", "Bonjour,"),
-            ("<b>x</b>", "Bonjour <b>x</b>,", "Bonjour &lt;b&gt;x&lt;/b&gt;,"),
-            ("a\"b'c&amp;", "Bonjour a\"b'c&amp;,", "Bonjour a&quot;b&#39;c&amp;amp;,"),
+            (
+                "<b>x</b>",
+                "Bonjour <b>x</b>,",
+                "Bonjour &lt;b&gt;x&lt;/b&gt;,",
+            ),
+            (
+                "a\"b'c&amp;",
+                "Bonjour a\"b'c&amp;,",
+                "Bonjour a&quot;b&#39;c&amp;amp;,",
+            ),
             ("Jean\r\nBcc:", "Bonjour JeanBcc:,", "Bonjour JeanBcc:,"),
-            ("Jean\u{85}\u{2028}\u{202e}\u{0}", "Bonjour Jean,", "Bonjour Jean,"),
+            (
+                "Jean\u{85}\u{2028}\u{202e}\u{0}",
+                "Bonjour Jean,",
+                "Bonjour Jean,",
+            ),
             ("12345", "Bonjour 12345,", "Bonjour 12345,"),
             ("123456", "Bonjour,", "Bonjour,"),
             ("123\n456", "Bonjour,", "Bonjour,"),
@@ -441,9 +727,22 @@ mod tests {
             ("Gagnez sur evil.example", "Bonjour,", "Bonjour,"),
             ("http://evil", "Bonjour,", "Bonjour,"),
         ] {
-            let mail = mail(&code(CodeKind::Reset, "048213", "abc"), name, &email("a@example.org"), URL);
-            assert!(mail.text.starts_with(&format!("{greeting}\n\n")), "{}", mail.text);
-            assert!(mail.html.contains(&format!("<p>{in_html}</p>")), "{}", mail.html);
+            let mail = mail(
+                &code(CodeKind::Reset, "048213", "abc"),
+                name,
+                &email("a@example.org"),
+                URL,
+            );
+            assert!(
+                mail.text.starts_with(&format!("{greeting}\n\n")),
+                "{}",
+                mail.text
+            );
+            assert!(
+                mail.html.contains(&format!("<p>{in_html}</p>")),
+                "{}",
+                mail.html
+            );
         }
     }
 
@@ -451,17 +750,40 @@ mod tests {
     fn a_device_is_told_in_french() {
         let to = email("a@example.org");
         for (news, told) in [
-            (new_device("Chrome", "Android", "mobile", "197.0.2.1"), ["Chrome", "Android", "téléphone", "197.0.2.1"]),
-            (new_device("Safari", "iOS", "tablet", "197.0.2.1"), ["Safari", "iOS", "tablette", "197.0.2.1"]),
-            (new_device("unknown", "unknown", "unknown", ""), ["inconnu", "inconnu", "inconnu", "inconnue"]),
-            (new_device("<i>", "a\r\nb", "123456", "2001:db8::1"), ["<i>", "ab", "inconnu", "2001:db8::1"]),
+            (
+                new_device("Chrome", "Android", "mobile", "197.0.2.1"),
+                ["Chrome", "Android", "téléphone", "197.0.2.1"],
+            ),
+            (
+                new_device("Safari", "iOS", "tablet", "197.0.2.1"),
+                ["Safari", "iOS", "tablette", "197.0.2.1"],
+            ),
+            (
+                new_device("unknown", "unknown", "unknown", ""),
+                ["inconnu", "inconnu", "inconnu", "inconnue"],
+            ),
+            (
+                new_device("<i>", "a\r\nb", "123456", "2001:db8::1"),
+                ["<i>", "ab", "inconnu", "2001:db8::1"],
+            ),
         ] {
             let mail = mail(&news, "Amina", &to, URL);
             let names = ["Navigateur", "Système", "Appareil", "Adresse IP"];
             let moment = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
             for (name, value) in names.into_iter().zip(told).chain([("Quand", moment)]) {
-                assert!(mail.text.contains(&format!("- {name}\u{a0}: {value}\n")), "{}", mail.text);
-                assert!(mail.html.contains(&format!("<li>{name}\u{a0}: <strong>{}</strong></li>", escaped(value))), "{}", mail.html);
+                assert!(
+                    mail.text.contains(&format!("- {name}\u{a0}: {value}\n")),
+                    "{}",
+                    mail.text
+                );
+                assert!(
+                    mail.html.contains(&format!(
+                        "<li>{name}\u{a0}: <strong>{}</strong></li>",
+                        escaped(value)
+                    )),
+                    "{}",
+                    mail.html
+                );
             }
         }
     }
@@ -469,10 +791,22 @@ mod tests {
     #[test]
     fn moments_are_those_of_tunis() {
         for (instant, expected) in [
-            ("2026-11-21T12:26:59Z", "le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
-            ("2026-07-31T23:05:00Z", "le 1er août 2026 à 0 h 05 (heure de Tunis)"),
-            ("2026-12-31T23:00:00Z", "le 1er janvier 2027 à 0 h 00 (heure de Tunis)"),
-            ("2028-02-29T08:09:00Z", "le 29 février 2028 à 9 h 09 (heure de Tunis)"),
+            (
+                "2026-11-21T12:26:59Z",
+                "le 21 novembre 2026 à 13 h 26 (heure de Tunis)",
+            ),
+            (
+                "2026-07-31T23:05:00Z",
+                "le 1er août 2026 à 0 h 05 (heure de Tunis)",
+            ),
+            (
+                "2026-12-31T23:00:00Z",
+                "le 1er janvier 2027 à 0 h 00 (heure de Tunis)",
+            ),
+            (
+                "2028-02-29T08:09:00Z",
+                "le 29 février 2028 à 9 h 09 (heure de Tunis)",
+            ),
         ] {
             assert_eq!(moment(at(instant)), expected);
         }
@@ -483,7 +817,18 @@ mod tests {
 
     #[test]
     fn recovery_codes_that_are_left_are_counted() {
-        let told = |left| mail(&RecoveryCodeUsed { left, at: at("2026-11-21T12:26:00Z") }, "", &email("a@example.org"), URL).text;
+        let told = |left| {
+            mail(
+                &RecoveryCodeUsed {
+                    left,
+                    at: at("2026-11-21T12:26:00Z"),
+                },
+                "",
+                &email("a@example.org"),
+                URL,
+            )
+            .text
+        };
         assert!(told(0).contains("Il ne vous en reste plus"));
         assert!(told(1).contains("Il vous en reste 1."));
     }

@@ -40,7 +40,11 @@ impl Objects {
     pub fn new(aws: Aws, bucket: Option<&str>) -> Result<Self, BadSetting> {
         let bucket = bucket.ok_or_else(|| BadSetting::new("FILES_BUCKET", "is missing"))?;
         let url = aws.bucket_url(bucket);
-        Ok(Self { aws, bucket: bucket.to_owned(), url })
+        Ok(Self {
+            aws,
+            bucket: bucket.to_owned(),
+            url,
+        })
     }
 
     /// Keeps `bytes` at `key`, whatever stood there
@@ -48,8 +52,16 @@ impl Objects {
     ///
     /// # Errors
     /// When the bucket is out of reach; then it may have been kept.
-    pub async fn put(&self, key: &str, content_type: &str, bytes: Bytes, now: Instant) -> Result<(), Fault> {
-        let request = Request::put(self.at(key)).header(header::CONTENT_TYPE, content_type).body(bytes);
+    pub async fn put(
+        &self,
+        key: &str,
+        content_type: &str,
+        bytes: Bytes,
+        now: Instant,
+    ) -> Result<(), Fault> {
+        let request = Request::put(self.at(key))
+            .header(header::CONTENT_TYPE, content_type)
+            .body(bytes);
         accepted(&self.send(request, now).await?)
     }
 
@@ -59,7 +71,9 @@ impl Objects {
     /// # Errors
     /// When the bucket is out of reach.
     pub async fn get(&self, key: &str, now: Instant) -> Result<Option<Bytes>, Fault> {
-        let answer = self.send(Request::get(self.at(key)).body(Bytes::new()), now).await?;
+        let answer = self
+            .send(Request::get(self.at(key)).body(Bytes::new()), now)
+            .await?;
         // Without the right to list, a missing object is told as forbidden.
         if [StatusCode::NOT_FOUND, StatusCode::FORBIDDEN].contains(&answer.status) {
             return Ok(None);
@@ -74,13 +88,20 @@ impl Objects {
     /// # Errors
     /// When the bucket is out of reach, or refuses.
     pub async fn size(&self, key: &str, now: Instant) -> Result<Option<u64>, Fault> {
-        let answer = self.send(Request::head(self.at(key)).body(Bytes::new()), now).await?;
+        let answer = self
+            .send(Request::head(self.at(key)).body(Bytes::new()), now)
+            .await?;
         if answer.status == StatusCode::NOT_FOUND {
             return Ok(None);
         }
         accepted(&answer)?;
-        let length = answer.headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        length.map(Some).ok_or_else(|| Fault::Broken("an object without a length".to_owned()))
+        let length = answer
+            .headers
+            .get(header::CONTENT_LENGTH)
+            .and_then(|length| length.to_str().ok()?.parse().ok());
+        length
+            .map(Some)
+            .ok_or_else(|| Fault::Broken("an object without a length".to_owned()))
     }
 
     /// Removes the object at `key`, if there is one
@@ -89,8 +110,20 @@ impl Objects {
     /// # Errors
     /// When the bucket is out of reach.
     pub async fn delete(&self, key: &str, now: Instant) -> Result<(), Fault> {
-        let answer = self.send(Request::builder().method(Method::DELETE).uri(self.at(key)).body(Bytes::new()), now).await?;
-        if answer.status == StatusCode::NOT_FOUND { Ok(()) } else { accepted(&answer) }
+        let answer = self
+            .send(
+                Request::builder()
+                    .method(Method::DELETE)
+                    .uri(self.at(key))
+                    .body(Bytes::new()),
+                now,
+            )
+            .await?;
+        if answer.status == StatusCode::NOT_FOUND {
+            Ok(())
+        } else {
+            accepted(&answer)
+        }
     }
 
     /// Keys are ours: letters, digits, `-`, `.`, `_` and `/`, which a URL takes as they are.
@@ -98,7 +131,11 @@ impl Objects {
         format!("{}/{key}", self.url)
     }
 
-    async fn send(&self, request: http::Result<Request<Bytes>>, now: Instant) -> Result<Answer, Fault> {
+    async fn send(
+        &self,
+        request: http::Result<Request<Bytes>>,
+        now: Instant,
+    ) -> Result<Answer, Fault> {
         let request = request.map_err(|error| Fault::Broken(error.to_string()))?;
         Ok(self.aws.send("s3", request, PATIENCE, now).await?)
     }
@@ -108,7 +145,9 @@ fn accepted(answer: &Answer) -> Result<(), Fault> {
     let cause = || format!("status {}", answer.status.as_u16());
     match answer.status {
         status if status.is_success() => Ok(()),
-        status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => Err(Fault::Unavailable(cause())),
+        status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
+            Err(Fault::Unavailable(cause()))
+        }
         _ => Err(Fault::Broken(cause())),
     }
 }

@@ -55,14 +55,26 @@ fn said(errors: &Value) -> String {
         Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    texts.join("; ").chars().filter(|letter| !letter.is_control()).take(MAX_CAUSE).collect()
+    texts
+        .join("; ")
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .take(MAX_CAUSE)
+        .collect()
 }
 
 /// The domains in `data`. Without the right to look cPanel shows blanks instead of an error.
 pub(crate) fn domains(data: Value) -> Result<Domains, Trouble> {
-    let list =
-        |name: &str| -> Result<Vec<String>, Trouble> { Ok(texts(&data[name])?.into_iter().map(|name| name.to_lowercase()).collect()) };
-    let main_domain = data["main_domain"].as_str().map(|name| name.trim().to_lowercase()).filter(|name| !name.is_empty());
+    let list = |name: &str| -> Result<Vec<String>, Trouble> {
+        Ok(texts(&data[name])?
+            .into_iter()
+            .map(|name| name.to_lowercase())
+            .collect())
+    };
+    let main_domain = data["main_domain"]
+        .as_str()
+        .map(|name| name.trim().to_lowercase())
+        .filter(|name| !name.is_empty());
     Ok(Domains {
         main_domain: main_domain.ok_or_else(|| malformed("the account has no main domain"))?,
         addon_domains: list("addon_domains")?,
@@ -79,12 +91,23 @@ pub(crate) fn databases(engine: Engine, data: Value) -> Result<Vec<Database>, Tr
         _ => return Err(malformed("there is no list of databases")),
     };
     let one = |item: Value| {
-        let name = item["database"].as_str().ok_or_else(|| malformed("a database has no name"))?.to_owned();
+        let name = item["database"]
+            .as_str()
+            .ok_or_else(|| malformed("a database has no name"))?
+            .to_owned();
         // A server that is not asked for sizes tells none.
         let disk_usage_bytes = number(&item["disk_usage"]).unwrap_or(0);
-        Ok(Database { engine, name, disk_usage_bytes, users: texts(&item["users"])? })
+        Ok(Database {
+            engine,
+            name,
+            disk_usage_bytes,
+            users: texts(&item["users"])?,
+        })
     };
-    let mut all = list.into_iter().map(one).collect::<Result<Vec<Database>, Trouble>>()?;
+    let mut all = list
+        .into_iter()
+        .map(one)
+        .collect::<Result<Vec<Database>, Trouble>>()?;
     all.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(all)
 }
@@ -95,7 +118,9 @@ fn texts(value: &Value) -> Result<Vec<String>, Trouble> {
         Value::Null => Ok(Vec::new()),
         Value::Array(list) => {
             let texts = list.iter().map(|item| item.as_str().map(str::to_owned));
-            texts.collect::<Option<_>>().ok_or_else(|| malformed("a list holds something that is no text"))
+            texts
+                .collect::<Option<_>>()
+                .ok_or_else(|| malformed("a list holds something that is no text"))
         }
         _ => Err(malformed("there is no list")),
     }
@@ -109,7 +134,9 @@ fn number(value: &Value) -> Option<u64> {
         _ => return None,
     };
     // As many as a double counts one by one.
-    (0.0..=9_007_199_254_740_992.0).contains(&number).then_some(number as u64)
+    (0.0..=9_007_199_254_740_992.0)
+        .contains(&number)
+        .then_some(number as u64)
 }
 
 fn malformed(cause: &str) -> Trouble {
@@ -125,33 +152,54 @@ mod tests {
     #[test]
     fn flat_or_wrapped_it_is_the_same_answer() {
         for (body, expected) in [
-            (json!({ "status": 1, "data": [1], "errors": null }), Ok(json!([1]))),
-            (json!({ "apiversion": 3, "func": "f", "module": "M", "result": { "status": 1, "data": [1] } }), Ok(json!([1]))),
+            (
+                json!({ "status": 1, "data": [1], "errors": null }),
+                Ok(json!([1])),
+            ),
+            (
+                json!({ "apiversion": 3, "func": "f", "module": "M", "result": { "status": 1, "data": [1] } }),
+                Ok(json!([1])),
+            ),
             (json!({ "status": "1" }), Ok(Value::Null)),
             (
                 json!({ "status": 0, "errors": ["Le domaine existe déjà.", "Non."] }),
                 Err(Trouble::Refused("Le domaine existe déjà.; Non.".into())),
             ),
-            (json!({ "result": { "status": 0, "errors": null } }), Err(Trouble::Refused(String::new()))),
-            (json!({ "status": 0, "errors": "a\r\nb" }), Err(Trouble::Refused("ab".into()))),
+            (
+                json!({ "result": { "status": 0, "errors": null } }),
+                Err(Trouble::Refused(String::new())),
+            ),
+            (
+                json!({ "status": 0, "errors": "a\r\nb" }),
+                Err(Trouble::Refused("ab".into())),
+            ),
             (json!({}), Err(malformed("it has no status"))),
             (json!([]), Err(malformed("it has no status"))),
             (json!({ "status": 2 }), Err(malformed("it has no status"))),
-            (json!({ "status": null, "data": {} }), Err(malformed("it has no status"))),
+            (
+                json!({ "status": null, "data": {} }),
+                Err(malformed("it has no status")),
+            ),
         ] {
             assert_eq!(data(body.to_string().as_bytes()), expected, "{body}");
         }
         for body in ["", "<html>", "{\"status\":1,", "\u{0}"] {
-            assert_eq!(data(body.as_bytes()), Err(malformed("it is no JSON")), "{body}");
+            assert_eq!(
+                data(body.as_bytes()),
+                Err(malformed("it is no JSON")),
+                "{body}"
+            );
         }
     }
 
     #[test]
     fn domains_have_a_main_one() {
-        let whole =
-            json!({ "main_domain": "Example.org", "addon_domains": null, "parked_domains": [], "sub_domains": ["Blog.example.org"] });
+        let whole = json!({ "main_domain": "Example.org", "addon_domains": null, "parked_domains": [], "sub_domains": ["Blog.example.org"] });
         let read = domains(whole.clone()).unwrap();
-        assert_eq!((read.main_domain.as_str(), read.sub_domains), ("example.org", vec!["blog.example.org".to_owned()]));
+        assert_eq!(
+            (read.main_domain.as_str(), read.sub_domains),
+            ("example.org", vec!["blog.example.org".to_owned()])
+        );
         for main in [json!(""), json!(" "), json!(null), json!(7)] {
             let mut blank = whole.clone();
             blank["main_domain"] = main;
@@ -174,8 +222,11 @@ mod tests {
             { "database": "d", "disk_usage": "1.5e+9", "users": [] },
             { "database": "e", "disk_usage": "n/a", "users": [] },
         ]);
-        let read: Vec<(String, u64, usize)> =
-            databases(Engine::Mysql, data).unwrap().into_iter().map(|one| (one.name, one.disk_usage_bytes, one.users.len())).collect();
+        let read: Vec<(String, u64, usize)> = databases(Engine::Mysql, data)
+            .unwrap()
+            .into_iter()
+            .map(|one| (one.name, one.disk_usage_bytes, one.users.len()))
+            .collect();
         assert_eq!(
             read,
             [
@@ -186,7 +237,11 @@ mod tests {
                 ("e".to_owned(), 0, 0)
             ]
         );
-        for odd in [json!({}), json!([{}]), json!([{ "database": "a", "users": "u" }])] {
+        for odd in [
+            json!({}),
+            json!([{}]),
+            json!([{ "database": "a", "users": "u" }]),
+        ] {
             assert!(databases(Engine::Mysql, odd.clone()).is_err(), "{odd}");
         }
     }

@@ -53,7 +53,11 @@ pub struct Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Self { connect: Duration::from_secs(5), whole: Duration::from_secs(15), again: Duration::from_secs(5) }
+        Self {
+            connect: Duration::from_secs(5),
+            whole: Duration::from_secs(15),
+            again: Duration::from_secs(5),
+        }
     }
 }
 
@@ -84,8 +88,13 @@ impl fmt::Display for Trouble {
             Self::Auth(status) => write!(out, "cPanel refuses user and token with status {status}"),
             Self::Unreachable(cause) => write!(out, "cPanel cannot be reached: {cause}"),
             Self::NotAsked => out.write_str("cPanel was not asked: others are before us"),
-            Self::Lost(cause) => write!(out, "cPanel ended the connection without an answer: {cause}"),
-            Self::Crowded => out.write_str("cPanel did not answer in the little time that was left"),
+            Self::Lost(cause) => write!(
+                out,
+                "cPanel ended the connection without an answer: {cause}"
+            ),
+            Self::Crowded => {
+                out.write_str("cPanel did not answer in the little time that was left")
+            }
             Self::TimedOut => out.write_str("cPanel did not answer in time"),
             Self::Refused(cause) => write!(out, "cPanel says no: {cause}"),
             Self::Malformed(cause) => write!(out, "cPanel's answer makes no sense: {cause}"),
@@ -131,12 +140,23 @@ impl Panel {
         patience: Patience,
     ) -> Result<Self, BadSetting> {
         let base = place(base)?;
-        let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b':');
+        let is_plain = |text: &str| {
+            !text.is_empty()
+                && text
+                    .bytes()
+                    .all(|byte| byte.is_ascii_graphic() && byte != b':')
+        };
         if !is_plain(user) {
-            return Err(BadSetting::new("CPANEL_USER", "must be a name in visible ASCII without a colon"));
+            return Err(BadSetting::new(
+                "CPANEL_USER",
+                "must be a name in visible ASCII without a colon",
+            ));
         }
         if !is_plain(token.expose_secret()) {
-            return Err(BadSetting::new("CPANEL_TOKEN", "must be a token in visible ASCII"));
+            return Err(BadSetting::new(
+                "CPANEL_TOKEN",
+                "must be a token in visible ASCII",
+            ));
         }
         let builder = Client::builder()
             .no_proxy()
@@ -148,11 +168,19 @@ impl Panel {
             // A connection that was kept while the process stood still would lose the next request.
             .pool_max_idle_per_host(0);
         // Without a TLS of our own reqwest looks for one that is not linked.
-        let roots = if base.scheme() == "https" { roots()? } else { Vec::new() };
+        let roots = if base.scheme() == "https" {
+            roots()?
+        } else {
+            Vec::new()
+        };
         let client = builder.tls_backend_preconfigured(tls(&roots)?).build();
-        let client = client.map_err(|error| BadSetting::new("CPANEL_URL", format!("cannot be used: {error}")))?;
+        let client = client
+            .map_err(|error| BadSetting::new("CPANEL_URL", format!("cannot be used: {error}")))?;
         let credentials = SecretString::from(format!("cpanel {user}:{}", token.expose_secret()));
-        let fingerprint = HEXLOWER.encode(&Sha256::digest(format!("{base}\0{}", credentials.expose_secret())));
+        let fingerprint = HEXLOWER.encode(&Sha256::digest(format!(
+            "{base}\0{}",
+            credentials.expose_secret()
+        )));
         Ok(Self {
             client,
             base,
@@ -171,17 +199,27 @@ impl Panel {
 
     /// The time of a request that came at `begun`.
     pub fn visit(&self, begun: Instant) -> Visit {
-        Visit { begun, ends: begun + self.patience.whole, is_trial: false }
+        Visit {
+            begun,
+            ends: begun + self.patience.whole,
+            is_trial: false,
+        }
     }
 
     /// The same of one who is to find out whether the token works again.
     pub fn trial(&self, begun: Instant) -> Visit {
-        Visit { is_trial: true, ..self.visit(begun) }
+        Visit {
+            is_trial: true,
+            ..self.visit(begun)
+        }
     }
 
     /// A little more of it.
     pub fn visit_again(&self, visit: Visit) -> Visit {
-        Visit { ends: visit.ends.max(Instant::now() + self.patience.again), ..visit }
+        Visit {
+            ends: visit.ends.max(Instant::now() + self.patience.again),
+            ..visit
+        }
     }
 
     /// The domains of the account
@@ -218,15 +256,30 @@ impl Panel {
     ///
     /// # Errors
     /// Why it was not made; after `Lost`, `TimedOut` and `Malformed` it may have been.
-    pub async fn add_subdomain(&self, label: &Label, root: &RootDomain, visit: Visit) -> Result<(), Trouble> {
+    pub async fn add_subdomain(
+        &self,
+        label: &Label,
+        root: &RootDomain,
+        visit: Visit,
+    ) -> Result<(), Trouble> {
         let parameters = [("domain", label.as_str()), ("rootdomain", root.as_str())];
-        self.call("SubDomain", "addsubdomain", &parameters, visit).await.map(|_| ())
+        self.call("SubDomain", "addsubdomain", &parameters, visit)
+            .await
+            .map(|_| ())
     }
 
     /// One request, when there is a place for it: the `data` of its answer.
-    async fn call(&self, module: &str, function: &str, parameters: &[(&str, &str)], visit: Visit) -> Result<serde_json::Value, Trouble> {
+    async fn call(
+        &self,
+        module: &str,
+        function: &str,
+        parameters: &[(&str, &str)],
+        visit: Visit,
+    ) -> Result<serde_json::Value, Trouble> {
         let place = timeout_at(visit.ends, self.places.acquire()).await;
-        let Ok(Ok(_place)) = place else { return Err(Trouble::NotAsked) };
+        let Ok(Ok(_place)) = place else {
+            return Err(Trouble::NotAsked);
+        };
         let refused = || *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         if !visit.is_trial && refused().is_some_and(|refused| visit.begun < refused + GRACE) {
             return Err(Trouble::NotAsked);
@@ -242,10 +295,16 @@ impl Panel {
             url.query_pairs_mut().extend_pairs(parameters);
         }
         let answered = timeout_at(visit.ends, self.ask(url)).await;
-        let answered = answered.unwrap_or(Err(if left < self.patience.whole / 4 { Trouble::Crowded } else { Trouble::TimedOut }));
+        let answered = answered.unwrap_or(Err(if left < self.patience.whole / 4 {
+            Trouble::Crowded
+        } else {
+            Trouble::TimedOut
+        }));
         match &answered {
             Ok(_) => *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None,
-            Err(Trouble::Auth(_)) => *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now()),
+            Err(Trouble::Auth(_)) => {
+                *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now())
+            }
             Err(_) => {}
         }
         answer::data(&answered?)
@@ -254,19 +313,24 @@ impl Panel {
     /// The body of a 200.
     async fn ask(&self, url: Url) -> Result<Vec<u8>, Trouble> {
         let credentials = HeaderValue::try_from(self.credentials.expose_secret());
-        let mut credentials = credentials.map_err(|_| Trouble::Unreachable("the credentials fit into no header".to_owned()))?;
+        let mut credentials = credentials
+            .map_err(|_| Trouble::Unreachable("the credentials fit into no header".to_owned()))?;
         credentials.set_sensitive(true);
         let request = self.client.get(url).header(AUTHORIZATION, credentials);
         let mut response = request.send().await.map_err(trouble)?;
         match response.status() {
             StatusCode::OK => {}
-            status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => return Err(Trouble::Auth(status.as_u16())),
+            status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
+                return Err(Trouble::Auth(status.as_u16()));
+            }
             status => return Err(Trouble::Malformed(format!("status {}", status.as_u16()))),
         }
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(trouble)? {
             if body.len() + chunk.len() > MAX_ANSWER {
-                return Err(Trouble::Malformed(format!("it is longer than {MAX_ANSWER} bytes")));
+                return Err(Trouble::Malformed(format!(
+                    "it is longer than {MAX_ANSWER} bytes"
+                )));
             }
             body.extend_from_slice(&chunk);
         }
@@ -293,17 +357,31 @@ fn trouble(error: reqwest::Error) -> Trouble {
 
 /// Scheme, host and port, and nothing else; https, but for this machine.
 fn place(base: &str) -> Result<Url, BadSetting> {
-    let bad = || BadSetting::new("CPANEL_URL", "must be an https URL of host and port alone, or an http URL on 127.0.0.1 or localhost");
+    let bad = || {
+        BadSetting::new(
+            "CPANEL_URL",
+            "must be an https URL of host and port alone, or an http URL on 127.0.0.1 or localhost",
+        )
+    };
     let url: Url = base.parse().map_err(|_| bad())?;
-    let is_bare = url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+    let is_bare = url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
     let is_local = ["127.0.0.1", "localhost"].contains(&url.host_str().unwrap_or_default());
     let is_safe = url.scheme() == "https" || (url.scheme() == "http" && is_local);
-    if is_bare && is_safe && url.path() == "/" { Ok(url) } else { Err(bad()) }
+    if is_bare && is_safe && url.path() == "/" {
+        Ok(url)
+    } else {
+        Err(bad())
+    }
 }
 
 /// TLS by ring that trusts `roots`.
 fn tls(roots: &[u8]) -> Result<ClientConfig, BadSetting> {
-    let bad = |problem: &dyn fmt::Display| BadSetting::new("SSL_CERT_FILE", format!("holds no certificates: {problem}"));
+    let bad = |problem: &dyn fmt::Display| {
+        BadSetting::new("SSL_CERT_FILE", format!("holds no certificates: {problem}"))
+    };
     let mut store = RootCertStore::empty();
     for root in CertificateDer::pem_slice_iter(roots) {
         // Bundles hold roots that nothing can read any more.
@@ -312,8 +390,12 @@ fn tls(roots: &[u8]) -> Result<ClientConfig, BadSetting> {
     if store.is_empty() && !roots.is_empty() {
         return Err(bad(&"none can be read"));
     }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider())).with_safe_default_protocol_versions();
-    Ok(config.map_err(|error| bad(&error))?.with_root_certificates(store).with_no_client_auth())
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions();
+    Ok(config
+        .map_err(|error| bad(&error))?
+        .with_root_certificates(store)
+        .with_no_client_auth())
 }
 
 #[cfg(test)]

@@ -8,8 +8,11 @@ use tokio::{
 
 use super::*;
 
-const QUICK: Patience =
-    Patience { connect: Duration::from_millis(300), whole: Duration::from_millis(300), again: Duration::from_millis(300) };
+const QUICK: Patience = Patience {
+    connect: Duration::from_millis(300),
+    whole: Duration::from_millis(300),
+    again: Duration::from_millis(300),
+};
 
 /// A server that says `answer`, whatever it is asked, and then ends the connection, unless `answer` is empty:
 /// then it says nothing and holds on. What it was asked is passed on.
@@ -36,10 +39,19 @@ async fn server(answer: &'static [u8]) -> (String, mpsc::UnboundedReceiver<Strin
 }
 
 fn panel(base: &str) -> Panel {
-    Panel::new(base, "halqa", &SecretString::from("SECRETTOKEN"), || unreachable!(), QUICK).unwrap()
+    Panel::new(
+        base,
+        "halqa",
+        &SecretString::from("SECRETTOKEN"),
+        || unreachable!(),
+        QUICK,
+    )
+    .unwrap()
 }
 
-async fn domains_from(answer: &'static [u8]) -> (Result<Domains, Trouble>, mpsc::UnboundedReceiver<String>) {
+async fn domains_from(
+    answer: &'static [u8],
+) -> (Result<Domains, Trouble>, mpsc::UnboundedReceiver<String>) {
     let (base, asked) = server(answer).await;
     let panel = panel(&base);
     (panel.domains(panel.visit(Instant::now())).await, asked)
@@ -47,16 +59,25 @@ async fn domains_from(answer: &'static [u8]) -> (Result<Domains, Trouble>, mpsc:
 
 #[tokio::test]
 async fn one_request_says_who_asks_and_what() {
-    let (base, mut asked) = server(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"status\":1,\"data\":null}").await;
+    let (base, mut asked) =
+        server(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"status\":1,\"data\":null}").await;
     let panel = panel(&base);
     let (label, root) = ("bücher".parse().unwrap(), "example.org".parse().unwrap());
-    assert_eq!(panel.add_subdomain(&label, &root, panel.visit(Instant::now())).await, Ok(()));
+    assert_eq!(
+        panel
+            .add_subdomain(&label, &root, panel.visit(Instant::now()))
+            .await,
+        Ok(())
+    );
     let request = asked.recv().await.unwrap();
     assert!(
         request.starts_with("GET /execute/SubDomain/addsubdomain?domain=xn--bcher-kva&rootdomain=example.org HTTP/1.1\r\n"),
         "{request}"
     );
-    assert!(request.contains("\r\nauthorization: cpanel halqa:SECRETTOKEN\r\n"), "{request}");
+    assert!(
+        request.contains("\r\nauthorization: cpanel halqa:SECRETTOKEN\r\n"),
+        "{request}"
+    );
     assert!(asked.try_recv().is_err(), "once");
 }
 
@@ -64,31 +85,66 @@ async fn one_request_says_who_asks_and_what() {
 async fn every_bad_answer_has_its_kind_and_is_asked_for_once() {
     let malformed = |cause: &str| Trouble::Malformed(cause.to_owned());
     for (answer, expected) in [
-        (b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n".as_slice(), Trouble::Auth(401)),
-        (b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n", Trouble::Auth(403)),
-        (b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n", malformed("status 302")),
-        (b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n", malformed("status 429")),
-        (b"HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n", malformed("status 503")),
-        (b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n<html>", malformed("it is no JSON")),
+        (
+            b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n".as_slice(),
+            Trouble::Auth(401),
+        ),
+        (
+            b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n",
+            Trouble::Auth(403),
+        ),
+        (
+            b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n",
+            malformed("status 302"),
+        ),
+        (
+            b"HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n",
+            malformed("status 429"),
+        ),
+        (
+            b"HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n",
+            malformed("status 503"),
+        ),
+        (
+            b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n<html>",
+            malformed("it is no JSON"),
+        ),
         (b"", Trouble::TimedOut),
     ] {
         let (result, mut asked) = domains_from(answer).await;
         assert_eq!(result, Err(expected));
-        assert!(asked.recv().await.is_some() && asked.try_recv().is_err(), "once");
+        assert!(
+            asked.recv().await.is_some() && asked.try_recv().is_err(),
+            "once"
+        );
     }
-    for answer in [b"drop".as_slice(), b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{", b"rubbish\r\n\r\n"] {
+    for answer in [
+        b"drop".as_slice(),
+        b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{",
+        b"rubbish\r\n\r\n",
+    ] {
         let (result, mut asked) = domains_from(answer).await;
         assert!(matches!(result, Err(Trouble::Lost(_))), "{result:?}");
-        assert!(asked.recv().await.is_some() && asked.try_recv().is_err(), "once");
+        assert!(
+            asked.recv().await.is_some() && asked.try_recv().is_err(),
+            "once"
+        );
     }
 }
 
 #[tokio::test]
 async fn what_never_left_is_told_apart() {
-    let nobody = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let nobody = TcpListener::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let panel = panel(&format!("http://{nobody}"));
     let result = panel.domains(panel.visit(Instant::now())).await;
-    assert!(matches!(&result, Err(Trouble::Unreachable(cause)) if !cause.contains("SECRETTOKEN")), "{result:?}");
+    assert!(
+        matches!(&result, Err(Trouble::Unreachable(cause)) if !cause.contains("SECRETTOKEN")),
+        "{result:?}"
+    );
 }
 
 #[tokio::test]
@@ -112,17 +168,39 @@ async fn two_at_once_and_who_waited_does_not_try_a_token_that_was_refused() {
         }
     }
     assert!((1..=2).contains(&refused), "{refused}");
-    assert_eq!(std::iter::from_fn(|| asked.try_recv().ok()).count(), refused);
-    assert_eq!(panel.domains(panel.visit(Instant::now())).await, Err(Trouble::NotAsked), "nor who comes in this moment");
-    assert_eq!(panel.domains(panel.trial(Instant::now())).await, Err(Trouble::Auth(401)), "but for the one who is to find out");
+    assert_eq!(
+        std::iter::from_fn(|| asked.try_recv().ok()).count(),
+        refused
+    );
+    assert_eq!(
+        panel.domains(panel.visit(Instant::now())).await,
+        Err(Trouble::NotAsked),
+        "nor who comes in this moment"
+    );
+    assert_eq!(
+        panel.domains(panel.trial(Instant::now())).await,
+        Err(Trouble::Auth(401)),
+        "but for the one who is to find out"
+    );
 }
 
 #[test]
 fn a_bad_setting_is_named_and_not_shown() {
     let make = |base: &str, user: &str, token: &str| {
-        Panel::new(base, user, &SecretString::from(token), || Ok(Vec::new()), QUICK).map(|_| ()).map_err(|problem| problem.to_string())
+        Panel::new(
+            base,
+            user,
+            &SecretString::from(token),
+            || Ok(Vec::new()),
+            QUICK,
+        )
+        .map(|_| ())
+        .map_err(|problem| problem.to_string())
     };
-    assert_eq!(make("https://cpanel.example.org:2083", "halqa", "TOKEN"), Ok(()));
+    assert_eq!(
+        make("https://cpanel.example.org:2083", "halqa", "TOKEN"),
+        Ok(())
+    );
     assert_eq!(make("http://127.0.0.1:2083/", "halqa", "TOKEN"), Ok(()));
     for base in [
         "",
@@ -136,27 +214,67 @@ fn a_bad_setting_is_named_and_not_shown() {
         "http://localhost:2083@c.example.org",
         "http://127.0.0.1.example.org",
     ] {
-        assert!(make(base, "halqa", "TOKEN").unwrap_err().starts_with("The setting CPANEL_URL "), "{base}");
+        assert!(
+            make(base, "halqa", "TOKEN")
+                .unwrap_err()
+                .starts_with("The setting CPANEL_URL "),
+            "{base}"
+        );
     }
     for user in ["", "a:b", "a b", "a\r\nb", "é"] {
-        assert!(make("http://127.0.0.1", user, "TOKEN").unwrap_err().starts_with("The setting CPANEL_USER "), "{user:?}");
+        assert!(
+            make("http://127.0.0.1", user, "TOKEN")
+                .unwrap_err()
+                .starts_with("The setting CPANEL_USER "),
+            "{user:?}"
+        );
     }
     for token in ["", "a b", "rubb\nish"] {
         let problem = make("http://127.0.0.1", "halqa", token).unwrap_err();
-        assert!(problem.starts_with("The setting CPANEL_TOKEN ") && !problem.contains("rubb"), "{problem}");
+        assert!(
+            problem.starts_with("The setting CPANEL_TOKEN ") && !problem.contains("rubb"),
+            "{problem}"
+        );
     }
-    let broken = Panel::new("https://c.example.org", "halqa", &SecretString::from("T"), || Ok(b"rubbish".to_vec()), QUICK);
-    assert!(broken.map(|_| ()).unwrap_err().to_string().starts_with("The setting SSL_CERT_FILE "));
+    let broken = Panel::new(
+        "https://c.example.org",
+        "halqa",
+        &SecretString::from("T"),
+        || Ok(b"rubbish".to_vec()),
+        QUICK,
+    );
+    assert!(
+        broken
+            .map(|_| ())
+            .unwrap_err()
+            .to_string()
+            .starts_with("The setting SSL_CERT_FILE ")
+    );
 }
 
 #[test]
 fn another_token_is_another_fingerprint() {
     let of = |base: &str, user: &str, token: &str| {
-        Panel::new(base, user, &SecretString::from(token), || Ok(Vec::new()), QUICK).unwrap().fingerprint
+        Panel::new(
+            base,
+            user,
+            &SecretString::from(token),
+            || Ok(Vec::new()),
+            QUICK,
+        )
+        .unwrap()
+        .fingerprint
     };
     let first = of("http://127.0.0.1:1", "a", "b");
-    assert_eq!((first.len(), &first), (64, &of("http://127.0.0.1:1/", "a", "b")));
-    for other in [of("http://127.0.0.1:2", "a", "b"), of("http://127.0.0.1:1", "b", "b"), of("http://127.0.0.1:1", "a", "c")] {
+    assert_eq!(
+        (first.len(), &first),
+        (64, &of("http://127.0.0.1:1/", "a", "b"))
+    );
+    for other in [
+        of("http://127.0.0.1:2", "a", "b"),
+        of("http://127.0.0.1:1", "b", "b"),
+        of("http://127.0.0.1:1", "a", "c"),
+    ] {
         assert_ne!(first, other);
     }
 }

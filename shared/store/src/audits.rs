@@ -25,13 +25,20 @@ impl Transaction {
     pub fn note(&mut self, entry: &AuditEntry) -> Result<(), Fault> {
         let id = entry.audit_id.to_string();
         let of_committee = keys::audit_of_committee(entry.committee_id, &id);
-        let target = Some(UserId::new(entry.target_id)).filter(|id| entry.target_type == TargetType::User && *id != entry.actor_id);
-        let people = [Some(entry.actor_id), target].into_iter().flatten().map(|person| keys::audit_of_person(person, &id));
+        let target = Some(UserId::new(entry.target_id))
+            .filter(|id| entry.target_type == TargetType::User && *id != entry.actor_id);
+        let people = [Some(entry.actor_id), target]
+            .into_iter()
+            .flatten()
+            .map(|person| keys::audit_of_person(person, &id));
         for key in std::iter::once(of_committee.clone()).chain(people) {
             let mut item = key.holding(&Carded { card: entry })?;
             item.extend([ttl(entry.created_at.after(KEPT))]);
             if key == of_committee {
-                item.extend([("listPk".to_owned(), text(keys::AUDIT)), ("listSk".to_owned(), text(&id))]);
+                item.extend([
+                    ("listPk".to_owned(), text(keys::AUDIT)),
+                    ("listSk".to_owned(), text(&id)),
+                ]);
             }
             self.put_new(Part::New, &key, item)?;
         }
@@ -44,8 +51,20 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach, as with all of these.
-    pub async fn audit(&self, position: Option<&str>, limit: u16) -> Result<Page<AuditEntry>, Fault> {
-        let page: Page<Carded<AuditEntry>> = self.list(&keys::LISTING, keys::AUDIT, position, limit, Order::Descending).await?;
+    pub async fn audit(
+        &self,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<AuditEntry>, Fault> {
+        let page: Page<Carded<AuditEntry>> = self
+            .list(
+                &keys::LISTING,
+                keys::AUDIT,
+                position,
+                limit,
+                Order::Descending,
+            )
+            .await?;
         Ok(page.map(|item| item.card))
     }
 
@@ -53,9 +72,16 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn audit_of_committee(&self, committee: CommitteeId, position: Option<&str>, limit: u16) -> Result<Page<AuditEntry>, Fault> {
+    pub async fn audit_of_committee(
+        &self,
+        committee: CommitteeId,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<AuditEntry>, Fault> {
         let pk = keys::audit_of_committee(committee, "").pk;
-        let page: Page<Carded<AuditEntry>> = self.newest(Table::Records, &pk, AUDIT_PREFIX, position, limit).await?;
+        let page: Page<Carded<AuditEntry>> = self
+            .newest(Table::Records, &pk, AUDIT_PREFIX, position, limit)
+            .await?;
         Ok(page.map(|item| item.card))
     }
 
@@ -63,9 +89,16 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn audit_of_person(&self, person: UserId, position: Option<&str>, limit: u16) -> Result<Page<AuditEntry>, Fault> {
+    pub async fn audit_of_person(
+        &self,
+        person: UserId,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<AuditEntry>, Fault> {
         let pk = keys::audit_of_person(person, "").pk;
-        let page: Page<Carded<AuditEntry>> = self.newest(Table::Records, &pk, AUDIT_PREFIX, position, limit).await?;
+        let page: Page<Carded<AuditEntry>> = self
+            .newest(Table::Records, &pk, AUDIT_PREFIX, position, limit)
+            .await?;
         Ok(page.map(|item| item.card))
     }
 }

@@ -52,18 +52,28 @@ impl Store {
             .expression_attribute_values(":yes", AttributeValue::Bool(true))
             .expression_attribute_values(":no", AttributeValue::Bool(false));
         let begun: Option<Breaker> = self.update(update.build()?).await?;
-        Ok(begun.map(|breaker| Trial { shut, failures: breaker.failures }))
+        Ok(begun.map(|breaker| Trial {
+            shut,
+            failures: breaker.failures,
+        }))
     }
 
     /// `secret` has worked, in `trial` or after failures.
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn note_success(&self, secret: &str, trial: Option<Trial>, now: Instant) -> Result<(), Fault> {
+    pub async fn note_success(
+        &self,
+        secret: &str,
+        trial: Option<Trial>,
+        now: Instant,
+    ) -> Result<(), Fault> {
         let update = self
             .change(&keys::breaker(secret), now)
             .condition_expression("shut = :held")
-            .update_expression("SET proven = :yes, failures = :zero, shut = :zero, trial = :no, #ttl = :ttl")
+            .update_expression(
+                "SET proven = :yes, failures = :zero, shut = :zero, trial = :no, #ttl = :ttl",
+            )
             .expression_attribute_values(":held", number(trial.map_or(0, |trial| trial.shut)))
             .expression_attribute_values(":zero", number(0))
             .expression_attribute_values(":yes", AttributeValue::Bool(true))
@@ -83,11 +93,24 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn note_failure(&self, secret: &str, trial: Option<Trial>, now: Instant) -> Result<(), Fault> {
+    pub async fn note_failure(
+        &self,
+        secret: &str,
+        trial: Option<Trial>,
+        now: Instant,
+    ) -> Result<(), Fault> {
         let until = now.after(FAILED_FOR).unix_milliseconds();
         if let Some(trial) = trial {
             let failures = trial.failures.saturating_add(1);
-            return self.end(secret, trial, failures, if failures >= MOST_FAILURES { until } else { 0 }, now).await;
+            return self
+                .end(
+                    secret,
+                    trial,
+                    failures,
+                    if failures >= MOST_FAILURES { until } else { 0 },
+                    now,
+                )
+                .await;
         }
         let key = keys::breaker(secret);
         let count = self
@@ -118,14 +141,26 @@ impl Store {
     pub async fn note_refusal(&self, secret: &str, now: Instant) -> Result<(), Fault> {
         let update = self
             .change(&keys::breaker(secret), now)
-            .update_expression("SET proven = :no, failures = :most, shut = :until, trial = :no, #ttl = :ttl")
+            .update_expression(
+                "SET proven = :no, failures = :most, shut = :until, trial = :no, #ttl = :ttl",
+            )
             .expression_attribute_values(":no", AttributeValue::Bool(false))
             .expression_attribute_values(":most", number(MOST_FAILURES))
-            .expression_attribute_values(":until", number(now.after(REFUSED_FOR).unix_milliseconds()));
+            .expression_attribute_values(
+                ":until",
+                number(now.after(REFUSED_FOR).unix_milliseconds()),
+            );
         self.changed(update).await
     }
 
-    async fn end(&self, secret: &str, trial: Trial, failures: u32, shut: i64, now: Instant) -> Result<(), Fault> {
+    async fn end(
+        &self,
+        secret: &str,
+        trial: Trial,
+        failures: u32,
+        shut: i64,
+        now: Instant,
+    ) -> Result<(), Fault> {
         let update = self
             .change(&keys::breaker(secret), now)
             .condition_expression("shut = :held")
@@ -147,7 +182,8 @@ impl Store {
 
     /// Whoever finds that somebody else has changed it meanwhile leaves it to him.
     async fn changed(&self, update: UpdateBuilder) -> Result<(), Fault> {
-        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
+        self.update::<serde::de::IgnoredAny>(update.build()?)
+            .await?;
         Ok(())
     }
 }

@@ -26,7 +26,13 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn count_try(&self, kind: CodeKind, place: Uuid, network: &str, now: Instant) -> Result<(), Fault> {
+    pub async fn count_try(
+        &self,
+        kind: CodeKind,
+        place: Uuid,
+        network: &str,
+        now: Instant,
+    ) -> Result<(), Fault> {
         let key = keys::code(kind, place);
         let counted = Update::builder()
             .table_name(self.name(key.table))
@@ -39,7 +45,8 @@ impl Store {
             .expression_attribute_values(":mostHere", number(TRIES_PER_NETWORK))
             .expression_attribute_values(":zero", number(0))
             .expression_attribute_values(":one", number(1));
-        self.update::<serde::de::IgnoredAny>(counted.build()?).await?;
+        self.update::<serde::de::IgnoredAny>(counted.build()?)
+            .await?;
         Ok(())
     }
 }
@@ -61,7 +68,14 @@ impl Transaction {
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn use_code(&mut self, kind: CodeKind, place: Uuid, code: &Code, network: &str, now: Instant) -> Result<(), Fault> {
+    pub fn use_code(
+        &mut self,
+        kind: CodeKind,
+        place: Uuid,
+        code: &Code,
+        network: &str,
+        now: Instant,
+    ) -> Result<(), Fault> {
         let key = keys::code(kind, place);
         let used = Delete::builder()
             .table_name(self.store.name(key.table))

@@ -19,15 +19,31 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn committee(&self, id: CommitteeId) -> Result<Option<Committee>, Fault> {
-        Ok(self.get::<Carded<Committee>>(&keys::committee(id)).await?.map(|item| item.card))
+        Ok(self
+            .get::<Carded<Committee>>(&keys::committee(id))
+            .await?
+            .map(|item| item.card))
     }
 
     /// At most `limit` committees after `position`, active or not, by folded Latin name, then id.
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn committees(&self, position: Option<&str>, limit: u16) -> Result<Page<Committee>, Fault> {
-        Ok(self.list::<Carded<Committee>>(&keys::LISTING, keys::COMMITTEES, position, limit, Order::Ascending).await?.map(|item| item.card))
+    pub async fn committees(
+        &self,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<Committee>, Fault> {
+        Ok(self
+            .list::<Carded<Committee>>(
+                &keys::LISTING,
+                keys::COMMITTEES,
+                position,
+                limit,
+                Order::Ascending,
+            )
+            .await?
+            .map(|item| item.card))
     }
 
     /// Writes a committee that was not there.
@@ -36,7 +52,11 @@ impl Store {
     /// When the store is out of reach, or something stands at the new id.
     pub async fn create_committee(&self, committee: &Committee) -> Result<(), Fault> {
         let mut create = self.transaction();
-        create.put_new(Part::Committee, &keys::committee(committee.committee_id), Self::committee_item(committee)?)?;
+        create.put_new(
+            Part::Committee,
+            &keys::committee(committee.committee_id),
+            Self::committee_item(committee)?,
+        )?;
         match create.commit().await? {
             Outcome::Done => Ok(()),
             Outcome::Refused(_) => Err(Fault::Broken("a new identifier was taken".to_owned())),
@@ -44,8 +64,12 @@ impl Store {
     }
 
     pub(crate) fn committee_item(committee: &Committee) -> Result<Item, Fault> {
-        let mut item = keys::committee(committee.committee_id).holding(&Carded { card: committee })?;
-        item.extend(keys::committee_place(committee.committee_id, committee.name_latin.as_str()).attributes());
+        let mut item =
+            keys::committee(committee.committee_id).holding(&Carded { card: committee })?;
+        item.extend(
+            keys::committee_place(committee.committee_id, committee.name_latin.as_str())
+                .attributes(),
+        );
         Ok(item)
     }
 
@@ -54,9 +78,16 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn change_committee(&self, id: CommitteeId, change: &CommitteeChange) -> Result<Option<Committee>, Fault> {
+    pub async fn change_committee(
+        &self,
+        id: CommitteeId,
+        change: &CommitteeChange,
+    ) -> Result<Option<Committee>, Fault> {
         let fields: Item = to_item(change)?;
-        let place = change.name_latin.as_ref().map(|name| keys::committee_place(id, name.as_str()));
+        let place = change
+            .name_latin
+            .as_ref()
+            .map(|name| keys::committee_place(id, name.as_str()));
         if fields.is_empty() {
             return self.committee(id).await;
         }
@@ -67,14 +98,20 @@ impl Store {
         let mut sets = Vec::new();
         for (number, (field, value)) in fields.into_iter().enumerate() {
             sets.push(format!("card.#f{number} = :v{number}"));
-            update =
-                update.expression_attribute_names(format!("#f{number}"), field).expression_attribute_values(format!(":v{number}"), value);
+            update = update
+                .expression_attribute_names(format!("#f{number}"), field)
+                .expression_attribute_values(format!(":v{number}"), value);
         }
         if let Some(place) = place {
             sets.push("listSk = :place".to_owned());
             update = update.expression_attribute_values(":place", text(&place.sk));
         }
-        let update = update.update_expression(format!("SET {}", sets.join(", "))).build()?;
-        Ok(self.update::<Carded<Committee>>(update).await?.map(|item| item.card))
+        let update = update
+            .update_expression(format!("SET {}", sets.join(", ")))
+            .build()?;
+        Ok(self
+            .update::<Carded<Committee>>(update)
+            .await?
+            .map(|item| item.card))
     }
 }

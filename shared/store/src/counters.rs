@@ -42,7 +42,11 @@ const MOST_REMEMBERED: usize = 10_000;
 
 impl OpenWindows {
     fn seems_open(&self, key: &Key, now: Instant) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key.pk).is_some_and(|ends| now < *ends)
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&key.pk)
+            .is_some_and(|ends| now < *ends)
     }
 
     fn remember(&self, key: &Key, ends: Instant) {
@@ -54,7 +58,10 @@ impl OpenWindows {
     }
 
     pub(crate) fn forget(&self, key: &Key) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&key.pk);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&key.pk);
     }
 }
 
@@ -65,10 +72,20 @@ impl Store {
     ///
     /// # Errors
     /// When the counters cannot be asked: then nobody may try.
-    pub async fn reserve(&self, counters: &[Counter], now: Instant) -> Result<Result<Reservation, Instant>, Fault> {
-        let keys: Vec<Key> = counters.iter().map(|counter| keys::counter(counter.name, &counter.key)).collect();
+    pub async fn reserve(
+        &self,
+        counters: &[Counter],
+        now: Instant,
+    ) -> Result<Result<Reservation, Instant>, Fault> {
+        let keys: Vec<Key> = counters
+            .iter()
+            .map(|counter| keys::counter(counter.name, &counter.key))
+            .collect();
         let seems_open = |key: &Key| self.open_windows.seems_open(key, now);
-        let counts = keys.iter().zip(counters).map(|(key, counter)| self.count(key, counter.length, now, seems_open(key)));
+        let counts = keys
+            .iter()
+            .zip(counters)
+            .map(|(key, counter)| self.count(key, counter.length, now, seems_open(key)));
         let counted = join_all(counts).await;
         let (mut taken, mut windows, mut failed) = (Vec::new(), Vec::new(), None);
         for (key, counted) in keys.into_iter().zip(counted) {
@@ -88,7 +105,11 @@ impl Store {
             return Err(fault);
         }
 
-        let full = windows.iter().zip(counters).filter(|(window, counter)| window.count > counter.most).map(|(window, _)| window.ends);
+        let full = windows
+            .iter()
+            .zip(counters)
+            .filter(|(window, counter)| window.count > counter.most)
+            .map(|(window, _)| window.ends);
         let ends = full.max();
         match ends {
             None => Ok(Ok(reservation)),
@@ -104,7 +125,10 @@ impl Store {
     /// # Errors
     /// When the store is out of reach: then they stay taken until their windows end.
     pub async fn give_back(&self, reservation: Reservation) -> Result<(), Fault> {
-        let places = reservation.0.iter().map(|(key, window)| self.uncount(key, *window));
+        let places = reservation
+            .0
+            .iter()
+            .map(|(key, window)| self.uncount(key, *window));
         join_all(places).await.into_iter().collect()
     }
 }

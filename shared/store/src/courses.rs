@@ -27,7 +27,10 @@ pub(crate) struct Stored {
 
 impl From<Stored> for Course {
     fn from(stored: Stored) -> Self {
-        Self { outline: stored.card, details: stored.details }
+        Self {
+            outline: stored.card,
+            details: stored.details,
+        }
     }
 }
 
@@ -46,17 +49,27 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn course(&self, id: CourseId) -> Result<Option<Course>, Fault> {
-        Ok(self.get::<Stored>(&keys::course(id)).await?.map(Course::from))
+        Ok(self
+            .get::<Stored>(&keys::course(id))
+            .await?
+            .map(Course::from))
     }
 
     /// The course `id` with its questions in their order.
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn course_with_questions(&self, id: CourseId) -> Result<Option<(Course, Vec<PlacedQuestion>)>, Fault> {
+    pub async fn course_with_questions(
+        &self,
+        id: CourseId,
+    ) -> Result<Option<(Course, Vec<PlacedQuestion>)>, Fault> {
         let (mut course, mut order, mut questions) = (None, Vec::new(), Vec::new());
         for item in self.partition(&keys::course(id).pk).await? {
-            let sk = item.get("sk").and_then(|sk| sk.as_s().ok()).cloned().unwrap_or_default();
+            let sk = item
+                .get("sk")
+                .and_then(|sk| sk.as_s().ok())
+                .cloned()
+                .unwrap_or_default();
             match sk.as_str() {
                 "COURSE" => course = Some(serde_dynamo::from_item::<_, Stored>(item)?),
                 "ORDER" => order = Self::order_of(item)?,
@@ -71,29 +84,62 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn courses(&self, lists: &[CourseList], position: Option<&str>, limit: u16) -> Result<Page<Course>, Fault> {
-        let pages = lists.iter().map(|list| self.course_page(*list, position, limit));
-        let pages = join_all(pages).await.into_iter().collect::<Result<Vec<_>, _>>()?;
+    pub async fn courses(
+        &self,
+        lists: &[CourseList],
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<Course>, Fault> {
+        let pages = lists
+            .iter()
+            .map(|list| self.course_page(*list, position, limit));
+        let pages = join_all(pages)
+            .await
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()?;
         // Below this, one of the lists was not read: what stands there in another has to wait.
         let floor = pages.iter().filter_map(|page| page.last.clone()).max();
-        let courses = pages.into_iter().flat_map(|page| page.items).map(|course| (keys::change_of(&course.outline), course));
-        let mut courses: Vec<(String, Course)> = courses.filter(|(sk, _)| floor.as_ref().is_none_or(|floor| sk >= floor)).collect();
+        let courses = pages
+            .into_iter()
+            .flat_map(|page| page.items)
+            .map(|course| (keys::change_of(&course.outline), course));
+        let mut courses: Vec<(String, Course)> = courses
+            .filter(|(sk, _)| floor.as_ref().is_none_or(|floor| sk >= floor))
+            .collect();
         courses.sort_by(|(one, _), (other, _)| other.cmp(one));
         // On its way from one list to another a course may stand in both.
         let mut seen = HashSet::new();
         courses.retain(|(_, course)| seen.insert(course.outline.course_id));
         let has_more = floor.is_some() || courses.len() > usize::from(limit);
         courses.truncate(limit.into());
-        let last = courses.last().map(|(sk, _)| sk.clone()).or(floor).filter(|_| has_more);
-        Ok(Page { items: courses.into_iter().map(|(_, course)| course).collect(), last })
+        let last = courses
+            .last()
+            .map(|(sk, _)| sk.clone())
+            .or(floor)
+            .filter(|_| has_more);
+        Ok(Page {
+            items: courses.into_iter().map(|(_, course)| course).collect(),
+            last,
+        })
     }
 
-    async fn course_page(&self, list: CourseList, position: Option<&str>, limit: u16) -> Result<Page<Course>, Fault> {
+    async fn course_page(
+        &self,
+        list: CourseList,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<Course>, Fault> {
         let (index, pk) = match list {
-            CourseList::OfCommittee(committee, state) => (&keys::LISTING, keys::courses_of(committee, state)),
-            CourseList::OfAuthor(author, state) => (&keys::AUTHORED, keys::courses_by(author, state)),
+            CourseList::OfCommittee(committee, state) => {
+                (&keys::LISTING, keys::courses_of(committee, state))
+            }
+            CourseList::OfAuthor(author, state) => {
+                (&keys::AUTHORED, keys::courses_by(author, state))
+            }
         };
-        let page: Page<Stored> = self.list(index, &pk, position, limit, Order::Descending).await?;
+        let page: Page<Stored> = self
+            .list(index, &pk, position, limit, Order::Descending)
+            .await?;
         Ok(page.map(Course::from))
     }
 
@@ -101,8 +147,20 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn published(&self, position: Option<&str>, limit: u16) -> Result<Page<Outline>, Fault> {
-        let page: Page<Carded<Outline>> = self.list(&keys::PUBLISHED, keys::PUBLISHED_COURSES, position, limit, Order::Descending).await?;
+    pub async fn published(
+        &self,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<Outline>, Fault> {
+        let page: Page<Carded<Outline>> = self
+            .list(
+                &keys::PUBLISHED,
+                keys::PUBLISHED_COURSES,
+                position,
+                limit,
+                Order::Descending,
+            )
+            .await?;
         Ok(page.map(|item| item.card))
     }
 }
@@ -113,7 +171,11 @@ impl Transaction {
     /// # Errors
     /// None that comes from outside.
     pub fn new_course(&mut self, course: &Course) -> Result<(), Fault> {
-        self.put_new(Part::Course, &keys::course(course.outline.course_id), course_item(course)?)
+        self.put_new(
+            Part::Course,
+            &keys::course(course.outline.course_id),
+            course_item(course)?,
+        )
     }
 
     /// The course `before` becomes `after`; refused when it has changed since `before` was read.
@@ -136,20 +198,35 @@ impl Transaction {
             update = update.expression_attribute_values(format!(":{name}"), value);
         }
         let is_published = keys::published_place(&after.outline).is_some();
-        let removed = if is_published { "" } else { " REMOVE publishedPk, publishedSk" };
-        self.update(Part::Course, update.update_expression(format!("SET {}{removed}", sets.join(", "))).build()?);
+        let removed = if is_published {
+            ""
+        } else {
+            " REMOVE publishedPk, publishedSk"
+        };
+        self.update(
+            Part::Course,
+            update
+                .update_expression(format!("SET {}{removed}", sets.join(", ")))
+                .build()?,
+        );
         Ok(())
     }
 
     pub(crate) fn course_update(&self, id: CourseId, condition: &str) -> UpdateBuilder {
         let key = keys::course(id);
-        Update::builder().table_name(self.store.name(Table::Records)).set_key(Some(key.item())).condition_expression(condition)
+        Update::builder()
+            .table_name(self.store.name(Table::Records))
+            .set_key(Some(key.item()))
+            .condition_expression(condition)
     }
 }
 
 /// The item of a new course.
 pub(crate) fn course_item(course: &Course) -> Result<Item, Fault> {
-    let stored = Stored { card: course.outline.clone(), details: course.details.clone() };
+    let stored = Stored {
+        card: course.outline.clone(),
+        details: course.details.clone(),
+    };
     let mut item = keys::course(course.outline.course_id).holding(&stored)?;
     item.insert("questionBytes".to_owned(), number(0));
     item.extend(places(&course.outline));
@@ -161,13 +238,27 @@ pub(crate) fn course_item(course: &Course) -> Result<Item, Fault> {
 
 /// Where a course stands in the indexes.
 fn places(course: &Outline) -> Item {
-    let places = [Some(keys::course_place(course)), Some(keys::authored_place(course)), keys::published_place(course)];
-    places.into_iter().flatten().flat_map(Place::attributes).collect()
+    let places = [
+        Some(keys::course_place(course)),
+        Some(keys::authored_place(course)),
+        keys::published_place(course),
+    ];
+    places
+        .into_iter()
+        .flatten()
+        .flat_map(Place::attributes)
+        .collect()
 }
 
 /// Whether a search finds `after` by other words than `before`.
 fn is_found_differently(before: &Outline, after: &Outline) -> bool {
-    let words = |course: &Outline| if course.state == State::Published { course.words() } else { Vec::new() };
+    let words = |course: &Outline| {
+        if course.state == State::Published {
+            course.words()
+        } else {
+            Vec::new()
+        }
+    };
     words(before) != words(after)
 }
 

@@ -62,7 +62,11 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn due(&self, partition: &str, now: Instant, limit: u16) -> Result<Vec<Due>, Fault> {
-        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(DUE.name);
+        let request = self
+            .reads
+            .query()
+            .table_name(self.name(Table::Records))
+            .index_name(DUE.name);
         let request = request
             .key_condition_expression("duePk = :pk AND dueAt <= :now")
             .expression_attribute_values(":pk", text(partition))
@@ -77,19 +81,37 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach: then it is looked at again at once.
-    pub async fn postpone(&self, due: &Due, cause: &str, pause: Duration, now: Instant) -> Result<(), Fault> {
+    pub async fn postpone(
+        &self,
+        due: &Due,
+        cause: &str,
+        pause: Duration,
+        now: Instant,
+    ) -> Result<(), Fault> {
         let later = now.after(pause).unix_milliseconds();
         let again = self
-            .marked(due, "duePk = :pk AND dueAt = :at AND failed.#until > :recently")
+            .marked(
+                due,
+                "duePk = :pk AND dueAt = :at AND failed.#until > :recently",
+            )
             .update_expression("SET dueAt = :later, failed.#until = :later, failed.cause = :cause")
             .expression_attribute_names("#until", "until")
-            .expression_attribute_values(":recently", number(now.before(FORGOTTEN).unix_milliseconds()))
+            .expression_attribute_values(
+                ":recently",
+                number(now.before(FORGOTTEN).unix_milliseconds()),
+            )
             .expression_attribute_values(":later", number(later))
             .expression_attribute_values(":cause", text(cause));
         if let Some(Buried { failed }) = self.update(again.build()?).await? {
             if now.since(failed.since) >= ENDURED {
                 let bury = self
-                    .marked(&Due { due_at: later, ..due.clone() }, "duePk = :pk AND dueAt = :at")
+                    .marked(
+                        &Due {
+                            due_at: later,
+                            ..due.clone()
+                        },
+                        "duePk = :pk AND dueAt = :at",
+                    )
                     .update_expression("SET duePk = :dead, dueAt = :now")
                     .expression_attribute_values(":dead", text(DEAD_DUE))
                     .expression_attribute_values(":now", number(now.unix_milliseconds()));
@@ -97,7 +119,12 @@ impl Store {
             }
             return Ok(());
         }
-        let failed = Failed { since: now, until: later, from: due.due_pk.clone(), cause: cause.to_owned() };
+        let failed = Failed {
+            since: now,
+            until: later,
+            from: due.due_pk.clone(),
+            cause: cause.to_owned(),
+        };
         let first = self
             .marked(due, "duePk = :pk AND dueAt = :at")
             .update_expression("SET dueAt = :later, failed = :failed")
@@ -115,8 +142,16 @@ impl Store {
         let mut dead = Vec::new();
         for due in self.due(DEAD_DUE, now, limit).await? {
             if let Some(Buried { failed }) = self.get(&due.key()).await? {
-                let Failed { since, cause, from, .. } = failed;
-                dead.push(DeadLetter { pk: due.pk.clone(), since, cause, due, from });
+                let Failed {
+                    since, cause, from, ..
+                } = failed;
+                dead.push(DeadLetter {
+                    pk: due.pk.clone(),
+                    since,
+                    cause,
+                    due,
+                    from,
+                });
             }
         }
         Ok(dead)
@@ -132,7 +167,10 @@ impl Store {
             .update_expression("SET duePk = :from, dueAt = :now REMOVE failed")
             .expression_attribute_values(":from", text(&letter.from))
             .expression_attribute_values(":now", number(now.unix_milliseconds()));
-        Ok(self.update::<serde::de::IgnoredAny>(revive.build()?).await?.is_some())
+        Ok(self
+            .update::<serde::de::IgnoredAny>(revive.build()?)
+            .await?
+            .is_some())
     }
 
     /// An update of the item of `due` under `condition`, in which `:pk` and `:at` are where its mark stands.
@@ -149,6 +187,10 @@ impl Store {
 
 impl Due {
     fn key(&self) -> Key {
-        Key { table: Table::Records, pk: self.pk.clone(), sk: self.sk.clone() }
+        Key {
+            table: Table::Records,
+            pk: self.pk.clone(),
+            sk: self.sk.clone(),
+        }
     }
 }

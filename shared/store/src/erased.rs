@@ -34,7 +34,9 @@ impl Store {
     pub async fn erased_user(&self, id: UserId, now: Instant) -> Result<Option<User>, Fault> {
         let erased: Option<Erased> = self.get(&keys::user(id)).await?;
         let is_due = |erased: &Erased| {
-            let is_time = erased.due_at.is_some_and(|due_at| Instant::from_unix_milliseconds(due_at) <= now);
+            let is_time = erased
+                .due_at
+                .is_some_and(|due_at| Instant::from_unix_milliseconds(due_at) <= now);
             erased.card.erased_at.is_some() && is_time
         };
         Ok(erased.filter(is_due).map(|erased| erased.card))
@@ -50,14 +52,18 @@ impl Store {
             .set_key(Some(keys::user(user.user_id).item()))
             .condition_expression("attribute_exists(card.erasedAt)")
             .expression_attribute_values(":default", text(DEFAULT_AVATAR));
-        let again = user.erased_at.map(|erased_at| erased_at.after(LOOKED_AT_AGAIN)).filter(|again| now < *again);
+        let again = user
+            .erased_at
+            .map(|erased_at| erased_at.after(LOOKED_AT_AGAIN))
+            .filter(|again| now < *again);
         let update = match again {
             Some(again) => update
                 .update_expression("SET card.avatar = :default, dueAt = :again")
                 .expression_attribute_values(":again", number(again.unix_milliseconds())),
             None => update.update_expression("SET card.avatar = :default REMOVE duePk, dueAt"),
         };
-        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
+        self.update::<serde::de::IgnoredAny>(update.build()?)
+            .await?;
         Ok(())
     }
 }

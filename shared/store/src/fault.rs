@@ -41,12 +41,26 @@ where
 {
     fn from(error: SdkError<E, R>) -> Self {
         // The request id is what AWS support asks for; the message never holds an item.
-        let cause = || format!("{} (request {})", DisplayErrorContext(&error), error.request_id().unwrap_or("unknown"));
+        let cause = || {
+            format!(
+                "{} (request {})",
+                DisplayErrorContext(&error),
+                error.request_id().unwrap_or("unknown")
+            )
+        };
         match &error {
             SdkError::ServiceError(service) => match service.err().code() {
-                Some("ProvisionedThroughputExceededException" | "ThrottlingException" | "RequestLimitExceeded") => Self::Throttled,
-                Some("TransactionConflictException" | "TransactionInProgressException") => Self::Conflict,
-                Some("InternalServerError" | "ServiceUnavailable") | None => Self::Unavailable(cause()),
+                Some(
+                    "ProvisionedThroughputExceededException"
+                    | "ThrottlingException"
+                    | "RequestLimitExceeded",
+                ) => Self::Throttled,
+                Some("TransactionConflictException" | "TransactionInProgressException") => {
+                    Self::Conflict
+                }
+                Some("InternalServerError" | "ServiceUnavailable") | None => {
+                    Self::Unavailable(cause())
+                }
                 Some(_) => Self::Broken(cause()),
             },
             SdkError::ConstructionFailure(_) => Self::Broken(cause()),

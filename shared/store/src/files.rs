@@ -46,7 +46,10 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn file(&self, id: FileId) -> Result<Option<File>, Fault> {
-        let file = self.get::<Carded<File>>(&keys::file(id)).await?.map(|item| item.card);
+        let file = self
+            .get::<Carded<File>>(&keys::file(id))
+            .await?
+            .map(|item| item.card);
         Ok(file.filter(|file| file.status != Status::Deleted))
     }
 
@@ -54,8 +57,21 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn files(&self, user: UserId, position: Option<&str>, limit: u16) -> Result<Page<File>, Fault> {
-        let page: Page<Carded<File>> = self.list(&keys::LISTING, &keys::files_of(user), position, limit, Order::Descending).await?;
+    pub async fn files(
+        &self,
+        user: UserId,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<File>, Fault> {
+        let page: Page<Carded<File>> = self
+            .list(
+                &keys::LISTING,
+                &keys::files_of(user),
+                position,
+                limit,
+                Order::Descending,
+            )
+            .await?;
         Ok(page.map(|item| item.card))
     }
 
@@ -73,7 +89,9 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn announce_file(&self, file: &File, quota: u64) -> Result<bool, Fault> {
-        let Some(room) = quota.checked_sub(file.size) else { return Ok(false) };
+        let Some(room) = quota.checked_sub(file.size) else {
+            return Ok(false);
+        };
         let mut announce = self.transaction();
         let key = keys::file(file.file_id);
         let mut item = key.holding(&Carded { card: file })?;
@@ -83,7 +101,9 @@ impl Store {
         let room_with_given_up = room.saturating_add(quota);
         let update = announce
             .usage_update(file, 1, Room::Both)
-            .condition_expression("attribute_not_exists(bytes) OR (bytes <= :room AND taken <= :roomWithGivenUp)")
+            .condition_expression(
+                "attribute_not_exists(bytes) OR (bytes <= :room AND taken <= :roomWithGivenUp)",
+            )
             .expression_attribute_values(":room", number(room))
             .expression_attribute_values(":roomWithGivenUp", number(room_with_given_up));
         announce.update(Part::Usage, update.build()?);
@@ -109,7 +129,10 @@ impl Store {
             .expression_attribute_names("#status", "status")
             .expression_attribute_values(":pending", value(&Status::Pending)?)
             .expression_attribute_values(":ready", value(&Status::Ready)?);
-        Ok(self.update::<Carded<File>>(update.build()?).await?.map(|item| item.card))
+        Ok(self
+            .update::<Carded<File>>(update.build()?)
+            .await?
+            .map(|item| item.card))
     }
 
     /// Its owner does not want `file` any more: from `now` on nobody sees it, and its room is free. Whether it
@@ -121,7 +144,9 @@ impl Store {
         let mut give_up = self.transaction();
         let update = give_up
             .file_update(file)?
-            .update_expression("SET card.#status = :deleted, duePk = :due, dueAt = :now REMOVE listPk, listSk")
+            .update_expression(
+                "SET card.#status = :deleted, duePk = :due, dueAt = :now REMOVE listPk, listSk",
+            )
             .expression_attribute_values(":deleted", value(&Status::Deleted)?)
             .expression_attribute_values(":due", text(FILES_DUE))
             .expression_attribute_values(":now", number(now.unix_milliseconds()));
@@ -137,7 +162,12 @@ impl Store {
     /// When the store is out of reach.
     pub async fn due_file(&self, id: FileId) -> Result<Option<DueFile>, Fault> {
         let found: Option<Awaited> = self.get(&keys::file(id)).await?;
-        Ok(found.and_then(|found| Some(DueFile { due_at: Instant::from_unix_milliseconds(found.due_at?), file: found.card })))
+        Ok(found.and_then(|found| {
+            Some(DueFile {
+                due_at: Instant::from_unix_milliseconds(found.due_at?),
+                file: found.card,
+            })
+        }))
     }
 
     /// The deleted `file` is to be looked at again at `at`.
@@ -145,9 +175,13 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn put_off_file(&self, file: &File, at: Instant) -> Result<(), Fault> {
-        let update = self.transaction().file_update(file)?.update_expression("SET dueAt = :at");
+        let update = self
+            .transaction()
+            .file_update(file)?
+            .update_expression("SET dueAt = :at");
         let update = update.expression_attribute_values(":at", number(at.unix_milliseconds()));
-        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
+        self.update::<serde::de::IgnoredAny>(update.build()?)
+            .await?;
         Ok(())
     }
 
@@ -158,8 +192,15 @@ impl Store {
     pub async fn forget_file(&self, file: &File) -> Result<(), Fault> {
         let key = keys::file(file.file_id);
         let mut forget = self.transaction();
-        let delete = Delete::builder().table_name(self.name(key.table)).set_key(Some(key.item()));
-        forget.delete(Part::File, delete.condition_expression("attribute_exists(pk)").build()?);
+        let delete = Delete::builder()
+            .table_name(self.name(key.table))
+            .set_key(Some(key.item()));
+        forget.delete(
+            Part::File,
+            delete
+                .condition_expression("attribute_exists(pk)")
+                .build()?,
+        );
         let update = forget.usage_update(file, -1, Room::Taken);
         forget.update(Part::Usage, update.build()?);
         // Refused when it was forgotten already.

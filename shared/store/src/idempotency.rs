@@ -44,7 +44,10 @@ struct Answered {
 impl Idempotent {
     /// The request of `user` to `route` under `key` with `body`, byte for byte.
     pub fn new(user: UserId, route: &str, key: &str, body: &[u8]) -> Self {
-        Self { key: keys::idempotency(&format!("{user} {route} {key}")), body: HEXLOWER.encode(&Sha256::digest(body)) }
+        Self {
+            key: keys::idempotency(&format!("{user} {route} {key}")),
+            body: HEXLOWER.encode(&Sha256::digest(body)),
+        }
     }
 }
 
@@ -54,10 +57,19 @@ impl Transaction {
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn answer_once(&mut self, request: &Idempotent, answer: String, now: Instant) -> Result<(), Fault> {
+    pub fn answer_once(
+        &mut self,
+        request: &Idempotent,
+        answer: String,
+        now: Instant,
+    ) -> Result<(), Fault> {
         let Idempotent { key, body } = request;
         let end = now.after(KEPT);
-        let mut item = key.holding(&Answered { body: body.clone(), answer, exp: end.unix_milliseconds() })?;
+        let mut item = key.holding(&Answered {
+            body: body.clone(),
+            answer,
+            exp: end.unix_milliseconds(),
+        })?;
         item.extend([ttl(end)]);
         let put = Put::builder()
             .table_name(self.store.name(key.table))
@@ -74,9 +86,19 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn earlier(&self, request: &Idempotent, now: Instant) -> Result<Option<Earlier>, Fault> {
+    pub async fn earlier(
+        &self,
+        request: &Idempotent,
+        now: Instant,
+    ) -> Result<Option<Earlier>, Fault> {
         let answered: Option<Answered> = self.get(&request.key).await?;
         let answered = answered.filter(|answered| now.unix_milliseconds() < answered.exp);
-        Ok(answered.map(|answered| if answered.body == request.body { Earlier::Same(answered.answer) } else { Earlier::Other }))
+        Ok(answered.map(|answered| {
+            if answered.body == request.body {
+                Earlier::Same(answered.answer)
+            } else {
+                Earlier::Other
+            }
+        }))
     }
 }

@@ -24,7 +24,9 @@ pub fn items_of(course: &Course) -> Result<Vec<Value>, Fault> {
         item.retain(|name, _| name != "duePk" && name != "dueAt");
         item.insert("foundBy".to_owned(), value(&course.outline.words())?);
     }
-    let entries = entries(&course.outline)?.into_iter().map(|(_, entry)| entry);
+    let entries = entries(&course.outline)?
+        .into_iter()
+        .map(|(_, entry)| entry);
     [item].into_iter().chain(entries).map(json).collect()
 }
 
@@ -39,5 +41,6 @@ pub fn count_item(word: &str, courses: u64) -> Result<Value, Fault> {
 }
 
 fn json(item: Item) -> Result<Value, Fault> {
-    serde_json::to_value(serde_dynamo::Item::from(item)).map_err(|error| Fault::Broken(error.to_string()))
+    serde_json::to_value(serde_dynamo::Item::from(item))
+        .map_err(|error| Fault::Broken(error.to_string()))
 }

@@ -118,11 +118,19 @@ pub struct Key {
 }
 
 fn records(pk: String, sk: &str) -> Key {
-    Key { table: Table::Records, pk, sk: sk.to_owned() }
+    Key {
+        table: Table::Records,
+        pk,
+        sk: sk.to_owned(),
+    }
 }
 
 fn transient(pk: String, sk: &str) -> Key {
-    Key { table: Table::Transient, pk, sk: sk.to_owned() }
+    Key {
+        table: Table::Transient,
+        pk,
+        sk: sk.to_owned(),
+    }
 }
 
 pub(crate) fn user(id: UserId) -> Key {
@@ -134,7 +142,10 @@ pub(crate) fn credentials(id: UserId) -> Key {
 }
 
 pub(crate) fn login(id: UserId, login_activity_id: u64) -> Key {
-    records(format!("USER#{id}"), &format!("{LOGIN_PREFIX}{login_activity_id:016}"))
+    records(
+        format!("USER#{id}"),
+        &format!("{LOGIN_PREFIX}{login_activity_id:016}"),
+    )
 }
 
 pub(crate) const LOGIN_PREFIX: &str = "LOGIN#";
@@ -202,23 +213,40 @@ pub(crate) fn order(course: CourseId) -> Key {
 }
 
 pub(crate) fn question(course: CourseId, id: QuestionId) -> Key {
-    records(format!("{COURSE_PREFIX}{course}"), &format!("QUESTION#{id}"))
+    records(
+        format!("{COURSE_PREFIX}{course}"),
+        &format!("QUESTION#{id}"),
+    )
 }
 
 /// Among the courses of its committee that are in its state, by the newest change.
 pub(crate) fn course_place(course: &Outline) -> Place {
-    Place { index: &LISTING, pk: courses_of(course.committee_id, course.state), sk: change_of(course) }
+    Place {
+        index: &LISTING,
+        pk: courses_of(course.committee_id, course.state),
+        sk: change_of(course),
+    }
 }
 
 /// Among the courses of its author that are in its state, by the newest change.
 pub(crate) fn authored_place(course: &Outline) -> Place {
-    Place { index: &AUTHORED, pk: courses_by(course.created_by, course.state), sk: change_of(course) }
+    Place {
+        index: &AUTHORED,
+        pk: courses_by(course.created_by, course.state),
+        sk: change_of(course),
+    }
 }
 
 /// Among all published courses, by its first publishing.
 pub(crate) fn published_place(course: &Outline) -> Option<Place> {
-    let published_at = course.published_at.filter(|_| course.state == State::Published)?;
-    Some(Place { index: &PUBLISHED, pk: PUBLISHED_COURSES.to_owned(), sk: publishing_of(published_at, course.course_id) })
+    let published_at = course
+        .published_at
+        .filter(|_| course.state == State::Published)?;
+    Some(Place {
+        index: &PUBLISHED,
+        pk: PUBLISHED_COURSES.to_owned(),
+        sk: publishing_of(published_at, course.course_id),
+    })
 }
 
 pub(crate) fn courses_of(committee: CommitteeId, state: State) -> String {
@@ -242,7 +270,10 @@ pub(crate) const PUBLISHED_COURSES: &str = "PUBLISHED";
 
 /// The entry of a course that was first published at `published_at` under `word`.
 pub(crate) fn word(word: &str, published_at: Instant, id: CourseId) -> Key {
-    records(format!("WORD#{word}"), &format!("{AT_PREFIX}{}", publishing_of(published_at, id)))
+    records(
+        format!("WORD#{word}"),
+        &format!("{AT_PREFIX}{}", publishing_of(published_at, id)),
+    )
 }
 
 pub(crate) const AT_PREFIX: &str = "AT#";
@@ -266,7 +297,11 @@ pub(crate) fn files_of(user: UserId) -> String {
 }
 
 pub(crate) fn file_place(user: UserId, id: FileId) -> Place {
-    Place { index: &LISTING, pk: files_of(user), sk: id.to_string() }
+    Place {
+        index: &LISTING,
+        pk: files_of(user),
+        sk: id.to_string(),
+    }
 }
 
 pub(crate) fn usage(user: UserId) -> Key {
@@ -316,9 +351,16 @@ pub(crate) struct Place {
 }
 
 pub(crate) fn user_place(user: &domain::user::User) -> Place {
-    let (last_name, name) = (sortable(user.last_name.as_str()), sortable(user.name.as_str()));
+    let (last_name, name) = (
+        sortable(user.last_name.as_str()),
+        sortable(user.name.as_str()),
+    );
     let sk = format!("{last_name}{END}{name}{END}{}", user.user_id);
-    Place { index: &LISTING, pk: users_of(user.committee_id), sk }
+    Place {
+        index: &LISTING,
+        pk: users_of(user.committee_id),
+        sk,
+    }
 }
 
 /// The list of a committee's people.
@@ -330,7 +372,11 @@ pub(crate) fn users_of(committee: CommitteeId) -> String {
 pub(crate) const COMMITTEES: &str = "COMMITTEES";
 
 pub(crate) fn committee_place(id: CommitteeId, name_latin: &str) -> Place {
-    Place { index: &LISTING, pk: COMMITTEES.to_owned(), sk: format!("{}{END}{id}", sortable(name_latin)) }
+    Place {
+        index: &LISTING,
+        pk: COMMITTEES.to_owned(),
+        sk: format!("{}{END}{id}", sortable(name_latin)),
+    }
 }
 
 /// Ends a name in a sort key: no name holds it, and it sorts before everything that one may hold, so that

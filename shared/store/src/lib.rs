@@ -79,13 +79,22 @@ struct Names {
 impl Store {
     /// The tables `records` and `transient` in the place that `sdk` says.
     pub fn new(sdk: &SdkConfig, records: String, transient: String) -> Self {
-        let retries = RetryConfig::standard().with_max_attempts(2).with_initial_backoff(std::time::Duration::from_millis(25));
+        let retries = RetryConfig::standard()
+            .with_max_attempts(2)
+            .with_initial_backoff(std::time::Duration::from_millis(25));
         let reads = Builder::from(sdk).retry_config(retries).build();
         // One try has all the time that two of a read have.
-        let patience = sdk.timeout_config().and_then(|timeouts| timeouts.operation_timeout());
+        let patience = sdk
+            .timeout_config()
+            .and_then(|timeouts| timeouts.operation_timeout());
         let mut timeouts = TimeoutConfig::builder();
-        timeouts.set_operation_attempt_timeout(patience).set_operation_timeout(patience);
-        let writes = Builder::from(sdk).retry_config(RetryConfig::disabled()).timeout_config(timeouts.build()).build();
+        timeouts
+            .set_operation_attempt_timeout(patience)
+            .set_operation_timeout(patience);
+        let writes = Builder::from(sdk)
+            .retry_config(RetryConfig::disabled())
+            .timeout_config(timeouts.build())
+            .build();
         Self {
             reads: Client::from_conf(reads),
             writes: Client::from_conf(writes),
@@ -98,7 +107,11 @@ impl Store {
     /// so that the first request does not pay for handshakes. A failure is left to that request.
     pub async fn open_connections(&self, connections: usize) {
         let reads = (0..connections).map(|_| self.get_each([keys::nothing()]));
-        for failure in futures_util::future::join_all(reads).await.into_iter().filter_map(Result::err) {
+        for failure in futures_util::future::join_all(reads)
+            .await
+            .into_iter()
+            .filter_map(Result::err)
+        {
             tracing::warn!(%failure, "a connection to the store could not be opened ahead");
         }
     }

@@ -37,19 +37,38 @@ impl Store {
     /// # Errors
     /// `Throttled` when the key's item is asked more than DynamoDB takes, which means that the
     /// key is far over any limit; `Unavailable` when nothing is known.
-    pub async fn count_request(&self, key: &str, length: Duration, now: Instant, seems_open: bool) -> Result<Window, Fault> {
+    pub async fn count_request(
+        &self,
+        key: &str,
+        length: Duration,
+        now: Instant,
+        seems_open: bool,
+    ) -> Result<Window, Fault> {
         self.count(&keys::limit(key), length, now, seems_open).await
     }
 
     /// Two updates of which exactly one can hold at any time, tried in turn with the same `now`:
     /// with a fresh one each, a window that ends between them would take neither. Both can fail when
     /// others open and close the window in between, so they are tried until one of them holds.
-    pub(crate) async fn count(&self, key: &Key, length: Duration, now: Instant, seems_open: bool) -> Result<Window, Fault> {
+    pub(crate) async fn count(
+        &self,
+        key: &Key,
+        length: Duration,
+        now: Instant,
+        seems_open: bool,
+    ) -> Result<Window, Fault> {
         for number in 0..MOST_TURNS {
             let open = (number % 2 == 0) != seems_open;
-            let update = if open { self.opening(key, length, now)? } else { self.counting(key, now)? };
+            let update = if open {
+                self.opening(key, length, now)?
+            } else {
+                self.counting(key, now)?
+            };
             if let Some(Stored { n, exp }) = self.update(update).await? {
-                return Ok(Window { count: n, ends: Instant::from_unix_milliseconds(exp) });
+                return Ok(Window {
+                    count: n,
+                    ends: Instant::from_unix_milliseconds(exp),
+                });
             }
         }
         Err(Fault::Conflict)
@@ -93,15 +112,26 @@ impl Store {
                 .expression_attribute_values(":ends", number(window.ends.unix_milliseconds()))
                 .expression_attribute_values(":one", number(1))
         };
-        let last = update("exp = :ends AND n = :one", "REMOVE exp SET n = :zero").expression_attribute_values(":zero", number(0));
-        let one_of_many = update("exp = :ends AND n > :one", "ADD n :less").expression_attribute_values(":less", number(-1));
+        let last = update("exp = :ends AND n = :one", "REMOVE exp SET n = :zero")
+            .expression_attribute_values(":zero", number(0));
+        let one_of_many = update("exp = :ends AND n > :one", "ADD n :less")
+            .expression_attribute_values(":less", number(-1));
         if window.count == 1 {
             // It is about to close.
             self.open_windows.forget(key);
         }
-        let (first, second) = if window.count == 1 { (last, one_of_many) } else { (one_of_many, last) };
-        if self.update::<serde::de::IgnoredAny>(first.build()?).await?.is_none() {
-            self.update::<serde::de::IgnoredAny>(second.build()?).await?;
+        let (first, second) = if window.count == 1 {
+            (last, one_of_many)
+        } else {
+            (one_of_many, last)
+        };
+        if self
+            .update::<serde::de::IgnoredAny>(first.build()?)
+            .await?
+            .is_none()
+        {
+            self.update::<serde::de::IgnoredAny>(second.build()?)
+                .await?;
         }
         Ok(())
     }

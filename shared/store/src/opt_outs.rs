@@ -40,16 +40,32 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach, as with all of these.
-    pub async fn opt_out(&self, committee: Option<CommitteeId>, number: &E164) -> Result<Option<OptOut>, Fault> {
-        Ok(self.get::<Carded<OptOut>>(&keys::opt_out(committee, number)).await?.map(|item| item.card))
+    pub async fn opt_out(
+        &self,
+        committee: Option<CommitteeId>,
+        number: &E164,
+    ) -> Result<Option<OptOut>, Fault> {
+        Ok(self
+            .get::<Carded<OptOut>>(&keys::opt_out(committee, number))
+            .await?
+            .map(|item| item.card))
     }
 
     /// Whether `committee` may not write to `number`.
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn has_opted_out(&self, committee: CommitteeId, number: &E164) -> Result<bool, Fault> {
-        let found = self.get_each([keys::opt_out(Some(committee), number), keys::opt_out(None, number)]).await?;
+    pub async fn has_opted_out(
+        &self,
+        committee: CommitteeId,
+        number: &E164,
+    ) -> Result<bool, Fault> {
+        let found = self
+            .get_each([
+                keys::opt_out(Some(committee), number),
+                keys::opt_out(None, number),
+            ])
+            .await?;
         Ok(found.iter().any(Option::is_some))
     }
 
@@ -58,21 +74,45 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn opted_out(&self, committee: CommitteeId, numbers: &HashSet<&E164>) -> Result<HashSet<E164>, Fault> {
-        let keys = numbers.iter().flat_map(|number| [keys::opt_out(Some(committee), number), keys::opt_out(None, number)]);
+    pub async fn opted_out(
+        &self,
+        committee: CommitteeId,
+        numbers: &HashSet<&E164>,
+    ) -> Result<HashSet<E164>, Fault> {
+        let keys = numbers.iter().flat_map(|number| {
+            [
+                keys::opt_out(Some(committee), number),
+                keys::opt_out(None, number),
+            ]
+        });
         let keys: Vec<Key> = keys.collect();
-        let found = join_all(keys.chunks(AT_ONCE).map(|keys| self.get_many::<Carded<OptOut>>(keys, "card"))).await;
+        let found = join_all(
+            keys.chunks(AT_ONCE)
+                .map(|keys| self.get_many::<Carded<OptOut>>(keys, "card")),
+        )
+        .await;
         let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
-        Ok(found.into_iter().flatten().map(|item| item.card.number).collect())
+        Ok(found
+            .into_iter()
+            .flatten()
+            .map(|item| item.card.number)
+            .collect())
     }
 
     /// At most `limit` numbers of the list of `committee`, or of all committees, after `position`, newest first.
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn opt_outs(&self, committee: Option<CommitteeId>, position: Option<&str>, limit: u16) -> Result<Page<OptOut>, Fault> {
+    pub async fn opt_outs(
+        &self,
+        committee: Option<CommitteeId>,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<OptOut>, Fault> {
         let list = keys::opt_outs_of(committee);
-        let page: Page<Carded<OptOut>> = self.list(&keys::LISTING, &list, position, limit, Order::Descending).await?;
+        let page: Page<Carded<OptOut>> = self
+            .list(&keys::LISTING, &list, position, limit, Order::Descending)
+            .await?;
         Ok(page.map(|item| item.card))
     }
 }

@@ -43,7 +43,12 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn begin_enrolment(&self, user: UserId, enrolment: &Enrolment, now: Instant) -> Result<bool, Fault> {
+    pub async fn begin_enrolment(
+        &self,
+        user: UserId,
+        enrolment: &Enrolment,
+        now: Instant,
+    ) -> Result<bool, Fault> {
         let key = keys::enrolment(user);
         let mut item = key.holding(enrolment)?;
         item.extend([ttl(enrolment.expires_at)]);
@@ -62,7 +67,11 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn count_enrolment_try(&self, user: UserId, enrolment: &Enrolment) -> Result<(), Fault> {
+    pub async fn count_enrolment_try(
+        &self,
+        user: UserId,
+        enrolment: &Enrolment,
+    ) -> Result<(), Fault> {
         let key = keys::enrolment(user);
         let update = Update::builder()
             .table_name(self.name(key.table))
@@ -71,7 +80,8 @@ impl Store {
             .update_expression("ADD tries :one")
             .expression_attribute_values(":sealed", text(&enrolment.sealed))
             .expression_attribute_values(":one", number(1));
-        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
+        self.update::<serde::de::IgnoredAny>(update.build()?)
+            .await?;
         Ok(())
     }
 
@@ -80,7 +90,10 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn is_step_done(&self, id: SessionId) -> Result<bool, Fault> {
-        Ok(self.get::<serde::de::IgnoredAny>(&keys::step(id)).await?.is_some())
+        Ok(self
+            .get::<serde::de::IgnoredAny>(&keys::step(id))
+            .await?
+            .is_some())
     }
 
     /// People whose secret is sealed under the key `kid`, at most `limit`.
@@ -88,7 +101,15 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn sealed_under(&self, kid: &str, limit: u16) -> Result<Vec<UserId>, Fault> {
-        let page: Page<Listed> = self.list(&keys::LISTING, &keys::sealed_under(kid), None, limit, Order::Ascending).await?;
+        let page: Page<Listed> = self
+            .list(
+                &keys::LISTING,
+                &keys::sealed_under(kid),
+                None,
+                limit,
+                Order::Ascending,
+            )
+            .await?;
         Ok(page.items.into_iter().map(|item| item.user).collect())
     }
 
@@ -96,7 +117,13 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn reseal_otp(&self, user: UserId, otp: &Otp, sealed: &str, kid: &str) -> Result<bool, Fault> {
+    pub async fn reseal_otp(
+        &self,
+        user: UserId,
+        otp: &Otp,
+        sealed: &str,
+        kid: &str,
+    ) -> Result<bool, Fault> {
         let update = Update::builder()
             .table_name(self.name(Table::Records))
             .set_key(Some(keys::otp(user).item()))
@@ -105,7 +132,10 @@ impl Store {
             .expression_attribute_values(":old", text(&otp.sealed))
             .expression_attribute_values(":new", text(sealed))
             .expression_attribute_values(":list", text(&keys::sealed_under(kid)));
-        Ok(self.update::<serde::de::IgnoredAny>(update.build()?).await?.is_some())
+        Ok(self
+            .update::<serde::de::IgnoredAny>(update.build()?)
+            .await?
+            .is_some())
     }
 }
 
@@ -116,7 +146,10 @@ impl Transaction {
     /// None that comes from outside.
     pub fn set_otp(&mut self, user: UserId, otp: &Otp, kid: &str) -> Result<(), Fault> {
         let mut item = keys::otp(user).holding(otp)?;
-        item.extend([("listPk".to_owned(), text(&keys::sealed_under(kid))), ("listSk".to_owned(), text(&user.to_string()))]);
+        item.extend([
+            ("listPk".to_owned(), text(&keys::sealed_under(kid))),
+            ("listSk".to_owned(), text(&user.to_string())),
+        ]);
         self.put_over(Part::Otp, &keys::otp(user), item)
     }
 
@@ -141,7 +174,9 @@ impl Transaction {
     /// # Errors
     /// None that comes from outside.
     pub fn use_proof(&mut self, user: UserId, proof: &Proof) -> Result<(), Fault> {
-        let update = Update::builder().table_name(self.store.name(Table::Records)).set_key(Some(keys::otp(user).item()));
+        let update = Update::builder()
+            .table_name(self.store.name(Table::Records))
+            .set_key(Some(keys::otp(user).item()));
         let update = match proof {
             Proof::Step(step) => update
                 .condition_expression("lastStep < :step")
@@ -178,13 +213,17 @@ impl Transaction {
     /// # Errors
     /// None that comes from outside.
     pub fn remove_otp(&mut self, user: UserId, proof: Option<&Proof>) -> Result<(), Fault> {
-        let delete = Delete::builder().table_name(self.store.name(Table::Records)).set_key(Some(keys::otp(user).item()));
+        let delete = Delete::builder()
+            .table_name(self.store.name(Table::Records))
+            .set_key(Some(keys::otp(user).item()));
         let delete = match proof {
             None => delete,
-            Some(Proof::Step(step)) => delete.condition_expression("lastStep < :step").expression_attribute_values(":step", number(step)),
-            Some(Proof::Recovery(mac)) => {
-                delete.condition_expression("attribute_exists(recovery.#mac)").expression_attribute_names("#mac", mac)
-            }
+            Some(Proof::Step(step)) => delete
+                .condition_expression("lastStep < :step")
+                .expression_attribute_values(":step", number(step)),
+            Some(Proof::Recovery(mac)) => delete
+                .condition_expression("attribute_exists(recovery.#mac)")
+                .expression_attribute_names("#mac", mac),
         };
         self.delete(Part::Otp, delete.build()?);
         Ok(())

@@ -65,8 +65,14 @@ impl Content {
 impl Outbound {
     /// The message whose partition key is `pk`, if it is one.
     pub fn of(pk: &str) -> Option<Self> {
-        let letter = pk.strip_prefix(OUTBOX_PREFIX).and_then(|id| id.parse().ok()).map(Self::Letter);
-        letter.or_else(|| pk.strip_prefix(SMS_PREFIX).map(|id| Self::Sms(SmsId::in_path(id))))
+        let letter = pk
+            .strip_prefix(OUTBOX_PREFIX)
+            .and_then(|id| id.parse().ok())
+            .map(Self::Letter);
+        letter.or_else(|| {
+            pk.strip_prefix(SMS_PREFIX)
+                .map(|id| Self::Sms(SmsId::in_path(id)))
+        })
     }
 
     fn key(self) -> Key {
@@ -107,8 +113,14 @@ impl Store {
     pub async fn outbound(&self, what: Outbound) -> Result<Option<Content>, Fault> {
         let key = what.key();
         Ok(match what {
-            Outbound::Letter(_) => self.get::<Carded<Outgoing>>(&key).await?.map(|item| Content::Letter(item.card)),
-            Outbound::Sms(_) => self.get::<Carded<Sms>>(&key).await?.map(|item| Content::Sms(item.card)),
+            Outbound::Letter(_) => self
+                .get::<Carded<Outgoing>>(&key)
+                .await?
+                .map(|item| Content::Letter(item.card)),
+            Outbound::Sms(_) => self
+                .get::<Carded<Sms>>(&key)
+                .await?
+                .map(|item| Content::Sms(item.card)),
         })
     }
 
@@ -120,7 +132,10 @@ impl Store {
     /// When the store is out of reach: then it may be put off.
     pub async fn lease(&self, due: &Due, until: Instant) -> Result<Option<Due>, Fault> {
         let lease = self
-            .marked(due, "duePk = :pk AND dueAt = :at AND card.#status = :queued")
+            .marked(
+                due,
+                "duePk = :pk AND dueAt = :at AND card.#status = :queued",
+            )
             .update_expression("SET dueAt = :until")
             .expression_attribute_names("#status", "status")
             .expression_attribute_values(":queued", value(&State::Queued)?)
@@ -133,7 +148,12 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach: then it may be claimed, and nobody sends it before `until`.
-    pub async fn claim(&self, what: Outbound, until: Instant, now: Instant) -> Result<Option<u32>, Fault> {
+    pub async fn claim(
+        &self,
+        what: Outbound,
+        until: Instant,
+        now: Instant,
+    ) -> Result<Option<u32>, Fault> {
         let update = self
             .moving_from(what, State::Queued, "card.#status = :before", now)?
             .update_expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :until ADD attempts :one")
@@ -149,10 +169,24 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach: if nobody tells it again, the claim runs out, and it ends as `UNKNOWN`.
-    pub async fn settle(&self, what: Outbound, attempts: u32, state: State, cause: Option<Cause>, now: Instant) -> Result<(), Fault> {
-        let update = self.moving_from(what, State::Sending, "card.#status = :before AND attempts = :attempts", now)?;
+    pub async fn settle(
+        &self,
+        what: Outbound,
+        attempts: u32,
+        state: State,
+        cause: Option<Cause>,
+        now: Instant,
+    ) -> Result<(), Fault> {
+        let update = self.moving_from(
+            what,
+            State::Sending,
+            "card.#status = :before AND attempts = :attempts",
+            now,
+        )?;
         let update = update.expression_attribute_values(":attempts", number(attempts));
-        self.end_message(update, state, cause, now).await.map(|_| ())
+        self.end_message(update, state, cause, now)
+            .await
+            .map(|_| ())
     }
 
     /// Ends the message `what` as `UNKNOWN`, if it is still claimed and the claim ran out before `now`.
@@ -160,12 +194,23 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn give_up_claim(&self, what: Outbound, now: Instant) -> Result<bool, Fault> {
-        let update = self.moving_from(what, State::Sending, "card.#status = :before AND dueAt <= :moment", now)?;
+        let update = self.moving_from(
+            what,
+            State::Sending,
+            "card.#status = :before AND dueAt <= :moment",
+            now,
+        )?;
         let update = update.expression_attribute_values(":moment", number(now.unix_milliseconds()));
         self.end_message(update, State::Unknown, None, now).await
     }
 
-    async fn end_message(&self, update: UpdateBuilder, state: State, cause: Option<Cause>, now: Instant) -> Result<bool, Fault> {
+    async fn end_message(
+        &self,
+        update: UpdateBuilder,
+        state: State,
+        cause: Option<Cause>,
+        now: Instant,
+    ) -> Result<bool, Fault> {
         let (_, until) = ttl(now.after(KEPT));
         let update = update
             .update_expression(
@@ -176,7 +221,10 @@ impl Store {
             .expression_attribute_values(":after", value(&state)?)
             .expression_attribute_values(":cause", value(&cause)?)
             .expression_attribute_values(":ttl", until);
-        Ok(self.update::<serde::de::IgnoredAny>(update.build()?).await?.is_some())
+        Ok(self
+            .update::<serde::de::IgnoredAny>(update.build()?)
+            .await?
+            .is_some())
     }
 
     /// The message `what`, claimed as the try `attempts`, was not sent and is to be tried again at `at`. May be
@@ -184,14 +232,26 @@ impl Store {
     ///
     /// # Errors
     /// As [`settle`](Self::settle).
-    pub async fn put_off(&self, what: Outbound, attempts: u32, at: Instant, now: Instant) -> Result<(), Fault> {
+    pub async fn put_off(
+        &self,
+        what: Outbound,
+        attempts: u32,
+        at: Instant,
+        now: Instant,
+    ) -> Result<(), Fault> {
         let update = self
-            .moving_from(what, State::Sending, "card.#status = :before AND attempts = :attempts", now)?
+            .moving_from(
+                what,
+                State::Sending,
+                "card.#status = :before AND attempts = :attempts",
+                now,
+            )?
             .expression_attribute_values(":attempts", number(attempts))
             .update_expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :at")
             .expression_attribute_values(":after", value(&State::Queued)?)
             .expression_attribute_values(":at", number(at.unix_milliseconds()));
-        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
+        self.update::<serde::de::IgnoredAny>(update.build()?)
+            .await?;
         Ok(())
     }
 
@@ -201,15 +261,27 @@ impl Store {
     /// When the store is out of reach: then it is the sweeper's when its minute is over.
     pub async fn leave_to_sweeper(&self, what: Outbound, now: Instant) -> Result<(), Fault> {
         let update = self
-            .moving_from(what, State::Queued, "card.#status = :before AND dueAt > :moment", now)?
+            .moving_from(
+                what,
+                State::Queued,
+                "card.#status = :before AND dueAt > :moment",
+                now,
+            )?
             .update_expression("SET card.updatedAt = :now, dueAt = :moment")
             .expression_attribute_values(":moment", number(now.unix_milliseconds()));
-        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
+        self.update::<serde::de::IgnoredAny>(update.build()?)
+            .await?;
         Ok(())
     }
 
     /// An update of `what` under a condition in which `:before` is `state`.
-    fn moving_from(&self, what: Outbound, state: State, condition: &str, now: Instant) -> Result<UpdateBuilder, Fault> {
+    fn moving_from(
+        &self,
+        what: Outbound,
+        state: State,
+        condition: &str,
+        now: Instant,
+    ) -> Result<UpdateBuilder, Fault> {
         let key = what.key();
         let update = Update::builder()
             .table_name(self.name(key.table))

@@ -46,19 +46,26 @@ impl Questionnaire {
     /// megabyte.
     pub fn has_room(&self, old: &[Question], new: &[Question]) -> bool {
         let count = self.order.len() + new.len() - old.len();
-        count <= usize::try_from(MOST_QUESTIONS).unwrap_or(usize::MAX) && self.bytes + length(new) <= MOST_BYTES + length(old)
+        count <= usize::try_from(MOST_QUESTIONS).unwrap_or(usize::MAX)
+            && self.bytes + length(new) <= MOST_BYTES + length(old)
     }
 
     /// `question` at its place, if the course has it.
     pub fn place(&self, question: Question) -> Option<PlacedQuestion> {
-        let order = self.order.iter().position(|id| *id == question.question_id)? + 1;
+        let order = self
+            .order
+            .iter()
+            .position(|id| *id == question.question_id)?
+            + 1;
         Some(PlacedQuestion { question, order })
     }
 }
 
 /// How long questions are, as JSON tells them.
 fn length(questions: &[Question]) -> u64 {
-    let lengths = questions.iter().map(|question| serde_json::to_vec(question).map_or(0, |json| json.len()));
+    let lengths = questions
+        .iter()
+        .map(|question| serde_json::to_vec(question).map_or(0, |json| json.len()));
     u64::try_from(lengths.sum::<usize>()).unwrap_or(u64::MAX)
 }
 
@@ -77,19 +84,45 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn question(&self, id: CourseId, question: QuestionId) -> Result<Option<(Questionnaire, Option<Question>)>, Fault> {
-        let items = self.snapshot(&[keys::course(id), keys::order(id), keys::question(id, question)]).await?;
+    pub async fn question(
+        &self,
+        id: CourseId,
+        question: QuestionId,
+    ) -> Result<Option<(Questionnaire, Option<Question>)>, Fault> {
+        let items = self
+            .snapshot(&[
+                keys::course(id),
+                keys::order(id),
+                keys::question(id, question),
+            ])
+            .await?;
         let mut items = items.into_iter();
         let questionnaire = Self::questionnaire_of(items.next().flatten(), items.next().flatten())?;
-        let question = items.next().flatten().map(serde_dynamo::from_item).transpose()?;
+        let question = items
+            .next()
+            .flatten()
+            .map(serde_dynamo::from_item)
+            .transpose()?;
         Ok(questionnaire.map(|questionnaire| (questionnaire, question)))
     }
 
-    fn questionnaire_of(course: Option<Item>, order: Option<Item>) -> Result<Option<Questionnaire>, Fault> {
-        let Some(course) = course else { return Ok(None) };
-        let Weighed { course, question_bytes } = serde_dynamo::from_item(course)?;
+    fn questionnaire_of(
+        course: Option<Item>,
+        order: Option<Item>,
+    ) -> Result<Option<Questionnaire>, Fault> {
+        let Some(course) = course else {
+            return Ok(None);
+        };
+        let Weighed {
+            course,
+            question_bytes,
+        } = serde_dynamo::from_item(course)?;
         let order = order.map(Self::order_of).transpose()?.unwrap_or_default();
-        Ok(Some(Questionnaire { course: course.into(), bytes: question_bytes, order }))
+        Ok(Some(Questionnaire {
+            course: course.into(),
+            bytes: question_bytes,
+            order,
+        }))
     }
 
     pub(crate) fn order_of(item: Item) -> Result<Vec<QuestionId>, Fault> {
@@ -100,7 +133,12 @@ impl Store {
     /// was written.
     pub(crate) fn placed(questions: Vec<Question>, order: &[QuestionId]) -> Vec<PlacedQuestion> {
         let place = |question: &Question| order.iter().position(|id| *id == question.question_id);
-        let placed = questions.into_iter().filter_map(|question| Some(PlacedQuestion { order: place(&question)? + 1, question }));
+        let placed = questions.into_iter().filter_map(|question| {
+            Some(PlacedQuestion {
+                order: place(&question)? + 1,
+                question,
+            })
+        });
         let mut placed: Vec<PlacedQuestion> = placed.collect();
         placed.sort_by_key(|placed| placed.order);
         placed
@@ -113,7 +151,12 @@ impl Transaction {
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn add_questions(&mut self, before: &Questionnaire, questions: &[Question], now: Instant) -> Result<(), Fault> {
+    pub fn add_questions(
+        &mut self,
+        before: &Questionnaire,
+        questions: &[Question],
+        now: Instant,
+    ) -> Result<(), Fault> {
         self.weigh(before, &[], questions, now)?;
         for question in questions {
             let key = keys::question(question.course_id, question.question_id);
@@ -127,32 +170,72 @@ impl Transaction {
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn change_question(&mut self, before: &Questionnaire, old: Question, new: &PlacedQuestion, now: Instant) -> Result<(), Fault> {
+    pub fn change_question(
+        &mut self,
+        before: &Questionnaire,
+        old: Question,
+        new: &PlacedQuestion,
+        now: Instant,
+    ) -> Result<(), Fault> {
         self.weigh(before, &[old], std::slice::from_ref(&new.question), now)?;
         let id = new.question.question_id;
         let key = keys::question(new.question.course_id, id);
         self.put_over(Part::New, &key, key.holding(&new.question)?)?;
-        let mut order: Vec<QuestionId> = before.order.iter().copied().filter(|other| *other != id).collect();
+        let mut order: Vec<QuestionId> = before
+            .order
+            .iter()
+            .copied()
+            .filter(|other| *other != id)
+            .collect();
         order.insert(new.order.saturating_sub(1).min(order.len()), id);
-        if order == before.order { Ok(()) } else { self.put_order(before, order) }
+        if order == before.order {
+            Ok(())
+        } else {
+            self.put_order(before, order)
+        }
     }
 
     /// The question `old` goes.
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn remove_question(&mut self, before: &Questionnaire, old: Question, now: Instant) -> Result<(), Fault> {
-        let (key, id) = (keys::question(old.course_id, old.question_id), old.question_id);
+    pub fn remove_question(
+        &mut self,
+        before: &Questionnaire,
+        old: Question,
+        now: Instant,
+    ) -> Result<(), Fault> {
+        let (key, id) = (
+            keys::question(old.course_id, old.question_id),
+            old.question_id,
+        );
         self.weigh(before, &[old], &[], now)?;
         self.remove(Part::New, &key)?;
-        self.put_order(before, before.order.iter().copied().filter(|other| *other != id).collect())
+        self.put_order(
+            before,
+            before
+                .order
+                .iter()
+                .copied()
+                .filter(|other| *other != id)
+                .collect(),
+        )
     }
 
     /// The course has `new` questions instead of `old` ones: it is of the next version, and in front of its
     /// lists.
-    fn weigh(&mut self, before: &Questionnaire, old: &[Question], new: &[Question], now: Instant) -> Result<(), Fault> {
+    fn weigh(
+        &mut self,
+        before: &Questionnaire,
+        old: &[Question],
+        new: &[Question],
+        now: Instant,
+    ) -> Result<(), Fault> {
         let course = &before.course.outline;
-        let after = Outline { updated_at: now.max(course.updated_at), ..course.clone() };
+        let after = Outline {
+            updated_at: now.max(course.updated_at),
+            ..course.clone()
+        };
         let update: UpdateBuilder = self
             .course_update(course.course_id, "card.version = :before")
             .update_expression(

@@ -25,10 +25,21 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach: then a slot may have been lost.
-    pub async fn take_slot(&self, per_second: u64, patience: Duration, now: Instant) -> Result<Option<Instant>, Fault> {
+    pub async fn take_slot(
+        &self,
+        per_second: u64,
+        patience: Duration,
+        now: Instant,
+    ) -> Result<Option<Instant>, Fault> {
         // In microseconds, for a share of a second is seldom a whole number of milliseconds.
-        let share = 1_000_000_i64.checked_div(i64::try_from(per_second).unwrap_or(i64::MAX)).unwrap_or(1_000_000).max(1);
-        let (present, latest) = (now.unix_milliseconds() * 1000, now.after(patience).unix_milliseconds() * 1000);
+        let share = 1_000_000_i64
+            .checked_div(i64::try_from(per_second).unwrap_or(i64::MAX))
+            .unwrap_or(1_000_000)
+            .max(1);
+        let (present, latest) = (
+            now.unix_milliseconds() * 1000,
+            now.after(patience).unix_milliseconds() * 1000,
+        );
         let too_far = now.after(patience + TOO_FAR).unix_milliseconds() * 1000;
         let behind = self
             .line()
@@ -39,7 +50,9 @@ impl Store {
             .expression_attribute_values(":share", number(share));
         let first = self
             .line()
-            .condition_expression("attribute_not_exists(nextAt) OR nextAt <= :now OR nextAt > :tooFar")
+            .condition_expression(
+                "attribute_not_exists(nextAt) OR nextAt <= :now OR nextAt > :tooFar",
+            )
             .update_expression("SET nextAt = :next")
             .expression_attribute_values(":now", number(present))
             .expression_attribute_values(":tooFar", number(too_far))
@@ -48,7 +61,9 @@ impl Store {
         for update in [behind.clone(), first, behind] {
             if let Some(Line { next_at }) = self.update(update.build()?).await? {
                 // Never earlier than it is.
-                return Ok(Some(Instant::from_unix_milliseconds((next_at - share + 999).div_euclid(1000))));
+                return Ok(Some(Instant::from_unix_milliseconds(
+                    (next_at - share + 999).div_euclid(1000),
+                )));
             }
         }
         Ok(None)
@@ -56,6 +71,8 @@ impl Store {
 
     fn line(&self) -> UpdateBuilder {
         let key = keys::rate();
-        Update::builder().table_name(self.name(key.table)).set_key(Some(key.item()))
+        Update::builder()
+            .table_name(self.name(key.table))
+            .set_key(Some(key.item()))
     }
 }

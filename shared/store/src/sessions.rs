@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::types::{Delete, Update};
 use domain::{
-    CommitteeId, Instant, SessionId, UserId, committee::Committee, login_activity::LoginActivity, otp::Enrolment, session::Session,
-    user::User,
+    CommitteeId, Instant, SessionId, UserId, committee::Committee, login_activity::LoginActivity,
+    otp::Enrolment, session::Session, user::User,
 };
 
 use crate::{
@@ -38,7 +38,11 @@ impl Store {
             let mut noted = key.holding(&activity)?;
             noted.extend([ttl(activity.created_at.after(ACTIVITY_KEPT))]);
             let mut sign_in = beside.clone();
-            sign_in.put_over(Part::Session, &keys::session(session.user_id, session.sid), begun)?;
+            sign_in.put_over(
+                Part::Session,
+                &keys::session(session.user_id, session.sid),
+                begun,
+            )?;
             sign_in.put_new(Part::Login, &key, noted)?;
             match sign_in.commit().await? {
                 Outcome::Done => return Ok(Ok(activity)),
@@ -60,9 +64,19 @@ impl Store {
         sid: SessionId,
         committee: CommitteeId,
     ) -> Result<(Option<Session>, Option<User>, Option<Committee>), Fault> {
-        let items = self.get_each([keys::session(user, sid), keys::user(user), keys::committee(committee)]).await?;
+        let items = self
+            .get_each([
+                keys::session(user, sid),
+                keys::user(user),
+                keys::committee(committee),
+            ])
+            .await?;
         let [session, user, committee] = items;
-        Ok((read(session)?, living(read(user)?), read::<Carded<_>>(committee)?.map(|item| item.card)))
+        Ok((
+            read(session)?,
+            living(read(user)?),
+            read::<Carded<_>>(committee)?.map(|item| item.card),
+        ))
     }
 
     /// What a sign-in of `user` needs: the person, the committee, and the one-time password secret that is being tried
@@ -75,9 +89,19 @@ impl Store {
         user: UserId,
         committee: CommitteeId,
     ) -> Result<(Option<User>, Option<Committee>, Option<Enrolment>), Fault> {
-        let items = self.get_each([keys::user(user), keys::committee(committee), keys::enrolment(user)]).await?;
+        let items = self
+            .get_each([
+                keys::user(user),
+                keys::committee(committee),
+                keys::enrolment(user),
+            ])
+            .await?;
         let [user, committee, enrolment] = items;
-        Ok((living(read(user)?), read::<Carded<_>>(committee)?.map(|item| item.card), read(enrolment)?))
+        Ok((
+            living(read(user)?),
+            read::<Carded<_>>(committee)?.map(|item| item.card),
+            read(enrolment)?,
+        ))
     }
 
     /// The sessions of `user` that are alive at `now`, newest first, of the last 100 that began.
@@ -86,7 +110,10 @@ impl Store {
     /// When the store is out of reach.
     pub async fn sessions(&self, user: &User, now: Instant) -> Result<Vec<Session>, Fault> {
         let pk = keys::user(user.user_id).pk;
-        let mut sessions: Vec<Session> = self.newest(Table::Transient, &pk, SESSION_PREFIX, None, 100).await?.items;
+        let mut sessions: Vec<Session> = self
+            .newest(Table::Transient, &pk, SESSION_PREFIX, None, 100)
+            .await?
+            .items;
         sessions.retain(|session| session.is_alive(user, now));
         Ok(sessions)
     }
@@ -95,7 +122,12 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn end_session(&self, user: &User, sid: SessionId, now: Instant) -> Result<bool, Fault> {
+    pub async fn end_session(
+        &self,
+        user: &User,
+        sid: SessionId,
+        now: Instant,
+    ) -> Result<bool, Fault> {
         let delete = Delete::builder()
             .table_name(self.name(Table::Transient))
             .set_key(Some(keys::session(user.user_id, sid).item()))
@@ -111,8 +143,16 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn login_activity(&self, user: UserId, limit: u16, now: Instant) -> Result<Vec<LoginActivity>, Fault> {
-        Ok(self.login_activity_page(user, None, limit, now).await?.items)
+    pub async fn login_activity(
+        &self,
+        user: UserId,
+        limit: u16,
+        now: Instant,
+    ) -> Result<Vec<LoginActivity>, Fault> {
+        Ok(self
+            .login_activity_page(user, None, limit, now)
+            .await?
+            .items)
     }
 
     /// At most `limit` sign-ins of `user` before `position`, newest first.
@@ -126,8 +166,17 @@ impl Store {
         limit: u16,
         now: Instant,
     ) -> Result<Page<LoginActivity>, Fault> {
-        let mut page: Page<LoginActivity> = self.newest(Table::Records, &keys::user(user).pk, LOGIN_PREFIX, position, limit).await?;
-        page.items.retain(|entry| now < entry.created_at.after(ACTIVITY_KEPT));
+        let mut page: Page<LoginActivity> = self
+            .newest(
+                Table::Records,
+                &keys::user(user).pk,
+                LOGIN_PREFIX,
+                position,
+                limit,
+            )
+            .await?;
+        page.items
+            .retain(|entry| now < entry.created_at.after(ACTIVITY_KEPT));
         Ok(page)
     }
 
@@ -137,7 +186,9 @@ impl Store {
     /// When the store is out of reach.
     pub async fn forget_login_activity(&self, user: UserId) -> Result<bool, Fault> {
         let pk = keys::user(user).pk;
-        let page: Page<LoginActivity> = self.newest(Table::Records, &pk, LOGIN_PREFIX, None, 100).await?;
+        let page: Page<LoginActivity> = self
+            .newest(Table::Records, &pk, LOGIN_PREFIX, None, 100)
+            .await?;
         let mut forget = self.transaction();
         for entry in &page.items {
             forget.remove(Part::Login, &keys::login(user, entry.login_activity_id))?;
@@ -152,7 +203,9 @@ impl Store {
     /// When the store is out of reach.
     pub async fn forget_sessions(&self, user: UserId) -> Result<bool, Fault> {
         let pk = keys::user(user).pk;
-        let page: Page<Session> = self.newest(Table::Transient, &pk, SESSION_PREFIX, None, 100).await?;
+        let page: Page<Session> = self
+            .newest(Table::Transient, &pk, SESSION_PREFIX, None, 100)
+            .await?;
         let mut forget = self.transaction();
         for session in &page.items {
             forget.remove(Part::Session, &keys::session(user, session.sid))?;
@@ -181,7 +234,10 @@ impl Store {
             .update_expression("SET lastActive = :now")
             .expression_attribute_values(":now", now);
         let (user, session) = (user.build()?, session.build()?);
-        let (user, session) = tokio::join!(self.update::<serde::de::IgnoredAny>(user), self.update::<serde::de::IgnoredAny>(session));
+        let (user, session) = tokio::join!(
+            self.update::<serde::de::IgnoredAny>(user),
+            self.update::<serde::de::IgnoredAny>(session)
+        );
         user.and(session).map(|_| ())
     }
 }

@@ -63,7 +63,12 @@ impl Transaction {
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn accept_batch(&mut self, batch: &Batch, text: Option<&Text>, chunks: &[Chunk]) -> Result<(), Fault> {
+    pub fn accept_batch(
+        &mut self,
+        batch: &Batch,
+        text: Option<&Text>,
+        chunks: &[Chunk],
+    ) -> Result<(), Fault> {
         let (key, now) = (keys::batch(batch.batch_id), batch.sending.created_at);
         let mut item = key.holding(&Carded { card: batch })?;
         item.extend(keys::batch_place(batch.sending.user_id, batch.batch_id).attributes());
@@ -88,8 +93,15 @@ impl Transaction {
     /// None that comes from outside.
     fn expand(&mut self, chunk: Chunk, common: Option<&Text>, now: Instant) -> Result<(), Fault> {
         let key = keys::chunk(chunk.batch_id, chunk.number);
-        let delete = Delete::builder().table_name(self.store.name(key.table)).set_key(Some(key.item()));
-        self.delete(Part::Chunk, delete.condition_expression("attribute_exists(pk)").build()?);
+        let delete = Delete::builder()
+            .table_name(self.store.name(key.table))
+            .set_key(Some(key.item()));
+        self.delete(
+            Part::Chunk,
+            delete
+                .condition_expression("attribute_exists(pk)")
+                .build()?,
+        );
         for (sms, own) in chunk.messages(common) {
             self.put_sms(&sms, BULK_DUE, now)?;
             if let Some(text) = own {
@@ -103,7 +115,12 @@ impl Transaction {
         let key = keys::sms(sms.sms_id);
         let mut item: Item = key.holding(&Carded { card: sms })?;
         item.extend(keys::sms_place(sms.sending.user_id, sms.sms_id).attributes());
-        item.extend(sms.batch_id.map(|batch| keys::sms_of_batch_place(batch, sms.sms_id)).into_iter().flat_map(Place::attributes));
+        item.extend(
+            sms.batch_id
+                .map(|batch| keys::sms_of_batch_place(batch, sms.sms_id))
+                .into_iter()
+                .flat_map(Place::attributes),
+        );
         item.extend(due(partition, at));
         item.extend([ttl(sms.sending.created_at.after(KEPT))]);
         self.put_new(Part::New, &key, item)
@@ -119,14 +136,30 @@ impl Transaction {
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn count_sms(&mut self, user: UserId, committee: CommitteeId, count: u64, quota: SmsQuota, now: Instant) -> Result<(), Fault> {
-        let both =
-            [(keys::sms_quota_of_user(user, now), quota.per_user), (keys::sms_quota_of_committee(committee, now), quota.per_committee)];
+    pub fn count_sms(
+        &mut self,
+        user: UserId,
+        committee: CommitteeId,
+        count: u64,
+        quota: SmsQuota,
+        now: Instant,
+    ) -> Result<(), Fault> {
+        let both = [
+            (keys::sms_quota_of_user(user, now), quota.per_user),
+            (
+                keys::sms_quota_of_committee(committee, now),
+                quota.per_committee,
+            ),
+        ];
         for (key, most) in both {
             // Without room for the first, what is there already is never few enough.
             let room = i128::from(most) - i128::from(count);
             let (_, until) = ttl(now.end_of_day().after(SWEPT_AFTER));
-            let condition = if room < 0 { "n <= :room" } else { "attribute_not_exists(n) OR n <= :room" };
+            let condition = if room < 0 {
+                "n <= :room"
+            } else {
+                "attribute_not_exists(n) OR n <= :room"
+            };
             let update = Update::builder()
                 .table_name(self.store.name(key.table))
                 .set_key(Some(key.item()))
@@ -176,7 +209,10 @@ impl Store {
     /// # Errors
     /// When the store is out of reach, as with all of these.
     pub async fn sms(&self, id: SmsId) -> Result<Option<Sms>, Fault> {
-        Ok(self.get::<Carded<Sms>>(&keys::sms(id)).await?.map(|item| item.card))
+        Ok(self
+            .get::<Carded<Sms>>(&keys::sms(id))
+            .await?
+            .map(|item| item.card))
     }
 
     /// What `sms` says: what it says itself, else what its batch says; nothing when that was too long ago.
@@ -185,7 +221,9 @@ impl Store {
     /// When the store is out of reach.
     pub async fn text_of(&self, sms: &Sms, now: Instant) -> Result<Option<Text>, Fault> {
         let own = self.said(keys::sms_text(sms.sms_id), now);
-        let Some(batch) = sms.batch_id else { return own.await };
+        let Some(batch) = sms.batch_id else {
+            return own.await;
+        };
         let (own, common) = tokio::join!(own, self.batch_text(batch, now));
         Ok(own?.or(common?))
     }
@@ -194,12 +232,23 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn sms_in_chunk(&self, id: SmsId, now: Instant) -> Result<Option<(Sms, Option<Text>)>, Fault> {
-        let Some((batch, place)) = BatchId::of_message(id) else { return Ok(None) };
+    pub async fn sms_in_chunk(
+        &self,
+        id: SmsId,
+        now: Instant,
+    ) -> Result<Option<(Sms, Option<Text>)>, Fault> {
+        let Some((batch, place)) = BatchId::of_message(id) else {
+            return Ok(None);
+        };
         let key = keys::chunk(batch, Chunk::with(place));
-        let (chunk, common) = tokio::join!(self.get::<Carded<Chunk>>(&key), self.batch_text(batch, now));
-        let (Some(Carded { card: chunk }), common) = (chunk?, common?) else { return Ok(None) };
-        let found = chunk.messages(common.as_ref()).find(|(sms, _)| sms.sms_id == id);
+        let (chunk, common) =
+            tokio::join!(self.get::<Carded<Chunk>>(&key), self.batch_text(batch, now));
+        let (Some(Carded { card: chunk }), common) = (chunk?, common?) else {
+            return Ok(None);
+        };
+        let found = chunk
+            .messages(common.as_ref())
+            .find(|(sms, _)| sms.sms_id == id);
         Ok(found.map(|(sms, own)| (sms, own.or(common))))
     }
 
@@ -219,7 +268,9 @@ impl Store {
             ttl: i64,
         }
         let kept: Option<Kept> = self.get(&key).await?;
-        Ok(kept.filter(|kept| now.unix_seconds() < kept.ttl).map(|kept| kept.said.text))
+        Ok(kept
+            .filter(|kept| now.unix_seconds() < kept.ttl)
+            .map(|kept| kept.said.text))
     }
 
     /// The batch `id`.
@@ -227,15 +278,31 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn batch(&self, id: BatchId) -> Result<Option<Batch>, Fault> {
-        Ok(self.get::<Carded<Batch>>(&keys::batch(id)).await?.map(|item| item.card))
+        Ok(self
+            .get::<Carded<Batch>>(&keys::batch(id))
+            .await?
+            .map(|item| item.card))
     }
 
     /// At most `limit` messages that `user` sent, after `position`, newest first.
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn sms_of(&self, user: UserId, position: Option<&str>, limit: u16) -> Result<Page<Sms>, Fault> {
-        let page: Page<Carded<Sms>> = self.list(&keys::AUTHORED, &keys::sms_by(user), position, limit, Order::Descending).await?;
+    pub async fn sms_of(
+        &self,
+        user: UserId,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<Sms>, Fault> {
+        let page: Page<Carded<Sms>> = self
+            .list(
+                &keys::AUTHORED,
+                &keys::sms_by(user),
+                position,
+                limit,
+                Order::Descending,
+            )
+            .await?;
         Ok(page.map(|item| item.card))
     }
 
@@ -243,8 +310,21 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn sms_of_batch(&self, batch: BatchId, position: Option<&str>, limit: u16) -> Result<Page<Sms>, Fault> {
-        let page: Page<Carded<Sms>> = self.list(&keys::LISTING, &keys::sms_of_batch(batch), position, limit, Order::Ascending).await?;
+    pub async fn sms_of_batch(
+        &self,
+        batch: BatchId,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<Sms>, Fault> {
+        let page: Page<Carded<Sms>> = self
+            .list(
+                &keys::LISTING,
+                &keys::sms_of_batch(batch),
+                position,
+                limit,
+                Order::Ascending,
+            )
+            .await?;
         Ok(page.map(|item| item.card))
     }
 
@@ -252,8 +332,21 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn batches_of(&self, user: UserId, position: Option<&str>, limit: u16) -> Result<Page<Batch>, Fault> {
-        let page: Page<Carded<Batch>> = self.list(&keys::AUTHORED, &keys::batches_by(user), position, limit, Order::Descending).await?;
+    pub async fn batches_of(
+        &self,
+        user: UserId,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<Batch>, Fault> {
+        let page: Page<Carded<Batch>> = self
+            .list(
+                &keys::AUTHORED,
+                &keys::batches_by(user),
+                position,
+                limit,
+                Order::Descending,
+            )
+            .await?;
         Ok(page.map(|item| item.card))
     }
 
@@ -266,7 +359,15 @@ impl Store {
         let (mut states, mut position) = (Vec::new(), None);
         loop {
             let list = keys::sms_of_batch(batch.batch_id);
-            let page: Page<Carded<Stage>> = self.list(&keys::LISTING, &list, position.as_deref(), COUNTED, Order::Ascending).await?;
+            let page: Page<Carded<Stage>> = self
+                .list(
+                    &keys::LISTING,
+                    &list,
+                    position.as_deref(),
+                    COUNTED,
+                    Order::Ascending,
+                )
+                .await?;
             states.extend(page.items.into_iter().map(|item| item.card.status));
             position = page.last;
             if position.is_none() {
@@ -281,13 +382,18 @@ impl Store {
     /// # Errors
     /// When the store is out of reach: then it was done or not, and may be tried again.
     pub async fn expand_chunk(&self, pk: &str, now: Instant) -> Result<(), Fault> {
-        let Some(Carded { card: chunk }) = self.get::<Carded<Chunk>>(&keys::chunk_of(pk)).await? else { return Ok(()) };
+        let Some(Carded { card: chunk }) = self.get::<Carded<Chunk>>(&keys::chunk_of(pk)).await?
+        else {
+            return Ok(());
+        };
         let common = self.batch_text(chunk.batch_id, now).await?;
         let mut expand = self.transaction();
         expand.expand(chunk, common.as_ref(), now)?;
         match expand.commit().await? {
             Outcome::Done | Outcome::Refused(Part::Chunk) => Ok(()),
-            Outcome::Refused(_) => Err(Fault::Broken("a message of a chunk was there already".to_owned())),
+            Outcome::Refused(_) => Err(Fault::Broken(
+                "a message of a chunk was there already".to_owned(),
+            )),
         }
     }
 }

@@ -34,20 +34,47 @@ impl Store {
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactGetItems.html>).
     pub(crate) async fn snapshot(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, Fault> {
         let gets = keys.iter().map(|key| {
-            let get = Get::builder().table_name(self.name(key.table)).set_key(Some(key.item())).build()?;
+            let get = Get::builder()
+                .table_name(self.name(key.table))
+                .set_key(Some(key.item()))
+                .build()?;
             Ok(TransactGetItem::builder().get(get).build())
         });
         let gets = gets.collect::<Result<Vec<_>, Fault>>()?;
         for tries in 1.. {
             let trip = Trip::start();
-            let request = self.reads.transact_get_items().set_transact_items(Some(gets.clone()));
-            let answer = Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await;
-            trip.read(answer.as_ref().ok().map(|answer| answer.consumed_capacity()).unwrap_or_default());
+            let request = self
+                .reads
+                .transact_get_items()
+                .set_transact_items(Some(gets.clone()));
+            let answer = Box::pin(
+                request
+                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                    .send(),
+            )
+            .await;
+            trip.read(
+                answer
+                    .as_ref()
+                    .ok()
+                    .map(|answer| answer.consumed_capacity())
+                    .unwrap_or_default(),
+            );
             match answer {
-                Ok(answer) => return Ok(answer.responses.unwrap_or_default().into_iter().map(|response| response.item).collect()),
+                Ok(answer) => {
+                    return Ok(answer
+                        .responses
+                        .unwrap_or_default()
+                        .into_iter()
+                        .map(|response| response.item)
+                        .collect());
+                }
                 // One of them is being written at this moment.
                 Err(error)
-                    if tries < TRIES && error.as_service_error().is_some_and(TransactGetItemsError::is_transaction_canceled_exception) =>
+                    if tries < TRIES
+                        && error.as_service_error().is_some_and(
+                            TransactGetItemsError::is_transaction_canceled_exception,
+                        ) =>
                 {
                     sleep(pause(tries)?).await;
                 }

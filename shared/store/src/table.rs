@@ -6,8 +6,14 @@ use std::{collections::HashMap, time::Duration};
 
 use aws_sdk_dynamodb::{
     error::SdkError,
-    operation::{query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
-    types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, TransactWriteItem, Update},
+    operation::{
+        query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError,
+        update_item::UpdateItemError,
+    },
+    types::{
+        AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, TransactWriteItem,
+        Update,
+    },
 };
 use domain::Instant;
 use serde::{Serialize, de::DeserializeOwned};
@@ -38,7 +44,10 @@ pub struct Page<T> {
 
 impl<T> Page<T> {
     pub(crate) fn map<U>(self, convert: impl FnMut(T) -> U) -> Page<U> {
-        Page { items: self.items.into_iter().map(convert).collect(), last: self.last }
+        Page {
+            items: self.items.into_iter().map(convert).collect(),
+            last: self.last,
+        }
     }
 }
 
@@ -66,9 +75,24 @@ impl Store {
     /// The item at `key`, as it stands after every write that was acknowledged.
     pub(crate) async fn get<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<T>, Fault> {
         let trip = Trip::start();
-        let request = self.reads.get_item().table_name(self.name(key.table)).set_key(Some(key.item())).consistent_read(true);
-        let answer = Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await;
-        trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
+        let request = self
+            .reads
+            .get_item()
+            .table_name(self.name(key.table))
+            .set_key(Some(key.item()))
+            .consistent_read(true);
+        let answer = Box::pin(
+            request
+                .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                .send(),
+        )
+        .await;
+        trip.read(
+            answer
+                .as_ref()
+                .ok()
+                .and_then(|answer| answer.consumed_capacity()),
+        );
         Ok(answer?.item.map(from_item).transpose()?)
     }
 
@@ -82,13 +106,20 @@ impl Store {
         after: Option<&str>,
         limit: u16,
     ) -> Result<Page<T>, Fault> {
-        let request = self.reads.query().table_name(self.name(table)).consistent_read(true).scan_index_forward(false);
+        let request = self
+            .reads
+            .query()
+            .table_name(self.name(table))
+            .consistent_read(true)
+            .scan_index_forward(false);
         let request = request
             .key_condition_expression("pk = :pk AND begins_with(sk, :prefix)")
             .expression_attribute_values(":pk", text(pk))
             .expression_attribute_values(":prefix", text(prefix));
-        let start = after.map(|sk| HashMap::from([("pk".to_owned(), text(pk)), ("sk".to_owned(), text(sk))]));
-        self.page(request.set_exclusive_start_key(start), "sk", limit).await
+        let start = after
+            .map(|sk| HashMap::from([("pk".to_owned(), text(pk)), ("sk".to_owned(), text(sk))]));
+        self.page(request.set_exclusive_start_key(start), "sk", limit)
+            .await
     }
 
     /// At most `limit` items of the list `pk` of `index` after the sort key `after`, in `order`. Eventually
@@ -101,14 +132,26 @@ impl Store {
         limit: u16,
         order: Order,
     ) -> Result<Page<T>, Fault> {
-        let request = self.reads.query().table_name(self.name(Table::Records)).index_name(index.name);
-        let request = request.scan_index_forward(order == Order::Ascending).expression_attribute_values(":pk", text(pk));
+        let request = self
+            .reads
+            .query()
+            .table_name(self.name(Table::Records))
+            .index_name(index.name);
+        let request = request
+            .scan_index_forward(order == Order::Ascending)
+            .expression_attribute_values(":pk", text(pk));
         let request = request.expression_attribute_names("#pk", index.pk);
         let request = match after {
             None => request.key_condition_expression("#pk = :pk"),
             Some(after) => {
-                let condition = if order == Order::Ascending { "#pk = :pk AND #sk > :after" } else { "#pk = :pk AND #sk < :after" };
-                let request = request.key_condition_expression(condition).expression_attribute_names("#sk", index.sk.0);
+                let condition = if order == Order::Ascending {
+                    "#pk = :pk AND #sk > :after"
+                } else {
+                    "#pk = :pk AND #sk < :after"
+                };
+                let request = request
+                    .key_condition_expression(condition)
+                    .expression_attribute_names("#sk", index.sk.0);
                 request.expression_attribute_values(":after", text(after))
             }
         };
@@ -121,11 +164,24 @@ impl Store {
         let (mut items, mut start) = (Vec::new(), None);
         loop {
             let trip = Trip::start();
-            let request = self.reads.query().table_name(self.name(Table::Records)).consistent_read(true);
-            let request = request.key_condition_expression("pk = :pk").expression_attribute_values(":pk", text(pk));
-            let request = request.set_exclusive_start_key(start).return_consumed_capacity(ReturnConsumedCapacity::Total);
+            let request = self
+                .reads
+                .query()
+                .table_name(self.name(Table::Records))
+                .consistent_read(true);
+            let request = request
+                .key_condition_expression("pk = :pk")
+                .expression_attribute_values(":pk", text(pk));
+            let request = request
+                .set_exclusive_start_key(start)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
             let answer = Box::pin(request.send()).await;
-            trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
+            trip.read(
+                answer
+                    .as_ref()
+                    .ok()
+                    .and_then(|answer| answer.consumed_capacity()),
+            );
             let answer = answer?;
             items.extend(answer.items.unwrap_or_default());
             start = answer.last_evaluated_key;
@@ -137,12 +193,22 @@ impl Store {
 
     /// The items at `keys`, in their order, each as it stands after every write that was acknowledged. One request for
     /// all of them: what a request costs in CPU is most of what a small answer costs.
-    pub(crate) async fn get_each<const N: usize>(&self, keys: [Key; N]) -> Result<[Option<Item>; N], Fault> {
+    pub(crate) async fn get_each<const N: usize>(
+        &self,
+        keys: [Key; N],
+    ) -> Result<[Option<Item>; N], Fault> {
         let mut wanted = HashMap::new();
         for table in [Table::Records, Table::Transient] {
-            let keys: Vec<Item> = keys.iter().filter(|key| key.table == table).map(Key::item).collect();
+            let keys: Vec<Item> = keys
+                .iter()
+                .filter(|key| key.table == table)
+                .map(Key::item)
+                .collect();
             if !keys.is_empty() {
-                let keys = KeysAndAttributes::builder().set_keys(Some(keys)).consistent_read(true).build()?;
+                let keys = KeysAndAttributes::builder()
+                    .set_keys(Some(keys))
+                    .consistent_read(true)
+                    .build()?;
                 wanted.insert(self.name(table).to_owned(), keys);
             }
         }
@@ -150,32 +216,65 @@ impl Store {
         Ok(keys.map(|key| {
             let items = found.get_mut(self.name(key.table))?;
             let place = key.item();
-            let there = items.iter().position(|item| place.iter().all(|(name, value)| item.get(name) == Some(value)))?;
+            let there = items.iter().position(|item| {
+                place
+                    .iter()
+                    .all(|(name, value)| item.get(name) == Some(value))
+            })?;
             Some(items.swap_remove(there))
         }))
     }
 
     /// The attribute `projected`, beside the key, of the items at `keys`, a hundred at most, in no order; those
     /// that are not there are left out. Eventually consistent, for what is only looked at.
-    pub(crate) async fn get_many<T: DeserializeOwned>(&self, keys: &[Key], projected: &str) -> Result<Vec<T>, Fault> {
+    pub(crate) async fn get_many<T: DeserializeOwned>(
+        &self,
+        keys: &[Key],
+        projected: &str,
+    ) -> Result<Vec<T>, Fault> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
-        let keys = KeysAndAttributes::builder().set_keys(Some(keys.iter().map(Key::item).collect()));
-        let keys = keys.projection_expression("pk, #projected").expression_attribute_names("#projected", projected).build()?;
-        let found = self.batch_get(HashMap::from([(self.name(Table::Records).to_owned(), keys)])).await?;
-        Ok(from_items(found.into_values().flatten().collect::<Vec<Item>>())?)
+        let keys =
+            KeysAndAttributes::builder().set_keys(Some(keys.iter().map(Key::item).collect()));
+        let keys = keys
+            .projection_expression("pk, #projected")
+            .expression_attribute_names("#projected", projected)
+            .build()?;
+        let found = self
+            .batch_get(HashMap::from([(
+                self.name(Table::Records).to_owned(),
+                keys,
+            )]))
+            .await?;
+        Ok(from_items(
+            found.into_values().flatten().collect::<Vec<Item>>(),
+        )?)
     }
 
     /// What there is of `wanted`, by table. What DynamoDB leaves undone is asked for again
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html>).
-    async fn batch_get(&self, mut wanted: HashMap<String, KeysAndAttributes>) -> Result<HashMap<String, Vec<Item>>, Fault> {
+    async fn batch_get(
+        &self,
+        mut wanted: HashMap<String, KeysAndAttributes>,
+    ) -> Result<HashMap<String, Vec<Item>>, Fault> {
         let mut found: HashMap<String, Vec<Item>> = HashMap::new();
         for tries in 1..=TRIES {
             let trip = Trip::start();
             let request = self.reads.batch_get_item().set_request_items(Some(wanted));
-            let answer = Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await;
-            trip.read(answer.as_ref().ok().map(|answer| answer.consumed_capacity()).unwrap_or_default());
+            let answer = Box::pin(
+                request
+                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                    .send(),
+            )
+            .await;
+            trip.read(
+                answer
+                    .as_ref()
+                    .ok()
+                    .map(|answer| answer.consumed_capacity())
+                    .unwrap_or_default(),
+            );
             let answer = answer?;
             for (table, items) in answer.responses.unwrap_or_default() {
                 found.entry(table).or_default().extend(items);
@@ -190,11 +289,23 @@ impl Store {
     }
 
     /// One more is read than asked for, so that the last page is known for it.
-    pub(crate) async fn page<T: DeserializeOwned>(&self, request: QueryFluentBuilder, sort: &str, limit: u16) -> Result<Page<T>, Fault> {
+    pub(crate) async fn page<T: DeserializeOwned>(
+        &self,
+        request: QueryFluentBuilder,
+        sort: &str,
+        limit: u16,
+    ) -> Result<Page<T>, Fault> {
         let trip = Trip::start();
-        let request = request.limit(i32::from(limit) + 1).return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let request = request
+            .limit(i32::from(limit) + 1)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let answer = Box::pin(request.send()).await;
-        trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
+        trip.read(
+            answer
+                .as_ref()
+                .ok()
+                .and_then(|answer| answer.consumed_capacity()),
+        );
         let answer = answer?;
         // DynamoDB ends a page at a megabyte, too.
         let has_more = answer.last_evaluated_key().is_some();
@@ -203,30 +314,51 @@ impl Store {
         items.truncate(limit.into());
         let place = |item: &Item| item.get(sort).and_then(|sk| sk.as_s().ok()).cloned();
         let last = items.last().filter(|_| has_more).and_then(place);
-        Ok(Page { items: from_items(items)?, last })
+        Ok(Page {
+            items: from_items(items)?,
+            last,
+        })
     }
 
     /// One conditional update: the item as it is afterwards, or `None` when the condition did not
     /// hold. For counting, and for setting values that may be set twice; what must be told exactly
     /// once is a transaction, even of one part.
-    pub(crate) async fn update<T: DeserializeOwned>(&self, update: Update) -> Result<Option<T>, Fault> {
+    pub(crate) async fn update<T: DeserializeOwned>(
+        &self,
+        update: Update,
+    ) -> Result<Option<T>, Fault> {
         for tries in 1.. {
             let trip = Trip::start();
             let one = update.clone();
-            let request = self.writes.update_item().table_name(one.table_name).set_key(Some(one.key));
-            let request = request.update_expression(one.update_expression).set_condition_expression(one.condition_expression);
+            let request = self
+                .writes
+                .update_item()
+                .table_name(one.table_name)
+                .set_key(Some(one.key));
+            let request = request
+                .update_expression(one.update_expression)
+                .set_condition_expression(one.condition_expression);
             let request = request
                 .set_expression_attribute_names(one.expression_attribute_names)
                 .set_expression_attribute_values(one.expression_attribute_values)
                 .return_values(ReturnValue::AllNew);
-            match Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await {
+            match Box::pin(
+                request
+                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                    .send(),
+            )
+            .await
+            {
                 Ok(answer) => {
                     trip.wrote(answer.consumed_capacity());
                     return Ok(answer.attributes.map(from_item).transpose()?);
                 }
                 Err(error) => {
                     trip.refused();
-                    if error.as_service_error().is_some_and(UpdateItemError::is_conditional_check_failed_exception) {
+                    if error
+                        .as_service_error()
+                        .is_some_and(UpdateItemError::is_conditional_check_failed_exception)
+                    {
                         return Ok(None);
                     }
                     try_again_after_conflict(error, tries).await?;
@@ -240,13 +372,28 @@ impl Store {
     /// lost is told as the success that it was
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
     /// The number of the first part whose condition did not hold, when nothing was done for it.
-    pub(crate) async fn transact(&self, parts: &[TransactWriteItem]) -> Result<Option<usize>, Fault> {
-        let token = uuid::Builder::from_random_bytes(chance()?).into_uuid().to_string();
+    pub(crate) async fn transact(
+        &self,
+        parts: &[TransactWriteItem],
+    ) -> Result<Option<usize>, Fault> {
+        let token = uuid::Builder::from_random_bytes(chance()?)
+            .into_uuid()
+            .to_string();
         let start = Monotonic::now();
         for tries in 1.. {
             let trip = Trip::start();
-            let request = self.writes.transact_write_items().set_transact_items(Some(parts.to_vec())).client_request_token(&token);
-            let error = match Box::pin(request.return_consumed_capacity(ReturnConsumedCapacity::Total).send()).await {
+            let request = self
+                .writes
+                .transact_write_items()
+                .set_transact_items(Some(parts.to_vec()))
+                .client_request_token(&token);
+            let error = match Box::pin(
+                request
+                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
+                    .send(),
+            )
+            .await
+            {
                 Ok(answer) => {
                     trip.wrote(answer.consumed_capacity());
                     return Ok(None);
@@ -258,8 +405,15 @@ impl Store {
             if let Some(part) = refused {
                 return Ok(Some(part));
             }
-            let fault = if conflict { Fault::Conflict } else { Fault::from(error) };
-            let may_help = matches!(fault, Fault::Conflict | Fault::Throttled | Fault::Unavailable(_));
+            let fault = if conflict {
+                Fault::Conflict
+            } else {
+                Fault::from(error)
+            };
+            let may_help = matches!(
+                fault,
+                Fault::Conflict | Fault::Throttled | Fault::Unavailable(_)
+            );
             if !may_help || tries == TRIES || start.elapsed() > PATIENCE {
                 return Err(fault);
             }
@@ -276,12 +430,24 @@ pub(crate) fn read<T: DeserializeOwned>(item: Option<Item>) -> Result<Option<T>,
 
 /// The first part whose condition did not hold, and whether any met another transaction.
 fn reasons<R>(error: &SdkError<TransactWriteItemsError, R>) -> (Option<usize>, bool) {
-    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) = error.as_service_error() else {
+    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) =
+        error.as_service_error()
+    else {
         return (None, false);
     };
-    let codes = cancelled.cancellation_reasons().iter().map(|reason| reason.code());
-    let refused = codes.clone().position(|code| code == Some("ConditionalCheckFailed"));
-    (refused, codes.clone().any(|code| code == Some("TransactionConflict")))
+    let codes = cancelled
+        .cancellation_reasons()
+        .iter()
+        .map(|reason| reason.code());
+    let refused = codes
+        .clone()
+        .position(|code| code == Some("ConditionalCheckFailed"));
+    (
+        refused,
+        codes
+            .clone()
+            .any(|code| code == Some("TransactionConflict")),
+    )
 }
 
 /// A single write that met a transaction was not done, so it may be tried again; nothing else may.
@@ -299,7 +465,9 @@ async fn try_again_after_conflict(error: impl Into<Fault>, tries: u32) -> Result
 /// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
 pub(crate) fn pause(tries: u32) -> Result<Duration, Fault> {
     let [chance] = chance::<1>()?;
-    Ok(Duration::from_micros(u64::from(chance) * 80 * 2_u64.pow(tries)))
+    Ok(Duration::from_micros(
+        u64::from(chance) * 80 * 2_u64.pow(tries),
+    ))
 }
 
 fn chance<const N: usize>() -> Result<[u8; N], Fault> {
@@ -310,7 +478,10 @@ fn chance<const N: usize>() -> Result<[u8; N], Fault> {
 
 impl Key {
     pub(crate) fn item(&self) -> Item {
-        HashMap::from([("pk".to_owned(), text(&self.pk)), ("sk".to_owned(), text(&self.sk))])
+        HashMap::from([
+            ("pk".to_owned(), text(&self.pk)),
+            ("sk".to_owned(), text(&self.sk)),
+        ])
     }
 
     /// `value` as the item at this key.
@@ -323,7 +494,10 @@ impl Key {
 
 impl Place {
     pub(crate) fn attributes(self) -> [(String, AttributeValue); 2] {
-        [(self.index.pk.to_owned(), AttributeValue::S(self.pk)), (self.index.sk.0.to_owned(), AttributeValue::S(self.sk))]
+        [
+            (self.index.pk.to_owned(), AttributeValue::S(self.pk)),
+            (self.index.sk.0.to_owned(), AttributeValue::S(self.sk)),
+        ]
     }
 }
 
@@ -341,7 +515,10 @@ pub(crate) fn value<T: Serialize>(value: &T) -> Result<AttributeValue, Fault> {
 
 /// The mark of what is still to be done, at `at`: the place in the index `due`.
 pub(crate) fn due(pk: &str, at: Instant) -> [(String, AttributeValue); 2] {
-    [(DUE.pk.to_owned(), text(pk)), (DUE.sk.0.to_owned(), number(at.unix_milliseconds()))]
+    [
+        (DUE.pk.to_owned(), text(pk)),
+        (DUE.sk.0.to_owned(), number(at.unix_milliseconds())),
+    ]
 }
 
 /// The attribute by which DynamoDB removes an item some time after `end`.

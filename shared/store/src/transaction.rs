@@ -71,7 +71,10 @@ pub enum Outcome {
 impl Store {
     /// An empty transaction.
     pub fn transaction(&self) -> Transaction {
-        Transaction { store: self.clone(), parts: Vec::new() }
+        Transaction {
+            store: self.clone(),
+            parts: Vec::new(),
+        }
     }
 }
 
@@ -87,42 +90,60 @@ impl Transaction {
             return Ok(Outcome::Done);
         }
         let refused = self.store.transact(&parts).await?;
-        Ok(refused.and_then(|number| kinds.get(number).copied()).map_or(Outcome::Done, Outcome::Refused))
+        Ok(refused
+            .and_then(|number| kinds.get(number).copied())
+            .map_or(Outcome::Done, Outcome::Refused))
     }
 
     pub(crate) fn put(&mut self, part: Part, put: Put) {
-        self.parts.push((part, TransactWriteItem::builder().put(put).build()));
+        self.parts
+            .push((part, TransactWriteItem::builder().put(put).build()));
     }
 
     pub(crate) fn update(&mut self, part: Part, update: Update) {
-        self.parts.push((part, TransactWriteItem::builder().update(update).build()));
+        self.parts
+            .push((part, TransactWriteItem::builder().update(update).build()));
     }
 
     pub(crate) fn delete(&mut self, part: Part, delete: Delete) {
-        self.parts.push((part, TransactWriteItem::builder().delete(delete).build()));
+        self.parts
+            .push((part, TransactWriteItem::builder().delete(delete).build()));
     }
 
     pub(crate) fn check(&mut self, part: Part, check: ConditionCheck) {
-        self.parts.push((part, TransactWriteItem::builder().condition_check(check).build()));
+        self.parts.push((
+            part,
+            TransactWriteItem::builder().condition_check(check).build(),
+        ));
     }
 
     /// The removal of what stands at `key`, if anything does.
     pub(crate) fn remove(&mut self, part: Part, key: &Key) -> Result<(), Fault> {
-        let delete = Delete::builder().table_name(self.store.name(key.table)).set_key(Some(key.item()));
+        let delete = Delete::builder()
+            .table_name(self.store.name(key.table))
+            .set_key(Some(key.item()));
         self.delete(part, delete.build()?);
         Ok(())
     }
 
     /// The put of an item where none is.
     pub(crate) fn put_new(&mut self, part: Part, key: &Key, item: Item) -> Result<(), Fault> {
-        let put = Put::builder().table_name(self.store.name(key.table)).set_item(Some(item));
-        self.put(part, put.condition_expression("attribute_not_exists(pk)").build()?);
+        let put = Put::builder()
+            .table_name(self.store.name(key.table))
+            .set_item(Some(item));
+        self.put(
+            part,
+            put.condition_expression("attribute_not_exists(pk)")
+                .build()?,
+        );
         Ok(())
     }
 
     /// The put of an item, whatever stands there.
     pub(crate) fn put_over(&mut self, part: Part, key: &Key, item: Item) -> Result<(), Fault> {
-        let put = Put::builder().table_name(self.store.name(key.table)).set_item(Some(item));
+        let put = Put::builder()
+            .table_name(self.store.name(key.table))
+            .set_item(Some(item));
         self.put(part, put.build()?);
         Ok(())
     }

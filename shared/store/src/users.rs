@@ -45,7 +45,8 @@ const MOST_LOOKED_AT: usize = 500;
 
 /// The account in `item`; nobody's, once it was erased.
 pub(crate) fn living(item: Option<Carded<User>>) -> Option<User> {
-    item.map(|item| item.card).filter(|user| user.erased_at.is_none())
+    item.map(|item| item.card)
+        .filter(|user| user.erased_at.is_none())
 }
 
 impl Store {
@@ -88,7 +89,15 @@ impl Store {
         let pk = keys::users_of(committee);
         let (mut found, mut looked_at, mut position) = (Vec::new(), 0, position.map(str::to_owned));
         loop {
-            let part: Page<Carded<User>> = self.list(&keys::LISTING, &pk, position.as_deref(), limit, Order::Ascending).await?;
+            let part: Page<Carded<User>> = self
+                .list(
+                    &keys::LISTING,
+                    &pk,
+                    position.as_deref(),
+                    limit,
+                    Order::Ascending,
+                )
+                .await?;
             let mut people = part.items.into_iter().map(|item| item.card);
             while let Some(person) = people.next() {
                 looked_at += 1;
@@ -97,13 +106,19 @@ impl Store {
                     found.push(person);
                     if found.len() == usize::from(limit) {
                         let has_more = people.next().is_some() || part.last.is_some();
-                        return Ok(Page { items: found, last: Some(place).filter(|_| has_more) });
+                        return Ok(Page {
+                            items: found,
+                            last: Some(place).filter(|_| has_more),
+                        });
                     }
                 }
             }
             position = part.last;
             if position.is_none() || looked_at >= MOST_LOOKED_AT {
-                return Ok(Page { items: found, last: position });
+                return Ok(Page {
+                    items: found,
+                    last: position,
+                });
             }
         }
     }
@@ -113,11 +128,23 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn found(&self, committee: &Committee, admin: &NewUser, mut founding: Transaction) -> Result<bool, Fault> {
+    pub async fn found(
+        &self,
+        committee: &Committee,
+        admin: &NewUser,
+        mut founding: Transaction,
+    ) -> Result<bool, Fault> {
         let mut admins = keys::admins().item();
-        admins.insert("ids".to_owned(), AttributeValue::Ss(vec![admin.user.user_id.to_string()]));
+        admins.insert(
+            "ids".to_owned(),
+            AttributeValue::Ss(vec![admin.user.user_id.to_string()]),
+        );
         founding.put_new(Part::Admins, &keys::admins(), admins)?;
-        founding.put_new(Part::Committee, &keys::committee(committee.committee_id), Self::committee_item(committee)?)?;
+        founding.put_new(
+            Part::Committee,
+            &keys::committee(committee.committee_id),
+            Self::committee_item(committee)?,
+        )?;
         founding.new_user(admin)?;
         Ok(founding.commit().await? == Outcome::Done)
     }
@@ -128,11 +155,17 @@ impl Store {
     /// # Errors
     /// When the store is out of reach.
     pub async fn rehash(&self, user: UserId, old_hash: &str, new_hash: &str) -> Result<(), Fault> {
-        self.update::<serde::de::IgnoredAny>(self.password_update(user, old_hash, new_hash)?).await?;
+        self.update::<serde::de::IgnoredAny>(self.password_update(user, old_hash, new_hash)?)
+            .await?;
         Ok(())
     }
 
-    fn password_update(&self, user: UserId, old_hash: &str, new_hash: &str) -> Result<Update, Fault> {
+    fn password_update(
+        &self,
+        user: UserId,
+        old_hash: &str,
+        new_hash: &str,
+    ) -> Result<Update, Fault> {
         let update = Update::builder()
             .table_name(self.name(Table::Records))
             .set_key(Some(keys::credentials(user).item()))
@@ -150,10 +183,17 @@ impl Transaction {
     /// # Errors
     /// None that comes from outside.
     pub fn new_user(&mut self, new: &NewUser) -> Result<(), Fault> {
-        let User { user_id, committee_id, ref email, .. } = new.user;
+        let User {
+            user_id,
+            committee_id,
+            ref email,
+            ..
+        } = new.user;
         let mut account = keys::user(user_id).holding(&Carded { card: &new.user })?;
         account.extend(keys::user_place(&new.user).attributes());
-        let credentials = keys::credentials(user_id).holding(&Credentials { password_hash: new.password_hash.clone() })?;
+        let credentials = keys::credentials(user_id).holding(&Credentials {
+            password_hash: new.password_hash.clone(),
+        })?;
         self.take_email(email, user_id, committee_id)?;
         self.put_new(Part::User, &keys::user(user_id), account)?;
         self.put_new(Part::Credentials, &keys::credentials(user_id), credentials)
@@ -177,8 +217,16 @@ impl Transaction {
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn take_email(&mut self, email: &Email, user_id: UserId, committee_id: CommitteeId) -> Result<(), Fault> {
-        let owner = keys::email(email).holding(&EmailOwner { user_id, committee_id })?;
+    pub fn take_email(
+        &mut self,
+        email: &Email,
+        user_id: UserId,
+        committee_id: CommitteeId,
+    ) -> Result<(), Fault> {
+        let owner = keys::email(email).holding(&EmailOwner {
+            user_id,
+            committee_id,
+        })?;
         self.put_new(Part::Email, &keys::email(email), owner)
     }
 
@@ -197,7 +245,9 @@ impl Transaction {
     /// None that comes from outside.
     pub fn change_user(&mut self, before: &User, after: &User) -> Result<(), Fault> {
         let (was, is): (Item, Item) = (to_item(before)?, to_item(after)?);
-        let changed = is.iter().filter(|(field, value)| was.get(*field) != Some(value));
+        let changed = is
+            .iter()
+            .filter(|(field, value)| was.get(*field) != Some(value));
         let mut sets = Vec::new();
         let mut update = Update::builder()
             .table_name(self.store.name(Table::Records))
@@ -213,7 +263,11 @@ impl Transaction {
             return Ok(());
         }
         let mut removes = Vec::new();
-        for (number, field) in was.keys().filter(|field| !is.contains_key(*field)).enumerate() {
+        for (number, field) in was
+            .keys()
+            .filter(|field| !is.contains_key(*field))
+            .enumerate()
+        {
             removes.push(format!("card.#r{number}"));
             update = update.expression_attribute_names(format!("#r{number}"), field);
         }
@@ -226,10 +280,21 @@ impl Transaction {
                 .expression_attribute_values(":erased", number(erased_at.unix_milliseconds()));
         } else if place != keys::user_place(before) {
             sets.push("listPk = :listPk, listSk = :listSk".to_owned());
-            update = update.expression_attribute_values(":listPk", text(&place.pk)).expression_attribute_values(":listSk", text(&place.sk));
+            update = update
+                .expression_attribute_values(":listPk", text(&place.pk))
+                .expression_attribute_values(":listSk", text(&place.sk));
         }
-        let removed = if removes.is_empty() { String::new() } else { format!(" REMOVE {}", removes.join(", ")) };
-        self.update(Part::User, update.update_expression(format!("SET {}{removed}", sets.join(", "))).build()?);
+        let removed = if removes.is_empty() {
+            String::new()
+        } else {
+            format!(" REMOVE {}", removes.join(", "))
+        };
+        self.update(
+            Part::User,
+            update
+                .update_expression(format!("SET {}{removed}", sets.join(", ")))
+                .build()?,
+        );
         Ok(())
     }
 
@@ -260,7 +325,9 @@ impl Transaction {
             .table_name(self.store.name(Table::Transient))
             .set_key(Some(keys::session(session.user_id, session.sid).item()))
             .condition_expression("epoch = :epoch")
-            .update_expression("SET epoch = :next, expiresAt = :expires, authTime = :authTime, amr = :amr")
+            .update_expression(
+                "SET epoch = :next, expiresAt = :expires, authTime = :authTime, amr = :amr",
+            )
             .expression_attribute_values(":epoch", number(session.epoch))
             .expression_attribute_values(":next", number(kept.epoch))
             .expression_attribute_values(":expires", value(&kept.expires_at)?)
@@ -274,7 +341,12 @@ impl Transaction {
     ///
     /// # Errors
     /// None that comes from outside.
-    pub fn change_password(&mut self, user: UserId, old_hash: &str, new_hash: &str) -> Result<(), Fault> {
+    pub fn change_password(
+        &mut self,
+        user: UserId,
+        old_hash: &str,
+        new_hash: &str,
+    ) -> Result<(), Fault> {
         let update = self.store.password_update(user, old_hash, new_hash)?;
         self.update(Part::Credentials, update);
         Ok(())
@@ -293,9 +365,17 @@ impl Transaction {
     /// # Errors
     /// None that comes from outside.
     pub fn follow_admins(&mut self, before: &User, after: &User) -> Result<(), Fault> {
-        let update = Update::builder().table_name(self.store.name(Table::Records)).set_key(Some(keys::admins().item()));
-        let update = update.expression_attribute_values(":id", AttributeValue::Ss(vec![before.user_id.to_string()]));
-        let update = match (before.is_active_super_admin(), after.is_active_super_admin()) {
+        let update = Update::builder()
+            .table_name(self.store.name(Table::Records))
+            .set_key(Some(keys::admins().item()));
+        let update = update.expression_attribute_values(
+            ":id",
+            AttributeValue::Ss(vec![before.user_id.to_string()]),
+        );
+        let update = match (
+            before.is_active_super_admin(),
+            after.is_active_super_admin(),
+        ) {
             (true, false) => update
                 .update_expression("DELETE ids :id")
                 .condition_expression("size(ids) > :one")

@@ -68,10 +68,21 @@ pub fn course_id(pk: &str) -> Option<CourseId> {
 /// # Errors
 /// None that comes from outside.
 pub(crate) fn entries(course: &Outline) -> Result<Vec<(Key, Item)>, Fault> {
-    let Some(published_at) = course.published_at.filter(|_| course.state == State::Published) else { return Ok(Vec::new()) };
-    let entry = Entry { words: course.words() };
-    let keys = entry.words.iter().map(|word| keys::word(word, published_at, course.course_id));
-    keys.map(|key| Ok((key.clone(), key.holding(&entry)?))).collect()
+    let Some(published_at) = course
+        .published_at
+        .filter(|_| course.state == State::Published)
+    else {
+        return Ok(Vec::new());
+    };
+    let entry = Entry {
+        words: course.words(),
+    };
+    let keys = entry
+        .words
+        .iter()
+        .map(|word| keys::word(word, published_at, course.course_id));
+    keys.map(|key| Ok((key.clone(), key.holding(&entry)?)))
+        .collect()
 }
 
 impl Store {
@@ -80,20 +91,44 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn search(&self, words: &[String], position: Option<&str>, limit: u16) -> Result<Page<Outline>, Fault> {
-        let Some(rarest) = self.rarest(words).await? else { return Ok(Page { items: Vec::new(), last: None }) };
+    pub async fn search(
+        &self,
+        words: &[String],
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<Outline>, Fault> {
+        let Some(rarest) = self.rarest(words).await? else {
+            return Ok(Page {
+                items: Vec::new(),
+                last: None,
+            });
+        };
         let others: Vec<&String> = words.iter().filter(|word| *word != rarest).collect();
         let page = self.entries_under(rarest, &others, position, limit).await?;
-        let ids: Vec<CourseId> = page.items.iter().filter_map(|sk| sk.rsplit('#').next()).map(CourseId::in_path).collect();
+        let ids: Vec<CourseId> = page
+            .items
+            .iter()
+            .filter_map(|sk| sk.rsplit('#').next())
+            .map(CourseId::in_path)
+            .collect();
         let keys: Vec<Key> = ids.iter().map(|id| keys::course(*id)).collect();
         let found: Vec<Carded<Outline>> = self.get_many(&keys, "card").await?;
-        let mut found: HashMap<CourseId, Outline> = found.into_iter().map(|item| (item.card.course_id, item.card)).collect();
+        let mut found: HashMap<CourseId, Outline> = found
+            .into_iter()
+            .map(|item| (item.card.course_id, item.card))
+            .collect();
         let has_words = |course: &Outline| {
             let all = course.words();
             course.state == State::Published && words.iter().all(|word| all.contains(word))
         };
-        let courses = ids.iter().filter_map(|id| found.remove(id)).filter(has_words);
-        Ok(Page { items: courses.collect(), last: page.last })
+        let courses = ids
+            .iter()
+            .filter_map(|id| found.remove(id))
+            .filter(has_words);
+        Ok(Page {
+            items: courses.collect(),
+            last: page.last,
+        })
     }
 
     /// The word of `words` that the fewest courses have. A count is a hint: one that is wrong costs reads.
@@ -103,12 +138,23 @@ impl Store {
         }
         let keys: Vec<Key> = words.iter().map(|word| keys::word_count(word)).collect();
         let counts: Vec<Count> = self.get_many(&keys, "n").await?;
-        let counts: HashMap<String, i64> = counts.into_iter().map(|count| (count.pk, count.n)).collect();
-        Ok(words.iter().min_by_key(|word| counts.get(&keys::word_count(word).pk).copied().unwrap_or(0)))
+        let counts: HashMap<String, i64> = counts
+            .into_iter()
+            .map(|count| (count.pk, count.n))
+            .collect();
+        Ok(words
+            .iter()
+            .min_by_key(|word| counts.get(&keys::word_count(word).pk).copied().unwrap_or(0)))
     }
 
     /// The sort keys of the entries under `word` whose courses have `others` too.
-    async fn entries_under(&self, word: &str, others: &[&String], position: Option<&str>, limit: u16) -> Result<Page<String>, Fault> {
+    async fn entries_under(
+        &self,
+        word: &str,
+        others: &[&String],
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<String>, Fault> {
         let pk = keys::word_count(word).pk;
         let trip = Trip::start();
         let mut request = self
@@ -124,19 +170,35 @@ impl Store {
         let mut most = limit + 1;
         if !others.is_empty() {
             most = MOST_READ;
-            let conditions: Vec<String> = (0..others.len()).map(|number| format!("contains(words, :w{number})")).collect();
+            let conditions: Vec<String> = (0..others.len())
+                .map(|number| format!("contains(words, :w{number})"))
+                .collect();
             request = request.filter_expression(conditions.join(" AND "));
             for (number, word) in others.iter().enumerate() {
                 request = request.expression_attribute_values(format!(":w{number}"), text(word));
             }
         }
-        let start = position.map(|sk| HashMap::from([("pk".to_owned(), text(&pk)), ("sk".to_owned(), text(sk))]));
-        let request = request.set_exclusive_start_key(start).limit(most.into()).return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let start = position
+            .map(|sk| HashMap::from([("pk".to_owned(), text(&pk)), ("sk".to_owned(), text(sk))]));
+        let request = request
+            .set_exclusive_start_key(start)
+            .limit(most.into())
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let answer = Box::pin(request.send()).await;
-        trip.read(answer.as_ref().ok().and_then(|answer| answer.consumed_capacity()));
+        trip.read(
+            answer
+                .as_ref()
+                .ok()
+                .and_then(|answer| answer.consumed_capacity()),
+        );
         let answer = answer?;
-        let looked_at = answer.last_evaluated_key.and_then(|key| key.get("sk")?.as_s().ok().cloned());
-        let mut items: Vec<String> = from_items::<_, Place>(answer.items.unwrap_or_default())?.into_iter().map(|place| place.sk).collect();
+        let looked_at = answer
+            .last_evaluated_key
+            .and_then(|key| key.get("sk")?.as_s().ok().cloned());
+        let mut items: Vec<String> = from_items::<_, Place>(answer.items.unwrap_or_default())?
+            .into_iter()
+            .map(|place| place.sk)
+            .collect();
         let last = if items.len() > usize::from(limit) {
             items.truncate(limit.into());
             items.last().cloned()
@@ -152,14 +214,30 @@ impl Store {
     /// When the store is out of reach, or the course changes faster than this: then it stays due.
     pub async fn index_course(&self, id: CourseId) -> Result<(), Fault> {
         for _ in 0..TRIES {
-            let Some(Indexed { course, indexed, due: Some(_) }) = self.get(&keys::course(id)).await? else { return Ok(()) };
+            let Some(Indexed {
+                course,
+                indexed,
+                due: Some(_),
+            }) = self.get(&keys::course(id)).await?
+            else {
+                return Ok(());
+            };
             let mut index = self.transaction();
             let wanted = index.set_words(&course.card, &indexed)?;
             if index.commit().await? == Outcome::Done {
-                let came = wanted.iter().filter(|word| !indexed.contains(word)).map(|word| (word, 1));
-                let went = indexed.iter().filter(|word| !wanted.contains(word)).map(|word| (word, -1));
+                let came = wanted
+                    .iter()
+                    .filter(|word| !indexed.contains(word))
+                    .map(|word| (word, 1));
+                let went = indexed
+                    .iter()
+                    .filter(|word| !wanted.contains(word))
+                    .map(|word| (word, -1));
                 let counts = came.chain(went).map(|(word, by)| self.count_word(word, by));
-                join_all(counts).await.into_iter().collect::<Result<Vec<()>, Fault>>()?;
+                join_all(counts)
+                    .await
+                    .into_iter()
+                    .collect::<Result<Vec<()>, Fault>>()?;
                 return Ok(());
             }
         }
@@ -168,9 +246,14 @@ impl Store {
 
     async fn count_word(&self, word: &str, by: i64) -> Result<(), Fault> {
         let key = keys::word_count(word);
-        let update = Update::builder().table_name(self.name(key.table)).set_key(Some(key.item()));
-        let update = update.update_expression("ADD n :by").expression_attribute_values(":by", number(by));
-        self.update::<serde::de::IgnoredAny>(update.build()?).await?;
+        let update = Update::builder()
+            .table_name(self.name(key.table))
+            .set_key(Some(key.item()));
+        let update = update
+            .update_expression("ADD n :by")
+            .expression_attribute_values(":by", number(by));
+        self.update::<serde::de::IgnoredAny>(update.build()?)
+            .await?;
         Ok(())
     }
 }
@@ -180,7 +263,11 @@ impl Transaction {
     /// course has changed. At most 81 parts, of the hundred that a transaction takes.
     fn set_words(&mut self, course: &Outline, indexed: &[String]) -> Result<Vec<String>, Fault> {
         let entries = entries(course)?;
-        let wanted = if entries.is_empty() { Vec::new() } else { course.words() };
+        let wanted = if entries.is_empty() {
+            Vec::new()
+        } else {
+            course.words()
+        };
         // An entry holds all words, so one that is new or gone is news for each.
         if wanted != indexed {
             for (key, item) in &entries {
@@ -189,7 +276,9 @@ impl Transaction {
         }
         // Nobody is indexed who never was published.
         for word in indexed.iter().filter(|word| !wanted.contains(word)) {
-            let Some(published_at) = course.published_at else { continue };
+            let Some(published_at) = course.published_at else {
+                continue;
+            };
             self.remove(Part::New, &keys::word(word, published_at, course.course_id))?;
         }
         let update = self

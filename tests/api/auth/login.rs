@@ -47,7 +47,10 @@ async fn a_good_password_opens_a_session_and_shows_the_person_himself() {
     assert_eq!(user["Committee"]["committeeID"], user["committeeID"]);
     assert_eq!(user["permissions"], "[]");
     assert_eq!(user["role"], json!(null));
-    assert_eq!((&user["phone"], &user["phoneCode"]), (&json!(""), &json!("")));
+    assert_eq!(
+        (&user["phone"], &user["phoneCode"]),
+        (&json!(""), &json!(""))
+    );
     assert_eq!(user["avatar"], "/media/default.png");
 }
 
@@ -58,27 +61,50 @@ async fn the_token_stands_in_the_header_and_in_the_body() {
     let token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
     assert!(token.starts_with("Bearer "));
     assert_eq!(answer.header("authorization"), token);
-    world.stranger().holding(&token).get("/auth/current-user").await.shows();
+    world
+        .stranger()
+        .holding(&token)
+        .get("/auth/current-user")
+        .await
+        .shows();
 }
 
 #[tokio::test]
 async fn an_address_is_matched_trimmed_and_in_any_case() {
     let world = World::new().await;
-    world.stranger().login("  ADMIN@Example.ORG ", PASSWORD).await.tells(Message::LoginSuccess);
+    world
+        .stranger()
+        .login("  ADMIN@Example.ORG ", PASSWORD)
+        .await
+        .tells(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn wrong_unknown_and_inactive_are_told_alike_to_the_byte() {
     let world = World::new().await;
-    let closed = world.account(&Someone::with(Profile::Member).inactive()).await;
-    let wrong = world.stranger().login("admin@example.org", "not the password").await;
+    let closed = world
+        .account(&Someone::with(Profile::Member).inactive())
+        .await;
+    let wrong = world
+        .stranger()
+        .login("admin@example.org", "not the password")
+        .await;
     wrong.refuses(Refusal::BadAuthCombination);
     assert_eq!(wrong.header("www-authenticate"), "Bearer realm=\"halqa\"");
     for other in [
         world.stranger().login("nobody@example.org", PASSWORD).await,
-        world.stranger().login(closed.email.as_str(), PASSWORD).await,
-        world.stranger().login("admin@example.org", &format!("{PASSWORD} ")).await,
-        world.stranger().login("admin@example.org", &"x".repeat(90_000)).await,
+        world
+            .stranger()
+            .login(closed.email.as_str(), PASSWORD)
+            .await,
+        world
+            .stranger()
+            .login("admin@example.org", &format!("{PASSWORD} "))
+            .await,
+        world
+            .stranger()
+            .login("admin@example.org", &"x".repeat(90_000))
+            .await,
     ] {
         assert_eq!((other.status, &other.body), (wrong.status, &wrong.body));
         let names = |answer: &tests::Answer| answer.headers.keys().cloned().collect::<HashSet<_>>();
@@ -89,9 +115,20 @@ async fn wrong_unknown_and_inactive_are_told_alike_to_the_byte() {
 #[tokio::test]
 async fn known_and_unknown_addresses_cost_the_store_the_same() {
     let world = World::new().await;
-    let known = world.stranger().login("admin@example.org", "not the password").await.cost;
-    let unknown = world.stranger().login("nobody@example.org", "not the password").await.cost;
-    assert_eq!((known.round_trips, known.requests, known.writes), (unknown.round_trips, unknown.requests, unknown.writes));
+    let known = world
+        .stranger()
+        .login("admin@example.org", "not the password")
+        .await
+        .cost;
+    let unknown = world
+        .stranger()
+        .login("nobody@example.org", "not the password")
+        .await
+        .cost;
+    assert_eq!(
+        (known.round_trips, known.requests, known.writes),
+        (unknown.round_trips, unknown.requests, unknown.writes)
+    );
 }
 
 #[tokio::test]
@@ -100,7 +137,13 @@ async fn all_missing_fields_are_named_at_once() {
     let answer = world.stranger().post("/auth/login", json!({})).await;
     answer.refuses(Refusal::Validation);
     let required = Refusal::FieldRequired.code().to_owned();
-    assert_eq!(answer.errors(), [("email".to_owned(), required.clone()), ("password".to_owned(), required)]);
+    assert_eq!(
+        answer.errors(),
+        [
+            ("email".to_owned(), required.clone()),
+            ("password".to_owned(), required)
+        ]
+    );
 }
 
 #[tokio::test]
@@ -108,34 +151,81 @@ async fn each_bad_field_is_named_with_its_reason() {
     let world = World::new().await;
     let stranger = world.stranger();
     for (body, field, refusal) in [
-        (json!({ "email": "a@example.org" }), "password", Refusal::FieldRequired),
-        (json!({ "email": "a@example.org", "password": null }), "password", Refusal::FieldRequired),
-        (json!({ "email": "a@example.org", "password": "" }), "password", Refusal::FieldRequired),
-        (json!({ "email": "a@example.org", "password": 12345678 }), "password", Refusal::FieldType),
-        (json!({ "email": "  ", "password": "x" }), "email", Refusal::FieldRequired),
-        (json!({ "email": "amina", "password": "x" }), "email", Refusal::EmailInvalid),
-        (json!({ "email": ["a@example.org"], "password": "x" }), "email", Refusal::FieldType),
-        (json!({ "email": { "$ne": "" }, "password": "x" }), "email", Refusal::FieldType),
+        (
+            json!({ "email": "a@example.org" }),
+            "password",
+            Refusal::FieldRequired,
+        ),
+        (
+            json!({ "email": "a@example.org", "password": null }),
+            "password",
+            Refusal::FieldRequired,
+        ),
+        (
+            json!({ "email": "a@example.org", "password": "" }),
+            "password",
+            Refusal::FieldRequired,
+        ),
+        (
+            json!({ "email": "a@example.org", "password": 12345678 }),
+            "password",
+            Refusal::FieldType,
+        ),
+        (
+            json!({ "email": "  ", "password": "x" }),
+            "email",
+            Refusal::FieldRequired,
+        ),
+        (
+            json!({ "email": "amina", "password": "x" }),
+            "email",
+            Refusal::EmailInvalid,
+        ),
+        (
+            json!({ "email": ["a@example.org"], "password": "x" }),
+            "email",
+            Refusal::FieldType,
+        ),
+        (
+            json!({ "email": { "$ne": "" }, "password": "x" }),
+            "email",
+            Refusal::FieldType,
+        ),
     ] {
-        stranger.post("/auth/login", body).await.refuses_field(field, refusal);
+        stranger
+            .post("/auth/login", body)
+            .await
+            .refuses_field(field, refusal);
     }
 }
 
 #[tokio::test]
 async fn each_sign_in_is_noted_newest_first_and_ten_are_shown() {
     let world = World::new().await;
-    let person = world.stranger().with("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0");
+    let person = world.stranger().with(
+        "user-agent",
+        "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
+    );
     let mut last = json!(null);
     for count in 1..=11 {
         world.clock().advance(Duration::from_secs(1));
-        let body = person.login("admin@example.org", PASSWORD).await.tells(Message::LoginSuccess);
+        let body = person
+            .login("admin@example.org", PASSWORD)
+            .await
+            .tells(Message::LoginSuccess);
         let activity = body["user"]["LoginActivity"].as_array().unwrap().clone();
         assert_eq!(activity.len(), count.min(10));
-        let ids: Vec<u64> = activity.iter().map(|entry| entry["loginActivityID"].as_u64().unwrap()).collect();
+        let ids: Vec<u64> = activity
+            .iter()
+            .map(|entry| entry["loginActivityID"].as_u64().unwrap())
+            .collect();
         assert!(ids.is_sorted_by(|newer, older| newer > older), "{ids:?}");
         last = activity[0].clone();
     }
-    assert_eq!((&last["browser"], &last["os"], &last["device"]), (&json!("Firefox"), &json!("Linux"), &json!("desktop")));
+    assert_eq!(
+        (&last["browser"], &last["os"], &last["device"]),
+        (&json!("Firefox"), &json!("Linux"), &json!("desktop"))
+    );
     assert_eq!(last["country"], json!(null));
 }
 
@@ -143,10 +233,25 @@ async fn each_sign_in_is_noted_newest_first_and_ten_are_shown() {
 async fn sign_ins_of_the_same_microsecond_are_all_noted() {
     let world = World::new().await;
     let people: Vec<_> = (0..8).map(|_| world.stranger()).collect();
-    let answers = join_all(people.iter().map(|person| person.login("admin@example.org", PASSWORD))).await;
-    let tokens: HashSet<String> = answers.iter().map(|answer| answer.tells(Message::LoginSuccess)["user"]["token"].to_string()).collect();
+    let answers = join_all(
+        people
+            .iter()
+            .map(|person| person.login("admin@example.org", PASSWORD)),
+    )
+    .await;
+    let tokens: HashSet<String> = answers
+        .iter()
+        .map(|answer| answer.tells(Message::LoginSuccess)["user"]["token"].to_string())
+        .collect();
     assert_eq!(tokens.len(), 8);
-    assert_eq!(world.items("records").iter().filter(|item| item["sk"]["S"].as_str().unwrap().starts_with("LOGIN#")).count(), 8);
+    assert_eq!(
+        world
+            .items("records")
+            .iter()
+            .filter(|item| item["sk"]["S"].as_str().unwrap().starts_with("LOGIN#"))
+            .count(),
+        8
+    );
 }
 
 #[tokio::test]
@@ -154,19 +259,32 @@ async fn ten_failures_of_one_account_from_one_network_shut_it_out_of_that_networ
     let world = World::new().await;
     let thief = world.stranger();
     for _ in 0..10 {
-        thief.login("admin@example.org", "not the password").await.refuses(Refusal::BadAuthCombination);
+        thief
+            .login("admin@example.org", "not the password")
+            .await
+            .refuses(Refusal::BadAuthCombination);
     }
     let refused = thief.login("admin@example.org", PASSWORD).await;
     refused.refuses(Refusal::TooManyAttempts);
     let seconds: u64 = refused.header("retry-after").parse().unwrap();
     assert!((880..=900).contains(&seconds), "{seconds}");
     assert_eq!(refused.header("x-ratelimit-limit"), "100");
-    world.stranger().login("admin@example.org", PASSWORD).await.tells(Message::LoginSuccess);
+    world
+        .stranger()
+        .login("admin@example.org", PASSWORD)
+        .await
+        .tells(Message::LoginSuccess);
     let other = world.account(&Someone::with(Profile::Member)).await;
-    thief.login(other.email.as_str(), PASSWORD).await.tells(Message::LoginSuccess);
+    thief
+        .login(other.email.as_str(), PASSWORD)
+        .await
+        .tells(Message::LoginSuccess);
 
     world.clock().advance(Duration::from_secs(15 * 60));
-    thief.login("admin@example.org", PASSWORD).await.tells(Message::LoginSuccess);
+    thief
+        .login("admin@example.org", PASSWORD)
+        .await
+        .tells(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -174,20 +292,38 @@ async fn an_ipv6_network_counts_as_one() {
     let world = World::new().await;
     for number in 0..10 {
         let thief = world.stranger().at(&format!("2001:db8:1:2::{number:x}"));
-        thief.login("admin@example.org", "not the password").await.refuses(Refusal::BadAuthCombination);
+        thief
+            .login("admin@example.org", "not the password")
+            .await
+            .refuses(Refusal::BadAuthCombination);
     }
-    world.stranger().at("2001:db8:1:2:ffff::1").login("admin@example.org", PASSWORD).await.refuses(Refusal::TooManyAttempts);
-    world.stranger().at("2001:db8:1:3::1").login("admin@example.org", PASSWORD).await.tells(Message::LoginSuccess);
+    world
+        .stranger()
+        .at("2001:db8:1:2:ffff::1")
+        .login("admin@example.org", PASSWORD)
+        .await
+        .refuses(Refusal::TooManyAttempts);
+    world
+        .stranger()
+        .at("2001:db8:1:3::1")
+        .login("admin@example.org", PASSWORD)
+        .await
+        .tells(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn fifty_failures_at_once_pass_ten() {
     let world = World::new().await;
     let thief = world.stranger();
-    let answers = join_all((0..50).map(|_| thief.login("admin@example.org", "not the password"))).await;
+    let answers =
+        join_all((0..50).map(|_| thief.login("admin@example.org", "not the password"))).await;
     let tried = answers.iter().filter(|answer| answer.status == 401).count();
     assert_eq!(tried, 10);
-    assert!(answers.iter().all(|answer| answer.status == 401 || answer.code() == Refusal::TooManyAttempts.code()));
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.status == 401 || answer.code() == Refusal::TooManyAttempts.code())
+    );
 }
 
 #[tokio::test]
@@ -195,9 +331,15 @@ async fn unknown_addresses_are_counted_like_known_ones() {
     let world = World::new().await;
     let thief = world.stranger();
     for _ in 0..10 {
-        thief.login("nobody@example.org", "not the password").await.refuses(Refusal::BadAuthCombination);
+        thief
+            .login("nobody@example.org", "not the password")
+            .await
+            .refuses(Refusal::BadAuthCombination);
     }
-    thief.login("nobody@example.org", "not the password").await.refuses(Refusal::TooManyAttempts);
+    thief
+        .login("nobody@example.org", "not the password")
+        .await
+        .refuses(Refusal::TooManyAttempts);
 }
 
 #[tokio::test]
@@ -205,7 +347,10 @@ async fn successes_are_not_counted() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let person = world.stranger();
     for _ in 0..12 {
-        person.login("admin@example.org", PASSWORD).await.tells(Message::LoginSuccess);
+        person
+            .login("admin@example.org", PASSWORD)
+            .await
+            .tells(Message::LoginSuccess);
     }
 }
 
@@ -216,7 +361,11 @@ async fn a_network_that_is_shut_out_does_not_fill_the_accounts_counter() {
     for _ in 0..120 {
         thief.login("admin@example.org", "not the password").await;
     }
-    world.stranger().login("admin@example.org", PASSWORD).await.tells(Message::LoginSuccess);
+    world
+        .stranger()
+        .login("admin@example.org", PASSWORD)
+        .await
+        .tells(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -234,13 +383,32 @@ async fn a_session_of_an_administrator_is_short() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let claims = |token: &str| -> serde_json::Value {
         let part = token.split('.').nth(1).unwrap();
-        serde_json::from_slice(&data_encoding::BASE64URL_NOPAD.decode(part.as_bytes()).unwrap()).unwrap()
+        serde_json::from_slice(
+            &data_encoding::BASE64URL_NOPAD
+                .decode(part.as_bytes())
+                .unwrap(),
+        )
+        .unwrap()
     };
     let member = world.member().await;
     for (person, hours) in [(world.admin().await, 4), (member, 12)] {
         let claims = claims(person.token());
-        assert_eq!(claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(), hours * 3600);
-        for claim in ["iss", "aud", "sub", "sid", "jti", "iat", "nbf", "exp", "auth_time", "amr"] {
+        assert_eq!(
+            claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(),
+            hours * 3600
+        );
+        for claim in [
+            "iss",
+            "aud",
+            "sub",
+            "sid",
+            "jti",
+            "iat",
+            "nbf",
+            "exp",
+            "auth_time",
+            "amr",
+        ] {
             assert!(!claims[claim].is_null(), "{claim}");
         }
     }
@@ -251,20 +419,43 @@ async fn a_password_hashed_with_old_parameters_is_hashed_anew() {
     let world = World::new().await;
     let account = world.account(&Someone::with(Profile::Member)).await;
     let store = &world.setup().store;
-    let current = store.credentials(account.user_id).await.unwrap().unwrap().password_hash;
+    let current = store
+        .credentials(account.user_id)
+        .await
+        .unwrap()
+        .unwrap()
+        .password_hash;
     // argon2id of the kit's password with m=64, t=1
     let old = "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$".to_owned() + &weak_hash();
     store.rehash(account.user_id, &current, &old).await.unwrap();
-    world.stranger().login(account.email.as_str(), PASSWORD).await.tells(Message::LoginSuccess);
-    let anew = store.credentials(account.user_id).await.unwrap().unwrap().password_hash;
-    assert!(anew.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{anew}");
-    world.stranger().login(account.email.as_str(), PASSWORD).await.tells(Message::LoginSuccess);
+    world
+        .stranger()
+        .login(account.email.as_str(), PASSWORD)
+        .await
+        .tells(Message::LoginSuccess);
+    let anew = store
+        .credentials(account.user_id)
+        .await
+        .unwrap()
+        .unwrap()
+        .password_hash;
+    assert!(
+        anew.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+        "{anew}"
+    );
+    world
+        .stranger()
+        .login(account.email.as_str(), PASSWORD)
+        .await
+        .tells(Message::LoginSuccess);
 }
 
 fn weak_hash() -> String {
     let params = argon2::Params::new(64, 1, 1, Some(32)).unwrap();
     let mut output = [0; 32];
     let argon2 = argon2::Argon2::new(argon2::Algorithm::Argon2id, argon2::Version::V0x13, params);
-    argon2.hash_password_into(PASSWORD.as_bytes(), b"somesalt", &mut output).unwrap();
+    argon2
+        .hash_password_into(PASSWORD.as_bytes(), b"somesalt", &mut output)
+        .unwrap();
     data_encoding::BASE64_NOPAD.encode(&output)
 }

@@ -9,12 +9,16 @@ use serde_json::{Value, json};
 use tests::{Answer, Authenticator, Person, Someone, World};
 
 async fn ask(person: &Person, email: &str) -> Answer {
-    person.post("/auth/passwordless", json!({ "email": email })).await
+    person
+        .post("/auth/passwordless", json!({ "email": email }))
+        .await
 }
 
 /// The person with the token that the six digits go with.
 async fn pending(world: &World, email: &str) -> Person {
-    let asked = ask(&world.stranger(), email).await.tells(Message::PasswordlessSent);
+    let asked = ask(&world.stranger(), email)
+        .await
+        .tells(Message::PasswordlessSent);
     world.stranger().holding(asked["token"].as_str().unwrap())
 }
 
@@ -29,32 +33,64 @@ async fn the_six_digits_sign_in_with_their_token_and_once() {
     let code = world.mailed_code("admin@example.org").await;
     let without_token = sign_in(&world.stranger(), &code).await;
     without_token.refuses(Refusal::BadAuthCombination);
-    assert_eq!(without_token.header("www-authenticate"), "Bearer realm=\"halqa\"");
+    assert_eq!(
+        without_token.header("www-authenticate"),
+        "Bearer realm=\"halqa\""
+    );
     let answer = sign_in(&person, &code).await;
     let view = answer.tells(Message::LoginSuccess);
-    assert_eq!((view["user"].as_object().unwrap().len(), answer.header("authorization")), (25, view["user"]["token"].as_str().unwrap()));
-    sign_in(&person, &code).await.refuses(Refusal::BadAuthCombination);
+    assert_eq!(
+        (
+            view["user"].as_object().unwrap().len(),
+            answer.header("authorization")
+        ),
+        (25, view["user"]["token"].as_str().unwrap())
+    );
+    sign_in(&person, &code)
+        .await
+        .refuses(Refusal::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn the_link_signs_in_on_any_device_and_ends_the_digits_too() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
-    let (code, link) = (world.mailed_code("admin@example.org").await, world.mailed_link("admin@example.org").await);
-    sign_in(&world.stranger(), &link).await.tells(Message::LoginSuccess);
-    sign_in(&world.stranger(), &link).await.refuses(Refusal::BadAuthCombination);
-    sign_in(&person, &code).await.refuses(Refusal::BadAuthCombination);
+    let (code, link) = (
+        world.mailed_code("admin@example.org").await,
+        world.mailed_link("admin@example.org").await,
+    );
+    sign_in(&world.stranger(), &link)
+        .await
+        .tells(Message::LoginSuccess);
+    sign_in(&world.stranger(), &link)
+        .await
+        .refuses(Refusal::BadAuthCombination);
+    sign_in(&person, &code)
+        .await
+        .refuses(Refusal::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn what_is_missing_or_malformed_is_401() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
-    for query in ["", "?code=", "?code=12345", "?code=abcdef", "?code=%00", "?other=1"] {
-        person.get(&format!("/auth/passwordless{query}")).await.refuses(Refusal::BadAuthCombination);
+    for query in [
+        "",
+        "?code=",
+        "?code=12345",
+        "?code=abcdef",
+        "?code=%00",
+        "?other=1",
+    ] {
+        person
+            .get(&format!("/auth/passwordless{query}"))
+            .await
+            .refuses(Refusal::BadAuthCombination);
     }
     let long = "a".repeat(500);
-    sign_in(&person, &long).await.refuses(Refusal::BadAuthCombination);
+    sign_in(&person, &long)
+        .await
+        .refuses(Refusal::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -63,9 +99,18 @@ async fn robots_that_look_ahead_spend_nothing() {
     let person = pending(&world, "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
     let path = format!("/api/v1/auth/passwordless?code={link}");
-    assert_eq!(person.send(Method::HEAD, &path, "".into()).await.status, 405);
-    person.with("sec-purpose", "prefetch").get(&format!("/auth/passwordless?code={link}")).await.refuses(Refusal::PrefetchRefused);
-    sign_in(&person.with("if-none-match", "*"), &link).await.tells(Message::LoginSuccess);
+    assert_eq!(
+        person.send(Method::HEAD, &path, "".into()).await.status,
+        405
+    );
+    person
+        .with("sec-purpose", "prefetch")
+        .get(&format!("/auth/passwordless?code={link}"))
+        .await
+        .refuses(Refusal::PrefetchRefused);
+    sign_in(&person.with("if-none-match", "*"), &link)
+        .await
+        .tells(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -75,19 +120,41 @@ async fn of_fifty_at_once_exactly_one_signs_in() {
     let link = world.mailed_link("admin@example.org").await;
     let people: Vec<_> = (0..50).map(|_| world.stranger()).collect();
     let answers = join_all(people.iter().map(|person| sign_in(person, &link))).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1);
-    assert!(answers.iter().all(|answer| [200, 401].contains(&answer.status)), "{answers:?}");
+    assert_eq!(
+        answers.iter().filter(|answer| answer.status == 200).count(),
+        1
+    );
+    assert!(
+        answers
+            .iter()
+            .all(|answer| [200, 401].contains(&answer.status)),
+        "{answers:?}"
+    );
 }
 
 #[tokio::test]
 async fn known_and_unknown_addresses_are_told_alike_and_cost_the_same() {
     let world = World::new().await;
-    let closed = world.account(&Someone::with(Profile::Member).inactive()).await;
+    let closed = world
+        .account(&Someone::with(Profile::Member).inactive())
+        .await;
     for method in ["email", "sms"] {
         let mut answers = Vec::new();
-        for email in ["admin@example.org", "nobody@example.org", closed.email.as_str()] {
+        for email in [
+            "admin@example.org",
+            "nobody@example.org",
+            closed.email.as_str(),
+        ] {
             let world = World::new().await;
-            answers.push(world.stranger().post("/auth/passwordless", json!({ "email": email, "sendMethode": method })).await);
+            answers.push(
+                world
+                    .stranger()
+                    .post(
+                        "/auth/passwordless",
+                        json!({ "email": email, "sendMethode": method }),
+                    )
+                    .await,
+            );
         }
         let without_token = |answer: &Answer| {
             let mut body = answer.json();
@@ -103,12 +170,27 @@ async fn known_and_unknown_addresses_are_told_alike_and_cost_the_same() {
             )
         };
         let expected = without_token(&answers[0]);
-        assert!(answers.iter().all(|answer| without_token(answer) == expected), "{answers:?}");
+        assert!(
+            answers
+                .iter()
+                .all(|answer| without_token(answer) == expected),
+            "{answers:?}"
+        );
     }
-    world.stranger().post("/auth/passwordless", json!({ "email": "nobody@example.org" })).await;
+    world
+        .stranger()
+        .post(
+            "/auth/passwordless",
+            json!({ "email": "nobody@example.org" }),
+        )
+        .await;
     ask(&world.stranger(), closed.email.as_str()).await;
     world.deliver().await;
-    assert_eq!(world.cloud().recorder().mails().len(), 0, "nobody is written to");
+    assert_eq!(
+        world.cloud().recorder().mails().len(),
+        0,
+        "nobody is written to"
+    );
 }
 
 #[tokio::test]
@@ -118,22 +200,38 @@ async fn bad_input_is_named() {
     for (body, field, refusal) in [
         (json!({}), "email", Refusal::FieldRequired),
         (json!({ "email": "nobody" }), "email", Refusal::EmailInvalid),
-        (json!({ "email": "a@example.org", "sendMethode": "fax" }), "sendMethode", Refusal::SendMethodInvalid),
-        (json!({ "email": "a@example.org", "sendMethode": 1 }), "sendMethode", Refusal::FieldType),
+        (
+            json!({ "email": "a@example.org", "sendMethode": "fax" }),
+            "sendMethode",
+            Refusal::SendMethodInvalid,
+        ),
+        (
+            json!({ "email": "a@example.org", "sendMethode": 1 }),
+            "sendMethode",
+            Refusal::FieldType,
+        ),
     ] {
-        stranger.post("/auth/passwordless", body).await.refuses_field(field, refusal);
+        stranger
+            .post("/auth/passwordless", body)
+            .await
+            .refuses_field(field, refusal);
     }
 }
 
 #[tokio::test]
 async fn a_text_message_goes_to_a_number_that_was_proved_and_else_a_mail() {
     let world = World::new().await;
-    let reached = world.account(&Someone::with(Profile::Member).reached_at("216", "20123456")).await;
+    let reached = world
+        .account(&Someone::with(Profile::Member).reached_at("216", "20123456"))
+        .await;
     let unproved = world.account(&Someone::with(Profile::Member)).await;
     for user in [&reached, &unproved] {
         world
             .stranger()
-            .post("/auth/passwordless", json!({ "email": user.email, "sendMethode": "sms" }))
+            .post(
+                "/auth/passwordless",
+                json!({ "email": user.email, "sendMethode": "sms" }),
+            )
             .await
             .tells(Message::PasswordlessSent);
     }
@@ -148,23 +246,47 @@ async fn a_mailed_code_verifies_the_account_and_a_texted_one_does_not() {
     let unverified = Someone::with(Profile::Member).unverified();
     let mailed = world.account(&unverified).await;
     pending(&world, mailed.email.as_str()).await;
-    let view = sign_in(&world.stranger(), &world.mailed_link(mailed.email.as_str()).await).await.tells(Message::LoginSuccess);
+    let view = sign_in(
+        &world.stranger(),
+        &world.mailed_link(mailed.email.as_str()).await,
+    )
+    .await
+    .tells(Message::LoginSuccess);
     assert_eq!(view["user"]["isVerified"], true);
     assert!(world.user(mailed.user_id).await.is_verified);
 
-    let texted = world.account(&unverified.reached_at("216", "20123456")).await;
-    let asked = world.stranger().post("/auth/passwordless", json!({ "email": texted.email, "sendMethode": "sms" })).await;
-    let person = world.stranger().holding(asked.json()["token"].as_str().unwrap());
-    sign_in(&person, &world.texted_code("+21620123456").await).await.tells(Message::LoginSuccess);
+    let texted = world
+        .account(&unverified.reached_at("216", "20123456"))
+        .await;
+    let asked = world
+        .stranger()
+        .post(
+            "/auth/passwordless",
+            json!({ "email": texted.email, "sendMethode": "sms" }),
+        )
+        .await;
+    let person = world
+        .stranger()
+        .holding(asked.json()["token"].as_str().unwrap());
+    sign_in(&person, &world.texted_code("+21620123456").await)
+        .await
+        .tells(Message::LoginSuccess);
     assert!(!world.user(texted.user_id).await.is_verified);
 }
 
 #[tokio::test]
 async fn where_administrators_approve_a_mailbox_verifies_nobody() {
     let world = World::with(&[("REGISTRATION", "approval")]).await;
-    let user = world.account(&Someone::with(Profile::Member).unverified()).await;
+    let user = world
+        .account(&Someone::with(Profile::Member).unverified())
+        .await;
     pending(&world, user.email.as_str()).await;
-    sign_in(&world.stranger(), &world.mailed_link(user.email.as_str()).await).await.tells(Message::LoginSuccess);
+    sign_in(
+        &world.stranger(),
+        &world.mailed_link(user.email.as_str()).await,
+    )
+    .await
+    .tells(Message::LoginSuccess);
     assert!(!world.user(user.user_id).await.is_verified);
 }
 
@@ -178,10 +300,19 @@ async fn the_one_time_password_is_still_asked() {
     pending(&world, email).await;
     let answer = sign_in(&world.stranger(), &world.mailed_link(email).await).await;
     let step = answer.tells(Message::OtpRequired);
-    assert_eq!((answer.header("authorization"), &step["user"]), ("", &Value::Null));
+    assert_eq!(
+        (answer.header("authorization"), &step["user"]),
+        ("", &Value::Null)
+    );
     let person = world.stranger().holding(step["token"].as_str().unwrap());
-    person.get("/auth/check").await.refuses(Refusal::BadAuthCombination);
-    person.post("/otp/verify", json!({ "code": authenticator.code(&world) })).await.tells(Message::OtpVerified);
+    person
+        .get("/auth/check")
+        .await
+        .refuses(Refusal::BadAuthCombination);
+    person
+        .post("/otp/verify", json!({ "code": authenticator.code(&world) }))
+        .await
+        .tells(Message::OtpVerified);
 }
 
 #[tokio::test]
@@ -191,10 +322,16 @@ async fn five_wrong_tries_kill_the_code_for_their_network_and_the_owner_elsewher
     let code = world.mailed_code("admin@example.org").await;
     let wrong = if code == "000000" { "000001" } else { "000000" };
     for _ in 0..5 {
-        sign_in(&person, wrong).await.refuses(Refusal::BadAuthCombination);
+        sign_in(&person, wrong)
+            .await
+            .refuses(Refusal::BadAuthCombination);
     }
-    sign_in(&person, &code).await.refuses(Refusal::BadAuthCombination);
-    sign_in(&person.at("10.9.9.9"), &code).await.tells(Message::LoginSuccess);
+    sign_in(&person, &code)
+        .await
+        .refuses(Refusal::BadAuthCombination);
+    sign_in(&person.at("10.9.9.9"), &code)
+        .await
+        .tells(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -204,9 +341,13 @@ async fn twenty_wrong_tries_kill_the_code_for_all() {
     let code = world.mailed_code("admin@example.org").await;
     let wrong = if code == "000000" { "000001" } else { "000000" };
     for number in 0..20 {
-        sign_in(&person.at(&format!("10.9.0.{}", number / 4)), wrong).await.refuses(Refusal::BadAuthCombination);
+        sign_in(&person.at(&format!("10.9.0.{}", number / 4)), wrong)
+            .await
+            .refuses(Refusal::BadAuthCombination);
     }
-    sign_in(&person.at("10.9.9.9"), &code).await.refuses(Refusal::BadAuthCombination);
+    sign_in(&person.at("10.9.9.9"), &code)
+        .await
+        .refuses(Refusal::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -214,7 +355,9 @@ async fn guessing_goes_on_for_thirty_tries_per_network_whoever_is_guessed_at() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let person = pending(&world, "nobody@example.org").await;
     for _ in 0..30 {
-        sign_in(&person, "000000").await.refuses(Refusal::BadAuthCombination);
+        sign_in(&person, "000000")
+            .await
+            .refuses(Refusal::BadAuthCombination);
     }
     let refused = sign_in(&person, "000000").await;
     refused.refuses(Refusal::TooManyAttempts);
@@ -229,9 +372,13 @@ async fn a_code_ends_after_ten_minutes_or_when_a_new_one_is_sent() {
     world.clock().advance(Duration::from_secs(60));
     pending(&world, "admin@example.org").await;
     let new = world.mailed_link("admin@example.org").await;
-    sign_in(&first, &old).await.refuses(Refusal::BadAuthCombination);
+    sign_in(&first, &old)
+        .await
+        .refuses(Refusal::BadAuthCombination);
     world.clock().advance(Duration::from_secs(600));
-    sign_in(&first, &new).await.refuses(Refusal::BadAuthCombination);
+    sign_in(&first, &new)
+        .await
+        .refuses(Refusal::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -240,13 +387,21 @@ async fn beyond_the_limits_nothing_is_sent_and_the_earlier_code_stays_good() {
     let person = pending(&world, "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
     pending(&world, "admin@example.org").await;
-    assert_eq!(world.mails("admin@example.org").await.len(), 1, "one a minute");
+    assert_eq!(
+        world.mails("admin@example.org").await.len(),
+        1,
+        "one a minute"
+    );
     sign_in(&person, &link).await.tells(Message::LoginSuccess);
     for minutes in 1..=4 {
         world.clock().advance(Duration::from_secs(60));
         pending(&world, "admin@example.org").await;
-        let codes =
-            world.mails("admin@example.org").await.into_iter().filter(|mail| mail["text"].as_str().unwrap().contains("#code=")).count();
+        let codes = world
+            .mails("admin@example.org")
+            .await
+            .into_iter()
+            .filter(|mail| mail["text"].as_str().unwrap().contains("#code="))
+            .count();
         assert_eq!(codes, 3.min(minutes + 1), "three in a quarter of an hour");
     }
 }
@@ -258,17 +413,28 @@ async fn an_account_that_is_closed_meanwhile_does_not_get_in() {
     pending(&world, member.user().email.as_str()).await;
     let link = world.mailed_link(member.user().email.as_str()).await;
     let path = format!("/users/user-status/{}", member.user().user_id);
-    world.admin().await.put(&path, json!({ "isActive": false })).await.tells(Message::UserStatusUpdated);
-    sign_in(&world.stranger(), &link).await.refuses(Refusal::BadAuthCombination);
+    world
+        .admin()
+        .await
+        .put(&path, json!({ "isActive": false }))
+        .await
+        .tells(Message::UserStatusUpdated);
+    sign_in(&world.stranger(), &link)
+        .await
+        .refuses(Refusal::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn whoever_hears_503_may_ask_again_at_once() {
     let world = World::new().await;
     world.strike(Fault::new(Mode::Refuse).on("TransactWriteItems"));
-    ask(&world.stranger(), "admin@example.org").await.refuses(Refusal::Unavailable);
+    ask(&world.stranger(), "admin@example.org")
+        .await
+        .refuses(Refusal::Unavailable);
     world.heal();
-    ask(&world.stranger(), "admin@example.org").await.tells(Message::PasswordlessSent);
+    ask(&world.stranger(), "admin@example.org")
+        .await
+        .tells(Message::PasswordlessSent);
     assert_eq!(world.mails("admin@example.org").await.len(), 1);
 }
 
@@ -279,8 +445,19 @@ async fn without_a_number_that_was_proved_text_messages_bound_nothing() {
     for _ in 0..3 {
         world.clock().advance(Duration::from_secs(1));
         let wish = json!({ "email": user.email, "sendMethode": "sms" });
-        world.stranger().post("/auth/passwordless", wish).await.tells(Message::PasswordlessSent);
-        world.stranger().get(&format!("/users/reset-password?sendMethode=sms&email={}", user.email)).await.tells(Message::ResetCodeSent);
+        world
+            .stranger()
+            .post("/auth/passwordless", wish)
+            .await
+            .tells(Message::PasswordlessSent);
+        world
+            .stranger()
+            .get(&format!(
+                "/users/reset-password?sendMethode=sms&email={}",
+                user.email
+            ))
+            .await
+            .tells(Message::ResetCodeSent);
     }
     assert_eq!(world.mails(user.email.as_str()).await.len(), 6);
 }
@@ -289,8 +466,15 @@ async fn without_a_number_that_was_proved_text_messages_bound_nothing() {
 async fn an_account_that_is_closed_meanwhile_gets_no_message() {
     let world = World::new().await;
     let member = world.member().await;
-    ask(&world.stranger(), member.user().email.as_str()).await.tells(Message::PasswordlessSent);
+    ask(&world.stranger(), member.user().email.as_str())
+        .await
+        .tells(Message::PasswordlessSent);
     let path = format!("/users/user-status/{}", member.user().user_id);
-    world.admin().await.put(&path, json!({ "isActive": false })).await.tells(Message::UserStatusUpdated);
+    world
+        .admin()
+        .await
+        .put(&path, json!({ "isActive": false }))
+        .await
+        .tells(Message::UserStatusUpdated);
     assert_eq!(world.mails(member.user().email.as_str()).await.len(), 0);
 }

@@ -6,16 +6,33 @@ use tests::{PASSWORD, World};
 #[tokio::test]
 async fn the_list_is_newest_first_and_marks_the_callers_own() {
     let world = World::new().await;
-    let old = world.stranger().with("user-agent", "curl/8.5.0").login("admin@example.org", PASSWORD).await;
+    let old = world
+        .stranger()
+        .with("user-agent", "curl/8.5.0")
+        .login("admin@example.org", PASSWORD)
+        .await;
     world.clock().advance(Duration::from_secs(60));
     let new = world.stranger().login("admin@example.org", PASSWORD).await;
-    let body = world.stranger().holding(old.header("authorization")).get("/auth/sessions").await.shows();
+    let body = world
+        .stranger()
+        .holding(old.header("authorization"))
+        .get("/auth/sessions")
+        .await
+        .shows();
     let sessions = body["sessions"].as_array().unwrap();
     assert_eq!(sessions.len(), 2);
-    assert_eq!((&sessions[0]["current"], &sessions[1]["current"]), (&false.into(), &true.into()));
+    assert_eq!(
+        (&sessions[0]["current"], &sessions[1]["current"]),
+        (&false.into(), &true.into())
+    );
     assert_eq!(sessions[1]["browser"], "curl");
     assert!(sessions[0]["createdAt"].as_str() > sessions[1]["createdAt"].as_str());
-    assert!(!body.to_string().contains(new.header("authorization").split('.').next_back().unwrap()), "no token in the list");
+    assert!(
+        !body
+            .to_string()
+            .contains(new.header("authorization").split('.').next_back().unwrap()),
+        "no token in the list"
+    );
 }
 
 #[tokio::test]
@@ -23,10 +40,19 @@ async fn one_is_ended_from_afar() {
     let world = World::new().await;
     let (here, there) = (world.admin().await, world.admin().await);
     let body = there.get("/auth/sessions").await.shows();
-    let sid = body["sessions"].as_array().unwrap().iter().find(|session| session["current"] == true).unwrap()["sid"].clone();
+    let sid = body["sessions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|session| session["current"] == true)
+        .unwrap()["sid"]
+        .clone();
     let path = format!("/auth/sessions/{}", sid.as_str().unwrap());
     here.delete(&path).await.tells(Message::SessionEnded);
-    there.get("/auth/check").await.refuses(Refusal::BadAuthCombination);
+    there
+        .get("/auth/check")
+        .await
+        .refuses(Refusal::BadAuthCombination);
     here.delete(&path).await.refuses(Refusal::SessionNotFound);
 }
 
@@ -36,7 +62,10 @@ async fn nobody_ends_a_session_of_somebody_else() {
     let (admin, member) = (world.admin().await, world.member().await);
     let body = member.get("/auth/sessions").await.shows();
     let sid = body["sessions"][0]["sid"].as_str().unwrap().to_owned();
-    admin.delete(&format!("/auth/sessions/{sid}")).await.refuses(Refusal::SessionNotFound);
+    admin
+        .delete(&format!("/auth/sessions/{sid}"))
+        .await
+        .refuses(Refusal::SessionNotFound);
     member.get("/auth/check").await.shows();
 }
 
@@ -44,9 +73,23 @@ async fn nobody_ends_a_session_of_somebody_else() {
 async fn what_is_no_identifier_is_a_session_that_is_not_there() {
     let world = World::new().await;
     let member = world.member().await;
-    for id in ["x", "0198c0de-0000-7000-8000-000000000001", "%00", "%ff", "..%2f", "0198c0de000070008000000000000001"] {
-        member.delete(&format!("/auth/sessions/{id}")).await.refuses(Refusal::SessionNotFound);
-        world.stranger().delete(&format!("/auth/sessions/{id}")).await.refuses(Refusal::BadAuthCombination);
+    for id in [
+        "x",
+        "0198c0de-0000-7000-8000-000000000001",
+        "%00",
+        "%ff",
+        "..%2f",
+        "0198c0de000070008000000000000001",
+    ] {
+        member
+            .delete(&format!("/auth/sessions/{id}"))
+            .await
+            .refuses(Refusal::SessionNotFound);
+        world
+            .stranger()
+            .delete(&format!("/auth/sessions/{id}"))
+            .await
+            .refuses(Refusal::BadAuthCombination);
     }
 }
 
@@ -57,5 +100,11 @@ async fn sessions_that_have_ended_are_not_listed() {
     let user = member.user().clone();
     world.clock().advance(Duration::from_secs(86_400));
     let again = world.signed_in(user).await;
-    assert_eq!(again.get("/auth/sessions").await.shows()["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        again.get("/auth/sessions").await.shows()["sessions"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
 }

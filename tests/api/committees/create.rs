@@ -8,15 +8,27 @@ use super::wish;
 #[tokio::test]
 async fn a_super_admin_founds_a_committee() {
     let world = World::new().await;
-    let body = world.admin().await.post("/committees", wish("Sfax")).await.tells(Message::CommitteeCreated);
+    let body = world
+        .admin()
+        .await
+        .post("/committees", wish("Sfax"))
+        .await
+        .tells(Message::CommitteeCreated);
     let committee = body["committee"].as_object().unwrap();
     assert_eq!(committee.len(), 15);
     assert_eq!(committee["dateOfEst"], "1987-04-12T00:00:00.000Z");
     assert_eq!(committee["primaryEmail"], "contact.sfax@example.org");
     assert_eq!(committee["secondaryEmail"], json!(null));
-    assert_eq!((&committee["isActive"], &committee["postalCode"]), (&json!(true), &json!(3000)));
+    assert_eq!(
+        (&committee["isActive"], &committee["postalCode"]),
+        (&json!(true), &json!(3000))
+    );
     let id = committee["committeeID"].as_str().unwrap();
-    let shown = world.stranger().get(&format!("/committees/{id}")).await.shows();
+    let shown = world
+        .stranger()
+        .get(&format!("/committees/{id}"))
+        .await
+        .shows();
     assert_eq!(shown["committee"]["nameLatin"], "Sfax");
 }
 
@@ -28,21 +40,51 @@ async fn what_is_optional_has_its_empty_form() {
         wish.as_object_mut().unwrap().remove(field);
     }
     wish["isActive"] = json!(false);
-    let committee = world.admin().await.post("/committees", wish).await.tells(Message::CommitteeCreated)["committee"].clone();
-    assert_eq!((&committee["VAT"], &committee["address"], &committee["secondaryPhone"]), (&json!(""), &json!(""), &json!("")));
-    assert_eq!((&committee["secondaryEmail"], &committee["isActive"]), (&json!(null), &json!(false)));
+    let committee = world
+        .admin()
+        .await
+        .post("/committees", wish)
+        .await
+        .tells(Message::CommitteeCreated)["committee"]
+        .clone();
+    assert_eq!(
+        (
+            &committee["VAT"],
+            &committee["address"],
+            &committee["secondaryPhone"]
+        ),
+        (&json!(""), &json!(""), &json!(""))
+    );
+    assert_eq!(
+        (&committee["secondaryEmail"], &committee["isActive"]),
+        (&json!(null), &json!(false))
+    );
 }
 
 #[tokio::test]
 async fn nobody_else_does_whatever_was_granted() {
     let world = World::new().await;
-    world.stranger().post("/committees", wish("Sfax")).await.refuses(Refusal::BadAuthCombination);
+    world
+        .stranger()
+        .post("/committees", wish("Sfax"))
+        .await
+        .refuses(Refusal::BadAuthCombination);
     for profile in [Profile::Member, Profile::Trainer, Profile::CommitteeAdmin] {
-        let person = world.person(Someone::with(profile).granted(&Grant::ALL)).await;
-        person.post("/committees", json!([])).await.refuses(Refusal::Forbidden);
+        let person = world
+            .person(Someone::with(profile).granted(&Grant::ALL))
+            .await;
+        person
+            .post("/committees", json!([]))
+            .await
+            .refuses(Refusal::Forbidden);
     }
-    let unverified = world.person(Someone::with(Profile::SuperAdmin).unverified()).await;
-    unverified.post("/committees", wish("Sfax")).await.refuses(Refusal::AccountNotVerified);
+    let unverified = world
+        .person(Someone::with(Profile::SuperAdmin).unverified())
+        .await;
+    unverified
+        .post("/committees", wish("Sfax"))
+        .await
+        .refuses(Refusal::AccountNotVerified);
 }
 
 #[tokio::test]
@@ -67,7 +109,11 @@ async fn each_bad_field_is_named_with_its_reason() {
         ("postalCode", json!(3000.5), Refusal::FieldType),
         ("postalCode", json!(-1), Refusal::FieldValue),
         ("postalCode", json!(100_000), Refusal::FieldValue),
-        ("postalCode", json!(18_446_744_073_709_551_615_u64), Refusal::FieldValue),
+        (
+            "postalCode",
+            json!(18_446_744_073_709_551_615_u64),
+            Refusal::FieldValue,
+        ),
         ("isActive", json!("true"), Refusal::FieldType),
         ("isActive", json!(null), Refusal::FieldType),
         ("primaryEmail", json!("x"), Refusal::EmailInvalid),
@@ -80,7 +126,10 @@ async fn each_bad_field_is_named_with_its_reason() {
     ] {
         let mut wish = wish("Sfax");
         wish[field] = value;
-        admin.post("/committees", wish).await.refuses_field(field, refusal);
+        admin
+            .post("/committees", wish)
+            .await
+            .refuses_field(field, refusal);
     }
 }
 
@@ -89,6 +138,23 @@ async fn all_that_is_missing_is_named() {
     let world = World::new().await;
     let answer = world.admin().await.post("/committees", json!({})).await;
     answer.refuses(Refusal::Validation);
-    let fields: Vec<String> = answer.errors().into_iter().map(|(field, _)| field).collect();
-    assert_eq!(fields, ["nameArabe", "nameLatin", "type", "dateOfEst", "region", "city", "postalCode", "primaryEmail", "primaryPhone"]);
+    let fields: Vec<String> = answer
+        .errors()
+        .into_iter()
+        .map(|(field, _)| field)
+        .collect();
+    assert_eq!(
+        fields,
+        [
+            "nameArabe",
+            "nameLatin",
+            "type",
+            "dateOfEst",
+            "region",
+            "city",
+            "postalCode",
+            "primaryEmail",
+            "primaryPhone"
+        ]
+    );
 }

@@ -6,7 +6,12 @@ use tests::{Person, World};
 
 async fn names(person: &Person, query: &str) -> (Vec<String>, Option<String>) {
     let body = person.get(&format!("/committees{query}")).await.shows();
-    let names = body["committees"].as_array().unwrap().iter().map(|one| one["nameLatin"].as_str().unwrap().to_owned()).collect();
+    let names = body["committees"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["nameLatin"].as_str().unwrap().to_owned())
+        .collect();
     (names, body["nextCursor"].as_str().map(str::to_owned))
 }
 
@@ -22,7 +27,17 @@ async fn world_with(names: &[&str]) -> World {
 async fn it_is_sorted_by_the_latin_name_whatever_accents_and_case() {
     let world = world_with(&["Zaghouan", "éloued", "Ariana", "Élan", "beja"]).await;
     let (names, next) = names(&world.stranger(), "").await;
-    assert_eq!(names, ["Ariana", "beja", "Élan", "éloued", "Fédération nationale de la formation", "Zaghouan"]);
+    assert_eq!(
+        names,
+        [
+            "Ariana",
+            "beja",
+            "Élan",
+            "éloued",
+            "Fédération nationale de la formation",
+            "Zaghouan"
+        ]
+    );
     assert_eq!(next, None);
 }
 
@@ -41,7 +56,18 @@ async fn pages_follow_each_other_without_repeating_or_skipping() {
             None => break,
         }
     }
-    assert_eq!(all, ["A", "B", "C", "D", "E", "F", "Fédération nationale de la formation"]);
+    assert_eq!(
+        all,
+        [
+            "A",
+            "B",
+            "C",
+            "D",
+            "E",
+            "F",
+            "Fédération nationale de la formation"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -56,7 +82,12 @@ async fn closed_ones_are_listed_for_super_admins_alone() {
 async fn a_member_sees_all_of_his_own_and_what_is_public_of_others() {
     let world = world_with(&["Ariana"]).await;
     let body = world.member().await.get("/committees").await.shows();
-    let fields: Vec<usize> = body["committees"].as_array().unwrap().iter().map(|one| one.as_object().unwrap().len()).collect();
+    let fields: Vec<usize> = body["committees"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one.as_object().unwrap().len())
+        .collect();
     assert_eq!(fields, [6, 15]);
 }
 
@@ -64,12 +95,26 @@ async fn a_member_sees_all_of_his_own_and_what_is_public_of_others() {
 async fn the_limit_is_a_whole_number_from_1_to_100() {
     let world = world_with(&[]).await;
     let stranger = world.stranger();
-    for limit in ["0", "101", "-1", "+5", "1.5", "", "ten", "1e1", "99999999999999999999", "%31%20"] {
+    for limit in [
+        "0",
+        "101",
+        "-1",
+        "+5",
+        "1.5",
+        "",
+        "ten",
+        "1e1",
+        "99999999999999999999",
+        "%31%20",
+    ] {
         let answer = stranger.get(&format!("/committees?limit={limit}")).await;
         answer.refuses_field("limit", Refusal::LimitInvalid);
     }
     for limit in ["1", "100", "050", "%35"] {
-        stranger.get(&format!("/committees?limit={limit}")).await.shows();
+        stranger
+            .get(&format!("/committees?limit={limit}"))
+            .await
+            .shows();
     }
 }
 
@@ -82,10 +127,30 @@ async fn a_cursor_is_good_for_its_caller_its_list_and_its_day() {
     let path = format!("/committees?cursor={cursor}");
     stranger.get(&path).await.shows();
     world.stranger().get(&path).await.shows();
-    world.admin().await.get(&path).await.refuses_field("cursor", Refusal::InvalidCursor);
-    world.member().await.get(&path).await.refuses(Refusal::InvalidCursor);
-    for bad in ["x", "", "local.AAAA", &format!("{cursor}A"), &cursor[1..], &"A".repeat(600)] {
-        stranger.get(&format!("/committees?cursor={bad}")).await.refuses(Refusal::InvalidCursor);
+    world
+        .admin()
+        .await
+        .get(&path)
+        .await
+        .refuses_field("cursor", Refusal::InvalidCursor);
+    world
+        .member()
+        .await
+        .get(&path)
+        .await
+        .refuses(Refusal::InvalidCursor);
+    for bad in [
+        "x",
+        "",
+        "local.AAAA",
+        &format!("{cursor}A"),
+        &cursor[1..],
+        &"A".repeat(600),
+    ] {
+        stranger
+            .get(&format!("/committees?cursor={bad}"))
+            .await
+            .refuses(Refusal::InvalidCursor);
     }
     world.clock().advance(Duration::from_secs(86_400));
     stranger.get(&path).await.refuses(Refusal::InvalidCursor);
@@ -102,6 +167,10 @@ async fn a_cursor_of_a_very_long_name_is_short() {
 #[tokio::test]
 async fn unknown_parameters_are_ignored() {
     let world = world_with(&[]).await;
-    let body = world.stranger().get("/committees?q=x&profile=SA&limit=1&limit=500").await.shows();
+    let body = world
+        .stranger()
+        .get("/committees?q=x&profile=SA&limit=1&limit=500")
+        .await
+        .shows();
     assert_eq!(body["nextCursor"], json!(null));
 }

@@ -12,52 +12,122 @@ async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
     let id = published(&trainer, "Soudure").await;
     let path = format!("/courses/{id}");
     trainer
-        .post(&format!("/courses/questions/{id}"), json!({ "questions": [question("Pourquoi ?")] }))
+        .post(
+            &format!("/courses/questions/{id}"),
+            json!({ "questions": [question("Pourquoi ?")] }),
+        )
         .await
         .tells(Message::QuestionsAdded);
-    let asked = trainer.get(&path).await.shows()["questions"][0]["questionID"].as_str().unwrap().to_owned();
+    let asked = trainer.get(&path).await.shows()["questions"][0]["questionID"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     world.deliver().await;
     let archived = trainer.delete(&path).await.tells(Message::CourseArchived)["course"].clone();
     assert_eq!(archived["state"], "ARCHIVED");
-    assert_eq!(trainer.delete(&path).await.tells(Message::CourseArchived)["course"], archived, "the second time changes nothing");
+    assert_eq!(
+        trainer.delete(&path).await.tells(Message::CourseArchived)["course"],
+        archived,
+        "the second time changes nothing"
+    );
     world.deliver().await;
-    for list in ["/courses/search-all", "/courses/search-all?q=soudure", "/courses/committee", "/courses/committee?state=PUBLISHED"] {
+    for list in [
+        "/courses/search-all",
+        "/courses/search-all?q=soudure",
+        "/courses/committee",
+        "/courses/committee?state=PUBLISHED",
+    ] {
         assert_eq!(titles(&trainer.get(list).await.shows()), [""; 0], "{list}");
     }
-    assert_eq!(titles(&trainer.get("/courses/committee?state=ARCHIVED").await.shows()), ["Soudure"]);
-    trainer.put(&path, wish("Brasage")).await.refuses(Refusal::CourseArchived);
+    assert_eq!(
+        titles(
+            &trainer
+                .get("/courses/committee?state=ARCHIVED")
+                .await
+                .shows()
+        ),
+        ["Soudure"]
+    );
+    trainer
+        .put(&path, wish("Brasage"))
+        .await
+        .refuses(Refusal::CourseArchived);
     for word in ["publish", "to-draft"] {
-        trainer.post(&format!("{path}/{word}"), json!({})).await.refuses(Refusal::CourseArchived);
+        trainer
+            .post(&format!("{path}/{word}"), json!({}))
+            .await
+            .refuses(Refusal::CourseArchived);
     }
     let questions = format!("/courses/questions/{id}");
-    trainer.post(&questions, json!({ "questions": [question("Comment ?")] })).await.refuses(Refusal::CourseArchived);
-    trainer.put(&format!("{questions}/{asked}"), question("Comment ?")).await.refuses(Refusal::CourseArchived);
-    trainer.delete(&format!("{questions}/{asked}")).await.refuses(Refusal::CourseArchived);
-    assert_eq!(trainer.get(&format!("{questions}/{asked}")).await.shows()["question"]["question"], "Pourquoi ?");
+    trainer
+        .post(&questions, json!({ "questions": [question("Comment ?")] }))
+        .await
+        .refuses(Refusal::CourseArchived);
+    trainer
+        .put(&format!("{questions}/{asked}"), question("Comment ?"))
+        .await
+        .refuses(Refusal::CourseArchived);
+    trainer
+        .delete(&format!("{questions}/{asked}"))
+        .await
+        .refuses(Refusal::CourseArchived);
+    assert_eq!(
+        trainer.get(&format!("{questions}/{asked}")).await.shows()["question"]["question"],
+        "Pourquoi ?"
+    );
 }
 
 #[tokio::test]
 async fn who_brought_a_course_where_is_in_the_audit() {
     let world = World::new().await;
-    let (trainer, admin) =
-        (world.person(Someone::with(Profile::Trainer)).await, world.person(Someone::with(Profile::CommitteeAdmin)).await);
+    let (trainer, admin) = (
+        world.person(Someone::with(Profile::Trainer)).await,
+        world.person(Someone::with(Profile::CommitteeAdmin)).await,
+    );
     let id = published(&trainer, "Soudure").await;
-    admin.get(&format!("/courses/{id}/to-draft")).await.tells(Message::CourseReturned);
-    admin.delete(&format!("/courses/{id}")).await.tells(Message::CourseArchived);
+    admin
+        .get(&format!("/courses/{id}/to-draft"))
+        .await
+        .tells(Message::CourseReturned);
+    admin
+        .delete(&format!("/courses/{id}"))
+        .await
+        .tells(Message::CourseArchived);
     let audit = admin.get("/audit").await.shows()["audit"].clone();
     let facts = |number: usize| {
         let entry = &audit[number];
         assert_eq!(
-            (&entry["targetType"], &entry["targetID"], &entry["committeeID"]),
+            (
+                &entry["targetType"],
+                &entry["targetID"],
+                &entry["committeeID"]
+            ),
             (&json!("COURSE"), &json!(id), &json!(world.committee()))
         );
-        json!([entry["actorID"], entry["action"], entry["before"]["state"], entry["after"]["state"]])
+        json!([
+            entry["actorID"],
+            entry["action"],
+            entry["before"]["state"],
+            entry["after"]["state"]
+        ])
     };
     let (trainer_id, admin_id) = (trainer.user().user_id, admin.user().user_id);
-    assert_eq!(facts(0), json!([admin_id, "COURSE_ARCHIVED", "DRAFT", "ARCHIVED"]));
-    assert_eq!(facts(1), json!([admin_id, "COURSE_RETURNED_TO_DRAFT", "PUBLISHED", "DRAFT"]));
-    assert_eq!(facts(2), json!([trainer_id, "COURSE_PUBLISHED", "DRAFT", "PUBLISHED"]));
+    assert_eq!(
+        facts(0),
+        json!([admin_id, "COURSE_ARCHIVED", "DRAFT", "ARCHIVED"])
+    );
+    assert_eq!(
+        facts(1),
+        json!([admin_id, "COURSE_RETURNED_TO_DRAFT", "PUBLISHED", "DRAFT"])
+    );
+    assert_eq!(
+        facts(2),
+        json!([trainer_id, "COURSE_PUBLISHED", "DRAFT", "PUBLISHED"])
+    );
     assert_eq!(audit.as_array().unwrap().len(), 3);
-    let own = admin.get(&format!("/audit?userID={trainer_id}")).await.shows();
+    let own = admin
+        .get(&format!("/audit?userID={trainer_id}"))
+        .await
+        .shows();
     assert_eq!(own["audit"].as_array().unwrap().len(), 1);
 }

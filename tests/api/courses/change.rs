@@ -20,7 +20,13 @@ async fn what_is_not_said_again_is_not_said_any_more() {
     let body = json!({ "courseTitle": "Soudure", "state": "PUBLISHED", "createdBy": "x", "questionCount": 7, "courseID": "x" });
     let after = trainer.put(&path, body).await.tells(Message::CourseUpdated)["course"].clone();
     let mut expected = before;
-    for field in ["description", "price", "courseType", "sectionOfMatter", "contactEmail"] {
+    for field in [
+        "description",
+        "price",
+        "courseType",
+        "sectionOfMatter",
+        "contactEmail",
+    ] {
         expected[field] = json!(null);
     }
     expected["currency"] = json!("TND");
@@ -35,11 +41,28 @@ async fn a_client_may_choose_the_identifier_of_a_new_course() {
     let world = World::new().await;
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
     let path = format!("/courses/{CHOSEN}");
-    let created = trainer.put(&path, wish("Soudure")).await.tells(Message::CourseCreated)["course"].clone();
-    assert_eq!((created["courseID"].as_str(), &created["state"]), (Some(CHOSEN.to_lowercase().as_str()), &json!("DRAFT")));
-    trainer.put(&path, wish("Brasage")).await.tells(Message::CourseUpdated);
-    for id in ["x", "00000000-0000-0000-0000-000000000000", "0198c0de000070008000000000000001"] {
-        trainer.put(&format!("/courses/{id}"), wish("Soudure")).await.refuses(Refusal::CourseNotFound);
+    let created = trainer
+        .put(&path, wish("Soudure"))
+        .await
+        .tells(Message::CourseCreated)["course"]
+        .clone();
+    assert_eq!(
+        (created["courseID"].as_str(), &created["state"]),
+        (Some(CHOSEN.to_lowercase().as_str()), &json!("DRAFT"))
+    );
+    trainer
+        .put(&path, wish("Brasage"))
+        .await
+        .tells(Message::CourseUpdated);
+    for id in [
+        "x",
+        "00000000-0000-0000-0000-000000000000",
+        "0198c0de000070008000000000000001",
+    ] {
+        trainer
+            .put(&format!("/courses/{id}"), wish("Soudure"))
+            .await
+            .refuses(Refusal::CourseNotFound);
     }
 }
 
@@ -55,15 +78,30 @@ async fn of_twenty_writers_with_one_version_one_is_heard() {
         body["courseSubTitle"] = json!(format!("Niveau {number}"));
         tokio::spawn(async move { trainer.put(&path, body).await })
     });
-    let answers: Vec<_> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
+    let answers: Vec<_> = join_all(writers)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     assert_eq!(
-        (statuses.iter().filter(|status| **status == 200).count(), statuses.iter().filter(|status| **status == 412).count()),
+        (
+            statuses.iter().filter(|status| **status == 200).count(),
+            statuses.iter().filter(|status| **status == 412).count()
+        ),
         (1, 19)
     );
-    let heard = answers.iter().find(|answer| answer.status == 200).unwrap().json()["course"].clone();
+    let heard = answers
+        .iter()
+        .find(|answer| answer.status == 200)
+        .unwrap()
+        .json()["course"]
+        .clone();
     assert_eq!(trainer.get(&path).await.shows()["course"], heard);
-    assert_eq!(heard["courseTitle"].as_str().unwrap().split(' ').nth(1), heard["courseSubTitle"].as_str().unwrap().split(' ').nth(1));
+    assert_eq!(
+        heard["courseTitle"].as_str().unwrap().split(' ').nth(1),
+        heard["courseSubTitle"].as_str().unwrap().split(' ').nth(1)
+    );
 }
 
 #[tokio::test]
@@ -73,11 +111,23 @@ async fn of_twenty_who_begin_one_course_one_creates_it() {
     let path = format!("/courses/{CHOSEN}");
     let writers = (0..20).map(|number| {
         let (trainer, path) = (trainer.with("if-none-match", "*"), path.clone());
-        tokio::spawn(async move { trainer.put(&path, wish(&format!("Soudure {number}"))).await.status })
+        tokio::spawn(async move {
+            trainer
+                .put(&path, wish(&format!("Soudure {number}")))
+                .await
+                .status
+        })
     });
-    let statuses: Vec<u16> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
+    let statuses: Vec<u16> = join_all(writers)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
     assert_eq!(
-        (statuses.iter().filter(|status| **status == 201).count(), statuses.iter().filter(|status| **status == 412).count()),
+        (
+            statuses.iter().filter(|status| **status == 201).count(),
+            statuses.iter().filter(|status| **status == 412).count()
+        ),
         (1, 19)
     );
 }
@@ -89,63 +139,146 @@ async fn nobody_replaces_what_he_has_not_seen() {
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/{id}");
     let tag = trainer.get(&path).await.header("etag").to_owned();
-    trainer.with("if-match", &tag).put(&path, wish("Brasage")).await.tells(Message::CourseUpdated);
-    trainer.with("if-match", &tag).put(&path, wish("Forge")).await.refuses(Refusal::VersionConflict);
+    trainer
+        .with("if-match", &tag)
+        .put(&path, wish("Brasage"))
+        .await
+        .tells(Message::CourseUpdated);
+    trainer
+        .with("if-match", &tag)
+        .put(&path, wish("Forge"))
+        .await
+        .refuses(Refusal::VersionConflict);
     let mut stale = wish("Forge");
     stale["version"] = json!(1);
-    trainer.put(&path, stale).await.refuses(Refusal::VersionConflict);
-    trainer.with("if-none-match", "*").put(&path, wish("Forge")).await.refuses(Refusal::VersionConflict);
+    trainer
+        .put(&path, stale)
+        .await
+        .refuses(Refusal::VersionConflict);
+    trainer
+        .with("if-none-match", "*")
+        .put(&path, wish("Forge"))
+        .await
+        .refuses(Refusal::VersionConflict);
     let tag = trainer.get(&path).await.header("etag").to_owned();
-    trainer.with("if-none-match", &tag).put(&path, wish("Forge")).await.refuses(Refusal::VersionConflict);
-    trainer.with("if-match", "*").put(&path, wish("Forge")).await.tells(Message::CourseUpdated);
+    trainer
+        .with("if-none-match", &tag)
+        .put(&path, wish("Forge"))
+        .await
+        .refuses(Refusal::VersionConflict);
+    trainer
+        .with("if-match", "*")
+        .put(&path, wish("Forge"))
+        .await
+        .tells(Message::CourseUpdated);
     // questions are a change, too
     trainer
-        .post(&format!("/courses/questions/{id}"), json!({ "questions": [question("Pourquoi ?")] }))
+        .post(
+            &format!("/courses/questions/{id}"),
+            json!({ "questions": [question("Pourquoi ?")] }),
+        )
         .await
         .tells(Message::QuestionsAdded);
     let mut stale = wish("Fonte");
     stale["version"] = json!(3);
-    trainer.put(&path, stale).await.refuses(Refusal::VersionConflict);
+    trainer
+        .put(&path, stale)
+        .await
+        .refuses(Refusal::VersionConflict);
     let nowhere = format!("/courses/{CHOSEN}");
-    trainer.with("if-match", "*").put(&nowhere, wish("Fonte")).await.refuses(Refusal::VersionConflict);
+    trainer
+        .with("if-match", "*")
+        .put(&nowhere, wish("Fonte"))
+        .await
+        .refuses(Refusal::VersionConflict);
     let mut seen = wish("Fonte");
     seen["version"] = json!(1);
-    trainer.put(&nowhere, seen).await.refuses(Refusal::VersionConflict);
-    assert_eq!(trainer.get(&path).await.shows()["course"]["courseTitle"], "Forge");
+    trainer
+        .put(&nowhere, seen)
+        .await
+        .refuses(Refusal::VersionConflict);
+    assert_eq!(
+        trainer.get(&path).await.shows()["course"]["courseTitle"],
+        "Forge"
+    );
 }
 
 #[tokio::test]
 async fn foreign_courses_are_unknown_or_not_ours_to_change() {
     let world = World::new().await;
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
-    let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
+    let (hidden, open) = (
+        draft(&trainer, "Soudure").await,
+        published(&trainer, "Brasage").await,
+    );
     let elsewhere = world.another_committee("Ailleurs", true).await;
-    for someone in [Someone::with(Profile::Trainer), Someone::with(Profile::CommitteeAdmin).of(elsewhere)] {
+    for someone in [
+        Someone::with(Profile::Trainer),
+        Someone::with(Profile::CommitteeAdmin).of(elsewhere),
+    ] {
         let other = world.person(someone).await;
-        other.put(&format!("/courses/{hidden}"), wish("Forge")).await.refuses(Refusal::CourseNotFound);
-        other.put(&format!("/courses/{open}"), wish("Forge")).await.refuses(Refusal::Forbidden);
+        other
+            .put(&format!("/courses/{hidden}"), wish("Forge"))
+            .await
+            .refuses(Refusal::CourseNotFound);
+        other
+            .put(&format!("/courses/{open}"), wish("Forge"))
+            .await
+            .refuses(Refusal::Forbidden);
         // what is wrong with the fields comes first
-        other.put(&format!("/courses/{hidden}"), json!({})).await.refuses_field("courseTitle", Refusal::FieldRequired);
+        other
+            .put(&format!("/courses/{hidden}"), json!({}))
+            .await
+            .refuses_field("courseTitle", Refusal::FieldRequired);
     }
     let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
-    let changed = admin.put(&format!("/courses/{hidden}"), wish("Forge")).await.tells(Message::CourseUpdated);
-    assert_eq!(changed["course"]["createdBy"], json!(trainer.user().user_id));
+    let changed = admin
+        .put(&format!("/courses/{hidden}"), wish("Forge"))
+        .await
+        .tells(Message::CourseUpdated);
+    assert_eq!(
+        changed["course"]["createdBy"],
+        json!(trainer.user().user_id)
+    );
 }
 
 #[tokio::test]
 async fn who_moves_to_another_committee_leaves_his_courses_behind() {
     let world = World::new().await;
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
-    let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
+    let (hidden, open) = (
+        draft(&trainer, "Soudure").await,
+        published(&trainer, "Brasage").await,
+    );
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let id = trainer.user().user_id;
-    world.admin().await.put(&format!("/team/{id}"), json!({ "committeeID": elsewhere })).await.tells(Message::TeamMemberUpdated);
+    world
+        .admin()
+        .await
+        .put(&format!("/team/{id}"), json!({ "committeeID": elsewhere }))
+        .await
+        .tells(Message::TeamMemberUpdated);
     let moved = world.signed_in(world.user(id).await).await;
-    moved.get(&format!("/courses/{hidden}")).await.refuses(Refusal::CourseNotFound);
-    moved.put(&format!("/courses/{hidden}"), wish("Forge")).await.refuses(Refusal::CourseNotFound);
-    moved.put(&format!("/courses/{open}"), wish("Forge")).await.refuses(Refusal::Forbidden);
-    moved.get(&format!("/courses/{open}/to-draft")).await.refuses(Refusal::Forbidden);
-    moved.delete(&format!("/courses/{open}")).await.refuses(Refusal::Forbidden);
+    moved
+        .get(&format!("/courses/{hidden}"))
+        .await
+        .refuses(Refusal::CourseNotFound);
+    moved
+        .put(&format!("/courses/{hidden}"), wish("Forge"))
+        .await
+        .refuses(Refusal::CourseNotFound);
+    moved
+        .put(&format!("/courses/{open}"), wish("Forge"))
+        .await
+        .refuses(Refusal::Forbidden);
+    moved
+        .get(&format!("/courses/{open}/to-draft"))
+        .await
+        .refuses(Refusal::Forbidden);
+    moved
+        .delete(&format!("/courses/{open}"))
+        .await
+        .refuses(Refusal::Forbidden);
 }
 
 #[tokio::test]
@@ -153,10 +286,32 @@ async fn a_published_course_stays_ready() {
     let world = World::new().await;
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
-    let refused = trainer.put(&path, json!({ "courseTitle": "Soudure", "courseType": "ONSITE" })).await;
+    let refused = trainer
+        .put(
+            &path,
+            json!({ "courseTitle": "Soudure", "courseType": "ONSITE" }),
+        )
+        .await;
     refused.refuses(Refusal::CourseNotReady);
-    let fields: Vec<String> = refused.errors().into_iter().map(|(field, _)| field).collect();
-    assert_eq!(fields, ["description", "sectionOfMatter", "contactEmail", "region", "city", "location"]);
+    let fields: Vec<String> = refused
+        .errors()
+        .into_iter()
+        .map(|(field, _)| field)
+        .collect();
+    assert_eq!(
+        fields,
+        [
+            "description",
+            "sectionOfMatter",
+            "contactEmail",
+            "region",
+            "city",
+            "location"
+        ]
+    );
     assert_eq!(trainer.get(&path).await.shows()["course"]["version"], 2);
-    trainer.put(&path, wish("Brasage")).await.tells(Message::CourseUpdated);
+    trainer
+        .put(&path, wish("Brasage"))
+        .await
+        .tells(Message::CourseUpdated);
 }

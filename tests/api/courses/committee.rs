@@ -13,24 +13,58 @@ async fn each_sees_of_his_committee_what_he_may_read() {
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
     let other = world.person(Someone::with(Profile::Trainer)).await;
     let elsewhere = world.another_committee("Ailleurs", true).await;
-    let stranger = world.person(Someone::with(Profile::Trainer).of(elsewhere)).await;
+    let stranger = world
+        .person(Someone::with(Profile::Trainer).of(elsewhere))
+        .await;
     draft(&trainer, "own draft").await;
     draft(&other, "other draft").await;
     published(&other, "open").await;
     published(&stranger, "elsewhere").await;
     let gone = published(&trainer, "gone").await;
-    trainer.delete(&format!("/courses/{gone}")).await.tells(Message::CourseArchived);
+    trainer
+        .delete(&format!("/courses/{gone}"))
+        .await
+        .tells(Message::CourseArchived);
     let reader = world.member().await;
-    let writer = world.person(Someone::with(Profile::Member).granted(&[Grant::CoursesWrite])).await;
-    let publisher = world.person(Someone::with(Profile::Member).granted(&[Grant::CoursesPublish])).await;
+    let writer = world
+        .person(Someone::with(Profile::Member).granted(&[Grant::CoursesWrite]))
+        .await;
+    let publisher = world
+        .person(Someone::with(Profile::Member).granted(&[Grant::CoursesPublish]))
+        .await;
     let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
     for (person, all, drafts, archived) in [
         (&reader, vec!["open"], vec![], vec![]),
-        (&trainer, vec!["open", "own draft"], vec!["own draft"], vec!["gone"]),
-        (&other, vec!["open", "other draft"], vec!["other draft"], vec![]),
-        (&publisher, vec!["open", "other draft", "own draft"], vec!["other draft", "own draft"], vec![]),
-        (&writer, vec!["open", "other draft", "own draft"], vec!["other draft", "own draft"], vec!["gone"]),
-        (&admin, vec!["open", "other draft", "own draft"], vec!["other draft", "own draft"], vec!["gone"]),
+        (
+            &trainer,
+            vec!["open", "own draft"],
+            vec!["own draft"],
+            vec!["gone"],
+        ),
+        (
+            &other,
+            vec!["open", "other draft"],
+            vec!["other draft"],
+            vec![],
+        ),
+        (
+            &publisher,
+            vec!["open", "other draft", "own draft"],
+            vec!["other draft", "own draft"],
+            vec![],
+        ),
+        (
+            &writer,
+            vec!["open", "other draft", "own draft"],
+            vec!["other draft", "own draft"],
+            vec!["gone"],
+        ),
+        (
+            &admin,
+            vec!["open", "other draft", "own draft"],
+            vec!["other draft", "own draft"],
+            vec!["gone"],
+        ),
     ] {
         let list = |path: &'static str| {
             let person = person.clone();
@@ -52,7 +86,11 @@ async fn the_newest_change_comes_first_and_pages_fit_together() {
     for number in 0..9 {
         world.clock().advance(Duration::from_millis(5));
         let title = format!("Cours {number}");
-        let id = if number % 2 == 0 { draft(&admin, &title).await } else { published(&admin, &title).await };
+        let id = if number % 2 == 0 {
+            draft(&admin, &title).await
+        } else {
+            published(&admin, &title).await
+        };
         if number == 0 {
             first = id;
         }
@@ -60,14 +98,23 @@ async fn the_newest_change_comes_first_and_pages_fit_together() {
     }
     for limit in [1, 2, 4, 9, 20] {
         let walked = walk(&admin, "/courses/committee", limit).await;
-        let titles: Vec<&str> = walked.iter().map(|course| course["courseTitle"].as_str().unwrap()).collect();
+        let titles: Vec<&str> = walked
+            .iter()
+            .map(|course| course["courseTitle"].as_str().unwrap())
+            .collect();
         assert_eq!(titles, expected, "{limit}");
     }
     // a change brings a course to the front
     world.clock().advance(Duration::from_millis(5));
-    admin.put(&format!("/courses/{first}"), wish("Cours 0")).await.tells(Message::CourseUpdated);
+    admin
+        .put(&format!("/courses/{first}"), wish("Cours 0"))
+        .await
+        .tells(Message::CourseUpdated);
     expected.rotate_right(1);
-    assert_eq!(titles(&admin.get("/courses/committee").await.shows()), expected);
+    assert_eq!(
+        titles(&admin.get("/courses/committee").await.shows()),
+        expected
+    );
 }
 
 /// The store ends a page at a megabyte, each list at a place of its own.
@@ -84,13 +131,20 @@ async fn long_descriptions_make_short_pages_and_lose_no_course() {
         }
         let id = id_of(&begun(&admin, long).await);
         if number % 3 == 0 || number % 5 == 0 {
-            admin.post(&format!("/courses/{id}/publish"), json!({})).await.tells(Message::CoursePublished);
+            admin
+                .post(&format!("/courses/{id}/publish"), json!({}))
+                .await
+                .tells(Message::CoursePublished);
         }
         expected.insert(0, id);
     }
     let first = admin.get("/courses/committee?limit=100").await.shows();
     assert!(first["courses"].as_array().unwrap().len() < 80 && first["nextCursor"].is_string());
-    let walked: Vec<String> = walk(&admin, "/courses/committee", 100).await.iter().map(id_of).collect();
+    let walked: Vec<String> = walk(&admin, "/courses/committee", 100)
+        .await
+        .iter()
+        .map(id_of)
+        .collect();
     assert_eq!(walked, expected);
 }
 
@@ -101,14 +155,31 @@ async fn what_is_asked_for_wrongly_is_named() {
     for number in 0..3 {
         published(&admin, &format!("Cours {number}")).await;
     }
-    admin.get("/courses/committee?state=open").await.refuses_field("state", Refusal::FieldValue);
-    admin.get("/courses/committee?state=draft").await.refuses_field("state", Refusal::FieldValue);
-    admin.get("/courses/committee?limit=0").await.refuses_field("limit", Refusal::LimitInvalid);
+    admin
+        .get("/courses/committee?state=open")
+        .await
+        .refuses_field("state", Refusal::FieldValue);
+    admin
+        .get("/courses/committee?state=draft")
+        .await
+        .refuses_field("state", Refusal::FieldValue);
+    admin
+        .get("/courses/committee?limit=0")
+        .await
+        .refuses_field("limit", Refusal::LimitInvalid);
     let cursor = |path: &'static str| {
         let admin = admin.clone();
-        async move { admin.get(path).await.shows()["nextCursor"].as_str().unwrap().to_owned() }
+        async move {
+            admin.get(path).await.shows()["nextCursor"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        }
     };
-    let (committee, all) = (cursor("/courses/committee?limit=1").await, cursor("/courses/search-all?limit=1").await);
+    let (committee, all) = (
+        cursor("/courses/committee?limit=1").await,
+        cursor("/courses/search-all?limit=1").await,
+    );
     for path in [
         format!("/courses/committee?cursor={all}"),
         format!("/courses/committee?state=PUBLISHED&cursor={committee}"),
@@ -116,9 +187,20 @@ async fn what_is_asked_for_wrongly_is_named() {
         format!("/courses/search-all?q=cours&cursor={all}"),
         "/courses/committee?cursor=x".to_owned(),
     ] {
-        admin.get(&path).await.refuses_field("cursor", Refusal::InvalidCursor);
+        admin
+            .get(&path)
+            .await
+            .refuses_field("cursor", Refusal::InvalidCursor);
     }
     let other = world.person(Someone::with(Profile::CommitteeAdmin)).await;
-    other.get(&format!("/courses/committee?cursor={committee}")).await.refuses_field("cursor", Refusal::InvalidCursor);
-    world.person(Someone::with(Profile::Trainer).unverified()).await.get("/courses/committee").await.refuses(Refusal::AccountNotVerified);
+    other
+        .get(&format!("/courses/committee?cursor={committee}"))
+        .await
+        .refuses_field("cursor", Refusal::InvalidCursor);
+    world
+        .person(Someone::with(Profile::Trainer).unverified())
+        .await
+        .get("/courses/committee")
+        .await
+        .refuses(Refusal::AccountNotVerified);
 }

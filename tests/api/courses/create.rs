@@ -31,7 +31,14 @@ async fn everything_that_a_course_may_say_is_kept() {
         "contactEmail": "Cours@EXAMPLE.org", "startAt": "2027-01-10", "endAt": "2027-01-12T17:00:00+01:00",
     });
     let course = begun(&trainer, wish.clone()).await;
-    let again = trainer.get(&format!("/courses/{}", course["courseID"].as_str().unwrap())).await.shows()["course"].clone();
+    let again = trainer
+        .get(&format!(
+            "/courses/{}",
+            course["courseID"].as_str().unwrap()
+        ))
+        .await
+        .shows()["course"]
+        .clone();
     assert_eq!(again, course);
     let mut expected = wish;
     expected["contactEmail"] = json!("cours@example.org");
@@ -83,15 +90,27 @@ async fn each_bad_field_is_named() {
     ] {
         let mut body = json!({ "courseTitle": "x" });
         body[field] = value;
-        trainer.post("/courses", body).await.refuses_field(field, refusal);
+        trainer
+            .post("/courses", body)
+            .await
+            .refuses_field(field, refusal);
     }
-    let backwards = json!({ "courseTitle": "x", "startAt": "2027-01-02", "endAt": "2027-01-01T23:59:59Z" });
-    trainer.post("/courses", backwards).await.refuses_field("endAt", Refusal::FieldValue);
+    let backwards =
+        json!({ "courseTitle": "x", "startAt": "2027-01-02", "endAt": "2027-01-01T23:59:59Z" });
     trainer
-        .post("/courses", json!({ "courseTitle": "x", "startAt": "2027-01-02", "endAt": "2027-01-02" }))
+        .post("/courses", backwards)
+        .await
+        .refuses_field("endAt", Refusal::FieldValue);
+    trainer
+        .post(
+            "/courses",
+            json!({ "courseTitle": "x", "startAt": "2027-01-02", "endAt": "2027-01-02" }),
+        )
         .await
         .tells(Message::CourseCreated);
-    let several = trainer.post("/courses", json!({ "price": "x", "language": "x" })).await;
+    let several = trainer
+        .post("/courses", json!({ "price": "x", "language": "x" }))
+        .await;
     several.refuses(Refusal::Validation);
     assert_eq!(several.errors().len(), 3);
 }
@@ -103,19 +122,36 @@ async fn a_price_is_never_rounded() {
     let send = |price: &str| {
         let body = format!(r#"{{"courseTitle":"x","price":{price}}}"#);
         let trainer = trainer.json();
-        async move { trainer.send(http::Method::POST, "/api/v1/courses", body.into()).await }
+        async move {
+            trainer
+                .send(http::Method::POST, "/api/v1/courses", body.into())
+                .await
+        }
     };
-    for (price, told) in
-        [("0", "0"), ("0.10", "0.1"), ("19.99", "19.99"), ("1e2", "100"), ("9999999999.99", "9999999999.99"), ("250.0", "250")]
-    {
+    for (price, told) in [
+        ("0", "0"),
+        ("0.10", "0.1"),
+        ("19.99", "19.99"),
+        ("1e2", "100"),
+        ("9999999999.99", "9999999999.99"),
+        ("250.0", "250"),
+    ] {
         let answer = send(price).await;
         answer.tells(Message::CourseCreated);
         let body = String::from_utf8(answer.body.to_vec()).unwrap();
-        assert!(body.contains(&format!(r#""price":{told},"#)), "{price}: {body}");
+        assert!(
+            body.contains(&format!(r#""price":{told},"#)),
+            "{price}: {body}"
+        );
     }
     // the nearest double of both is 19.99 and 0.1
-    for price in ["19.9900000000000000000001", "0.1000000000000000055511151231257827"] {
-        send(price).await.refuses_field("price", Refusal::FieldFormat);
+    for price in [
+        "19.9900000000000000000001",
+        "0.1000000000000000055511151231257827",
+    ] {
+        send(price)
+            .await
+            .refuses_field("price", Refusal::FieldFormat);
     }
 }
 
@@ -123,17 +159,32 @@ async fn a_price_is_never_rounded() {
 async fn who_may_not_write_courses_writes_none() {
     let world = World::new().await;
     let member = world.member().await;
-    member.post("/courses", wish("x")).await.refuses(Refusal::Forbidden);
+    member
+        .post("/courses", wish("x"))
+        .await
+        .refuses(Refusal::Forbidden);
     world
         .person(Someone::with(Profile::Member).granted(&[Grant::CoursesWrite]))
         .await
         .post("/courses", wish("x"))
         .await
         .tells(Message::CourseCreated);
-    world.person(Someone::with(Profile::Trainer).unverified()).await.post("/courses", wish("x")).await.refuses(Refusal::AccountNotVerified);
+    world
+        .person(Someone::with(Profile::Trainer).unverified())
+        .await
+        .post("/courses", wish("x"))
+        .await
+        .refuses(Refusal::AccountNotVerified);
     let closed = world.another_committee("Fermé", false).await;
-    world.person(Someone::with(Profile::Trainer).of(closed)).await.post("/courses", wish("x")).await.refuses(Refusal::CommitteeInactive);
+    world
+        .person(Someone::with(Profile::Trainer).of(closed))
+        .await
+        .post("/courses", wish("x"))
+        .await
+        .refuses(Refusal::CommitteeInactive);
     let items = world.items("records");
-    let courses = items.iter().filter(|item: &&Value| item["pk"]["S"].as_str().unwrap().starts_with("COURSE#"));
+    let courses = items
+        .iter()
+        .filter(|item: &&Value| item["pk"]["S"].as_str().unwrap().starts_with("COURSE#"));
     assert_eq!(courses.count(), 1);
 }

@@ -26,13 +26,20 @@ fn wish(title: &str) -> Value {
 
 /// What `person` has just begun: the course.
 async fn begun(person: &Person, wish: Value) -> Value {
-    person.post("/courses", wish).await.tells(Message::CourseCreated)["course"].clone()
+    person
+        .post("/courses", wish)
+        .await
+        .tells(Message::CourseCreated)["course"]
+        .clone()
 }
 
 /// The identifier of a course that `person` has just begun and published.
 async fn published(person: &Person, title: &str) -> String {
     let id = id_of(&begun(person, wish(title)).await);
-    person.post(&format!("/courses/{id}/publish"), json!({})).await.tells(Message::CoursePublished);
+    person
+        .post(&format!("/courses/{id}/publish"), json!({}))
+        .await
+        .tells(Message::CoursePublished);
     id
 }
 
@@ -47,7 +54,12 @@ fn id_of(course: &Value) -> String {
 
 /// The titles of the courses that an answer lists.
 fn titles(shown: &Value) -> Vec<String> {
-    shown["courses"].as_array().unwrap().iter().map(|course| course["courseTitle"].as_str().unwrap().to_owned()).collect()
+    shown["courses"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|course| course["courseTitle"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 /// All courses of the list at `path`, page by page.
@@ -55,7 +67,10 @@ async fn walk(person: &Person, path: &str, limit: u32) -> Vec<Value> {
     let (mut all, mut cursor) = (Vec::new(), String::new());
     for _ in 0..1000 {
         let joint = if path.contains('?') { '&' } else { '?' };
-        let shown = person.get(&format!("{path}{joint}limit={limit}{cursor}")).await.shows();
+        let shown = person
+            .get(&format!("{path}{joint}limit={limit}{cursor}"))
+            .await
+            .shows();
         all.extend(shown["courses"].as_array().unwrap().clone());
         match shown["nextCursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
@@ -78,5 +93,8 @@ async fn questions_of(person: &Person, id: &str) -> Vec<String> {
         assert_eq!(question["order"], number + 1);
     }
     assert_eq!(shown["course"]["questionCount"], questions.len());
-    questions.iter().map(|question| question["question"].as_str().unwrap().to_owned()).collect()
+    questions
+        .iter()
+        .map(|question| question["question"].as_str().unwrap().to_owned())
+        .collect()
 }

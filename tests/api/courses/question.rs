@@ -10,9 +10,19 @@ use super::{draft, question, questions_of};
 async fn asked(person: &Person, texts: &[&str]) -> (String, Vec<String>) {
     let id = draft(person, "Soudure").await;
     let questions: Vec<Value> = texts.iter().map(|text| question(text)).collect();
-    let added = person.post(&format!("/courses/questions/{id}"), json!({ "questions": questions })).await.tells(Message::QuestionsAdded);
-    let paths =
-        added["questions"].as_array().unwrap().iter().map(|one| format!("/courses/questions/{id}/{}", one["questionID"].as_str().unwrap()));
+    let added = person
+        .post(
+            &format!("/courses/questions/{id}"),
+            json!({ "questions": questions }),
+        )
+        .await
+        .tells(Message::QuestionsAdded);
+    let paths = added["questions"].as_array().unwrap().iter().map(|one| {
+        format!(
+            "/courses/questions/{id}/{}",
+            one["questionID"].as_str().unwrap()
+        )
+    });
     let paths = paths.collect();
     (id, paths)
 }
@@ -23,15 +33,41 @@ async fn a_question_is_shown_to_whoever_sees_its_course() {
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
     let (id, paths) = asked(&trainer, &["un", "deux"]).await;
     let shown = trainer.get(&paths[1]).await.shows()["question"].clone();
-    assert_eq!((&shown["question"], &shown["order"], &shown["courseID"]), (&json!("deux"), &json!(2), &json!(id)));
-    world.member().await.get(&paths[1]).await.refuses(Refusal::CourseNotFound);
-    trainer.get(&format!("/courses/questions/{id}/x")).await.refuses(Refusal::QuestionNotFound);
-    trainer.get(&paths[1].replace(&id, "x")).await.refuses(Refusal::CourseNotFound);
+    assert_eq!(
+        (&shown["question"], &shown["order"], &shown["courseID"]),
+        (&json!("deux"), &json!(2), &json!(id))
+    );
+    world
+        .member()
+        .await
+        .get(&paths[1])
+        .await
+        .refuses(Refusal::CourseNotFound);
+    trainer
+        .get(&format!("/courses/questions/{id}/x"))
+        .await
+        .refuses(Refusal::QuestionNotFound);
+    trainer
+        .get(&paths[1].replace(&id, "x"))
+        .await
+        .refuses(Refusal::CourseNotFound);
     let (_, others) = asked(&trainer, &["trois"]).await;
-    let foreign = format!("/courses/questions/{id}/{}", others[0].rsplit('/').next().unwrap());
-    trainer.get(&foreign).await.refuses(Refusal::QuestionNotFound);
-    trainer.put(&foreign, question("x")).await.refuses(Refusal::QuestionNotFound);
-    trainer.delete(&foreign).await.refuses(Refusal::QuestionNotFound);
+    let foreign = format!(
+        "/courses/questions/{id}/{}",
+        others[0].rsplit('/').next().unwrap()
+    );
+    trainer
+        .get(&foreign)
+        .await
+        .refuses(Refusal::QuestionNotFound);
+    trainer
+        .put(&foreign, question("x"))
+        .await
+        .refuses(Refusal::QuestionNotFound);
+    trainer
+        .delete(&foreign)
+        .await
+        .refuses(Refusal::QuestionNotFound);
 }
 
 #[tokio::test]
@@ -41,7 +77,11 @@ async fn a_question_says_something_else_where_it_stands() {
     let (id, paths) = asked(&trainer, &["un", "deux", "trois"]).await;
     let before = trainer.get(&paths[1]).await.shows()["question"].clone();
     let body = json!({ "language": "AR", "question": "لماذا؟", "questionType": "DROPDOWN", "required": true, "options": ["أ", "ب"] });
-    let after = trainer.put(&paths[1], body.clone()).await.tells(Message::QuestionUpdated)["question"].clone();
+    let after = trainer
+        .put(&paths[1], body.clone())
+        .await
+        .tells(Message::QuestionUpdated)["question"]
+        .clone();
     let mut expected = before;
     for (field, value) in body.as_object().unwrap() {
         expected[field] = value.clone();
@@ -49,8 +89,14 @@ async fn a_question_says_something_else_where_it_stands() {
     assert_eq!(after, expected);
     assert_eq!(trainer.get(&paths[1]).await.shows()["question"], expected);
     assert_eq!(questions_of(&trainer, &id).await, ["un", "لماذا؟", "trois"]);
-    assert_eq!(trainer.get(&format!("/courses/{id}")).await.shows()["course"]["version"], 3);
-    trainer.put(&paths[1], json!({ "order": 1 })).await.refuses(Refusal::Validation);
+    assert_eq!(
+        trainer.get(&format!("/courses/{id}")).await.shows()["course"]["version"],
+        3
+    );
+    trainer
+        .put(&paths[1], json!({ "order": 1 }))
+        .await
+        .refuses(Refusal::Validation);
     for (value, refusal) in [
         (json!(-1), Refusal::FieldValue),
         (json!(1e30), Refusal::FieldValue),
@@ -59,7 +105,10 @@ async fn a_question_says_something_else_where_it_stands() {
     ] {
         let mut body = question("deux");
         body["order"] = value;
-        trainer.put(&paths[1], body).await.refuses_field("order", refusal);
+        trainer
+            .put(&paths[1], body)
+            .await
+            .refuses_field("order", refusal);
     }
 }
 
@@ -77,13 +126,22 @@ async fn a_question_is_moved_and_the_others_close_up() {
     ] {
         let mut body = question(texts[moved]);
         body["order"] = json!(order);
-        let after = trainer.put(&paths[moved], body).await.tells(Message::QuestionUpdated);
+        let after = trainer
+            .put(&paths[moved], body)
+            .await
+            .tells(Message::QuestionUpdated);
         assert_eq!(after["question"]["order"], told);
         assert_eq!(questions_of(&trainer, &id).await, expected);
     }
-    trainer.delete(&paths[3]).await.tells(Message::QuestionDeleted);
+    trainer
+        .delete(&paths[3])
+        .await
+        .tells(Message::QuestionDeleted);
     assert_eq!(questions_of(&trainer, &id).await, ["b", "c", "a"]);
-    trainer.delete(&paths[3]).await.refuses(Refusal::QuestionNotFound);
+    trainer
+        .delete(&paths[3])
+        .await
+        .refuses(Refusal::QuestionNotFound);
 }
 
 #[tokio::test]
@@ -98,12 +156,23 @@ async fn changes_at_once_are_all_done() {
         tokio::spawn(async move {
             let mut body = question(&format!("nouvelle {number}"));
             body["order"] = json!(1);
-            if number % 2 == 0 { trainer.delete(&path).await.status } else { trainer.put(&path, body).await.status }
+            if number % 2 == 0 {
+                trainer.delete(&path).await.status
+            } else {
+                trainer.put(&path, body).await.status
+            }
         })
     });
-    let statuses: Vec<u16> = join_all(changes).await.into_iter().map(Result::unwrap).collect();
+    let statuses: Vec<u16> = join_all(changes)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
     assert_eq!(statuses, [200; 8]);
     let mut left = questions_of(&trainer, &id).await;
     left.sort();
-    assert_eq!(left, ["nouvelle 1", "nouvelle 3", "nouvelle 5", "nouvelle 7"]);
+    assert_eq!(
+        left,
+        ["nouvelle 1", "nouvelle 3", "nouvelle 5", "nouvelle 7"]
+    );
 }

@@ -19,7 +19,10 @@ async fn questions_come_in_the_order_in_which_they_were_sent() {
     let path = format!("/courses/questions/{id}");
     let added = trainer.post(&path, questions(0..50)).await;
     assert!(added.cost.round_trips <= 3, "{:?}", added.cost);
-    let added = added.tells(Message::QuestionsAdded)["questions"].as_array().unwrap().clone();
+    let added = added.tells(Message::QuestionsAdded)["questions"]
+        .as_array()
+        .unwrap()
+        .clone();
     assert_eq!(added.len(), 50);
     let first = json!({
         "questionID": added[0]["questionID"], "courseID": id, "language": "FR", "question": "Question 0 ?", "questionType": "SHORT_REPLY",
@@ -29,12 +32,25 @@ async fn questions_come_in_the_order_in_which_they_were_sent() {
     let more = json!({ "questions": [
         { "language": "AR", "question": "ما رأيك؟\n\t…", "questionType": "MULTIPLE_CHOICE", "required": true, "options": [" نعم ", "لا"] },
     ] });
-    let more = trainer.post(&path, more).await.tells(Message::QuestionsAdded)["questions"][0].clone();
-    assert_eq!((&more["order"], &more["required"], &more["options"]), (&json!(51), &json!(true), &json!(["نعم", "لا"])));
+    let more = trainer
+        .post(&path, more)
+        .await
+        .tells(Message::QuestionsAdded)["questions"][0]
+        .clone();
+    assert_eq!(
+        (&more["order"], &more["required"], &more["options"]),
+        (&json!(51), &json!(true), &json!(["نعم", "لا"]))
+    );
     let shown = trainer.get(&format!("/courses/{id}")).await.shows();
     assert_eq!(shown["questions"].as_array().unwrap()[..50], added[..]);
     assert_eq!(shown["questions"][50], more);
-    assert_eq!((&shown["course"]["questionCount"], &shown["course"]["version"]), (&json!(51), &json!(3)));
+    assert_eq!(
+        (
+            &shown["course"]["questionCount"],
+            &shown["course"]["version"]
+        ),
+        (&json!(51), &json!(3))
+    );
 }
 
 #[tokio::test]
@@ -45,13 +61,28 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
     let path = format!("/courses/questions/{id}");
     for (body, field, refusal) in [
         (json!({}), "questions", Refusal::FieldRequired),
-        (json!({ "questions": null }), "questions", Refusal::FieldRequired),
-        (json!({ "questions": [] }), "questions", Refusal::FieldRequired),
+        (
+            json!({ "questions": null }),
+            "questions",
+            Refusal::FieldRequired,
+        ),
+        (
+            json!({ "questions": [] }),
+            "questions",
+            Refusal::FieldRequired,
+        ),
         (json!({ "questions": {} }), "questions", Refusal::FieldType),
         (questions(0..51), "questions", Refusal::FieldLength),
-        (json!({ "questions": [question("Pourquoi ?"), "x"] }), "questions[1]", Refusal::FieldType),
+        (
+            json!({ "questions": [question("Pourquoi ?"), "x"] }),
+            "questions[1]",
+            Refusal::FieldType,
+        ),
     ] {
-        trainer.post(&path, body).await.refuses_field(field, refusal);
+        trainer
+            .post(&path, body)
+            .await
+            .refuses_field(field, refusal);
     }
     let with = |field: &str, value: Value| {
         let mut one = question("Pourquoi ?");
@@ -62,25 +93,74 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
         ("language", json!(null), "language", Refusal::FieldRequired),
         ("language", json!("Fr"), "language", Refusal::FieldFormat),
         ("question", json!(" "), "question", Refusal::FieldRequired),
-        ("question", json!("é".repeat(1001)), "question", Refusal::FieldLength),
-        ("question", json!("a\u{7}"), "question", Refusal::FieldFormat),
-        ("questionType", json!("LONG"), "questionType", Refusal::FieldValue),
-        ("questionType", json!("DROPDOWN"), "options", Refusal::FieldRequired),
+        (
+            "question",
+            json!("é".repeat(1001)),
+            "question",
+            Refusal::FieldLength,
+        ),
+        (
+            "question",
+            json!("a\u{7}"),
+            "question",
+            Refusal::FieldFormat,
+        ),
+        (
+            "questionType",
+            json!("LONG"),
+            "questionType",
+            Refusal::FieldValue,
+        ),
+        (
+            "questionType",
+            json!("DROPDOWN"),
+            "options",
+            Refusal::FieldRequired,
+        ),
         ("required", json!("true"), "required", Refusal::FieldType),
         ("required", json!(null), "required", Refusal::FieldType),
-        ("options", json!(["oui", "non"]), "options", Refusal::FieldValue),
+        (
+            "options",
+            json!(["oui", "non"]),
+            "options",
+            Refusal::FieldValue,
+        ),
         ("options", json!("oui"), "options", Refusal::FieldType),
-        ("options", json!(["oui", 1]), "options[1]", Refusal::FieldType),
-        ("options", json!(["é".repeat(201)]), "options[0]", Refusal::FieldLength),
+        (
+            "options",
+            json!(["oui", 1]),
+            "options[1]",
+            Refusal::FieldType,
+        ),
+        (
+            "options",
+            json!(["é".repeat(201)]),
+            "options[0]",
+            Refusal::FieldLength,
+        ),
     ] {
-        trainer.post(&path, with(field, value)).await.refuses_field(&format!("questions[1].{told}"), refusal);
+        trainer
+            .post(&path, with(field, value))
+            .await
+            .refuses_field(&format!("questions[1].{told}"), refusal);
     }
-    let two =
-        json!({ "questions": [{ "language": "x" }, question("Comment ?"), { "question": 1, "language": "FR", "questionType": "FILE" }] });
+    let two = json!({ "questions": [{ "language": "x" }, question("Comment ?"), { "question": 1, "language": "FR", "questionType": "FILE" }] });
     let refused = trainer.post(&path, two).await;
     refused.refuses(Refusal::Validation);
-    let fields: Vec<String> = refused.errors().into_iter().map(|(field, _)| field).collect();
-    assert_eq!(fields, ["questions[0].language", "questions[0].question", "questions[0].questionType", "questions[2].question"]);
+    let fields: Vec<String> = refused
+        .errors()
+        .into_iter()
+        .map(|(field, _)| field)
+        .collect();
+    assert_eq!(
+        fields,
+        [
+            "questions[0].language",
+            "questions[0].question",
+            "questions[0].questionType",
+            "questions[2].question"
+        ]
+    );
     assert_eq!(questions_of(&trainer, &id).await, [""; 0]);
 }
 
@@ -90,28 +170,48 @@ async fn a_course_never_has_more_than_two_hundred() {
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
-    trainer.post(&path, questions(0..30)).await.tells(Message::QuestionsAdded);
+    trainer
+        .post(&path, questions(0..30))
+        .await
+        .tells(Message::QuestionsAdded);
     let writers = (0..12).map(|_| {
         let (trainer, path) = (trainer.clone(), path.clone());
         tokio::spawn(async move { trainer.post(&path, questions(0..20)).await })
     });
-    let answers: Vec<_> = join_all(writers).await.into_iter().map(Result::unwrap).collect();
+    let answers: Vec<_> = join_all(writers)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
     let added = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(added, 8);
     for refused in answers.iter().filter(|answer| answer.status != 200) {
         refused.refuses(Refusal::QuestionsLimit);
     }
     assert_eq!(questions_of(&trainer, &id).await.len(), 190);
-    trainer.post(&path, questions(0..11)).await.refuses(Refusal::QuestionsLimit);
-    trainer.post(&path, questions(0..10)).await.tells(Message::QuestionsAdded);
-    trainer.post(&path, questions(0..1)).await.refuses(Refusal::QuestionsLimit);
+    trainer
+        .post(&path, questions(0..11))
+        .await
+        .refuses(Refusal::QuestionsLimit);
+    trainer
+        .post(&path, questions(0..10))
+        .await
+        .tells(Message::QuestionsAdded);
+    trainer
+        .post(&path, questions(0..1))
+        .await
+        .refuses(Refusal::QuestionsLimit);
     let mut places: Vec<u64> = answers
         .iter()
         .filter(|answer| answer.status == 200)
         .map(|answer| answer.json()["questions"][0]["order"].as_u64().unwrap())
         .collect();
     places.sort_unstable();
-    assert_eq!(places, (0..8).map(|number| 31 + 20 * number).collect::<Vec<u64>>(), "each was told where its questions stand");
+    assert_eq!(
+        places,
+        (0..8).map(|number| 31 + 20 * number).collect::<Vec<u64>>(),
+        "each was told where its questions stand"
+    );
 }
 
 /// One at a time from many sides, and some that go meanwhile: whatever was told to be there is there.
@@ -121,9 +221,16 @@ async fn no_question_that_was_acknowledged_is_lost() {
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
-    let first = trainer.post(&path, questions(100..104)).await.tells(Message::QuestionsAdded);
-    let going: Vec<String> =
-        first["questions"].as_array().unwrap().iter().map(|one| one["questionID"].as_str().unwrap().to_owned()).collect();
+    let first = trainer
+        .post(&path, questions(100..104))
+        .await
+        .tells(Message::QuestionsAdded);
+    let going: Vec<String> = first["questions"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["questionID"].as_str().unwrap().to_owned())
+        .collect();
     let adding = (0..16).map(|number| {
         let (trainer, path) = (trainer.clone(), path.clone());
         tokio::spawn(async move { trainer.post(&path, questions(number..number + 1)).await })
@@ -134,9 +241,19 @@ async fn no_question_that_was_acknowledged_is_lost() {
     });
     let (adding, removing): (Vec<_>, Vec<_>) = (adding.collect(), removing.collect());
     let (added, removed) = (join_all(adding).await, join_all(removing).await);
-    let added = added.into_iter().map(Result::unwrap).enumerate().filter(|(_, answer)| answer.status == 200);
-    let mut expected: Vec<String> = added.map(|(number, _)| format!("Question {number} ?")).collect();
-    let stayed = removed.into_iter().map(Result::unwrap).enumerate().filter(|(_, answer)| answer.status != 200);
+    let added = added
+        .into_iter()
+        .map(Result::unwrap)
+        .enumerate()
+        .filter(|(_, answer)| answer.status == 200);
+    let mut expected: Vec<String> = added
+        .map(|(number, _)| format!("Question {number} ?"))
+        .collect();
+    let stayed = removed
+        .into_iter()
+        .map(Result::unwrap)
+        .enumerate()
+        .filter(|(_, answer)| answer.status != 200);
     expected.extend(stayed.map(|(number, _)| format!("Question {} ?", number + 100)));
     assert!(expected.len() > 10, "{expected:?}");
     let mut there = questions_of(&trainer, &id).await;
@@ -153,13 +270,21 @@ async fn two_who_add_one_question_each_both_keep_theirs() {
     for number in 0..6 {
         let id = draft(&trainer, "Soudure").await;
         let path = format!("/courses/questions/{id}");
-        trainer.post(&path, questions(0..2)).await.tells(Message::QuestionsAdded);
+        trainer
+            .post(&path, questions(0..2))
+            .await
+            .tells(Message::QuestionsAdded);
         let mut slow = Fault::new(Mode::Slow).times(1 + number % 3);
         slow.delay_ms = Some(60);
         world.strike(slow);
         let calls = (2..8).map(|number| {
             let (trainer, path) = (trainer.clone(), path.clone());
-            tokio::spawn(async move { trainer.post(&path, questions(number..number + 1)).await.tells(Message::QuestionsAdded) })
+            tokio::spawn(async move {
+                trainer
+                    .post(&path, questions(number..number + 1))
+                    .await
+                    .tells(Message::QuestionsAdded)
+            })
         });
         let calls: Vec<_> = calls.collect();
         for call in calls {
@@ -179,10 +304,19 @@ async fn a_course_never_has_more_than_a_megabyte_of_them() {
     let long = json!({ "language": "FR", "question": "x", "questionType": "DROPDOWN", "options": options });
     let nine = json!({ "questions": vec![long.clone(); 9] });
     for _ in 0..10 {
-        trainer.post(&path, nine.clone()).await.tells(Message::QuestionsAdded);
+        trainer
+            .post(&path, nine.clone())
+            .await
+            .tells(Message::QuestionsAdded);
     }
-    trainer.post(&path, nine).await.refuses(Refusal::QuestionsLimit);
-    trainer.post(&path, json!({ "questions": vec![long; 6] })).await.tells(Message::QuestionsAdded);
+    trainer
+        .post(&path, nine)
+        .await
+        .refuses(Refusal::QuestionsLimit);
+    trainer
+        .post(&path, json!({ "questions": vec![long; 6] }))
+        .await
+        .tells(Message::QuestionsAdded);
     // all of it is read again, past what one answer of the store holds
     assert_eq!(questions_of(&trainer, &id).await.len(), 96);
 }
@@ -194,11 +328,17 @@ async fn all_are_added_or_none() {
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     world.strike(Fault::new(Mode::Refuse).on("TransactWriteItems"));
-    trainer.post(&path, questions(0..50)).await.refuses(Refusal::Unavailable);
+    trainer
+        .post(&path, questions(0..50))
+        .await
+        .refuses(Refusal::Unavailable);
     world.heal();
     assert_eq!(questions_of(&trainer, &id).await, [""; 0]);
     world.strike(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
-    trainer.post(&path, questions(0..50)).await.tells(Message::QuestionsAdded);
+    trainer
+        .post(&path, questions(0..50))
+        .await
+        .tells(Message::QuestionsAdded);
     assert_eq!(questions_of(&trainer, &id).await.len(), 50);
 }
 
@@ -206,14 +346,26 @@ async fn all_are_added_or_none() {
 async fn only_writers_of_the_course_add_questions() {
     let world = World::new().await;
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
-    let (hidden, open) = (draft(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
+    let (hidden, open) = (
+        draft(&trainer, "Soudure").await,
+        published(&trainer, "Brasage").await,
+    );
     let other = world.person(Someone::with(Profile::Trainer)).await;
     let add = |id: String| {
         let other = other.clone();
-        async move { other.post(&format!("/courses/questions/{id}"), questions(0..1)).await }
+        async move {
+            other
+                .post(&format!("/courses/questions/{id}"), questions(0..1))
+                .await
+        }
     };
     add(hidden).await.refuses(Refusal::CourseNotFound);
     add("x".to_owned()).await.refuses(Refusal::CourseNotFound);
     add(open.clone()).await.refuses(Refusal::Forbidden);
-    world.member().await.post(&format!("/courses/questions/{open}"), questions(0..1)).await.refuses(Refusal::Forbidden);
+    world
+        .member()
+        .await
+        .post(&format!("/courses/questions/{open}"), questions(0..1))
+        .await
+        .refuses(Refusal::Forbidden);
 }

@@ -9,7 +9,12 @@ use super::{begun, draft, id_of, published, titles, walk, wish};
 
 async fn found(person: &Person, q: &str) -> Vec<String> {
     let q: String = form_urlencoded::byte_serialize(q.as_bytes()).collect();
-    titles(&person.get(&format!("/courses/search-all?q={q}")).await.shows())
+    titles(
+        &person
+            .get(&format!("/courses/search-all?q={q}"))
+            .await
+            .shows(),
+    )
 }
 
 /// A published course of this title and city, whose words are known.
@@ -17,7 +22,10 @@ async fn indexed(world: &World, person: &Person, title: &str, city: &str) -> Str
     let mut wish = wish(title);
     wish["city"] = json!(city);
     let id = id_of(&begun(person, wish).await);
-    person.post(&format!("/courses/{id}/publish"), json!({})).await.tells(Message::CoursePublished);
+    person
+        .post(&format!("/courses/{id}/publish"), json!({}))
+        .await
+        .tells(Message::CoursePublished);
     world.deliver().await;
     id
 }
@@ -33,29 +41,58 @@ async fn the_newest_publishing_comes_first_without_description_and_contact() {
         published(&trainer, &format!("Cours {number}")).await;
         expected.insert(0, format!("Cours {number}"));
     }
-    let unverified = world.person(Someone::with(Profile::Member).unverified()).await;
-    let shown = unverified.get("/courses/search-all?courseTitle=x&region=y&price=z").await.shows();
+    let unverified = world
+        .person(Someone::with(Profile::Member).unverified())
+        .await;
+    let shown = unverified
+        .get("/courses/search-all?courseTitle=x&region=y&price=z")
+        .await
+        .shows();
     assert_eq!(titles(&shown), expected);
     let fields: Vec<&String> = shown["courses"][0].as_object().unwrap().keys().collect();
     assert_eq!(fields.len(), 21);
     assert!(
-        ["description", "contactPerson", "contactPhone", "contactEmail"].iter().all(|field| !fields.iter().any(|known| known == field))
+        [
+            "description",
+            "contactPerson",
+            "contactPhone",
+            "contactEmail"
+        ]
+        .iter()
+        .all(|field| !fields.iter().any(|known| known == field))
     );
     for limit in [1, 2, 5] {
-        assert_eq!(walk(&unverified, "/courses/search-all", limit).await.len(), 5, "{limit}");
+        assert_eq!(
+            walk(&unverified, "/courses/search-all", limit).await.len(),
+            5,
+            "{limit}"
+        );
     }
-    world.stranger().get("/courses/search-all").await.refuses(Refusal::BadAuthCombination);
+    world
+        .stranger()
+        .get("/courses/search-all")
+        .await
+        .refuses(Refusal::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn words_are_found_however_they_are_written() {
     let world = World::new().await;
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
-    indexed(&world, &trainer, "L’électricité à l’école : niveau 2", "Béja").await;
+    indexed(
+        &world,
+        &trainer,
+        "L’électricité à l’école : niveau 2",
+        "Béja",
+    )
+    .await;
     indexed(&world, &trainer, "السلامة المهنيّة في المؤسسة", "صفاقس").await;
     for (q, expected) in [
         ("electricite", Some("L’électricité à l’école : niveau 2")),
-        ("ÉLECTRICITÉ École", Some("L’électricité à l’école : niveau 2")),
+        (
+            "ÉLECTRICITÉ École",
+            Some("L’électricité à l’école : niveau 2"),
+        ),
         ("e\u{301}cole", Some("L’électricité à l’école : niveau 2")),
         ("beja niveau", Some("L’électricité à l’école : niveau 2")),
         ("niveau l a 2", Some("L’électricité à l’école : niveau 2")),
@@ -72,19 +109,41 @@ async fn words_are_found_however_they_are_written() {
     }
     assert_eq!(found(&trainer, "énergie").await.len(), 2, "the section");
     assert_eq!(found(&trainer, "").await.len(), 2, "nothing is asked for");
-    assert_eq!(found(&trainer, "à ! 👷").await, [""; 0], "no word is asked for");
+    assert_eq!(
+        found(&trainer, "à ! 👷").await,
+        [""; 0],
+        "no word is asked for"
+    );
 }
 
 #[tokio::test]
 async fn what_is_asked_for_wrongly_is_named() {
     let world = World::new().await;
     let member = world.member().await;
-    member.get("/courses/search-all?q=un+deux+trois+quatre+cinq+six").await.refuses_field("q", Refusal::FieldLength);
-    member.get("/courses/search-all?q=un+deux+trois+quatre+cinq+cinq+a").await.shows();
-    member.get(&format!("/courses/search-all?q={}", "a".repeat(201))).await.refuses_field("q", Refusal::FieldLength);
-    member.get("/courses/search-all?q=a%00b").await.refuses_field("q", Refusal::FieldFormat);
-    member.get("/courses/search-all?limit=101").await.refuses_field("limit", Refusal::LimitInvalid);
-    member.get("/courses/search-all?cursor=").await.refuses_field("cursor", Refusal::InvalidCursor);
+    member
+        .get("/courses/search-all?q=un+deux+trois+quatre+cinq+six")
+        .await
+        .refuses_field("q", Refusal::FieldLength);
+    member
+        .get("/courses/search-all?q=un+deux+trois+quatre+cinq+cinq+a")
+        .await
+        .shows();
+    member
+        .get(&format!("/courses/search-all?q={}", "a".repeat(201)))
+        .await
+        .refuses_field("q", Refusal::FieldLength);
+    member
+        .get("/courses/search-all?q=a%00b")
+        .await
+        .refuses_field("q", Refusal::FieldFormat);
+    member
+        .get("/courses/search-all?limit=101")
+        .await
+        .refuses_field("limit", Refusal::LimitInvalid);
+    member
+        .get("/courses/search-all?cursor=")
+        .await
+        .refuses_field("cursor", Refusal::InvalidCursor);
 }
 
 #[tokio::test]
@@ -92,7 +151,10 @@ async fn a_change_is_found_and_what_it_was_is_not() {
     let world = World::new().await;
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
     let id = indexed(&world, &trainer, "Soudure avancée", "Sfax").await;
-    trainer.put(&format!("/courses/{id}"), wish("Brasage avancé")).await.tells(Message::CourseUpdated);
+    trainer
+        .put(&format!("/courses/{id}"), wish("Brasage avancé"))
+        .await
+        .tells(Message::CourseUpdated);
     // the words are late, and say nothing false
     assert_eq!(found(&trainer, "soudure").await, [""; 0]);
     assert_eq!(found(&trainer, "avancee soudure").await, [""; 0]);
@@ -107,7 +169,9 @@ async fn a_change_is_found_and_what_it_was_is_not() {
 fn words(world: &World) -> BTreeMap<String, (usize, i64)> {
     let mut words: BTreeMap<String, (usize, i64)> = BTreeMap::new();
     for item in world.items("records") {
-        let Some(word) = item["pk"]["S"].as_str().unwrap().strip_prefix("WORD#") else { continue };
+        let Some(word) = item["pk"]["S"].as_str().unwrap().strip_prefix("WORD#") else {
+            continue;
+        };
         let entry = words.entry(word.to_owned()).or_default();
         match item["n"]["N"].as_str() {
             Some(count) => entry.1 = count.parse().unwrap(),
@@ -124,38 +188,74 @@ async fn a_course_is_loaded_as_it_is_published() {
     let world = World::new().await;
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
     let id = indexed(&world, &trainer, "Soudure avancée", "صفاقس").await;
-    let course = world.setup().store.course(domain::CourseId::in_path(&id)).await.unwrap().unwrap();
+    let course = world
+        .setup()
+        .store
+        .course(domain::CourseId::in_path(&id))
+        .await
+        .unwrap()
+        .unwrap();
     let sorted = |mut items: Vec<Value>| {
         items.sort_by_key(|item| item["pk"]["S"].to_string());
         items
     };
     let is_of_it = |item: &Value| {
-        item["pk"]["S"] == format!("COURSE#{id}") || (item["pk"]["S"].as_str().unwrap().starts_with("WORD#") && item["n"].is_null())
+        item["pk"]["S"] == format!("COURSE#{id}")
+            || (item["pk"]["S"].as_str().unwrap().starts_with("WORD#") && item["n"].is_null())
     };
-    let written: Vec<Value> = world.items("records").into_iter().filter(is_of_it).collect();
-    assert_eq!(sorted(store::import::items_of(&course).unwrap()), sorted(written));
+    let written: Vec<Value> = world
+        .items("records")
+        .into_iter()
+        .filter(is_of_it)
+        .collect();
+    assert_eq!(
+        sorted(store::import::items_of(&course).unwrap()),
+        sorted(written)
+    );
 }
 
 #[tokio::test]
 async fn the_stream_may_stop_and_everything_is_found_later() {
     let world = World::new().await;
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
-    let (stays, goes) = (published(&trainer, "Soudure").await, published(&trainer, "Brasage").await);
-    trainer.put(&format!("/courses/{stays}"), wish("Soudure fine")).await.tells(Message::CourseUpdated);
-    trainer.post(&format!("/courses/{goes}/to-draft"), json!({})).await.tells(Message::CourseReturned);
+    let (stays, goes) = (
+        published(&trainer, "Soudure").await,
+        published(&trainer, "Brasage").await,
+    );
+    trainer
+        .put(&format!("/courses/{stays}"), wish("Soudure fine"))
+        .await
+        .tells(Message::CourseUpdated);
+    trainer
+        .post(&format!("/courses/{goes}/to-draft"), json!({}))
+        .await
+        .tells(Message::CourseReturned);
     // what the stream would have brought is lost
     world.cloud().stream_event().unwrap();
     world.sweep().await;
-    assert_eq!(titles(&trainer.get("/courses/search-all").await.shows()), ["Soudure fine"], "lists need no stream");
+    assert_eq!(
+        titles(&trainer.get("/courses/search-all").await.shows()),
+        ["Soudure fine"],
+        "lists need no stream"
+    );
     assert_eq!(found(&trainer, "soudure").await, [""; 0]);
     world.clock().advance(Duration::from_secs(3600));
     world.sweep().await;
     assert_eq!(found(&trainer, "soudure").await, ["Soudure fine"]);
     assert_eq!(
         words(&world),
-        BTreeMap::from([("energie", (1, 1)), ("fine", (1, 1)), ("soudure", (1, 1))].map(|(word, count)| (word.to_owned(), count)))
+        BTreeMap::from(
+            [("energie", (1, 1)), ("fine", (1, 1)), ("soudure", (1, 1))]
+                .map(|(word, count)| (word.to_owned(), count))
+        )
     );
-    assert!(!world.items("records").iter().any(|item| item["duePk"]["S"] == "WORDS"), "nothing is due any more");
+    assert!(
+        !world
+            .items("records")
+            .iter()
+            .any(|item| item["duePk"]["S"] == "WORDS"),
+        "nothing is due any more"
+    );
 }
 
 #[tokio::test]
@@ -175,7 +275,11 @@ async fn two_dispatchers_leave_the_same_words_as_one() {
     }
     world.clock().advance(Duration::from_secs(61));
     world.sweep().await;
-    let entries: Vec<String> = words(&world).into_iter().filter(|(_, (entries, _))| *entries > 0).map(|(word, _)| word).collect();
+    let entries: Vec<String> = words(&world)
+        .into_iter()
+        .filter(|(_, (entries, _))| *entries > 0)
+        .map(|(word, _)| word)
+        .collect();
     assert_eq!(entries, ["energie", "niveau9", "soudure"]);
 }
 
@@ -185,16 +289,40 @@ async fn pages_of_several_words_hold_every_course_once() {
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
     for number in 0..30 {
         world.clock().advance(Duration::from_millis(2));
-        let title = if number % 3 == 0 { format!("Soudure fine {number}") } else { format!("Soudure {number}") };
+        let title = if number % 3 == 0 {
+            format!("Soudure fine {number}")
+        } else {
+            format!("Soudure {number}")
+        };
         published(&trainer, &title).await;
     }
     world.deliver().await;
     for limit in [1, 3, 20] {
         let both = walk(&trainer, "/courses/search-all?q=soudure+fine", limit).await;
-        let numbers: Vec<u32> =
-            both.iter().map(|course| course["courseTitle"].as_str().unwrap().rsplit(' ').next().unwrap().parse().unwrap()).collect();
-        assert_eq!(numbers, (0..10).rev().map(|number| number * 3).collect::<Vec<u32>>(), "{limit}");
-        assert_eq!(walk(&trainer, "/courses/search-all?q=soudure", limit).await.len(), 30);
+        let numbers: Vec<u32> = both
+            .iter()
+            .map(|course| {
+                course["courseTitle"]
+                    .as_str()
+                    .unwrap()
+                    .rsplit(' ')
+                    .next()
+                    .unwrap()
+                    .parse()
+                    .unwrap()
+            })
+            .collect();
+        assert_eq!(
+            numbers,
+            (0..10).rev().map(|number| number * 3).collect::<Vec<u32>>(),
+            "{limit}"
+        );
+        assert_eq!(
+            walk(&trainer, "/courses/search-all?q=soudure", limit)
+                .await
+                .len(),
+            30
+        );
     }
 }
 
@@ -208,7 +336,11 @@ async fn whatever_was_published_all_the_time_is_met_once() {
     for number in 0..40 {
         world.clock().advance(Duration::from_millis(3));
         let id = published(&trainer, &format!("Cours {number}")).await;
-        if number % 5 == 0 { moving.push(id) } else { steady.push(id) }
+        if number % 5 == 0 {
+            moving.push(id)
+        } else {
+            steady.push(id)
+        }
     }
     world.deliver().await;
     let writers = moving.into_iter().map(|id| {
@@ -216,7 +348,13 @@ async fn whatever_was_published_all_the_time_is_met_once() {
         tokio::spawn(async move {
             for _ in 0..6 {
                 for word in ["to-draft", "publish"] {
-                    assert_eq!(trainer.post(&format!("/courses/{id}/{word}"), json!({})).await.status, 200);
+                    assert_eq!(
+                        trainer
+                            .post(&format!("/courses/{id}/{word}"), json!({}))
+                            .await
+                            .status,
+                        200
+                    );
                 }
                 published(&trainer, "Nouveau cours").await;
                 world.deliver().await;
@@ -233,7 +371,12 @@ async fn whatever_was_published_all_the_time_is_met_once() {
                 *met.entry(id_of(course)).or_default() += 1;
             }
             assert!(met.values().all(|times| *times == 1), "{path}");
-            assert!(steady.iter().all(|id| met.contains_key(id)), "{path}: {} of {}", met.len(), walked.len());
+            assert!(
+                steady.iter().all(|id| met.contains_key(id)),
+                "{path}: {} of {}",
+                met.len(),
+                walked.len()
+            );
         }
         walks += 1;
     }

@@ -19,14 +19,21 @@ async fn at_once(admin: &Person, count: usize, path: &'static str) -> Vec<u16> {
         let admin = admin.clone();
         tokio::spawn(async move { admin.get(path).await.status })
     });
-    join_all(calls).await.into_iter().map(Result::unwrap).collect()
+    join_all(calls)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect()
 }
 
 #[tokio::test]
 async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
     let (world, admin) = tried().await;
     world.strike_at(Service::Cpanel, Fault::named("token"));
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelAuth);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelAuth);
     let before = calls(&world);
     let elsewhere = admin.before(&world.another_process());
     for person in [&admin, &elsewhere] {
@@ -34,18 +41,39 @@ async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
             let answer = person.get(path).await;
             answer.refuses(Refusal::CpanelUnavailable);
             // the public limit's, as on every other answer
-            assert_eq!(answer.header("retry-after").split('.').next().unwrap().parse::<u64>().map(|seconds| seconds <= 60), Ok(true));
+            assert_eq!(
+                answer
+                    .header("retry-after")
+                    .split('.')
+                    .next()
+                    .unwrap()
+                    .parse::<u64>()
+                    .map(|seconds| seconds <= 60),
+                Ok(true)
+            );
         }
-        person.post("/cpanel/subdomain", wish("cours")).await.refuses(Refusal::CpanelUnavailable);
+        person
+            .post("/cpanel/subdomain", wish("cours"))
+            .await
+            .refuses(Refusal::CpanelUnavailable);
     }
     world.clock().advance(Duration::from_secs(14 * 60));
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnavailable);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelUnavailable);
     assert_eq!(calls(&world), before, "nobody asked");
 
     // then one tries, and the next quarter of an hour begins
     world.clock().advance(MINUTE + Duration::from_secs(1));
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelAuth);
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnavailable);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelAuth);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelUnavailable);
     assert_eq!(calls(&world), before + 1);
     world.heal();
     world.clock().advance(Duration::from_secs(15 * 60 + 1));
@@ -63,8 +91,15 @@ async fn twenty_at_once_with_a_bad_token_ask_twice_at_most() {
         for world in [never, revoked] {
             let (admin, before) = (world.admin().await, calls(&world));
             let statuses = at_once(&admin, 20, path).await;
-            assert!(statuses.iter().all(|status| [502, 503].contains(status)), "{statuses:?}");
-            assert!((1..=2).contains(&(calls(&world) - before)), "{}", calls(&world) - before);
+            assert!(
+                statuses.iter().all(|status| [502, 503].contains(status)),
+                "{statuses:?}"
+            );
+            assert!(
+                (1..=2).contains(&(calls(&world) - before)),
+                "{}",
+                calls(&world) - before
+            );
         }
     }
 }
@@ -73,12 +108,21 @@ async fn twenty_at_once_with_a_bad_token_ask_twice_at_most() {
 async fn a_new_token_is_tried_at_once() {
     let world = World::with(&[("CPANEL_TOKEN", "WRONG")]).await;
     let admin = world.admin().await;
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelAuth);
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnavailable);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelAuth);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelUnavailable);
     let [_, _, (_, token)] = world.cloud().uapi().settings();
     let renewed = world.another_process_with(&[("CPANEL_TOKEN", &token)]);
     admin.before(&renewed).get("/cpanel/domains").await.shows();
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnavailable);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelUnavailable);
 }
 
 #[tokio::test]
@@ -87,21 +131,36 @@ async fn three_failures_in_a_row_shut_it_for_a_minute() {
     let lost = || Fault::new(Mode::Silent);
     world.strike_at(Service::Cpanel, lost().times(2));
     for _ in 0..2 {
-        admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnreachable);
+        admin
+            .get("/cpanel/domains")
+            .await
+            .refuses(Refusal::CpanelUnreachable);
     }
     // an answer begins the count anew, a bad one does not
     admin.get("/cpanel/domains").await.shows();
     world.strike_at(Service::Cpanel, lost().times(2));
     for _ in 0..2 {
-        admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnreachable);
+        admin
+            .get("/cpanel/domains")
+            .await
+            .refuses(Refusal::CpanelUnreachable);
     }
     world.strike_at(Service::Cpanel, Fault::named("broken"));
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelRefused);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelRefused);
     world.strike_at(Service::Cpanel, lost());
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnreachable);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelUnreachable);
     let before = calls(&world);
     world.heal();
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnavailable);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelUnavailable);
     assert_eq!(calls(&world), before);
     world.clock().advance(MINUTE + Duration::from_secs(1));
     admin.get("/cpanel/domains").await.shows();
@@ -113,15 +172,27 @@ async fn a_trial_that_fails_shuts_it_again_and_one_that_shows_nothing_leaves_it_
     let (world, admin) = tried().await;
     world.strike_at(Service::Cpanel, Fault::new(Mode::Silent));
     for _ in 0..3 {
-        admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnreachable);
+        admin
+            .get("/cpanel/domains")
+            .await
+            .refuses(Refusal::CpanelUnreachable);
     }
     world.clock().advance(MINUTE + Duration::from_secs(1));
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnreachable);
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnavailable);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelUnreachable);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelUnavailable);
     world.clock().advance(MINUTE + Duration::from_secs(1));
     world.strike_at(Service::Cpanel, Fault::named("html"));
     for _ in 0..2 {
-        admin.get("/cpanel/domains").await.refuses(Refusal::CpanelRefused);
+        admin
+            .get("/cpanel/domains")
+            .await
+            .refuses(Refusal::CpanelRefused);
     }
     world.heal();
     admin.get("/cpanel/domains").await.shows();
@@ -131,13 +202,30 @@ async fn a_trial_that_fails_shuts_it_again_and_one_that_shows_nothing_leaves_it_
 async fn when_its_time_is_over_one_caller_looks_and_the_others_do_not_wait() {
     let (world, admin) = tried().await;
     world.strike_at(Service::Cpanel, Fault::named("token").times(1));
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelAuth);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelAuth);
     world.clock().advance(Duration::from_secs(15 * 60 + 1));
-    world.strike_at(Service::Cpanel, Fault { delay_ms: Some(1_500), ..Fault::new(Mode::Slow) });
+    world.strike_at(
+        Service::Cpanel,
+        Fault {
+            delay_ms: Some(1_500),
+            ..Fault::new(Mode::Slow)
+        },
+    );
     let before = calls(&world);
     let statuses = at_once(&admin, 20, "/cpanel/domains").await;
-    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), 1, "{statuses:?}");
-    assert_eq!(statuses.iter().filter(|status| **status == 503).count(), 19, "{statuses:?}");
+    assert_eq!(
+        statuses.iter().filter(|status| **status == 200).count(),
+        1,
+        "{statuses:?}"
+    );
+    assert_eq!(
+        statuses.iter().filter(|status| **status == 503).count(),
+        19,
+        "{statuses:?}"
+    );
     assert_eq!(calls(&world), before + 1);
 }
 
@@ -145,12 +233,24 @@ async fn when_its_time_is_over_one_caller_looks_and_the_others_do_not_wait() {
 async fn a_token_that_nobody_has_used_is_tried_by_one_while_the_others_wait() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = world.admin().await;
-    world.strike_at(Service::Cpanel, Fault { delay_ms: Some(300), ..Fault::new(Mode::Slow).times(1) });
+    world.strike_at(
+        Service::Cpanel,
+        Fault {
+            delay_ms: Some(300),
+            ..Fault::new(Mode::Slow).times(1)
+        },
+    );
     assert_eq!(at_once(&admin, 10, "/cpanel/domains").await, [200; 10]);
     // and when whoever tries it is gone, somebody else may
     let world = World::new().await;
     let admin = world.admin().await;
-    world.strike_at(Service::Cpanel, Fault { delay_ms: Some(60_000), ..Fault::new(Mode::Slow) });
+    world.strike_at(
+        Service::Cpanel,
+        Fault {
+            delay_ms: Some(60_000),
+            ..Fault::new(Mode::Slow)
+        },
+    );
     let given_up = tokio::time::timeout(Duration::from_millis(300), admin.get("/cpanel/domains"));
     assert!(given_up.await.is_err());
     world.heal();
@@ -162,5 +262,9 @@ async fn a_token_that_nobody_has_used_is_tried_by_one_while_the_others_wait() {
 async fn what_is_well_is_read_and_not_written() {
     let (_, admin) = tried().await;
     let cost = admin.get("/cpanel/domains").await.cost;
-    assert_eq!((cost.round_trips, cost.writes), (2, 1.0), "the public limit's write alone");
+    assert_eq!(
+        (cost.round_trips, cost.writes),
+        (2, 1.0),
+        "the public limit's write alone"
+    );
 }

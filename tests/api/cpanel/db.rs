@@ -16,13 +16,33 @@ async fn both_engines_databases_are_shown() {
 #[tokio::test]
 async fn without_postgresql_mysqls_alone_are_shown() {
     let (world, admin) = super::tried().await;
-    world.strike_at(Service::Cpanel, Fault::named("missing").on("Postgresql::list_databases"));
+    world.strike_at(
+        Service::Cpanel,
+        Fault::named("missing").on("Postgresql::list_databases"),
+    );
     let shown = admin.get("/cpanel/db").await.shows();
-    let engines: Vec<&Value> = shown["databases"].as_array().unwrap().iter().map(|database| &database["engine"]).collect();
+    let engines: Vec<&Value> = shown["databases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|database| &database["engine"])
+        .collect();
     assert_eq!(engines, ["mysql", "mysql"]);
-    world.strike_at(Service::Cpanel, Fault::named("missing").on("Mysql::list_databases"));
-    admin.get("/cpanel/db").await.refuses(Refusal::CpanelRefused);
+    world.strike_at(
+        Service::Cpanel,
+        Fault::named("missing").on("Mysql::list_databases"),
+    );
+    admin
+        .get("/cpanel/db")
+        .await
+        .refuses(Refusal::CpanelRefused);
     // trouble is no missing module
-    world.strike_at(Service::Cpanel, Fault::named("broken").on("Postgresql::list_databases"));
-    admin.get("/cpanel/db").await.refuses(Refusal::CpanelRefused);
+    world.strike_at(
+        Service::Cpanel,
+        Fault::named("broken").on("Postgresql::list_databases"),
+    );
+    admin
+        .get("/cpanel/db")
+        .await
+        .refuses(Refusal::CpanelRefused);
 }

@@ -14,7 +14,16 @@ const GETS: [&str; 3] = ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"];
 
 fn without_detail(answer: &Answer) {
     let text = String::from_utf8_lossy(&answer.body).to_lowercase();
-    for detail in ["127.0.0.1", "token", "execute", "s’est produite", "panic", ".rs", "reqwest", "uapi"] {
+    for detail in [
+        "127.0.0.1",
+        "token",
+        "execute",
+        "s’est produite",
+        "panic",
+        ".rs",
+        "reqwest",
+        "uapi",
+    ] {
         assert!(!text.contains(detail), "{text}");
     }
 }
@@ -35,7 +44,13 @@ async fn every_fault_of_every_endpoint_has_its_answer() {
         (Fault::named("redirect"), Some(Refusal::CpanelRefused)),
         (Fault::named("html"), Some(Refusal::CpanelRefused)),
         (Fault::named("wrapped"), None),
-        (Fault { delay_ms: Some(20), ..Fault::new(Mode::Slow) }, None),
+        (
+            Fault {
+                delay_ms: Some(20),
+                ..Fault::new(Mode::Slow)
+            },
+            None,
+        ),
     ] {
         for path in GETS {
             let (world, admin) = tried().await;
@@ -64,7 +79,11 @@ async fn every_fault_of_every_endpoint_has_its_answer() {
 async fn a_change_that_fails_is_looked_for_and_never_asked_for_twice() {
     let created = || Err(Message::SubdomainCreated);
     for (fault, told, is_there) in [
-        (Fault::new(Mode::Throttle), Ok(Refusal::CpanelRefused), false),
+        (
+            Fault::new(Mode::Throttle),
+            Ok(Refusal::CpanelRefused),
+            false,
+        ),
         (Fault::new(Mode::Refuse), Ok(Refusal::CpanelRefused), false),
         (Fault::new(Mode::Silent), created(), true),
         (Fault::named("token"), Ok(Refusal::CpanelAuth), false),
@@ -87,7 +106,11 @@ async fn a_change_that_fails_is_looked_for_and_never_asked_for_twice() {
         assert_eq!(asked(&world, ADD), 1, "{fault:?}");
         world.heal();
         let subdomains = world.cloud().uapi().shown()["subDomains"].to_string();
-        assert_eq!(subdomains.contains("\"cours.formation.example.org\""), is_there, "{fault:?}");
+        assert_eq!(
+            subdomains.contains("\"cours.formation.example.org\""),
+            is_there,
+            "{fault:?}"
+        );
     }
 }
 
@@ -95,7 +118,10 @@ async fn a_change_that_fails_is_looked_for_and_never_asked_for_twice() {
 async fn a_change_that_was_made_by_somebody_else_meanwhile_is_409() {
     let (world, admin) = tried().await;
     // the panel says no to the second, whom the list did not stop
-    let (one, other) = tokio::join!(admin.post("/cpanel/subdomain", wish("cours")), admin.post("/cpanel/subdomain", wish("cours")));
+    let (one, other) = tokio::join!(
+        admin.post("/cpanel/subdomain", wish("cours")),
+        admin.post("/cpanel/subdomain", wish("cours"))
+    );
     let mut statuses = [one.status, other.status];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409]);
@@ -106,9 +132,18 @@ async fn a_change_that_was_made_by_somebody_else_meanwhile_is_409() {
 async fn an_account_that_shows_nothing_is_a_broken_one() {
     let (world, admin) = tried().await;
     world.strike_at(Service::Cpanel, Fault::named("blank"));
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelRefused);
-    admin.get("/cpanel/subdomain").await.refuses(Refusal::CpanelRefused);
-    admin.post("/cpanel/subdomain", wish("cours")).await.refuses(Refusal::CpanelRefused);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelRefused);
+    admin
+        .get("/cpanel/subdomain")
+        .await
+        .refuses(Refusal::CpanelRefused);
+    admin
+        .post("/cpanel/subdomain", wish("cours"))
+        .await
+        .refuses(Refusal::CpanelRefused);
     admin.get("/cpanel/db").await.shows();
     assert_eq!(asked(&world, ADD), 0);
 }
@@ -117,12 +152,23 @@ async fn an_account_that_shows_nothing_is_a_broken_one() {
 async fn impatient() -> World {
     let (world, _) = tried().await;
     let moment = Duration::from_millis(400);
-    let routes = cpanel::routes_with(world.setup(), Patience { connect: moment, whole: moment, again: moment }).unwrap();
+    let routes = cpanel::routes_with(
+        world.setup(),
+        Patience {
+            connect: moment,
+            whole: moment,
+            again: moment,
+        },
+    )
+    .unwrap();
     world.another_process_of(routes)
 }
 
 fn slow() -> Fault {
-    Fault { delay_ms: Some(5_000), ..Fault::new(Mode::Slow) }
+    Fault {
+        delay_ms: Some(5_000),
+        ..Fault::new(Mode::Slow)
+    }
 }
 
 #[tokio::test]
@@ -130,11 +176,21 @@ async fn too_slow_is_504() {
     for path in GETS {
         let world = impatient().await;
         world.strike_at(Service::Cpanel, slow());
-        world.admin().await.get(path).await.refuses(Refusal::CpanelTimeout);
+        world
+            .admin()
+            .await
+            .get(path)
+            .await
+            .refuses(Refusal::CpanelTimeout);
     }
     let world = impatient().await;
     world.strike_at(Service::Cpanel, slow());
-    world.admin().await.post("/cpanel/subdomain", wish("cours")).await.refuses(Refusal::CpanelTimeout);
+    world
+        .admin()
+        .await
+        .post("/cpanel/subdomain", wish("cours"))
+        .await
+        .refuses(Refusal::CpanelTimeout);
     assert_eq!(asked(&world, ADD), 0, "the list came first");
 }
 
@@ -143,7 +199,10 @@ async fn a_change_without_an_answer_is_504_unless_it_is_there() {
     let world = impatient().await;
     let admin = world.admin().await;
     world.strike_at(Service::Cpanel, slow().on("addsubdomain"));
-    admin.post("/cpanel/subdomain", wish("cours")).await.refuses(Refusal::CpanelTimeout);
+    admin
+        .post("/cpanel/subdomain", wish("cours"))
+        .await
+        .refuses(Refusal::CpanelTimeout);
     assert_eq!(asked(&world, ADD), 1);
     // Nobody knows: the list that would say so does not come either.
     let world = impatient().await;
@@ -165,9 +224,15 @@ async fn a_panel_that_is_not_there_is_502() {
     for path in ["/cpanel/domains", "/cpanel/db"] {
         admin.get(path).await.refuses(Refusal::CpanelUnreachable);
     }
-    admin.post("/cpanel/subdomain", wish("cours")).await.refuses(Refusal::CpanelUnreachable);
+    admin
+        .post("/cpanel/subdomain", wish("cours"))
+        .await
+        .refuses(Refusal::CpanelUnreachable);
     // the third in a row was the last
-    admin.get("/cpanel/domains").await.refuses(Refusal::CpanelUnavailable);
+    admin
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::CpanelUnavailable);
 }
 
 #[tokio::test]
@@ -186,10 +251,19 @@ async fn who_waits_for_others_in_vain_says_nothing_of_the_panel() {
     let world = impatient().await;
     let admin = world.admin().await;
     // two at once, each for more than half of the time that there is
-    world.strike_at(Service::Cpanel, Fault { delay_ms: Some(250), ..Fault::new(Mode::Slow) });
+    world.strike_at(
+        Service::Cpanel,
+        Fault {
+            delay_ms: Some(250),
+            ..Fault::new(Mode::Slow)
+        },
+    );
     let answers = join_all((0..12).map(|_| admin.get("/cpanel/domains"))).await;
     let told: BTreeSet<u16> = answers.iter().map(|answer| answer.status).collect();
-    assert!(told.is_subset(&[200, 503, 504].into()) && told.contains(&200) && told.len() > 1, "{told:?}");
+    assert!(
+        told.is_subset(&[200, 503, 504].into()) && told.contains(&200) && told.len() > 1,
+        "{told:?}"
+    );
     world.heal();
     admin.get("/cpanel/domains").await.shows();
 }

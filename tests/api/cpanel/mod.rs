@@ -24,7 +24,13 @@ async fn tried() -> (World, Person) {
 
 /// How often `function`, such as `SubDomain::addsubdomain`, was asked for.
 fn asked(world: &World, function: &str) -> usize {
-    world.cloud().uapi().calls().iter().filter(|call| call["function"] == function).count()
+    world
+        .cloud()
+        .uapi()
+        .calls()
+        .iter()
+        .filter(|call| call["function"] == function)
+        .count()
 }
 
 const ADD: &str = "SubDomain::addsubdomain";

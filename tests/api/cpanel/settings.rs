@@ -11,20 +11,42 @@ async fn without_a_panel_it_says_so() {
     for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
         admin.get(path).await.refuses(Refusal::CpanelUnavailable);
     }
-    admin.post("/cpanel/subdomain", wish("cours")).await.refuses(Refusal::CpanelUnavailable);
-    admin.post("/cpanel/subdomain", wish("www")).await.refuses_field("domain", Refusal::FieldValue);
-    world.member().await.get("/cpanel/domains").await.refuses(Refusal::Forbidden);
+    admin
+        .post("/cpanel/subdomain", wish("cours"))
+        .await
+        .refuses(Refusal::CpanelUnavailable);
+    admin
+        .post("/cpanel/subdomain", wish("www"))
+        .await
+        .refuses_field("domain", Refusal::FieldValue);
+    world
+        .member()
+        .await
+        .get("/cpanel/domains")
+        .await
+        .refuses(Refusal::Forbidden);
 }
 
 #[tokio::test]
 async fn only_domains_that_are_open_to_it_get_subdomains() {
-    let world = World::with(&[("CPANEL_ROOT_DOMAINS", "comites.example.org, Elsewhere.test")]).await;
+    let world =
+        World::with(&[("CPANEL_ROOT_DOMAINS", "comites.example.org, Elsewhere.test")]).await;
     let admin = world.admin().await;
     for root in ["formation.example.org", "elsewhere.test"] {
-        let answer = admin.post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": root })).await;
+        let answer = admin
+            .post(
+                "/cpanel/subdomain",
+                json!({ "domain": "cours", "rootdomain": root }),
+            )
+            .await;
         answer.refuses(Refusal::RootDomainNotFound);
     }
-    let answer = admin.post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": "comites.example.org" })).await;
+    let answer = admin
+        .post(
+            "/cpanel/subdomain",
+            json!({ "domain": "cours", "rootdomain": "comites.example.org" }),
+        )
+        .await;
     assert_eq!(answer.status, 200, "{answer:?}");
 }
 
@@ -33,19 +55,41 @@ async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
     let world = World::new().await;
     for (name, value) in [
         ("CPANEL_URL", Some("http://cpanel.example.org:2083")),
-        ("CPANEL_URL", Some("https://cpanel.example.org:2083/execute")),
-        ("CPANEL_URL", Some("https://user:rubbish@cpanel.example.org")),
+        (
+            "CPANEL_URL",
+            Some("https://cpanel.example.org:2083/execute"),
+        ),
+        (
+            "CPANEL_URL",
+            Some("https://user:rubbish@cpanel.example.org"),
+        ),
         ("CPANEL_USER", None),
         ("CPANEL_USER", Some("a b")),
         ("CPANEL_TOKEN", None),
         ("CPANEL_TOKEN", Some("rub\nbish")),
         ("CPANEL_ROOT_DOMAINS", Some("example")),
     ] {
-        let lookup = |asked: &str| if asked == name { value.map(str::to_owned) } else { world.try_setting(asked) };
+        let lookup = |asked: &str| {
+            if asked == name {
+                value.map(str::to_owned)
+            } else {
+                world.try_setting(asked)
+            }
+        };
         let setup = Setup::of_settings(&lookup, world.clock().clone());
-        let problem = setup.and_then(|setup| cpanel::routes(&setup)).map(|_| ()).unwrap_err().to_string();
-        assert!(problem.starts_with(&format!("The setting {name} ")) && problem.ends_with('.'), "{problem}");
-        assert!(!problem.contains("rubbish") && !problem.contains("bish"), "{problem}");
+        let problem = setup
+            .and_then(|setup| cpanel::routes(&setup))
+            .map(|_| ())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            problem.starts_with(&format!("The setting {name} ")) && problem.ends_with('.'),
+            "{problem}"
+        );
+        assert!(
+            !problem.contains("rubbish") && !problem.contains("bish"),
+            "{problem}"
+        );
     }
 }
 
@@ -59,13 +103,25 @@ async fn its_token_comes_from_its_own_path_and_may_be_missing_where_there_is_no_
             "CPANEL_URL" => url.map(str::to_owned),
             _ => world.try_setting(name),
         };
-        let setup = Setup::start(cpanel::KEYS, CONNECTIONS, &lookup).await.map_err(|problem| problem.to_string())?;
-        cpanel::routes(&setup).map(|_| ()).map_err(|problem| problem.to_string())
+        let setup = Setup::start(cpanel::KEYS, CONNECTIONS, &lookup)
+            .await
+            .map_err(|problem| problem.to_string())?;
+        cpanel::routes(&setup)
+            .map(|_| ())
+            .map_err(|problem| problem.to_string())
     };
-    world.cloud().put_parameter("/halqa/test/public/TOKEN_PUBLIC_KEYS", &world.setting("TOKEN_PUBLIC_KEYS"));
+    world.cloud().put_parameter(
+        "/halqa/test/public/TOKEN_PUBLIC_KEYS",
+        &world.setting("TOKEN_PUBLIC_KEYS"),
+    );
     assert_eq!(start(None).await, Ok(()));
-    assert_eq!(start(Some("http://127.0.0.1:2083")).await, Err("The setting CPANEL_TOKEN is missing.".to_owned()));
-    world.cloud().put_parameter("/halqa/test/cpanel/CPANEL_TOKEN", "TOKEN");
+    assert_eq!(
+        start(Some("http://127.0.0.1:2083")).await,
+        Err("The setting CPANEL_TOKEN is missing.".to_owned())
+    );
+    world
+        .cloud()
+        .put_parameter("/halqa/test/cpanel/CPANEL_TOKEN", "TOKEN");
     assert_eq!(start(Some("http://127.0.0.1:2083")).await, Ok(()));
 }
 

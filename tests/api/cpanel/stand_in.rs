@@ -12,10 +12,20 @@ use tokio::net::TcpListener;
 async fn ask(uapi: &Uapi, path: &str, token: Option<&str>) -> (StatusCode, Value) {
     let [(_, url), (_, user), (_, own)] = uapi.settings();
     let authorization = format!("cpanel {user}:{}", token.unwrap_or(&own));
-    let request = Request::get(format!("{url}{path}")).header("authorization", authorization).body(Full::<Bytes>::default()).unwrap();
-    let response = Client::builder(TokioExecutor::new()).build_http().request(request).await.unwrap();
+    let request = Request::get(format!("{url}{path}"))
+        .header("authorization", authorization)
+        .body(Full::<Bytes>::default())
+        .unwrap();
+    let response = Client::builder(TokioExecutor::new())
+        .build_http()
+        .request(request)
+        .await
+        .unwrap();
     let (parts, body) = response.into_parts();
-    (parts.status, serde_json::from_slice(&body.collect().await.unwrap().to_bytes()).unwrap_or_default())
+    (
+        parts.status,
+        serde_json::from_slice(&body.collect().await.unwrap().to_bytes()).unwrap_or_default(),
+    )
 }
 
 const NEW: &str = "/execute/SubDomain/addsubdomain?domain=cours&rootdomain=formation.example.org";
@@ -25,24 +35,68 @@ async fn it_speaks_as_cpanel_does() {
     let world = World::new().await;
     let uapi = world.cloud().uapi();
     let (status, listed) = ask(uapi, "/execute/DomainInfo/list_domains", None).await;
-    assert_eq!((status, &listed["status"], &listed["errors"]), (StatusCode::OK, &json!(1), &Value::Null));
+    assert_eq!(
+        (status, &listed["status"], &listed["errors"]),
+        (StatusCode::OK, &json!(1), &Value::Null)
+    );
     assert_eq!(listed["data"]["main_domain"], "formation.example.org");
     for (path, texts) in [
-        ("/execute/SubDomain/addsubdomain?domain=cours", "Vous devez fournir"),
-        ("/execute/SubDomain/addsubdomain?domain=a_b&rootdomain=formation.example.org", "n’est pas un nom"),
-        ("/execute/SubDomain/addsubdomain?domain=cours&rootdomain=example.org", "ne contrôlez pas"),
-        ("/execute/SubDomain/addsubdomain?domain=blog&rootdomain=formation.example.org", "existe déjà"),
-        ("/execute/SubDomain/listsubdomains", "could not find the function"),
+        (
+            "/execute/SubDomain/addsubdomain?domain=cours",
+            "Vous devez fournir",
+        ),
+        (
+            "/execute/SubDomain/addsubdomain?domain=a_b&rootdomain=formation.example.org",
+            "n’est pas un nom",
+        ),
+        (
+            "/execute/SubDomain/addsubdomain?domain=cours&rootdomain=example.org",
+            "ne contrôlez pas",
+        ),
+        (
+            "/execute/SubDomain/addsubdomain?domain=blog&rootdomain=formation.example.org",
+            "existe déjà",
+        ),
+        (
+            "/execute/SubDomain/listsubdomains",
+            "could not find the function",
+        ),
         ("/execute/Nowhere/nothing", "Failed to load module"),
     ] {
         let (status, answer) = ask(uapi, path, None).await;
-        assert_eq!((status, &answer["status"], &answer["data"]), (StatusCode::OK, &json!(0), &Value::Null), "{path}");
-        assert!(answer["errors"][0].as_str().unwrap().contains(texts), "{answer}");
+        assert_eq!(
+            (status, &answer["status"], &answer["data"]),
+            (StatusCode::OK, &json!(0), &Value::Null),
+            "{path}"
+        );
+        assert!(
+            answer["errors"][0].as_str().unwrap().contains(texts),
+            "{answer}"
+        );
     }
-    assert_eq!(ask(uapi, NEW, Some("WRONG")).await.0, StatusCode::UNAUTHORIZED);
+    assert_eq!(
+        ask(uapi, NEW, Some("WRONG")).await.0,
+        StatusCode::UNAUTHORIZED
+    );
     assert_eq!(ask(uapi, "/", None).await.0, StatusCode::NOT_FOUND);
-    let outcomes: Vec<Value> = uapi.calls().into_iter().map(|call| call["outcome"].clone()).collect();
-    assert_eq!(outcomes, ["unauthorized", "unknown", "unknown", "refused", "refused", "refused", "refused", "done"]);
+    let outcomes: Vec<Value> = uapi
+        .calls()
+        .into_iter()
+        .map(|call| call["outcome"].clone())
+        .collect();
+    assert_eq!(
+        outcomes,
+        [
+            "unauthorized",
+            "unknown",
+            "unknown",
+            "refused",
+            "refused",
+            "refused",
+            "refused",
+            "done"
+        ]
+    );
 }
 
 #[tokio::test]
@@ -51,16 +105,39 @@ async fn the_account_survives_the_process() {
     let before = Cloud::in_folder(folder.path()).await.unwrap();
     assert_eq!(ask(before.uapi(), NEW, None).await.1["status"], 1);
     let again = tempfile::tempdir().unwrap();
-    std::fs::copy(folder.path().join("cpanel.json"), again.path().join("cpanel.json")).unwrap();
+    std::fs::copy(
+        folder.path().join("cpanel.json"),
+        again.path().join("cpanel.json"),
+    )
+    .unwrap();
     let after = Cloud::in_folder(again.path()).await.unwrap();
-    assert!(after.uapi().shown()["subDomains"].to_string().contains("cours.formation.example.org"));
-    assert_eq!(ask(after.uapi(), NEW, None).await.1["status"], 0, "it is there");
+    assert!(
+        after.uapi().shown()["subDomains"]
+            .to_string()
+            .contains("cours.formation.example.org")
+    );
+    assert_eq!(
+        ask(after.uapi(), NEW, None).await.1["status"],
+        0,
+        "it is there"
+    );
     let [_, _, (_, old)] = before.uapi().settings();
-    assert_eq!(ask(after.uapi(), NEW, Some(&old)).await.0, StatusCode::UNAUTHORIZED, "a new token at every start");
+    assert_eq!(
+        ask(after.uapi(), NEW, Some(&old)).await.0,
+        StatusCode::UNAUTHORIZED,
+        "a new token at every start"
+    );
 
     std::fs::write(again.path().join("cpanel.json"), "{").unwrap();
-    let damaged = Cloud::in_folder(again.path()).await.err().unwrap().to_string();
-    assert!(damaged.contains("cpanel.json") && damaged.contains("Move the file away"), "{damaged}");
+    let damaged = Cloud::in_folder(again.path())
+        .await
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        damaged.contains("cpanel.json") && damaged.contains("Move the file away"),
+        "{damaged}"
+    );
 }
 
 #[tokio::test]
@@ -69,14 +146,29 @@ async fn the_local_page_shows_the_account_and_the_calls() {
     admin.post("/cpanel/subdomain", super::wish("cours")).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let page = format!("http://{}/_local/cpanel", listener.local_addr().unwrap());
-    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
-    let response = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>().get(page.parse().unwrap()).await.unwrap();
-    let shown: Value = serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap();
+    tokio::spawn(front::serve(
+        listener,
+        world.edge().clone(),
+        Some(world.pages()),
+    ));
+    let response = Client::builder(TokioExecutor::new())
+        .build_http::<Full<Bytes>>()
+        .get(page.parse().unwrap())
+        .await
+        .unwrap();
+    let shown: Value =
+        serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap();
     assert_eq!(shown["mainDomain"], "formation.example.org");
     assert_eq!(shown["databases"][0]["engine"], "mysql");
     let newest = &shown["calls"][0];
-    assert_eq!((&newest["function"], &newest["outcome"]), (&json!("SubDomain::addsubdomain"), &json!("done")));
-    assert_eq!(newest["parameters"], json!({ "domain": "cours", "rootdomain": "formation.example.org" }));
+    assert_eq!(
+        (&newest["function"], &newest["outcome"]),
+        (&json!("SubDomain::addsubdomain"), &json!("done"))
+    );
+    assert_eq!(
+        newest["parameters"],
+        json!({ "domain": "cours", "rootdomain": "formation.example.org" })
+    );
     assert!(newest["at"].is_string());
     for _ in 0..110 {
         admin.get("/cpanel/db").await.shows();

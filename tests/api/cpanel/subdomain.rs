@@ -11,9 +11,17 @@ use super::{ADD, asked, tried, wish};
 #[tokio::test]
 async fn a_subdomain_is_made_and_listed() {
     let (world, admin) = tried().await;
-    let created = admin.post("/cpanel/subdomain", json!({ "domain": " Cours ", "rootdomain": "Formation.Example.ORG" })).await;
+    let created = admin
+        .post(
+            "/cpanel/subdomain",
+            json!({ "domain": " Cours ", "rootdomain": "Formation.Example.ORG" }),
+        )
+        .await;
     let subdomain = json!({ "domain": "cours", "rootdomain": "formation.example.org", "fqdn": "cours.formation.example.org" });
-    assert_eq!(created.tells(Message::SubdomainCreated)["subdomain"], subdomain);
+    assert_eq!(
+        created.tells(Message::SubdomainCreated)["subdomain"],
+        subdomain
+    );
     let listed = admin.get("/cpanel/subdomain").await.shows();
     let expected = json!([
         { "domain": "blog", "rootdomain": "formation.example.org", "fqdn": "blog.formation.example.org" },
@@ -22,18 +30,41 @@ async fn a_subdomain_is_made_and_listed() {
         { "domain": "intranet", "rootdomain": "comites.example.org", "fqdn": "intranet.comites.example.org" },
     ]);
     assert_eq!(listed["subdomains"], expected);
-    admin.post("/cpanel/subdomain", wish("cours")).await.refuses(Refusal::SubdomainExists);
+    admin
+        .post("/cpanel/subdomain", wish("cours"))
+        .await
+        .refuses(Refusal::SubdomainExists);
     assert_eq!(asked(&world, ADD), 1);
 }
 
 #[tokio::test]
 async fn every_domain_of_the_account_may_have_some_and_no_other() {
     let (world, admin) = tried().await;
-    for root in ["formation.example.org", "comites.example.org", "formation.example.net"] {
-        admin.post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": root })).await.tells(Message::SubdomainCreated);
+    for root in [
+        "formation.example.org",
+        "comites.example.org",
+        "formation.example.net",
+    ] {
+        admin
+            .post(
+                "/cpanel/subdomain",
+                json!({ "domain": "cours", "rootdomain": root }),
+            )
+            .await
+            .tells(Message::SubdomainCreated);
     }
-    for root in ["example.org", "elsewhere.test", "blog.formation.example.org", "xn--e1afmkfd.example"] {
-        let answer = admin.post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": root })).await;
+    for root in [
+        "example.org",
+        "elsewhere.test",
+        "blog.formation.example.org",
+        "xn--e1afmkfd.example",
+    ] {
+        let answer = admin
+            .post(
+                "/cpanel/subdomain",
+                json!({ "domain": "cours", "rootdomain": root }),
+            )
+            .await;
         answer.refuses(Refusal::RootDomainNotFound);
     }
     assert_eq!(asked(&world, ADD), 3);
@@ -42,8 +73,18 @@ async fn every_domain_of_the_account_may_have_some_and_no_other() {
 #[tokio::test]
 async fn a_name_that_is_taken_in_any_way_is_409() {
     let (world, admin) = tried().await;
-    for (label, root) in [("blog", "formation.example.org"), ("BLOG", "formation.example.org"), ("intranet", "comites.example.org")] {
-        admin.post("/cpanel/subdomain", json!({ "domain": label, "rootdomain": root })).await.refuses(Refusal::SubdomainExists);
+    for (label, root) in [
+        ("blog", "formation.example.org"),
+        ("BLOG", "formation.example.org"),
+        ("intranet", "comites.example.org"),
+    ] {
+        admin
+            .post(
+                "/cpanel/subdomain",
+                json!({ "domain": label, "rootdomain": root }),
+            )
+            .await
+            .refuses(Refusal::SubdomainExists);
     }
     assert_eq!(asked(&world, ADD), 0);
     assert!(audit(&world).await.is_empty(), "nothing was asked for");
@@ -58,36 +99,90 @@ async fn audit(world: &World) -> Vec<Value> {
 async fn who_asks_for_which_name_is_noted_before_it_is_made() {
     let (world, _) = tried().await;
     let committee = world.another_committee("Sfax", true).await;
-    let writer = world.person(Someone::with(Profile::Trainer).of(committee).granted(&[Grant::CpanelWrite])).await;
-    writer.post("/cpanel/subdomain", wish("cours")).await.tells(Message::SubdomainCreated);
+    let writer = world
+        .person(
+            Someone::with(Profile::Trainer)
+                .of(committee)
+                .granted(&[Grant::CpanelWrite]),
+        )
+        .await;
+    writer
+        .post("/cpanel/subdomain", wish("cours"))
+        .await
+        .tells(Message::SubdomainCreated);
     let entries = audit(&world).await;
     assert_eq!(entries.len(), 1);
     let entry = &entries[0];
-    assert_eq!((&entry["action"], &entry["targetType"]), (&json!("SUBDOMAIN_REQUESTED"), &json!("SUBDOMAIN")));
-    assert_eq!((&entry["actorID"], &entry["committeeID"]), (&json!(writer.user().user_id), &json!(committee)));
-    assert_eq!((&entry["before"], &entry["after"]), (&Value::Null, &json!({ "fqdn": "cours.formation.example.org" })));
+    assert_eq!(
+        (&entry["action"], &entry["targetType"]),
+        (&json!("SUBDOMAIN_REQUESTED"), &json!("SUBDOMAIN"))
+    );
+    assert_eq!(
+        (&entry["actorID"], &entry["committeeID"]),
+        (&json!(writer.user().user_id), &json!(committee))
+    );
+    assert_eq!(
+        (&entry["before"], &entry["after"]),
+        (
+            &Value::Null,
+            &json!({ "fqdn": "cours.formation.example.org" })
+        )
+    );
     // known by its name
-    assert_eq!(entry["targetID"].as_str().unwrap().chars().nth(14), Some('5'));
+    assert_eq!(
+        entry["targetID"].as_str().unwrap().chars().nth(14),
+        Some('5')
+    );
 
     // without a note nothing is made
     world.strike(local::faults::Fault::new(local::faults::Mode::Refuse).on("TransactWriteItems"));
-    writer.post("/cpanel/subdomain", wish("forum")).await.refuses(Refusal::Unavailable);
+    writer
+        .post("/cpanel/subdomain", wish("forum"))
+        .await
+        .refuses(Refusal::Unavailable);
     assert_eq!(asked(&world, ADD), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_twenty_who_want_the_same_at_once_one_gets_it() {
-    for world in [World::with(&[("RATE_LIMIT", "1000")]).await, tried().await.0] {
+    for world in [
+        World::with(&[("RATE_LIMIT", "1000")]).await,
+        tried().await.0,
+    ] {
         let admin = world.admin().await;
         let calls = (0..20).map(|_| {
             let admin = admin.clone();
             tokio::spawn(async move { admin.post("/cpanel/subdomain", wish("cours")).await })
         });
-        let answers: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
+        let answers: Vec<_> = join_all(calls)
+            .await
+            .into_iter()
+            .map(Result::unwrap)
+            .collect();
         let codes: Vec<String> = answers.iter().map(tests::Answer::code).collect();
-        assert_eq!(codes.iter().filter(|code| *code == Message::SubdomainCreated.code()).count(), 1, "{codes:?}");
-        assert_eq!(codes.iter().filter(|code| *code == Refusal::SubdomainExists.code()).count(), 19, "{codes:?}");
-        let made = world.cloud().uapi().calls().into_iter().filter(|call| call["function"] == ADD && call["outcome"] == "done").count();
+        assert_eq!(
+            codes
+                .iter()
+                .filter(|code| *code == Message::SubdomainCreated.code())
+                .count(),
+            1,
+            "{codes:?}"
+        );
+        assert_eq!(
+            codes
+                .iter()
+                .filter(|code| *code == Refusal::SubdomainExists.code())
+                .count(),
+            19,
+            "{codes:?}"
+        );
+        let made = world
+            .cloud()
+            .uapi()
+            .calls()
+            .into_iter()
+            .filter(|call| call["function"] == ADD && call["outcome"] == "done")
+            .count();
         assert_eq!(made, 1);
     }
 }
@@ -108,19 +203,42 @@ async fn each_bad_field_is_named() {
         ("rootdomain", json!(null), Refusal::FieldRequired),
         ("rootdomain", json!(true), Refusal::FieldType),
         ("rootdomain", json!("localhost"), Refusal::FieldFormat),
-        ("rootdomain", json!("https://example.org"), Refusal::FieldFormat),
-        ("rootdomain", json!(format!("{}.org", "a".repeat(64))), Refusal::FieldLength),
+        (
+            "rootdomain",
+            json!("https://example.org"),
+            Refusal::FieldFormat,
+        ),
+        (
+            "rootdomain",
+            json!(format!("{}.org", "a".repeat(64))),
+            Refusal::FieldLength,
+        ),
     ] {
         let mut body = wish("cours");
         body[field] = value;
-        admin.post("/cpanel/subdomain", body).await.refuses_field(field, refusal);
+        admin
+            .post("/cpanel/subdomain", body)
+            .await
+            .refuses_field(field, refusal);
     }
     let too_long = json!({ "domain": "cours", "rootdomain": long_root });
-    admin.post("/cpanel/subdomain", too_long).await.refuses_field("domain", Refusal::FieldLength);
-    let both = admin.post("/cpanel/subdomain", json!({ "domain": "-", "rootdomain": "-" })).await;
+    admin
+        .post("/cpanel/subdomain", too_long)
+        .await
+        .refuses_field("domain", Refusal::FieldLength);
+    let both = admin
+        .post(
+            "/cpanel/subdomain",
+            json!({ "domain": "-", "rootdomain": "-" }),
+        )
+        .await;
     both.refuses(Refusal::Validation);
     assert_eq!(both.errors().len(), 2);
-    assert_eq!(world.cloud().uapi().calls().len(), 1, "the panel hears of none of it");
+    assert_eq!(
+        world.cloud().uapi().calls().len(),
+        1,
+        "the panel hears of none of it"
+    );
 }
 
 /// Whatever is written: refused by name, or what arrives is exactly the label that is told.
@@ -138,28 +256,47 @@ async fn hostile_names_are_refused_or_arrive_as_they_are_told() {
         match answer.status {
             400 => {
                 let errors = answer.errors();
-                assert!(matches!(errors.as_slice(), [(field, _)] if field == "domain"), "{label:?}: {errors:?}");
+                assert!(
+                    matches!(errors.as_slice(), [(field, _)] if field == "domain"),
+                    "{label:?}: {errors:?}"
+                );
                 assert!(newest.len() == before, "{label:?} was passed on");
                 refused += 1;
             }
             200 => {
                 let told = answer.tells(Message::SubdomainCreated)["subdomain"].clone();
                 assert_eq!(newest[0]["function"], ADD);
-                let sent = json!({ "domain": told["domain"], "rootdomain": "formation.example.org" });
+                let sent =
+                    json!({ "domain": told["domain"], "rootdomain": "formation.example.org" });
                 assert_eq!(newest[0]["parameters"], sent, "{label:?}");
-                let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-                assert!(told["domain"].as_str().unwrap().bytes().all(plain), "{label:?}");
+                let plain =
+                    |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+                assert!(
+                    told["domain"].as_str().unwrap().bytes().all(plain),
+                    "{label:?}"
+                );
                 taken += 1;
             }
             409 => taken += 1,
             status => panic!("{label:?}: {status} {}", answer.code()),
         }
     }
-    assert!(taken > 10 && refused > 150, "{taken} taken, {refused} refused");
+    assert!(
+        taken > 10 && refused > 150,
+        "{taken} taken, {refused} refused"
+    );
     for root in HOSTILE_ROOTS {
-        let answer = admin.post("/cpanel/subdomain", json!({ "domain": "x", "rootdomain": root })).await;
+        let answer = admin
+            .post(
+                "/cpanel/subdomain",
+                json!({ "domain": "x", "rootdomain": root }),
+            )
+            .await;
         assert!([400, 404].contains(&answer.status), "{root:?}: {answer:?}");
-        assert!(answer.status == 404 || answer.errors()[0].0 == "rootdomain", "{root:?}: {answer:?}");
+        assert!(
+            answer.status == 404 || answer.errors()[0].0 == "rootdomain",
+            "{root:?}: {answer:?}"
+        );
     }
 }
 
@@ -193,9 +330,14 @@ const HOSTILE_ROOTS: [&str; 24] = [
 fn hostile_labels() -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     // every sign of ASCII and some beyond, before, within and after a name
-    let beyond =
-        ['。', '．', '｡', '\u{200b}', '\u{202e}', '\u{2028}', '\u{feff}', '／', '％', '＆', '\u{7f}', '\u{85}', '\u{a0}', '\u{3000}'];
-    let signs = (0u8..0x80).filter(|byte| !byte.is_ascii_alphanumeric()).map(char::from).chain(beyond);
+    let beyond = [
+        '。', '．', '｡', '\u{200b}', '\u{202e}', '\u{2028}', '\u{feff}', '／', '％', '＆',
+        '\u{7f}', '\u{85}', '\u{a0}', '\u{3000}',
+    ];
+    let signs = (0u8..0x80)
+        .filter(|byte| !byte.is_ascii_alphanumeric())
+        .map(char::from)
+        .chain(beyond);
     for sign in signs {
         labels.extend([format!("a{sign}b"), format!("{sign}a")]);
     }
@@ -312,7 +454,14 @@ fn hostile_labels() -> Vec<String> {
 async fn who_asks_again_for_a_domain_that_is_not_the_accounts_does_not_trouble_the_panel() {
     let world = World::new().await;
     let admin = world.admin().await;
-    let ask = async || admin.post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": "elsewhere.test" })).await;
+    let ask = async || {
+        admin
+            .post(
+                "/cpanel/subdomain",
+                json!({ "domain": "cours", "rootdomain": "elsewhere.test" }),
+            )
+            .await
+    };
     let calls = || world.cloud().uapi().calls().len();
     for expected in [1, 1, 1] {
         ask().await.refuses(Refusal::RootDomainNotFound);

@@ -10,10 +10,22 @@ async fn endpoints(world: &World) -> Vec<(Person, Method, String)> {
     let (admin, committee) = (world.admin().await, world.committee());
     vec![
         (world.stranger(), Method::POST, "/api/v1/auth/login".into()),
-        (world.stranger(), Method::POST, "/api/v1/users/register".into()),
-        (world.member().await, Method::PUT, "/api/v1/users/reset-password".into()),
+        (
+            world.stranger(),
+            Method::POST,
+            "/api/v1/users/register".into(),
+        ),
+        (
+            world.member().await,
+            Method::PUT,
+            "/api/v1/users/reset-password".into(),
+        ),
         (admin.clone(), Method::POST, "/api/v1/committees".into()),
-        (admin, Method::PUT, format!("/api/v1/committees/{committee}")),
+        (
+            admin,
+            Method::PUT,
+            format!("/api/v1/committees/{committee}"),
+        ),
     ]
 }
 
@@ -28,7 +40,10 @@ async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], refusal: Optio
         match refusal {
             Some(refusal) => answer.refuses(refusal),
             // read: what is missing is named, or, where nothing is required, nothing
-            None => assert!(answer.code() == Refusal::Validation.code() || answer.status == 200, "{method} {path}: {answer:?}"),
+            None => assert!(
+                answer.code() == Refusal::Validation.code() || answer.status == 200,
+                "{method} {path}: {answer:?}"
+            ),
         }
     }
 }
@@ -37,7 +52,16 @@ const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 
 #[tokio::test]
 async fn broken_json_is_refused() {
-    for body in ["{", "{\"a\":}", "{'a':1}", "{\"a\":1,}", "nonsense", "{\"a\":1e999}", "{\"a\":01}", " "] {
+    for body in [
+        "{",
+        "{\"a\":}",
+        "{'a':1}",
+        "{\"a\":1,}",
+        "nonsense",
+        "{\"a\":1e999}",
+        "{\"a\":01}",
+        " ",
+    ] {
         expect(body, JSON, Some(Refusal::InvalidJson)).await;
     }
 }
@@ -58,24 +82,46 @@ async fn trailing_text_is_refused() {
 
 #[tokio::test]
 async fn duplicate_keys_are_refused_at_any_depth_known_or_not() {
-    for body in [r#"{"email":"a","email":"a"}"#, r#"{"x":1,"x":2}"#, r#"{"x":{"y":1,"y":1}}"#, r#"{"x":[[{"y":1,"\u0079":1}]]}"#] {
+    for body in [
+        r#"{"email":"a","email":"a"}"#,
+        r#"{"x":1,"x":2}"#,
+        r#"{"x":{"y":1,"y":1}}"#,
+        r#"{"x":[[{"y":1,"\u0079":1}]]}"#,
+    ] {
         expect(body, JSON, Some(Refusal::InvalidJson)).await;
     }
 }
 
 #[tokio::test]
 async fn invalid_utf8_and_lone_surrogates_are_refused() {
-    for body in [&b"{\"a\":\"\xff\"}"[..], b"{\"a\":\"\xc3\"}", b"{\"\xed\xa0\x80\":1}", br#"{"a":"\ud800"}"#, br#"{"\udfff":1}"#] {
+    for body in [
+        &b"{\"a\":\"\xff\"}"[..],
+        b"{\"a\":\"\xc3\"}",
+        b"{\"\xed\xa0\x80\":1}",
+        br#"{"a":"\ud800"}"#,
+        br#"{"\udfff":1}"#,
+    ] {
         expect(body, JSON, Some(Refusal::InvalidJson)).await;
     }
 }
 
 #[tokio::test]
 async fn nesting_is_read_to_127_levels() {
-    let deep = |levels: usize| format!("{{\"x\":{}{}}}", "[".repeat(levels - 1), "]".repeat(levels - 1));
+    let deep = |levels: usize| {
+        format!(
+            "{{\"x\":{}{}}}",
+            "[".repeat(levels - 1),
+            "]".repeat(levels - 1)
+        )
+    };
     expect(deep(127), JSON, None).await;
     expect(deep(128), JSON, Some(Refusal::InvalidJson)).await;
-    expect(format!("{{\"x\":{}", "[".repeat(50_000)), JSON, Some(Refusal::InvalidJson)).await;
+    expect(
+        format!("{{\"x\":{}", "[".repeat(50_000)),
+        JSON,
+        Some(Refusal::InvalidJson),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -99,22 +145,45 @@ async fn a_body_without_type_is_read_as_json() {
 
 #[tokio::test]
 async fn only_json_is_taken() {
-    for kind in ["application/json", "application/json; charset=utf-8", "APPLICATION/JSON;CHARSET=UTF-8"] {
+    for kind in [
+        "application/json",
+        "application/json; charset=utf-8",
+        "APPLICATION/JSON;CHARSET=UTF-8",
+    ] {
         expect("{}", &[("content-type", kind)], None).await;
     }
-    for kind in
-        ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/json; charset=latin1", "json"]
-    {
-        expect("{}", &[("content-type", kind)], Some(Refusal::UnsupportedMediaType)).await;
+    for kind in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/json; charset=latin1",
+        "json",
+    ] {
+        expect(
+            "{}",
+            &[("content-type", kind)],
+            Some(Refusal::UnsupportedMediaType),
+        )
+        .await;
     }
 }
 
 #[tokio::test]
 async fn nothing_encoded_is_taken() {
-    for (coding, refusal) in
-        [("identity", None), ("gzip", Some(Refusal::UnsupportedMediaType)), ("br", Some(Refusal::UnsupportedMediaType))]
-    {
-        expect("{}", &[("content-type", "application/json"), ("content-encoding", coding)], refusal).await;
+    for (coding, refusal) in [
+        ("identity", None),
+        ("gzip", Some(Refusal::UnsupportedMediaType)),
+        ("br", Some(Refusal::UnsupportedMediaType)),
+    ] {
+        expect(
+            "{}",
+            &[
+                ("content-type", "application/json"),
+                ("content-encoding", coding),
+            ],
+            refusal,
+        )
+        .await;
     }
 }
 
@@ -123,7 +192,12 @@ async fn a_body_has_102400_bytes_at_most() {
     let padded = |length: usize| format!("{{\"x\":\"{}\"}}", "x".repeat(length - 8));
     expect(padded(102_400), JSON, None).await;
     expect(padded(102_401), JSON, Some(Refusal::PayloadTooLarge)).await;
-    expect(padded(102_401), &[("content-type", "text/plain")], Some(Refusal::PayloadTooLarge)).await;
+    expect(
+        padded(102_401),
+        &[("content-type", "text/plain")],
+        Some(Refusal::PayloadTooLarge),
+    )
+    .await;
     expect("x".repeat(6_000_000), JSON, Some(Refusal::PayloadTooLarge)).await;
 }
 
@@ -131,7 +205,10 @@ async fn a_body_has_102400_bytes_at_most() {
 async fn who_may_not_call_hears_nothing_about_his_body() {
     let world = World::new().await;
     for (_, method, path) in endpoints(&world).await.into_iter().skip(2) {
-        let answer = world.stranger().send(method, &path, "x".repeat(200_000).into()).await;
+        let answer = world
+            .stranger()
+            .send(method, &path, "x".repeat(200_000).into())
+            .await;
         answer.refuses(Refusal::BadAuthCombination);
     }
 }

@@ -24,7 +24,10 @@ async fn house() -> House {
         async move { shown(json!({ "done": counter.fetch_add(1, Ordering::SeqCst) })) as Reply<Value> }
     };
     let router = Router::new()
-        .route("/auth/effect", effect(change, "GET,POST").post(|| async { shown(json!({})) as Reply<Value> }))
+        .route(
+            "/auth/effect",
+            effect(change, "GET,POST").post(|| async { shown(json!({})) as Reply<Value> }),
+        )
         .route("/auth/panic", post(panics));
     House(Edge::new(world.setup(), router).unwrap(), done)
 }
@@ -34,12 +37,22 @@ async fn panics() -> Reply<Value> {
 }
 
 impl House {
-    async fn send(&self, method: Method, path: &str, headers: &[(&str, &str)]) -> http::Response<Bytes> {
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> http::Response<Bytes> {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.0.answer(request.body(Bytes::new()).unwrap(), "10.0.0.1".parse().unwrap()).await
+        self.0
+            .answer(
+                request.body(Bytes::new()).unwrap(),
+                "10.0.0.1".parse().unwrap(),
+            )
+            .await
     }
 }
 
@@ -47,29 +60,63 @@ impl House {
 async fn a_head_is_405_and_changes_nothing() {
     let house = house().await;
     let answer = house.send(Method::HEAD, "/api/v1/auth/effect", &[]).await;
-    assert_eq!((answer.status().as_u16(), &answer.headers()["allow"]), (405, &"GET,POST".parse().unwrap()));
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["allow"]),
+        (405, &"GET,POST".parse().unwrap())
+    );
     assert_eq!(house.1.load(Ordering::SeqCst), 0);
-    assert_eq!(house.send(Method::POST, "/api/v1/auth/effect", &[]).await.status(), 200);
+    assert_eq!(
+        house
+            .send(Method::POST, "/api/v1/auth/effect", &[])
+            .await
+            .status(),
+        200
+    );
 }
 
 #[tokio::test]
 async fn a_prefetch_is_403_and_changes_nothing() {
     let house = house().await;
-    for header in [("sec-purpose", "prefetch"), ("sec-purpose", "prefetch;prerender"), ("purpose", "Prefetch")] {
-        let answer = house.send(Method::GET, "/api/v1/auth/effect", &[header]).await;
+    for header in [
+        ("sec-purpose", "prefetch"),
+        ("sec-purpose", "prefetch;prerender"),
+        ("purpose", "Prefetch"),
+    ] {
+        let answer = house
+            .send(Method::GET, "/api/v1/auth/effect", &[header])
+            .await;
         assert_eq!(answer.status(), 403);
         assert!(String::from_utf8_lossy(answer.body()).contains(Refusal::PrefetchRefused.code()));
     }
     assert_eq!(house.1.load(Ordering::SeqCst), 0);
-    assert_eq!(house.send(Method::GET, "/api/v1/auth/effect", &[("purpose", "navigate")]).await.status(), 200);
+    assert_eq!(
+        house
+            .send(
+                Method::GET,
+                "/api/v1/auth/effect",
+                &[("purpose", "navigate")]
+            )
+            .await
+            .status(),
+        200
+    );
     assert_eq!(house.1.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
 async fn the_answer_is_never_a_304_and_never_stored() {
     let house = house().await;
-    let answer = house.send(Method::GET, "/api/v1/auth/effect", &[("if-none-match", "*")]).await;
-    assert_eq!((answer.status().as_u16(), &answer.headers()["cache-control"]), (200, &"no-store".parse().unwrap()));
+    let answer = house
+        .send(
+            Method::GET,
+            "/api/v1/auth/effect",
+            &[("if-none-match", "*")],
+        )
+        .await;
+    assert_eq!(
+        (answer.status().as_u16(), &answer.headers()["cache-control"]),
+        (200, &"no-store".parse().unwrap())
+    );
 }
 
 #[tokio::test]
@@ -80,7 +127,12 @@ async fn a_panic_is_an_enveloped_500_without_detail_and_the_next_request_is_fine
         assert_eq!(answer.status(), 500);
         let body = String::from_utf8_lossy(answer.body()).into_owned();
         let text = Refusal::Internal.text();
-        assert_eq!(body, format!(r#"{{"code":500,"message":{{"RESPONSE_TEXT":"{text}","RESPONSE_CODE":"INTERNAL_ERROR_MESSAGE"}}}}"#));
+        assert_eq!(
+            body,
+            format!(
+                r#"{{"code":500,"message":{{"RESPONSE_TEXT":"{text}","RESPONSE_CODE":"INTERNAL_ERROR_MESSAGE"}}}}"#
+            )
+        );
         assert_eq!(answer.headers()["x-frame-options"], "SAMEORIGIN");
         assert!(answer.headers().contains_key("x-ratelimit-remaining"));
     }

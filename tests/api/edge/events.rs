@@ -7,8 +7,13 @@ use serde_json::{Value, json};
 use tests::World;
 
 fn event(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../events").join(name);
-    serde_json::from_str(&fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))).unwrap()
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../events")
+        .join(name);
+    serde_json::from_str(
+        &fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())),
+    )
+    .unwrap()
 }
 
 async fn replay(world: &World, event: Value) -> Answer {
@@ -17,7 +22,10 @@ async fn replay(world: &World, event: Value) -> Answer {
 
 fn code(answer: &Answer) -> String {
     let body: Value = serde_json::from_str(&answer.body).unwrap_or_default();
-    body["message"]["RESPONSE_CODE"].as_str().unwrap_or_default().to_owned()
+    body["message"]["RESPONSE_CODE"]
+        .as_str()
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[tokio::test]
@@ -32,7 +40,11 @@ async fn one_event_per_route_meets_its_route() {
         ("auth/login.json", 401, "BAD_AUTH_COMBINATION_MESSAGE"),
         ("users/register.json", 400, "COMMITTEE_INVALID_MESSAGE"),
         ("users/show.json", 404, "USER_NOT_FOUND_MESSAGE"),
-        ("users/change-password.json", 401, "BAD_AUTH_COMBINATION_MESSAGE"),
+        (
+            "users/change-password.json",
+            401,
+            "BAD_AUTH_COMBINATION_MESSAGE",
+        ),
         ("committees/list.json", 200, ""),
         ("committees/show.json", 404, "COMMITTEE_NOT_FOUND_MESSAGE"),
         ("committees/create.json", 201, "COMMITTEE_CREATED_MESSAGE"),
@@ -45,7 +57,12 @@ async fn one_event_per_route_meets_its_route() {
             event["headers"]["authorization"] = json!(admin.token());
         }
         let answer = replay(&world, event).await;
-        assert_eq!((answer.status_code, code(&answer).as_str()), (status, code_then), "{name}: {}", answer.body);
+        assert_eq!(
+            (answer.status_code, code(&answer).as_str()),
+            (status, code_then),
+            "{name}: {}",
+            answer.body
+        );
         assert_eq!(answer.headers["x-powered-by"], "Halqa", "{name}");
     }
 }
@@ -55,7 +72,12 @@ async fn an_image_is_given_in_base64() {
     let world = World::new().await;
     let answer = replay(&world, event("files/media.json")).await;
     assert!(answer.is_base64_encoded);
-    assert!(data_encoding::BASE64.decode(answer.body.as_bytes()).unwrap().starts_with(b"\x89PNG"));
+    assert!(
+        data_encoding::BASE64
+            .decode(answer.body.as_bytes())
+            .unwrap()
+            .starts_with(b"\x89PNG")
+    );
 }
 
 #[tokio::test]
@@ -82,7 +104,12 @@ async fn odd_events_get_whole_answers() {
             event["headers"]["authorization"] = json!(admin.token());
         }
         let answer = replay(&world, event).await;
-        assert_eq!((answer.status_code, code(&answer).as_str()), (status, code_then), "{name}: {}", answer.body);
+        assert_eq!(
+            (answer.status_code, code(&answer).as_str()),
+            (status, code_then),
+            "{name}: {}",
+            answer.body
+        );
         assert!(answer.headers.contains_key("x-request-id"), "{name}");
     }
 }
@@ -95,18 +122,30 @@ async fn a_header_of_several_lines_is_given_in_one() {
     event["rawQueryString"] = json!(null);
     event["headers"]["access-control-request-headers"] = json!("authorization, content-type");
     let answer = replay(&world, event).await;
-    assert_eq!((answer.status_code, answer.headers["access-control-allow-headers"].as_str()), (204, "authorization, content-type"));
+    assert_eq!(
+        (
+            answer.status_code,
+            answer.headers["access-control-allow-headers"].as_str()
+        ),
+        (204, "authorization, content-type")
+    );
 }
 
 #[tokio::test]
 async fn what_tells_of_no_request_is_told_so() {
     let world = World::new().await;
     let good = event("auth/check.json");
-    for (pointer, value) in [("/requestContext/http/method", json!("GE T")), ("/requestContext/http/sourceIp", json!("somewhere"))] {
+    for (pointer, value) in [
+        ("/requestContext/http/method", json!("GE T")),
+        ("/requestContext/http/sourceIp", json!("somewhere")),
+    ] {
         let mut event = good.clone();
         *event.pointer_mut(pointer).unwrap() = value;
         let answer = replay(&world, event).await;
-        assert_eq!((answer.status_code, code(&answer).as_str()), (400, "MALFORMED_REQUEST_MESSAGE"));
+        assert_eq!(
+            (answer.status_code, code(&answer).as_str()),
+            (400, "MALFORMED_REQUEST_MESSAGE")
+        );
     }
     let mut event = good;
     event["body"] = json!("no base64 !");

@@ -16,7 +16,11 @@ const VIEWER: [(&str, &str); 7] = [
 ];
 
 fn through_the_network(person: &Person, secret: Option<&str>) -> Person {
-    let viewed = VIEWER.into_iter().fold(person.clone(), |person, (name, value)| person.with(name, value));
+    let viewed = VIEWER
+        .into_iter()
+        .fold(person.clone(), |person, (name, value)| {
+            person.with(name, value)
+        });
     secret.map_or(viewed.clone(), |secret| viewed.with("x-halqa-edge", secret))
 }
 
@@ -27,12 +31,36 @@ async fn sign_in_of(world: &World, person: &Person) -> serde_json::Value {
 
 #[tokio::test]
 async fn whom_the_network_names_is_believed_when_it_shows_either_of_its_keys() {
-    let (new, old) = (NamedKey::generate("new").to_setting(), NamedKey::generate("old").to_setting());
+    let (new, old) = (
+        NamedKey::generate("new").to_setting(),
+        NamedKey::generate("old").to_setting(),
+    );
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &format!("{new},{old}"))]).await;
     for key in [&new, &old] {
         let activity = sign_in_of(&world, &through_the_network(&world.stranger(), Some(key))).await;
-        let told = ["ip", "countryCode", "country", "region", "city", "lat", "lon", "continent", "isp"].map(|name| activity[name].clone());
-        let expected = json!(["2001:db8:85a3::7334", "TN", "Tunisia", "Béja", "Béja", 36.73, 9.18, null, null]);
+        let told = [
+            "ip",
+            "countryCode",
+            "country",
+            "region",
+            "city",
+            "lat",
+            "lon",
+            "continent",
+            "isp",
+        ]
+        .map(|name| activity[name].clone());
+        let expected = json!([
+            "2001:db8:85a3::7334",
+            "TN",
+            "Tunisia",
+            "Béja",
+            "Béja",
+            36.73,
+            9.18,
+            null,
+            null
+        ]);
         assert_eq!(json!(told), expected);
     }
 }
@@ -42,11 +70,22 @@ async fn without_its_key_such_headers_are_anybodys_and_count_for_nothing() {
     let key = NamedKey::generate("edge").to_setting();
     let with = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
     let without = World::with(&[("EDGE_SECRETS", &key)]).await;
-    for (world, shown) in [(&with, None), (&with, Some("edge:rubbish")), (&with, Some("")), (&without, Some(key.as_str()))] {
+    for (world, shown) in [
+        (&with, None),
+        (&with, Some("edge:rubbish")),
+        (&with, Some("")),
+        (&without, Some(key.as_str())),
+    ] {
         let stranger = world.stranger();
         let activity = sign_in_of(world, &through_the_network(&stranger, shown)).await;
-        assert!(activity["ip"].as_str().unwrap().starts_with("10."), "{activity}");
-        assert_eq!((&activity["countryCode"], &activity["lat"]), (&json!(null), &json!(null)));
+        assert!(
+            activity["ip"].as_str().unwrap().starts_with("10."),
+            "{activity}"
+        );
+        assert_eq!(
+            (&activity["countryCode"], &activity["lat"]),
+            (&json!(null), &json!(null))
+        );
     }
 }
 
@@ -55,8 +94,16 @@ async fn the_limit_is_counted_for_whom_the_network_names() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key), ("RATE_LIMIT", "2")]).await;
     let one = through_the_network(&world.stranger(), Some(&key));
-    let other = world.stranger().with("cloudfront-viewer-address", "198.51.100.7:1").with("x-halqa-edge", &key);
-    let statuses = [one.get("/nowhere").await, one.get("/nowhere").await, one.get("/nowhere").await, other.get("/nowhere").await];
+    let other = world
+        .stranger()
+        .with("cloudfront-viewer-address", "198.51.100.7:1")
+        .with("x-halqa-edge", &key);
+    let statuses = [
+        one.get("/nowhere").await,
+        one.get("/nowhere").await,
+        one.get("/nowhere").await,
+        other.get("/nowhere").await,
+    ];
     assert_eq!(statuses.map(|answer| answer.status), [404, 404, 429, 404]);
 }
 
@@ -64,20 +111,37 @@ async fn the_limit_is_counted_for_whom_the_network_names() {
 async fn an_address_that_makes_no_sense_leaves_the_gateways() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
-    let odd = world.stranger().with("cloudfront-viewer-address", "nowhere").with("x-halqa-edge", &key);
-    assert!(sign_in_of(&world, &odd).await["ip"].as_str().unwrap().starts_with("10."));
+    let odd = world
+        .stranger()
+        .with("cloudfront-viewer-address", "nowhere")
+        .with("x-halqa-edge", &key);
+    assert!(
+        sign_in_of(&world, &odd).await["ip"]
+            .as_str()
+            .unwrap()
+            .starts_with("10.")
+    );
 }
 
 #[tokio::test]
 async fn a_place_that_makes_no_sense_is_not_known() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
-    let viewer = world.stranger().with("x-halqa-edge", &key).with("cloudfront-viewer-address", "198.51.100.7:1");
+    let viewer = world
+        .stranger()
+        .with("x-halqa-edge", &key)
+        .with("cloudfront-viewer-address", "198.51.100.7:1");
     let long = "a".repeat(129);
     for city in ["a%0Ab", "%FF", "", &long] {
-        let odd = viewer.with("cloudfront-viewer-city", city).with("cloudfront-viewer-latitude", "1e300");
+        let odd = viewer
+            .with("cloudfront-viewer-city", city)
+            .with("cloudfront-viewer-latitude", "1e300");
         let activity = sign_in_of(&world, &odd.with("cloudfront-viewer-longitude", "NaN")).await;
-        assert_eq!(json!([activity["city"], activity["lat"], activity["lon"]]), json!([null, null, null]), "{city}");
+        assert_eq!(
+            json!([activity["city"], activity["lat"], activity["lon"]]),
+            json!([null, null, null]),
+            "{city}"
+        );
     }
     let named = viewer.with("cloudfront-viewer-city", "A & B = C+D");
     assert_eq!(sign_in_of(&world, &named).await["city"], "A & B = C+D");

@@ -22,7 +22,12 @@ fn any_json() -> impl Strategy<Value = Value> {
         Just(json!("2000-01-01")),
         Just(json!("a".repeat(300))),
     ];
-    leaf.prop_recursive(3, 24, 6, |inner| prop_oneof![prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from), object(inner)])
+    leaf.prop_recursive(3, 24, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            object(inner)
+        ]
+    })
 }
 
 fn object(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
@@ -54,7 +59,8 @@ fn object(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
         "profile",
         "x",
     ]);
-    prop::collection::btree_map(names.prop_map(str::to_owned), value, 0..16).prop_map(|map| Value::Object(map.into_iter().collect()))
+    prop::collection::btree_map(names.prop_map(str::to_owned), value, 0..16)
+        .prop_map(|map| Value::Object(map.into_iter().collect()))
 }
 
 fn bodies() -> impl Strategy<Value = Bytes> {
@@ -70,14 +76,24 @@ fn run<S: Strategy>(cases: u32, strategy: S, test: impl AsyncFn(&World, &Person,
 where
     S::Value: Clone,
 {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     let (world, admin) = runtime.block_on(async {
-        let world = World::with(&[("RATE_LIMIT", "4000000000"), ("REGISTER_PER_HOUR", "4000000000")]).await;
+        let world = World::with(&[
+            ("RATE_LIMIT", "4000000000"),
+            ("REGISTER_PER_HOUR", "4000000000"),
+        ])
+        .await;
         let admin = world.admin().await;
         (world, admin)
     });
-    let mut runner =
-        proptest::test_runner::TestRunner::new(ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() });
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
+        cases,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    });
     runner
         .run(&strategy, |input| {
             runtime.block_on(test(&world, &admin, input));
@@ -93,12 +109,19 @@ fn any_body_gets_a_whole_answer() {
         (Method::POST, "/api/v1/users/register"),
         (Method::PUT, "/api/v1/users/reset-password"),
         (Method::POST, "/api/v1/committees"),
-        (Method::PUT, "/api/v1/committees/0198c0de-0000-7000-8000-000000000001"),
+        (
+            Method::PUT,
+            "/api/v1/committees/0198c0de-0000-7000-8000-000000000001",
+        ),
     ]);
-    run(400, (routes, bodies()), async |_, admin, ((method, path), body)| {
-        let answer = admin.send(method, path, body).await;
-        assert!(answer.status < 500, "{answer:?}");
-    });
+    run(
+        400,
+        (routes, bodies()),
+        async |_, admin, ((method, path), body)| {
+            let answer = admin.send(method, path, body).await;
+            assert!(answer.status < 500, "{answer:?}");
+        },
+    );
 }
 
 #[test]
@@ -121,19 +144,39 @@ fn any_header_gets_a_whole_answer() {
         "expect",
         "host",
     ]);
-    let value = prop_oneof!["[\\x20-\\x7e]{0,60}", Just("Bearer a.b.c".to_owned()), Just("*".to_owned()), Just("W/\"".to_owned())];
+    let value = prop_oneof![
+        "[\\x20-\\x7e]{0,60}",
+        Just("Bearer a.b.c".to_owned()),
+        Just("*".to_owned()),
+        Just("W/\"".to_owned())
+    ];
     let headers = prop::collection::vec((names, value), 0..6);
-    let paths =
-        prop::sample::select(vec!["/api/v1/auth/check", "/api/v1/committees", "/api/v1/users/x", "/api/v1/health", "/media/default.png"]);
-    let methods = prop::sample::select(vec![Method::GET, Method::HEAD, Method::OPTIONS, Method::POST, Method::DELETE]);
-    run(400, (methods, paths, headers), async |world, _, (method, path, headers)| {
-        let mut person = world.stranger();
-        for (name, value) in headers {
-            person = person.with(name, &value);
-        }
-        let answer = person.send(method, path, Bytes::new()).await;
-        assert!(answer.status < 500, "{answer:?}");
-    });
+    let paths = prop::sample::select(vec![
+        "/api/v1/auth/check",
+        "/api/v1/committees",
+        "/api/v1/users/x",
+        "/api/v1/health",
+        "/media/default.png",
+    ]);
+    let methods = prop::sample::select(vec![
+        Method::GET,
+        Method::HEAD,
+        Method::OPTIONS,
+        Method::POST,
+        Method::DELETE,
+    ]);
+    run(
+        400,
+        (methods, paths, headers),
+        async |world, _, (method, path, headers)| {
+            let mut person = world.stranger();
+            for (name, value) in headers {
+                person = person.with(name, &value);
+            }
+            let answer = person.send(method, path, Bytes::new()).await;
+            assert!(answer.status < 500, "{answer:?}");
+        },
+    );
 }
 
 #[test]
@@ -145,10 +188,16 @@ fn any_path_and_query_gets_a_whole_answer() {
         Just("committees".to_owned()),
         Just("..".to_owned())
     ];
-    let path = prop::collection::vec(segment, 0..5).prop_map(|segments| format!("/api/v1/{}", segments.join("/")));
-    let query = prop_oneof![Just(String::new()), "\\?(limit|cursor|x)=[!-~&&[^#\"<>\\\\^`{|}]]{0,40}"];
+    let path = prop::collection::vec(segment, 0..5)
+        .prop_map(|segments| format!("/api/v1/{}", segments.join("/")));
+    let query = prop_oneof![
+        Just(String::new()),
+        "\\?(limit|cursor|x)=[!-~&&[^#\"<>\\\\^`{|}]]{0,40}"
+    ];
     run(400, (path, query), async |_, admin, (path, query)| {
-        let answer = admin.send(Method::GET, &format!("{path}{query}"), Bytes::new()).await;
+        let answer = admin
+            .send(Method::GET, &format!("{path}{query}"), Bytes::new())
+            .await;
         assert!(answer.status < 500, "{answer:?}");
     });
 }
@@ -164,8 +213,12 @@ fn any_event_of_the_gateway_gets_a_whole_answer() {
         })
     });
     run(400, event, async |world, _, event| {
-        let answer = common::answer_event(world.edge(), serde_json::from_value(event).unwrap()).await;
-        assert!((400..500).contains(&answer.status_code) || answer.status_code == 200, "{answer:?}");
+        let answer =
+            common::answer_event(world.edge(), serde_json::from_value(event).unwrap()).await;
+        assert!(
+            (400..500).contains(&answer.status_code) || answer.status_code == 200,
+            "{answer:?}"
+        );
         assert!(answer.body.contains("RESPONSE_CODE") || answer.status_code == 200);
     });
 }

@@ -14,7 +14,10 @@ const CONSTANT: [(&str, &str); 17] = [
     ("cross-origin-resource-policy", "same-origin"),
     ("origin-agent-cluster", "?1"),
     ("referrer-policy", "no-referrer"),
-    ("strict-transport-security", "max-age=15552000; includeSubDomains"),
+    (
+        "strict-transport-security",
+        "max-age=15552000; includeSubDomains",
+    ),
     ("x-content-type-options", "nosniff"),
     ("x-dns-prefetch-control", "off"),
     ("x-download-options", "noopen"),
@@ -34,14 +37,32 @@ const CONSTANT: [(&str, &str); 17] = [
 fn has_all_headers(answer: &Answer) {
     for (name, value) in CONSTANT {
         assert_eq!(answer.header(name), value, "{name} of {answer:?}");
-        assert_eq!(answer.headers.get_all(name).iter().count(), 1, "{name} once");
+        assert_eq!(
+            answer.headers.get_all(name).iter().count(),
+            1,
+            "{name} once"
+        );
     }
     assert_eq!(answer.header("x-ratelimit-limit"), "100");
-    assert!(!answer.header("x-ratelimit-remaining").is_empty() && !answer.header("retry-after").is_empty());
-    assert!(answer.header("x-ratelimit-reset").ends_with(" GMT+0000 (Coordinated Universal Time)"));
+    assert!(
+        !answer.header("x-ratelimit-remaining").is_empty()
+            && !answer.header("retry-after").is_empty()
+    );
+    assert!(
+        answer
+            .header("x-ratelimit-reset")
+            .ends_with(" GMT+0000 (Coordinated Universal Time)")
+    );
     assert_eq!(answer.header("x-request-id").len(), 36);
-    assert_eq!(answer.header("content-length"), answer.body.len().to_string());
-    assert!(answer.header("etag").starts_with(&format!("W/\"{:x}-", answer.body.len())));
+    assert_eq!(
+        answer.header("content-length"),
+        answer.body.len().to_string()
+    );
+    assert!(
+        answer
+            .header("etag")
+            .starts_with(&format!("W/\"{:x}-", answer.body.len()))
+    );
 }
 
 #[tokio::test]
@@ -57,8 +78,11 @@ async fn all_of_them_stand_on_every_status() {
         member.post("/committees", json!({})).await,
         member.get("/nowhere").await,
         member.delete("/auth/check").await,
-        member.send(Method::PUT, "/api/v1/users/reset-password", too_long).await,
-        text.send(Method::PUT, "/api/v1/users/reset-password", "x".into()).await,
+        member
+            .send(Method::PUT, "/api/v1/users/reset-password", too_long)
+            .await,
+        text.send(Method::PUT, "/api/v1/users/reset-password", "x".into())
+            .await,
     ];
     let committee = json!({
         "nameArabe": "أ", "nameLatin": "A", "type": "X", "dateOfEst": "2000-01-01", "region": "A", "city": "A",
@@ -71,14 +95,20 @@ async fn all_of_them_stand_on_every_status() {
     answers.push(world.stranger().get("/committees").await);
     world.heal();
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
-    assert_eq!(statuses, [200, 400, 401, 403, 404, 405, 413, 415, 201, 429, 503]);
+    assert_eq!(
+        statuses,
+        [200, 400, 401, 403, 404, 405, 413, 415, 201, 429, 503]
+    );
     answers.iter().for_each(has_all_headers);
 }
 
 #[tokio::test]
 async fn the_operator_says_what_powers_it() {
     let world = World::with(&[("POWERED_BY", "Fédération".replace('é', "e").as_str())]).await;
-    assert_eq!(world.stranger().get("/health").await.header("x-powered-by"), "Federation");
+    assert_eq!(
+        world.stranger().get("/health").await.header("x-powered-by"),
+        "Federation"
+    );
 }
 
 #[tokio::test]
@@ -87,16 +117,25 @@ async fn reset_and_retry_after_tell_of_the_same_instant() {
     let stranger = world.stranger();
     let first = stranger.get("/committees").await;
     assert_eq!(first.header("retry-after"), "60");
-    world.clock().advance(std::time::Duration::from_millis(1_160));
+    world
+        .clock()
+        .advance(std::time::Duration::from_millis(1_160));
     let second = stranger.get("/committees").await;
-    assert_eq!(second.header("x-ratelimit-reset"), first.header("x-ratelimit-reset"));
+    assert_eq!(
+        second.header("x-ratelimit-reset"),
+        first.header("x-ratelimit-reset")
+    );
     let seconds: f64 = second.header("retry-after").parse().unwrap();
     assert!(seconds < 58.85 && seconds > 50.0, "{seconds}");
     let reset = second.header("x-ratelimit-reset");
-    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
     let words: Vec<&str> = reset.split(' ').collect();
     let month = months.iter().position(|month| *month == words[1]).unwrap() + 1;
-    let parsed: Instant = format!("{}-{month:02}-{}T{}Z", words[3], words[2], words[4]).parse().unwrap();
+    let parsed: Instant = format!("{}-{month:02}-{}T{}Z", words[3], words[2], words[4])
+        .parse()
+        .unwrap();
     let ends = world.clock().now().unix_milliseconds() as f64 / 1000.0 + seconds;
     assert!((ends - parsed.unix_seconds() as f64) < 2.0);
 }
@@ -107,11 +146,22 @@ async fn a_body_that_is_known_is_not_sent_again() {
     let stranger = world.stranger();
     let first = stranger.get("/committees").await;
     let tag = first.header("etag").to_owned();
-    for value in [tag.clone(), tag.trim_start_matches("W/").to_owned(), "*".to_owned(), format!("\"a\", {tag}, \"b\"")] {
+    for value in [
+        tag.clone(),
+        tag.trim_start_matches("W/").to_owned(),
+        "*".to_owned(),
+        format!("\"a\", {tag}, \"b\""),
+    ] {
         for method in [Method::GET, Method::HEAD] {
-            let answer = stranger.with("if-none-match", &value).send(method, "/api/v1/committees", Bytes::new()).await;
+            let answer = stranger
+                .with("if-none-match", &value)
+                .send(method, "/api/v1/committees", Bytes::new())
+                .await;
             assert_eq!((answer.status, answer.body.len()), (304, 0));
-            assert!(!answer.headers.contains_key("content-type") && !answer.headers.contains_key("content-length"));
+            assert!(
+                !answer.headers.contains_key("content-type")
+                    && !answer.headers.contains_key("content-length")
+            );
             assert_eq!(answer.header("etag"), tag);
             for (name, value) in CONSTANT.iter().filter(|(name, _)| *name != "content-type") {
                 assert_eq!(answer.header(name), *value);
@@ -119,18 +169,35 @@ async fn a_body_that_is_known_is_not_sent_again() {
             assert!(!answer.header("x-ratelimit-remaining").is_empty());
         }
     }
-    let fresh = stranger.with("if-none-match", &tag).with("cache-control", "no-cache").get("/committees").await;
+    let fresh = stranger
+        .with("if-none-match", &tag)
+        .with("cache-control", "no-cache")
+        .get("/committees")
+        .await;
     assert_eq!(fresh.status, 200);
-    assert_eq!(stranger.with("if-none-match", "\"other\"").get("/committees").await.status, 200);
+    assert_eq!(
+        stranger
+            .with("if-none-match", "\"other\"")
+            .get("/committees")
+            .await
+            .status,
+        200
+    );
 }
 
 #[tokio::test]
 async fn a_refusal_or_a_write_is_never_a_304() {
     let world = World::new().await;
     let everything = world.stranger().with("if-none-match", "*");
-    everything.get("/auth/check").await.refuses(Refusal::BadAuthCombination);
+    everything
+        .get("/auth/check")
+        .await
+        .refuses(Refusal::BadAuthCombination);
     everything.get("/nowhere").await.refuses(Refusal::NotFound);
-    everything.post("/auth/login", json!({})).await.refuses(Refusal::Validation);
+    everything
+        .post("/auth/login", json!({}))
+        .await
+        .refuses(Refusal::Validation);
 }
 
 #[tokio::test]
@@ -138,12 +205,29 @@ async fn what_is_personal_is_never_stored_and_public_lists_may_be() {
     let world = World::new().await;
     let member = world.member().await;
     let user = format!("/users/{}", member.user().user_id);
-    for path in ["/auth/check", "/auth/nowhere", "/users/x", &user, "/otp/nowhere", "/sms", "/team/x", "/files/my-files"] {
-        assert_eq!(member.get(path).await.header("cache-control"), "no-store", "{path}");
+    for path in [
+        "/auth/check",
+        "/auth/nowhere",
+        "/users/x",
+        &user,
+        "/otp/nowhere",
+        "/sms",
+        "/team/x",
+        "/files/my-files",
+    ] {
+        assert_eq!(
+            member.get(path).await.header("cache-control"),
+            "no-store",
+            "{path}"
+        );
     }
     let admin = world.admin().await;
     for path in ["/audit", "/sms/opt-outs", "/cpanel/db"] {
-        assert_eq!(admin.get(path).await.header("cache-control"), "no-store", "{path}");
+        assert_eq!(
+            admin.get(path).await.header("cache-control"),
+            "no-store",
+            "{path}"
+        );
     }
     assert_eq!(member.get("/committees").await.header("cache-control"), "");
 }
@@ -152,7 +236,10 @@ async fn what_is_personal_is_never_stored_and_public_lists_may_be() {
 async fn each_answer_has_a_request_id_of_ours() {
     let world = World::new().await;
     let stranger = world.stranger().with("x-request-id", "mine");
-    let (one, other) = (stranger.get("/committees").await, stranger.get("/committees").await);
+    let (one, other) = (
+        stranger.get("/committees").await,
+        stranger.get("/committees").await,
+    );
     assert_ne!(one.header("x-request-id"), other.header("x-request-id"));
     assert_ne!(one.header("x-request-id"), "mine");
 }

@@ -34,46 +34,100 @@ async fn raw(address: std::net::SocketAddr, request: &str) -> String {
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
-    headers.get(name).map_or("", |value| value.to_str().unwrap())
+    headers
+        .get(name)
+        .map_or("", |value| value.to_str().unwrap())
 }
 
 #[tokio::test]
 async fn connections_are_said_to_stay_open_for_five_seconds() {
     let world = World::new().await;
     let address = door(&world).await;
-    let answer = send(Request::get(format!("http://{address}/api/v1/committees")).body(Full::default()).unwrap()).await;
+    let answer = send(
+        Request::get(format!("http://{address}/api/v1/committees"))
+            .body(Full::default())
+            .unwrap(),
+    )
+    .await;
     assert_eq!(answer.status(), 200);
-    assert_eq!((text(answer.headers(), "connection"), text(answer.headers(), "keep-alive")), ("keep-alive", "timeout=5"));
+    assert_eq!(
+        (
+            text(answer.headers(), "connection"),
+            text(answer.headers(), "keep-alive")
+        ),
+        ("keep-alive", "timeout=5")
+    );
     assert!(text(answer.headers(), "date").ends_with(" GMT"));
-    assert_eq!(text(answer.headers(), "content-length"), answer.body().len().to_string());
+    assert_eq!(
+        text(answer.headers(), "content-length"),
+        answer.body().len().to_string()
+    );
 }
 
 #[tokio::test]
 async fn one_that_asks_to_close_is_closed() {
     let world = World::new().await;
     let address = door(&world).await;
-    let answer = raw(address, "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.to_lowercase();
-    assert!(answer.starts_with("http/1.1 200") && !answer.contains("keep-alive"), "{answer}");
+    let answer = raw(
+        address,
+        "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    )
+    .await
+    .to_lowercase();
+    assert!(
+        answer.starts_with("http/1.1 200") && !answer.contains("keep-alive"),
+        "{answer}"
+    );
 }
 
 #[tokio::test]
 async fn a_preflight_has_content_length_0_and_a_304_none() {
     let world = World::new().await;
     let address = door(&world).await;
-    let preflight = raw(address, "OPTIONS /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.to_lowercase();
-    assert!(preflight.starts_with("http/1.1 204") && preflight.contains("\r\ncontent-length: 0\r\n"), "{preflight}");
-    let known =
-        raw(address, "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nIf-None-Match: *\r\nConnection: close\r\n\r\n").await.to_lowercase();
-    assert!(known.starts_with("http/1.1 304") && !known.contains("content-length"), "{known}");
+    let preflight = raw(
+        address,
+        "OPTIONS /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    )
+    .await
+    .to_lowercase();
+    assert!(
+        preflight.starts_with("http/1.1 204") && preflight.contains("\r\ncontent-length: 0\r\n"),
+        "{preflight}"
+    );
+    let known = raw(
+        address,
+        "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nIf-None-Match: *\r\nConnection: close\r\n\r\n",
+    )
+    .await
+    .to_lowercase();
+    assert!(
+        known.starts_with("http/1.1 304") && !known.contains("content-length"),
+        "{known}"
+    );
 }
 
 #[tokio::test]
 async fn a_head_tells_the_length_of_what_a_get_would_give() {
     let world = World::new().await;
     let address = door(&world).await;
-    let head = raw(address, "HEAD /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.to_lowercase();
-    let get = raw(address, "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.to_lowercase();
-    let length = |answer: &str| answer.lines().find(|line| line.starts_with("content-length")).map(str::to_owned);
+    let head = raw(
+        address,
+        "HEAD /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    )
+    .await
+    .to_lowercase();
+    let get = raw(
+        address,
+        "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    )
+    .await
+    .to_lowercase();
+    let length = |answer: &str| {
+        answer
+            .lines()
+            .find(|line| line.starts_with("content-length"))
+            .map(str::to_owned)
+    };
     assert_eq!(length(&head), length(&get));
     assert!(head.ends_with("\r\n\r\n") && !get.ends_with("\r\n\r\n"));
 }
@@ -83,29 +137,50 @@ async fn a_body_in_chunks_is_read_and_one_that_is_far_too_long_is_refused() {
     let world = World::new().await;
     let address = door(&world).await;
     let chunked = "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n";
-    assert!(raw(address, chunked).await.contains("VALIDATION_ERROR_MESSAGE"));
+    assert!(
+        raw(address, chunked)
+            .await
+            .contains("VALIDATION_ERROR_MESSAGE")
+    );
     let long = Full::from("x".repeat(12_000_000));
-    let answer = send(Request::post(format!("http://{address}/api/v1/auth/login")).body(long).unwrap()).await;
+    let answer = send(
+        Request::post(format!("http://{address}/api/v1/auth/login"))
+            .body(long)
+            .unwrap(),
+    )
+    .await;
     assert_eq!(answer.status(), 413);
-    assert_eq!(text(answer.headers(), header::CONTENT_TYPE.as_str()), "application/json; charset=utf-8");
+    assert_eq!(
+        text(answer.headers(), header::CONTENT_TYPE.as_str()),
+        "application/json; charset=utf-8"
+    );
 }
 
 #[tokio::test]
 async fn half_a_request_is_none() {
     let world = World::new().await;
     let address = door(&world).await;
-    let body = format!(r#"{{"email":"admin@example.org","password":"{}"}}"#, tests::PASSWORD);
+    let body = format!(
+        r#"{{"email":"admin@example.org","password":"{}"}}"#,
+        tests::PASSWORD
+    );
     let before = world.items("transient").len();
     for request in [
         format!("POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{body}"),
-        format!("POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\nZZZ\r\n", body.len()),
+        format!(
+            "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{body}\r\nZZZ\r\n",
+            body.len()
+        ),
     ] {
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(request.as_bytes()).await.unwrap();
         stream.shutdown().await.unwrap();
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer).await;
-        assert!(!String::from_utf8_lossy(&answer).contains(" 200 "), "{answer:?}");
+        assert!(
+            !String::from_utf8_lossy(&answer).contains(" 200 "),
+            "{answer:?}"
+        );
     }
     assert_eq!(world.items("transient").len(), before, "nobody signed in");
 }
@@ -115,21 +190,48 @@ async fn the_local_pages_are_for_this_machine_and_no_other_origin() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
+    tokio::spawn(front::serve(
+        listener,
+        world.edge().clone(),
+        Some(world.pages()),
+    ));
     for (headers, status) in [
         (format!("Host: {address}"), 200),
         (format!("Host: {address}\r\nOrigin: http://{address}"), 200),
-        (format!("Host: localhost:{}\r\nSec-Fetch-Site: none", address.port()), 200),
+        (
+            format!("Host: localhost:{}\r\nSec-Fetch-Site: none", address.port()),
+            200,
+        ),
         ("Host: evil.example".to_owned(), 403),
         ("Host: 127.0.0.1:80@evil.example".to_owned(), 403),
-        (format!("Host: {address}\r\nOrigin: http://evil.example"), 403),
-        (format!("Host: {address}\r\nOrigin: http://localhost:3000"), 403),
-        (format!("Host: {address}\r\nSec-Fetch-Site: cross-site"), 403),
+        (
+            format!("Host: {address}\r\nOrigin: http://evil.example"),
+            403,
+        ),
+        (
+            format!("Host: {address}\r\nOrigin: http://localhost:3000"),
+            403,
+        ),
+        (
+            format!("Host: {address}\r\nSec-Fetch-Site: cross-site"),
+            403,
+        ),
     ] {
-        let answer = raw(address, &format!("GET /_local/state HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n")).await;
-        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{headers}: {answer}");
+        let answer = raw(
+            address,
+            &format!("GET /_local/state HTTP/1.1\r\n{headers}\r\nConnection: close\r\n\r\n"),
+        )
+        .await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status}")),
+            "{headers}: {answer}"
+        );
     }
-    let outside = raw(address, "GET /_localx HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await;
+    let outside = raw(
+        address,
+        "GET /_localx HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+    )
+    .await;
     assert!(outside.contains("NOT_FOUND_MESSAGE"), "{outside}");
 }
 
@@ -138,7 +240,11 @@ async fn the_page_of_the_interface_comes_whole_from_this_machine() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
+    tokio::spawn(front::serve(
+        listener,
+        world.edge().clone(),
+        Some(world.pages()),
+    ));
     for (path, kind) in [
         ("", "text/html; charset=utf-8"),
         ("/", "text/html; charset=utf-8"),
@@ -146,13 +252,34 @@ async fn the_page_of_the_interface_comes_whole_from_this_machine() {
         ("/swagger-ui-bundle.js", "text/javascript; charset=utf-8"),
         ("/swagger-ui.css", "text/css; charset=utf-8"),
     ] {
-        let answer = send(Request::get(format!("http://{address}/_local/api{path}")).body(Full::default()).unwrap()).await;
-        assert_eq!((answer.status().as_u16(), answer.headers()["content-type"].to_str().unwrap()), (200, kind), "{path}");
-        let policy = answer.headers()["content-security-policy"].to_str().unwrap();
-        assert!(policy.contains("default-src 'none'") && !policy.contains("http"), "{policy}");
+        let answer = send(
+            Request::get(format!("http://{address}/_local/api{path}"))
+                .body(Full::default())
+                .unwrap(),
+        )
+        .await;
+        assert_eq!(
+            (
+                answer.status().as_u16(),
+                answer.headers()["content-type"].to_str().unwrap()
+            ),
+            (200, kind),
+            "{path}"
+        );
+        let policy = answer.headers()["content-security-policy"]
+            .to_str()
+            .unwrap();
+        assert!(
+            policy.contains("default-src 'none'") && !policy.contains("http"),
+            "{policy}"
+        );
     }
-    let foreign = Request::get(format!("http://{address}/_local/api/openapi.yaml")).header("origin", "http://localhost:3000");
-    assert_eq!(send(foreign.body(Full::default()).unwrap()).await.status(), 403);
+    let foreign = Request::get(format!("http://{address}/_local/api/openapi.yaml"))
+        .header("origin", "http://localhost:3000");
+    assert_eq!(
+        send(foreign.body(Full::default()).unwrap()).await.status(),
+        403
+    );
 }
 
 #[tokio::test]
@@ -160,17 +287,38 @@ async fn faults_are_set_seen_and_cleared_by_http() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    tokio::spawn(front::serve(listener, world.edge().clone(), Some(world.pages())));
+    tokio::spawn(front::serve(
+        listener,
+        world.edge().clone(),
+        Some(world.pages()),
+    ));
     let faults = async |body: &str| {
-        let request = Request::put(format!("http://{address}/_local/faults")).body(Full::from(body.to_owned())).unwrap();
+        let request = Request::put(format!("http://{address}/_local/faults"))
+            .body(Full::from(body.to_owned()))
+            .unwrap();
         let answer = send(request).await;
-        (answer.status().as_u16(), String::from_utf8_lossy(answer.body()).into_owned())
+        (
+            answer.status().as_u16(),
+            String::from_utf8_lossy(answer.body()).into_owned(),
+        )
     };
     let set = r#"{"dynamodb":{"mode":"refuse","operation":"Query","times":2}}"#;
     assert_eq!(faults(set).await, (200, set.to_owned()));
-    let committees =
-        async || send(Request::get(format!("http://{address}/api/v1/committees")).body(Full::default()).unwrap()).await.status().as_u16();
-    assert_eq!((committees().await, committees().await), (503, 200), "a read is tried twice");
+    let committees = async || {
+        send(
+            Request::get(format!("http://{address}/api/v1/committees"))
+                .body(Full::default())
+                .unwrap(),
+        )
+        .await
+        .status()
+        .as_u16()
+    };
+    assert_eq!(
+        (committees().await, committees().await),
+        (503, 200),
+        "a read is tried twice"
+    );
     let set = r#"{"cpanel":{"error":"status0","mode":"error","operation":"list_databases"}}"#;
     assert_eq!(faults(set).await, (200, set.to_owned()));
     assert_eq!(faults("{}").await, (200, "{}".to_owned()));
@@ -181,8 +329,9 @@ async fn faults_are_set_seen_and_cleared_by_http() {
 async fn the_embedded_store_answers_nobody_who_does_not_know_its_key() {
     let world = World::new().await;
     let request = |credential: &str| {
-        let authorization =
-            format!("AWS4-HMAC-SHA256 Credential={credential}/20261121/eu-west-3/dynamodb/aws4_request, SignedHeaders=host, Signature=00");
+        let authorization = format!(
+            "AWS4-HMAC-SHA256 Credential={credential}/20261121/eu-west-3/dynamodb/aws4_request, SignedHeaders=host, Signature=00"
+        );
         let request = Request::post(world.setting("AWS_ENDPOINT_URL"))
             .header("x-amz-target", "DynamoDB_20120810.GetItem")
             .header("authorization", authorization);
@@ -191,8 +340,17 @@ async fn the_embedded_store_answers_nobody_who_does_not_know_its_key() {
     };
     let refused = send(request("local")).await;
     assert!(String::from_utf8_lossy(refused.body()).contains("UnrecognizedClientException"));
-    assert!(!refused.headers().contains_key("access-control-allow-origin"));
-    assert_eq!(send(request(&world.setting("AWS_ACCESS_KEY_ID"))).await.status(), 200);
+    assert!(
+        !refused
+            .headers()
+            .contains_key("access-control-allow-origin")
+    );
+    assert_eq!(
+        send(request(&world.setting("AWS_ACCESS_KEY_ID")))
+            .await
+            .status(),
+        200
+    );
 }
 
 #[tokio::test]
@@ -201,6 +359,9 @@ async fn requests_in_one_breath_are_answered_in_order() {
     let address = door(&world).await;
     let both = "GET /api/v1/nowhere HTTP/1.1\r\nHost: x\r\n\r\nGET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
     let answer = raw(address, both).await;
-    let (first, second) = (answer.find("HTTP/1.1 404").unwrap(), answer.find("HTTP/1.1 200").unwrap());
+    let (first, second) = (
+        answer.find("HTTP/1.1 404").unwrap(),
+        answer.find("HTTP/1.1 200").unwrap(),
+    );
     assert!(first < second);
 }

@@ -36,15 +36,21 @@ impl<'a> MakeWriter<'a> for Lines {
 impl Lines {
     fn read(&self) -> Vec<Value> {
         let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 }
 
 /// Everything of every level that is logged on this thread while the guard lives.
 fn capture() -> (Lines, tracing::subscriber::DefaultGuard) {
     let lines = Lines::default();
-    let subscriber =
-        tracing_subscriber::fmt().json().flatten_event(true).with_max_level(tracing::Level::DEBUG).with_writer(lines.clone()).finish();
+    let subscriber = tracing_subscriber::fmt()
+        .json()
+        .flatten_event(true)
+        .with_max_level(tracing::Level::DEBUG)
+        .with_writer(lines.clone())
+        .finish();
     (lines, tracing::subscriber::set_default(subscriber))
 }
 
@@ -53,27 +59,54 @@ async fn one_line_per_request_says_route_status_duration_person_and_round_trips(
     let world = World::new().await;
     let member = world.member().await;
     let (lines, _guard) = capture();
-    member.get(&format!("/users/{}?code=123456", member.user().user_id)).await.shows();
+    member
+        .get(&format!("/users/{}?code=123456", member.user().user_id))
+        .await
+        .shows();
     world.stranger().get("/nowhere").await;
     let all = lines.read();
-    let requests: Vec<&Value> = all.iter().filter(|line| line["message"] == "request" && line["status"].is_number()).collect();
+    let requests: Vec<&Value> = all
+        .iter()
+        .filter(|line| line["message"] == "request" && line["status"].is_number())
+        .collect();
     assert_eq!(requests.len(), 2);
-    assert_eq!((&requests[0]["route"], &requests[0]["status"]), (&json!("/users/{userId}"), &json!(200)));
-    assert_eq!(requests[0]["user_id"], json!(member.user().user_id.to_string()));
+    assert_eq!(
+        (&requests[0]["route"], &requests[0]["status"]),
+        (&json!("/users/{userId}"), &json!(200))
+    );
+    assert_eq!(
+        requests[0]["user_id"],
+        json!(member.user().user_id.to_string())
+    );
     assert_eq!(requests[0]["round_trips"], 1);
     assert!(requests[0]["took"].is_number() && requests[0]["request_id"].is_string());
-    assert_eq!((&requests[1]["route"], &requests[1]["status"]), (&json!("-"), &json!(404)));
+    assert_eq!(
+        (&requests[1]["route"], &requests[1]["status"]),
+        (&json!("-"), &json!(404))
+    );
 }
 
 #[tokio::test]
 async fn a_fault_is_logged_once_with_its_cause_and_told_without() {
     let world = World::new().await;
     let (lines, _guard) = capture();
-    world.strike(Fault { error: Some("ValidationException".into()), ..Fault::new(Mode::Error).on("Query") });
+    world.strike(Fault {
+        error: Some("ValidationException".into()),
+        ..Fault::new(Mode::Error).on("Query")
+    });
     let answer = world.stranger().get("/committees").await;
-    let faults: Vec<Value> = lines.read().into_iter().filter(|line| line["message"] == "fault").collect();
+    let faults: Vec<Value> = lines
+        .read()
+        .into_iter()
+        .filter(|line| line["message"] == "fault")
+        .collect();
     assert_eq!(faults.len(), 1);
-    assert!(faults[0]["fault"].as_str().unwrap().contains("ValidationException"));
+    assert!(
+        faults[0]["fault"]
+            .as_str()
+            .unwrap()
+            .contains("ValidationException")
+    );
     assert_eq!(faults[0]["request_id"], answer.header("x-request-id"));
 }
 
@@ -86,7 +119,10 @@ async fn no_secret_and_no_address_is_ever_logged() {
         "phone": "20123456", "committeeID": world.committee(),
     });
     world.stranger().post("/users/register", wish.clone()).await;
-    let signed_in = world.stranger().login("amel@example.org", "clé de sol et fa").await;
+    let signed_in = world
+        .stranger()
+        .login("amel@example.org", "clé de sol et fa")
+        .await;
     let person = world.stranger().holding(signed_in.header("authorization"));
     person.get("/auth/check?token=query-secret").await;
     person
@@ -98,9 +134,23 @@ async fn no_secret_and_no_address_is_ever_logged() {
     world.stranger().post("/users/register", wish).await;
 
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-    let token = signed_in.header("authorization").strip_prefix("Bearer ").unwrap().to_owned();
+    let token = signed_in
+        .header("authorization")
+        .strip_prefix("Bearer ")
+        .unwrap()
+        .to_owned();
     let signature = token.rsplit('.').next().unwrap().to_owned();
-    for secret in ["clé de sol", PASSWORD, "amel@example.org", "Trabelsi", "20123456", "query-secret", "argon2id", &token, &signature] {
+    for secret in [
+        "clé de sol",
+        PASSWORD,
+        "amel@example.org",
+        "Trabelsi",
+        "20123456",
+        "query-secret",
+        "argon2id",
+        &token,
+        &signature,
+    ] {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
     assert!(text.lines().count() > 6);
@@ -112,14 +162,27 @@ async fn the_panels_token_is_never_logged() {
     let (lines, _guard) = capture();
     let admin = world.admin().await;
     admin.get("/cpanel/db").await.shows();
-    admin.post("/cpanel/subdomain", json!({ "domain": "cours", "rootdomain": "formation.example.org" })).await;
-    for fault in [Fault::new(Mode::Silent), Fault::named("status0"), Fault::named("html"), Fault::named("token")] {
+    admin
+        .post(
+            "/cpanel/subdomain",
+            json!({ "domain": "cours", "rootdomain": "formation.example.org" }),
+        )
+        .await;
+    for fault in [
+        Fault::new(Mode::Silent),
+        Fault::named("status0"),
+        Fault::named("html"),
+        Fault::named("token"),
+    ] {
         world.strike_at(Service::Cpanel, fault);
         admin.get("/cpanel/domains").await;
     }
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     assert!(!text.contains(&world.setting("CPANEL_TOKEN")), "{text}");
-    assert!(text.contains("cPanel refuses user and token with status 401"), "{text}");
+    assert!(
+        text.contains("cPanel refuses user and token with status 401"),
+        "{text}"
+    );
 }
 
 #[tokio::test]
@@ -129,11 +192,19 @@ async fn who_did_not_sign_in_is_counted_and_who_did_is_not() {
     let stranger = world.stranger();
     stranger.login("admin@example.org", PASSWORD).await;
     stranger.get("/nowhere").await;
-    let failures = || lines.read().iter().filter(|line| line["metric"] == "SignInFailures").count();
+    let failures = || {
+        lines
+            .read()
+            .iter()
+            .filter(|line| line["metric"] == "SignInFailures")
+            .count()
+    };
     assert_eq!(failures(), 0);
     stranger.login("admin@example.org", "wrong").await;
     stranger.get("/auth/passwordless?code=123456").await;
-    stranger.post("/otp/verify", json!({ "code": "123456" })).await;
+    stranger
+        .post("/otp/verify", json!({ "code": "123456" }))
+        .await;
     assert_eq!(failures(), 3);
 }
 
@@ -142,14 +213,40 @@ async fn what_a_client_writes_stands_in_no_line_and_a_refusal_says_whose_it_was(
     let world = World::new().await;
     let member = world.member().await;
     let (lines, _guard) = capture();
-    let liar = member.with("user-agent", "forged\" }").with("x-forwarded-for", "forged");
+    let liar = member
+        .with("user-agent", "forged\" }")
+        .with("x-forwarded-for", "forged");
     let path = "/api/v1/users/forged%0d%0a%7B%22message%22%3A%22request%22%7D?forged=%0aforged";
-    liar.send(http::Method::GET, path, "".into()).await.refuses(Refusal::UserNotFound);
-    member.post("/committees", json!({ "nameLatin": "forged\r\n" })).await.refuses(Refusal::Forbidden);
+    liar.send(http::Method::GET, path, "".into())
+        .await
+        .refuses(Refusal::UserNotFound);
+    member
+        .post("/committees", json!({ "nameLatin": "forged\r\n" }))
+        .await
+        .refuses(Refusal::Forbidden);
     let all = lines.read();
-    assert!(!all.iter().any(|line| line.to_string().contains("forged")), "{all:?}");
-    let requests: Vec<&Value> = all.iter().filter(|line| line["message"] == "request" && line["status"].is_number()).collect();
-    let told: Vec<(&Value, &Value)> = requests.iter().map(|line| (&line["route"], &line["status"])).collect();
-    assert_eq!(told, [(&json!("/users/{userId}"), &json!(404)), (&json!("/committees"), &json!(403))]);
-    assert!(requests.iter().all(|line| line["user_id"] == json!(member.user().user_id)));
+    assert!(
+        !all.iter().any(|line| line.to_string().contains("forged")),
+        "{all:?}"
+    );
+    let requests: Vec<&Value> = all
+        .iter()
+        .filter(|line| line["message"] == "request" && line["status"].is_number())
+        .collect();
+    let told: Vec<(&Value, &Value)> = requests
+        .iter()
+        .map(|line| (&line["route"], &line["status"]))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (&json!("/users/{userId}"), &json!(404)),
+            (&json!("/committees"), &json!(403))
+        ]
+    );
+    assert!(
+        requests
+            .iter()
+            .all(|line| line["user_id"] == json!(member.user().user_id))
+    );
 }

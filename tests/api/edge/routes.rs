@@ -6,14 +6,22 @@ use http::Method;
 use tests::World;
 
 async fn send(world: &World, method: &str, path: &str) -> tests::Answer {
-    world.stranger().send(method.parse().unwrap(), path, Bytes::new()).await
+    world
+        .stranger()
+        .send(method.parse().unwrap(), path, Bytes::new())
+        .await
 }
 
 #[tokio::test]
 async fn both_prefixes_answer_alike_and_one_trailing_slash_is_tolerated() {
     let world = World::new().await;
-    for path in ["/api/v1/committees", "/api/dev/committees", "/api/v1/committees/", "/api/dev/committees/", "/api/v1/committees/?limit=5"]
-    {
+    for path in [
+        "/api/v1/committees",
+        "/api/dev/committees",
+        "/api/v1/committees/",
+        "/api/dev/committees/",
+        "/api/v1/committees/?limit=5",
+    ] {
         assert_eq!(send(&world, "GET", path).await.status, 200, "{path}");
     }
 }
@@ -57,7 +65,9 @@ async fn anything_else_is_an_enveloped_404() {
 async fn an_operator_says_which_prefixes_there_are() {
     let world = World::with(&[("API_PREFIXES", "/api/v1")]).await;
     assert_eq!(send(&world, "GET", "/api/v1/committees").await.status, 200);
-    send(&world, "GET", "/api/dev/committees").await.refuses(Refusal::NotFound);
+    send(&world, "GET", "/api/dev/committees")
+        .await
+        .refuses(Refusal::NotFound);
 }
 
 #[tokio::test]
@@ -88,8 +98,17 @@ async fn a_method_that_is_not_there_is_405_and_says_which_are() {
 #[tokio::test]
 async fn head_is_get_without_its_body() {
     let world = World::new().await;
-    for path in ["/api/v1/committees", "/api/v1/auth/check", "/api/v1/nowhere", "/api/v1/health", "/media/default.png"] {
-        let (get, head) = (send(&world, "GET", path).await, send(&world, "HEAD", path).await);
+    for path in [
+        "/api/v1/committees",
+        "/api/v1/auth/check",
+        "/api/v1/nowhere",
+        "/api/v1/health",
+        "/media/default.png",
+    ] {
+        let (get, head) = (
+            send(&world, "GET", path).await,
+            send(&world, "HEAD", path).await,
+        );
         assert_eq!((head.status, head.body.len()), (get.status, 0), "{path}");
         for name in ["content-type", "content-length", "etag", "cache-control"] {
             assert_eq!(head.header(name), get.header(name), "{path} {name}");
@@ -100,16 +119,33 @@ async fn head_is_get_without_its_body() {
 #[tokio::test]
 async fn preflight_is_answered_on_any_path() {
     let world = World::new().await;
-    for path in ["/api/v1/auth/login", "/api/v1/nowhere", "/", "/media/default.png"] {
-        let asking = world.stranger().with("origin", "https://example.org").with("access-control-request-method", "PUT");
-        let asking = asking.with("access-control-request-headers", "authorization, content-type");
+    for path in [
+        "/api/v1/auth/login",
+        "/api/v1/nowhere",
+        "/",
+        "/media/default.png",
+    ] {
+        let asking = world
+            .stranger()
+            .with("origin", "https://example.org")
+            .with("access-control-request-method", "PUT");
+        let asking = asking.with(
+            "access-control-request-headers",
+            "authorization, content-type",
+        );
         let answer = asking.send(Method::OPTIONS, path, Bytes::new()).await;
         assert_eq!((answer.status, answer.body.len()), (204, 0));
         for (name, value) in [
             ("content-length", "0"),
             ("access-control-allow-origin", "*"),
-            ("access-control-allow-methods", "GET,HEAD,PUT,PATCH,POST,DELETE"),
-            ("access-control-allow-headers", "authorization, content-type"),
+            (
+                "access-control-allow-methods",
+                "GET,HEAD,PUT,PATCH,POST,DELETE",
+            ),
+            (
+                "access-control-allow-headers",
+                "authorization, content-type",
+            ),
             ("vary", "Access-Control-Request-Headers"),
             ("access-control-max-age", "600"),
             ("x-powered-by", "Halqa"),
@@ -153,7 +189,13 @@ async fn the_default_avatar_is_there_for_every_page_for_ever() {
 #[tokio::test]
 async fn the_route_comes_before_the_caller() {
     let world = World::new().await;
-    send(&world, "GET", "/api/v1/auth/nowhere").await.refuses(Refusal::NotFound);
-    send(&world, "PUT", "/api/v1/auth/check").await.refuses(Refusal::MethodNotAllowed);
-    send(&world, "GET", "/api/v1/auth/check").await.refuses(Refusal::BadAuthCombination);
+    send(&world, "GET", "/api/v1/auth/nowhere")
+        .await
+        .refuses(Refusal::NotFound);
+    send(&world, "PUT", "/api/v1/auth/check")
+        .await
+        .refuses(Refusal::MethodNotAllowed);
+    send(&world, "GET", "/api/v1/auth/check")
+        .await
+        .refuses(Refusal::BadAuthCombination);
 }

@@ -12,40 +12,78 @@ use super::{send, wish};
 async fn it_may_be_said_before_and_twice_and_at_once() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member.post("/files", wish("a.txt", 5)).await.tells(Message::FileCreated);
-    let path = format!("/files/{}/complete", announced["file"]["fileID"].as_str().unwrap());
-    member.post(&path, json!({})).await.refuses(Refusal::FileNotUploaded);
+    let announced = member
+        .post("/files", wish("a.txt", 5))
+        .await
+        .tells(Message::FileCreated);
+    let path = format!(
+        "/files/{}/complete",
+        announced["file"]["fileID"].as_str().unwrap()
+    );
+    member
+        .post(&path, json!({}))
+        .await
+        .refuses(Refusal::FileNotUploaded);
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
     let calls = (0..10).map(|_| {
         let (member, path) = (member.clone(), path.clone());
-        tokio::spawn(async move { member.post(&path, json!({})).await.tells(Message::FileReady)["file"].clone() })
+        tokio::spawn(async move {
+            member
+                .post(&path, json!({}))
+                .await
+                .tells(Message::FileReady)["file"]
+                .clone()
+        })
     });
-    let files: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
-    assert!(files.iter().all(|file| *file == files[0] && file["status"] == "READY"));
+    let files: Vec<_> = join_all(calls)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    assert!(
+        files
+            .iter()
+            .all(|file| *file == files[0] && file["status"] == "READY")
+    );
     // a file that is ready is not asked about again
     world.strike_at(Service::S3, Fault::new(Mode::Refuse));
-    member.post(&path, json!({})).await.tells(Message::FileReady);
+    member
+        .post(&path, json!({}))
+        .await
+        .tells(Message::FileReady);
 }
 
 #[tokio::test]
 async fn nobody_else_says_it() {
     let world = World::new().await;
     let (member, other) = (world.member().await, world.member().await);
-    let announced = member.post("/files", wish("a.txt", 5)).await.tells(Message::FileCreated);
+    let announced = member
+        .post("/files", wish("a.txt", 5))
+        .await
+        .tells(Message::FileCreated);
     let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());
     for person in [other, world.admin().await] {
-        person.post(&format!("{path}/complete"), json!({})).await.refuses(Refusal::FileNotFound);
+        person
+            .post(&format!("{path}/complete"), json!({}))
+            .await
+            .refuses(Refusal::FileNotFound);
         person.get(&path).await.refuses(Refusal::FileNotFound);
         person.delete(&path).await.refuses(Refusal::FileNotFound);
     }
-    member.post("/files/x/complete", json!({})).await.refuses(Refusal::FileNotFound);
+    member
+        .post("/files/x/complete", json!({}))
+        .await
+        .refuses(Refusal::FileNotFound);
 }
 
 #[tokio::test]
 async fn a_bucket_on_a_bad_day_is_503_and_nothing_is_lost() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member.post("/files", wish("a.txt", 5)).await.tells(Message::FileCreated);
+    let announced = member
+        .post("/files", wish("a.txt", 5))
+        .await
+        .tells(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
     let path = format!("/files/{id}/complete");
     // takes the file and never answers
@@ -58,40 +96,74 @@ async fn a_bucket_on_a_bad_day_is_503_and_nothing_is_lost() {
     for mode in [Mode::Refuse, Mode::Throttle, Mode::Silent, Mode::Error] {
         world.strike_at(Service::S3, Fault::new(mode).on("HeadObject"));
         let told = member.post(&path, json!({})).await;
-        assert!([500, 503].contains(&told.status), "{mode:?}: {}", told.status);
+        assert!(
+            [500, 503].contains(&told.status),
+            "{mode:?}: {}",
+            told.status
+        );
     }
     world.heal();
-    member.post(&path, json!({})).await.tells(Message::FileReady);
+    member
+        .post(&path, json!({}))
+        .await
+        .tells(Message::FileReady);
 }
 
 #[tokio::test]
 async fn the_sweeper_finds_out_after_an_hour() {
     let world = World::new().await;
     let member = world.member().await;
-    let sent = member.post("/files", wish("a.txt", 5)).await.tells(Message::FileCreated);
+    let sent = member
+        .post("/files", wish("a.txt", 5))
+        .await
+        .tells(Message::FileCreated);
     assert_eq!(send(&sent["upload"], b"hallo").await, 204);
-    let never = member.post("/files", wish("b.txt", 5)).await.tells(Message::FileCreated);
+    let never = member
+        .post("/files", wish("b.txt", 5))
+        .await
+        .tells(Message::FileCreated);
     world.clock().advance(Duration::from_secs(3590));
     world.deliver().await;
     world.sweep().await;
     let shown = member.get("/files/my-files").await.shows();
-    assert_eq!((&shown["usage"]["files"], &shown["files"][1]["status"]), (&json!(2), &json!("PENDING")));
+    assert_eq!(
+        (&shown["usage"]["files"], &shown["files"][1]["status"]),
+        (&json!(2), &json!("PENDING"))
+    );
     // the bucket is out of reach when it is time: nothing is decided
     world.clock().advance(Duration::from_secs(20));
     world.strike_at(Service::S3, Fault::new(Mode::Refuse));
     world.sweep().await;
     world.heal();
-    assert_eq!(member.get("/files/my-files").await.shows()["usage"]["files"], 2);
+    assert_eq!(
+        member.get("/files/my-files").await.shows()["usage"]["files"],
+        2
+    );
     world.clock().advance(Duration::from_secs(60));
     world.sweep().await;
     let shown = member.get("/files/my-files").await.shows();
-    assert_eq!(shown["usage"], json!({ "files": 1, "bytes": 5, "quotaBytes": 1_000_000_000 }));
-    assert_eq!((shown["files"].as_array().unwrap().len(), &shown["files"][0]["status"]), (1, &json!("READY")));
+    assert_eq!(
+        shown["usage"],
+        json!({ "files": 1, "bytes": 5, "quotaBytes": 1_000_000_000 })
+    );
+    assert_eq!(
+        (
+            shown["files"].as_array().unwrap().len(),
+            &shown["files"][0]["status"]
+        ),
+        (1, &json!("READY"))
+    );
     assert_eq!(shown["files"][0]["fileID"], sent["file"]["fileID"]);
     let path = format!("/files/{}", never["file"]["fileID"].as_str().unwrap());
-    member.post(&format!("{path}/complete"), json!({})).await.refuses(Refusal::FileNotFound);
+    member
+        .post(&format!("{path}/complete"), json!({}))
+        .await
+        .refuses(Refusal::FileNotFound);
     world.deliver().await;
     world.sweep().await;
-    let left = world.items("records").into_iter().filter(|item| item["pk"]["S"].as_str().unwrap().starts_with("FILE#"));
+    let left = world
+        .items("records")
+        .into_iter()
+        .filter(|item| item["pk"]["S"].as_str().unwrap().starts_with("FILE#"));
     assert_eq!(left.count(), 1);
 }

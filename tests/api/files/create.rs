@@ -13,7 +13,10 @@ async fn a_file_is_announced_and_sent_past_us() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
-        .post("/files", json!({ "name": " Programme d’été.txt ", "contentType": "text/plain", "size": 5 }))
+        .post(
+            "/files",
+            json!({ "name": " Programme d’été.txt ", "contentType": "text/plain", "size": 5 }),
+        )
         .await
         .tells(Message::FileCreated);
     let file = &announced["file"];
@@ -24,32 +27,50 @@ async fn a_file_is_announced_and_sent_past_us() {
     assert_eq!(*file, expected);
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
     let id = file["fileID"].as_str().unwrap();
-    assert_eq!(member.post(&format!("/files/{id}/complete"), json!({})).await.tells(Message::FileReady)["file"]["status"], "READY");
+    assert_eq!(
+        member
+            .post(&format!("/files/{id}/complete"), json!({}))
+            .await
+            .tells(Message::FileReady)["file"]["status"],
+        "READY"
+    );
 }
 
 #[tokio::test]
 async fn the_bucket_itself_takes_nothing_else() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member.post("/files", wish("a.txt", 5)).await.tells(Message::FileCreated);
+    let announced = member
+        .post("/files", wish("a.txt", 5))
+        .await
+        .tells(Message::FileCreated);
     let upload = &announced["upload"];
     for content in [b"hall".as_slice(), b"hallo!", b"", &[b'x'; 10_000]] {
         assert_eq!(send(upload, content).await, 400, "{} bytes", content.len());
     }
-    let other = member.post("/files", wish("b.txt", 5)).await.tells(Message::FileCreated);
+    let other = member
+        .post("/files", wish("b.txt", 5))
+        .await
+        .tells(Message::FileCreated);
     for (field, value) in [
         ("Content-Type", "text/html"),
         ("Content-Type", ""),
         ("key", other["upload"]["fields"]["key"].as_str().unwrap()),
         ("key", "media/0000000000000000000000000000000000000000.png"),
-        ("policy", other["upload"]["fields"]["policy"].as_str().unwrap()),
+        (
+            "policy",
+            other["upload"]["fields"]["policy"].as_str().unwrap(),
+        ),
         ("x-amz-signature", &"0".repeat(64)),
     ] {
         let status = send_changed(upload, &[(field, value)], b"hallo").await;
         assert!([400, 403].contains(&status), "{field}: {value}: {status}");
     }
     let id = announced["file"]["fileID"].as_str().unwrap();
-    member.post(&format!("/files/{id}/complete"), json!({})).await.refuses(Refusal::FileNotUploaded);
+    member
+        .post(&format!("/files/{id}/complete"), json!({}))
+        .await
+        .refuses(Refusal::FileNotUploaded);
     assert_eq!(send(upload, b"hallo").await, 204);
 }
 
@@ -59,7 +80,12 @@ async fn a_form_that_is_over_is_refused_by_the_bucket() {
     let member = world.member().await;
     // the bucket's clock is the real one: the form is of an hour ago
     world.clock().step_back(FORM_LIFE + Duration::from_secs(60));
-    let late = world.signed_in(member.user().clone()).await.post("/files", wish("a.txt", 5)).await.tells(Message::FileCreated);
+    let late = world
+        .signed_in(member.user().clone())
+        .await
+        .post("/files", wish("a.txt", 5))
+        .await
+        .tells(Message::FileCreated);
     assert!([400, 403].contains(&send(&late["upload"], b"hallo").await));
 }
 
@@ -69,7 +95,10 @@ async fn a_file_of_many_megabytes_fits() {
     let member = world.member().await;
     let content = vec![b'x'; 24 * 1024 * 1024];
     let id = super::kept(&member, wish("grand.txt", content.len()), &content).await;
-    let url = member.get(&format!("/files/{id}")).await.shows()["file"]["url"].as_str().unwrap().to_owned();
+    let url = member.get(&format!("/files/{id}")).await.shows()["file"]["url"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert_eq!(super::fetch(&url).await.2.len(), content.len());
 }
 
@@ -85,13 +114,21 @@ async fn each_bad_field_is_named() {
         ("name", json!("photo\u{202e}gpj.exe"), Refusal::FieldFormat),
         ("contentType", json!("text/html"), Refusal::FieldValue),
         ("contentType", json!("image/svg+xml"), Refusal::FieldValue),
-        ("contentType", json!("application/javascript"), Refusal::FieldValue),
+        (
+            "contentType",
+            json!("application/javascript"),
+            Refusal::FieldValue,
+        ),
         ("contentType", json!(7), Refusal::FieldType),
         ("size", json!(0), Refusal::FieldValue),
         ("size", json!(-1), Refusal::FieldValue),
         ("size", json!(1001), Refusal::FieldValue),
         ("size", json!(1e30), Refusal::FieldValue),
-        ("size", json!(18_446_744_073_709_551_615_u64), Refusal::FieldValue),
+        (
+            "size",
+            json!(18_446_744_073_709_551_615_u64),
+            Refusal::FieldValue,
+        ),
         ("size", json!("5"), Refusal::FieldType),
         ("size", json!(5.5), Refusal::FieldType),
         ("visibility", json!("PUBLIC"), Refusal::FieldValue),
@@ -100,9 +137,15 @@ async fn each_bad_field_is_named() {
     ] {
         let mut body = wish("a.txt", 5);
         body[field] = value;
-        member.post("/files", body).await.refuses_field(field, refusal);
+        member
+            .post("/files", body)
+            .await
+            .refuses_field(field, refusal);
     }
-    member.post("/files", wish("a.txt", 1000)).await.tells(Message::FileCreated);
+    member
+        .post("/files", wish("a.txt", 1000))
+        .await
+        .tells(Message::FileCreated);
 }
 
 #[tokio::test]
@@ -111,29 +154,67 @@ async fn fifty_at_the_edge_of_the_quota_never_pass_it() {
     let member = world.member().await;
     let calls = (0..50).map(|number| {
         let member = member.clone();
-        tokio::spawn(async move { member.post("/files", wish(&format!("{number}.txt"), 90)).await })
+        tokio::spawn(async move {
+            member
+                .post("/files", wish(&format!("{number}.txt"), 90))
+                .await
+        })
     });
-    let answers: Vec<_> = join_all(calls).await.into_iter().map(Result::unwrap).collect();
-    assert_eq!(answers.iter().filter(|answer| answer.status == 201).count(), 11);
+    let answers: Vec<_> = join_all(calls)
+        .await
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(
+        answers.iter().filter(|answer| answer.status == 201).count(),
+        11
+    );
     for refused in answers.iter().filter(|answer| answer.status != 201) {
         refused.refuses(Refusal::FileQuotaExceeded);
     }
     let usage = member.get("/files/my-files").await.shows()["usage"].clone();
-    assert_eq!(usage, json!({ "files": 11, "bytes": 990, "quotaBytes": 1000 }));
-    member.post("/files", wish("b.txt", 10)).await.tells(Message::FileCreated);
-    member.post("/files", wish("c.txt", 1)).await.refuses(Refusal::FileQuotaExceeded);
-    world.member().await.post("/files", wish("d.txt", 1001)).await.refuses(Refusal::FileQuotaExceeded);
+    assert_eq!(
+        usage,
+        json!({ "files": 11, "bytes": 990, "quotaBytes": 1000 })
+    );
+    member
+        .post("/files", wish("b.txt", 10))
+        .await
+        .tells(Message::FileCreated);
+    member
+        .post("/files", wish("c.txt", 1))
+        .await
+        .refuses(Refusal::FileQuotaExceeded);
+    world
+        .member()
+        .await
+        .post("/files", wish("d.txt", 1001))
+        .await
+        .refuses(Refusal::FileQuotaExceeded);
 }
 
 #[tokio::test]
 async fn only_verified_people_of_open_committees_keep_files() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
-    let unverified = world.person(Someone::with(Profile::Member).unverified()).await;
-    unverified.post("/files", wish("a.txt", 5)).await.refuses(Refusal::AccountNotVerified);
-    let stopped = world.person(Someone::with(Profile::Member).of(closed)).await;
-    stopped.post("/files", wish("a.txt", 5)).await.refuses(Refusal::CommitteeInactive);
+    let unverified = world
+        .person(Someone::with(Profile::Member).unverified())
+        .await;
+    unverified
+        .post("/files", wish("a.txt", 5))
+        .await
+        .refuses(Refusal::AccountNotVerified);
+    let stopped = world
+        .person(Someone::with(Profile::Member).of(closed))
+        .await;
+    stopped
+        .post("/files", wish("a.txt", 5))
+        .await
+        .refuses(Refusal::CommitteeInactive);
     for person in [unverified, stopped] {
-        assert_eq!(person.get("/files/my-files").await.shows()["files"], json!([] as [Value; 0]));
+        assert_eq!(
+            person.get("/files/my-files").await.shows()["files"],
+            json!([] as [Value; 0])
+        );
     }
 }

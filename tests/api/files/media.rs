@@ -11,8 +11,14 @@ async fn the_default_avatar_is_there_and_everything_else_is_an_enveloped_404() {
         async move { stranger.send(http::Method::GET, path, "".into()).await }
     };
     let image = get("/media/default.png").await;
-    assert_eq!((image.status, image.header("content-type")), (200, "image/png"));
-    assert_eq!(image.header("cache-control"), "public, max-age=31536000, immutable");
+    assert_eq!(
+        (image.status, image.header("content-type")),
+        (200, "image/png")
+    );
+    assert_eq!(
+        image.header("cache-control"),
+        "public, max-age=31536000, immutable"
+    );
     assert_eq!(image.header("cross-origin-resource-policy"), "cross-origin");
     assert_eq!(image.header("x-ratelimit-limit"), "", "outside the limit");
     for path in [
@@ -31,5 +37,9 @@ async fn a_bucket_out_of_reach_is_503() {
     let world = World::new().await;
     world.strike_at(Service::S3, Fault::new(Mode::Refuse));
     let path = "/media/0000000000000000000000000000000000000000.png";
-    world.stranger().send(http::Method::GET, path, "".into()).await.refuses(Refusal::Unavailable);
+    world
+        .stranger()
+        .send(http::Method::GET, path, "".into())
+        .await
+        .refuses(Refusal::Unavailable);
 }

@@ -22,21 +22,40 @@ fn wish(name: &str, size: usize) -> Value {
 /// What the bucket answers: status and body.
 async fn ask(request: Request<Full<Bytes>>) -> (u16, http::HeaderMap, Bytes) {
     let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
-    let (parts, body) = client.request(request).await.expect("the bucket answers").into_parts();
-    (parts.status.as_u16(), parts.headers, body.collect().await.expect("a body").to_bytes())
+    let (parts, body) = client
+        .request(request)
+        .await
+        .expect("the bucket answers")
+        .into_parts();
+    (
+        parts.status.as_u16(),
+        parts.headers,
+        body.collect().await.expect("a body").to_bytes(),
+    )
 }
 
 /// Sends `content` as a browser sends a form: with the fields of `upload`, some of them changed.
 async fn send_changed(upload: &Value, changed: &[(&str, &str)], content: &[u8]) -> u16 {
     let mut body = Vec::new();
     for (name, value) in upload["fields"].as_object().unwrap() {
-        let value = changed.iter().find(|(field, _)| field == name).map_or(value.as_str().unwrap(), |(_, value)| value);
-        body.extend(format!("--limit\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").bytes());
+        let value = changed
+            .iter()
+            .find(|(field, _)| field == name)
+            .map_or(value.as_str().unwrap(), |(_, value)| value);
+        body.extend(
+            format!(
+                "--limit\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n"
+            )
+            .bytes(),
+        );
     }
-    body.extend(b"--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x\"\r\n\r\n");
+    body.extend(
+        b"--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x\"\r\n\r\n",
+    );
     body.extend(content);
     body.extend(b"\r\n--limit--\r\n");
-    let request = Request::post(upload["url"].as_str().unwrap()).header("content-type", "multipart/form-data; boundary=limit");
+    let request = Request::post(upload["url"].as_str().unwrap())
+        .header("content-type", "multipart/form-data; boundary=limit");
     ask(request.body(Full::new(body.into())).unwrap()).await.0
 }
 
@@ -45,14 +64,25 @@ async fn send(upload: &Value, content: &[u8]) -> u16 {
 }
 
 async fn fetch(url: &str) -> (u16, http::HeaderMap, Bytes) {
-    ask(Request::builder().method(Method::GET).uri(url).body(Full::default()).unwrap()).await
+    ask(Request::builder()
+        .method(Method::GET)
+        .uri(url)
+        .body(Full::default())
+        .unwrap())
+    .await
 }
 
 /// A file that `person` has sent and that is ready: its identifier.
 pub(crate) async fn kept(person: &Person, wish: Value, content: &[u8]) -> String {
-    let announced = person.post("/files", wish).await.tells(Message::FileCreated);
+    let announced = person
+        .post("/files", wish)
+        .await
+        .tells(Message::FileCreated);
     assert_eq!(send(&announced["upload"], content).await, 204);
     let id = announced["file"]["fileID"].as_str().unwrap().to_owned();
-    person.post(&format!("/files/{id}/complete"), json!({})).await.tells(Message::FileReady);
+    person
+        .post(&format!("/files/{id}/complete"), json!({}))
+        .await
+        .tells(Message::FileReady);
     id
 }

@@ -13,9 +13,17 @@ fn public(name: &str, content_type: &str, size: usize) -> Value {
 async fn anybody_is_sent_to_a_public_file() {
     let world = World::new().await;
     let (member, stranger) = (world.member().await, world.stranger());
-    let id = kept(&member, public("برنامج.pdf", "application/pdf", 5), b"hallo").await;
+    let id = kept(
+        &member,
+        public("برنامج.pdf", "application/pdf", 5),
+        b"hallo",
+    )
+    .await;
     let path = format!("/files/public/{id}");
-    assert_eq!(member.get("/files/my-files").await.shows()["files"][0]["url"], json!(path));
+    assert_eq!(
+        member.get("/files/my-files").await.shows()["files"][0]["url"],
+        json!(path)
+    );
     for person in [
         stranger.clone(),
         stranger.holding("Bearer rubbish"),
@@ -24,17 +32,43 @@ async fn anybody_is_sent_to_a_public_file() {
     ] {
         let sent = person.get(&path).await;
         assert_eq!((sent.status, sent.json()), (302, json!({ "code": 302 })));
-        assert_eq!((sent.header("vary"), member.get("/files/my-files").await.header("cache-control")), ("Accept", "no-store"));
-        assert_eq!((sent.header("cache-control"), sent.header("x-ratelimit-limit")), ("no-store", "100"));
+        assert_eq!(
+            (
+                sent.header("vary"),
+                member.get("/files/my-files").await.header("cache-control")
+            ),
+            ("Accept", "no-store")
+        );
+        assert_eq!(
+            (
+                sent.header("cache-control"),
+                sent.header("x-ratelimit-limit")
+            ),
+            ("no-store", "100")
+        );
         let (status, headers, body) = fetch(sent.header("location")).await;
         assert_eq!((status, &body[..]), (200, b"hallo".as_slice()));
-        assert!(headers["content-disposition"].to_str().unwrap().starts_with("inline; filename=\""));
+        assert!(
+            headers["content-disposition"]
+                .to_str()
+                .unwrap()
+                .starts_with("inline; filename=\"")
+        );
     }
-    let head = stranger.send(Method::HEAD, &format!("/api/v1{path}"), "".into()).await;
+    let head = stranger
+        .send(Method::HEAD, &format!("/api/v1{path}"), "".into())
+        .await;
     assert_eq!((head.status, head.body.len()), (302, 0));
-    for accept in ["application/json", "Application/JSON; q=0.9, */*", "application/json, text/plain, */*"] {
+    for accept in [
+        "application/json",
+        "Application/JSON; q=0.9, */*",
+        "application/json, text/plain, */*",
+    ] {
         let file = stranger.with("accept", accept).get(&path).await.shows()["file"].clone();
-        assert_eq!((&file["name"], &file["status"]), (&json!("برنامج.pdf"), &json!("READY")));
+        assert_eq!(
+            (&file["name"], &file["status"]),
+            (&json!("برنامج.pdf"), &json!("READY"))
+        );
         assert_eq!(fetch(file["url"].as_str().unwrap()).await.0, 200);
     }
 }
@@ -44,12 +78,24 @@ async fn private_pending_and_unknown_ones_are_the_same_404() {
     let world = World::new().await;
     let (member, stranger) = (world.member().await, world.stranger());
     let private = kept(&member, wish("a.txt", 5), b"hallo").await;
-    let pending = member.post("/files", public("a.txt", "text/plain", 5)).await.tells(Message::FileCreated);
+    let pending = member
+        .post("/files", public("a.txt", "text/plain", 5))
+        .await
+        .tells(Message::FileCreated);
     let pending = pending["file"]["fileID"].as_str().unwrap().to_owned();
     let gone = kept(&member, public("a.txt", "text/plain", 5), b"hallo").await;
-    member.delete(&format!("/files/{gone}")).await.tells(Message::FileDeleted);
+    member
+        .delete(&format!("/files/{gone}"))
+        .await
+        .tells(Message::FileDeleted);
     let mut bodies = Vec::new();
-    for id in [private.as_str(), &pending, &gone, "x", "0198c0de-0000-7000-8000-00000000000a"] {
+    for id in [
+        private.as_str(),
+        &pending,
+        &gone,
+        "x",
+        "0198c0de-0000-7000-8000-00000000000a",
+    ] {
         for person in [&stranger, &member] {
             let answer = person.get(&format!("/files/public/{id}")).await;
             answer.refuses(Refusal::FileNotFound);

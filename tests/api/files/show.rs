@@ -8,8 +8,17 @@ use super::{fetch, kept, wish};
 async fn the_owner_gets_a_link_to_what_has_come() {
     let world = World::new().await;
     let member = world.member().await;
-    let announced = member.post("/files", wish("b.txt", 5)).await.tells(Message::FileCreated);
-    let pending = member.get(&format!("/files/{}", announced["file"]["fileID"].as_str().unwrap())).await.shows();
+    let announced = member
+        .post("/files", wish("b.txt", 5))
+        .await
+        .tells(Message::FileCreated);
+    let pending = member
+        .get(&format!(
+            "/files/{}",
+            announced["file"]["fileID"].as_str().unwrap()
+        ))
+        .await
+        .shows();
     assert_eq!(pending["file"], announced["file"]);
 
     let id = kept(&member, wish("Programme \"été\" ٢.txt", 5), b"hallo").await;
@@ -21,7 +30,11 @@ async fn the_owner_gets_a_link_to_what_has_come() {
     assert_eq!(headers["content-disposition"], disposition);
     assert_eq!(headers["content-type"], "text/plain");
     // nothing about it may be changed
-    for changed in [url.replace(&id, "x"), url.replace("attachment", "inline"), url.replace("plain", "html")] {
+    for changed in [
+        url.replace(&id, "x"),
+        url.replace("attachment", "inline"),
+        url.replace("plain", "html"),
+    ] {
         assert_eq!(fetch(&changed).await.0, 403, "{changed}");
     }
     let bare = url.split('?').next().unwrap();

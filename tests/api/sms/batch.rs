@@ -13,9 +13,22 @@ use super::{numbers, send_to, sender};
 /// The batch; its figures add up.
 async fn adding_up(person: &Person, id: &str) -> Value {
     let batch = person.get(&format!("/sms/bulk/{id}")).await.shows()["batch"].clone();
-    let sum = |fields: &[&str]| fields.iter().map(|field| batch[*field].as_u64().unwrap()).sum::<u64>();
-    assert_eq!(sum(&["accepted", "rejected", "duplicates"]), batch["total"].as_u64().unwrap(), "{batch}");
-    assert_eq!(sum(&["queued", "sending", "sent", "failed", "unknown"]), batch["accepted"].as_u64().unwrap(), "{batch}");
+    let sum = |fields: &[&str]| {
+        fields
+            .iter()
+            .map(|field| batch[*field].as_u64().unwrap())
+            .sum::<u64>()
+    };
+    assert_eq!(
+        sum(&["accepted", "rejected", "duplicates"]),
+        batch["total"].as_u64().unwrap(),
+        "{batch}"
+    );
+    assert_eq!(
+        sum(&["queued", "sending", "sent", "failed", "unknown"]),
+        batch["accepted"].as_u64().unwrap(),
+        "{batch}"
+    );
     batch
 }
 
@@ -28,11 +41,20 @@ async fn what_came_of_a_batch_is_told_message_by_message() {
     let id = send_to(&admin, &recipients, "Bonjour").await;
     let batch = adding_up(&admin, &id).await;
     assert_eq!(
-        (&batch["queued"], &batch["message"], &batch["duplicates"], &batch["rejected"]),
+        (
+            &batch["queued"],
+            &batch["message"],
+            &batch["duplicates"],
+            &batch["rejected"]
+        ),
         (&json!(30), &json!("Bonjour"), &json!(1), &json!(1))
     );
     world.deliver().await;
-    assert_eq!(adding_up(&admin, &id).await["queued"], 30, "they are messages now, and wait");
+    assert_eq!(
+        adding_up(&admin, &id).await["queued"],
+        30,
+        "they are messages now, and wait"
+    );
     world.strike_at(Service::Sns, Fault::new(Mode::Silent).times(2));
     world.sweep().await;
     let batch = adding_up(&admin, &id).await;
@@ -64,20 +86,41 @@ async fn its_counters_add_up_at_every_moment() {
 #[tokio::test]
 async fn it_is_its_senders_and_his_administrators_to_see() {
     let world = World::new().await;
-    let member = world.person(Someone::with(Profile::Member).granted(&[Grant::SmsBulk])).await;
-    let path = format!("/sms/bulk/{}", send_to(&member, &numbers(2), "Bonjour").await);
+    let member = world
+        .person(Someone::with(Profile::Member).granted(&[Grant::SmsBulk]))
+        .await;
+    let path = format!(
+        "/sms/bulk/{}",
+        send_to(&member, &numbers(2), "Bonjour").await
+    );
     for (someone, sees) in [
         (Someone::with(Profile::CommitteeAdmin), true),
-        (Someone::with(Profile::SuperAdmin).of(world.another_committee("A", true).await), true),
-        (Someone::with(Profile::Member).granted(&[Grant::SmsBulk]), false),
-        (Someone::with(Profile::CommitteeAdmin).of(world.another_committee("B", true).await), false),
+        (
+            Someone::with(Profile::SuperAdmin).of(world.another_committee("A", true).await),
+            true,
+        ),
+        (
+            Someone::with(Profile::Member).granted(&[Grant::SmsBulk]),
+            false,
+        ),
+        (
+            Someone::with(Profile::CommitteeAdmin).of(world.another_committee("B", true).await),
+            false,
+        ),
     ] {
         let answer = world.person(someone.clone()).await.get(&path).await;
         assert_eq!(answer.status, if sees { 200 } else { 404 }, "{someone:?}");
     }
     member.get(&path).await.shows();
-    member.get("/sms/bulk/x").await.refuses(Refusal::BatchNotFound);
+    member
+        .get("/sms/bulk/x")
+        .await
+        .refuses(Refusal::BatchNotFound);
     world.clock().advance(Duration::from_secs(90 * 86_400));
     let member = world.signed_in(member.user().clone()).await;
-    assert_eq!(member.get(&path).await.shows()["batch"]["message"], Value::Null, "what it said is kept 90 days");
+    assert_eq!(
+        member.get(&path).await.shows()["batch"]["message"],
+        Value::Null,
+        "what it said is kept 90 days"
+    );
 }

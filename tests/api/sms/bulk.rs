@@ -16,7 +16,10 @@ use super::{NUMBER, numbers, send_to, sender, texts};
 async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
     let world = World::new().await;
     let admin = sender(&world).await;
-    admin.put("/sms/opt-outs/21620000009", json!({})).await.tells(Message::OptOutAdded);
+    admin
+        .put("/sms/opt-outs/21620000009", json!({}))
+        .await
+        .tells(Message::OptOutAdded);
     let wish = json!({
         "message": "Bonjour {{name}}",
         "recipients": [
@@ -32,9 +35,16 @@ async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
             { "to": "+21620000003", "message": "{{text}}", "variables": { "text": "a".repeat(1601) } },
         ],
     });
-    let told = admin.post("/sms/bulk", wish.clone()).await.tells(Message::SmsBulkAccepted);
-    let results: Vec<Value> =
-        told["results"].as_array().unwrap().iter().map(|one| json!([one["to"], one["status"], one["RESPONSE_CODE"]])).collect();
+    let told = admin
+        .post("/sms/bulk", wish.clone())
+        .await
+        .tells(Message::SmsBulkAccepted);
+    let results: Vec<Value> = told["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| json!([one["to"], one["status"], one["RESPONSE_CODE"]]))
+        .collect();
     let rejected = |to: &str, code: &str| json!([to, "REJECTED", code]);
     assert_eq!(
         results,
@@ -53,21 +63,52 @@ async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
     );
     let mut batch = told["batch"].clone();
     let id = batch["batchID"].take();
-    assert_eq!(batch, json!({ "batchID": null, "total": 10, "accepted": 3, "rejected": 6, "duplicates": 1, "segments": 3 }));
+    assert_eq!(
+        batch,
+        json!({ "batchID": null, "total": 10, "accepted": 3, "rejected": 6, "duplicates": 1, "segments": 3 })
+    );
     let named = |at: usize| told["results"][at]["smsID"].as_str().unwrap().to_owned();
     assert!(told["results"][1].get("smsID").is_none() && told["results"][3].get("smsID").is_none());
 
     world.deliver().await;
     world.sweep().await;
-    let sent: BTreeSet<(String, String)> =
-        texts(&world).iter().map(|text| (text["to"].as_str().unwrap().into(), text["text"].as_str().unwrap().into())).collect();
-    let expected = [("+21620000001", "Bonjour Amel"), ("+21620000001", "Bonjour Sami"), ("+21620000002", "Sans nom")];
-    assert_eq!(sent, expected.map(|(to, text)| (to.to_owned(), text.to_owned())).into());
+    let sent: BTreeSet<(String, String)> = texts(&world)
+        .iter()
+        .map(|text| {
+            (
+                text["to"].as_str().unwrap().into(),
+                text["text"].as_str().unwrap().into(),
+            )
+        })
+        .collect();
+    let expected = [
+        ("+21620000001", "Bonjour Amel"),
+        ("+21620000001", "Bonjour Sami"),
+        ("+21620000002", "Sans nom"),
+    ];
+    assert_eq!(
+        sent,
+        expected
+            .map(|(to, text)| (to.to_owned(), text.to_owned()))
+            .into()
+    );
     assert_eq!(texts(&world).len(), 3);
-    let listed = admin.get(&format!("/sms?batchID={}", id.as_str().unwrap())).await.shows()["sms"].clone();
-    let ids: Vec<&str> = listed.as_array().unwrap().iter().map(|sms| sms["smsID"].as_str().unwrap()).collect();
+    let listed = admin
+        .get(&format!("/sms?batchID={}", id.as_str().unwrap()))
+        .await
+        .shows()["sms"]
+        .clone();
+    let ids: Vec<&str> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|sms| sms["smsID"].as_str().unwrap())
+        .collect();
     assert_eq!(ids, [named(0), named(2), named(4)], "as they were named");
-    assert_eq!((&listed[0]["clientRef"], &listed[0]["status"]), (&json!("a"), &json!("SENT")));
+    assert_eq!(
+        (&listed[0]["clientRef"], &listed[0]["status"]),
+        (&json!("a"), &json!("SENT"))
+    );
 }
 
 #[tokio::test]
@@ -76,20 +117,52 @@ async fn a_dry_run_stores_nothing_and_counts_nothing() {
     let admin = sender(&world).await.with("idempotency-key", "k");
     let before = (world.items("records").len(), world.items("transient").len());
     let wish = json!({ "recipients": ["+21620000001", "+21620000002", "x"], "message": "أهلا", "dryRun": true });
-    let told = admin.post("/sms/bulk", wish).await.tells(Message::SmsBulkAccepted);
-    assert_eq!(told["batch"], json!({ "batchID": null, "total": 3, "accepted": 2, "rejected": 1, "duplicates": 0, "segments": 2 }));
-    assert!(told["results"].as_array().unwrap().iter().all(|one| one.get("smsID").is_none()));
+    let told = admin
+        .post("/sms/bulk", wish)
+        .await
+        .tells(Message::SmsBulkAccepted);
+    assert_eq!(
+        told["batch"],
+        json!({ "batchID": null, "total": 3, "accepted": 2, "rejected": 1, "duplicates": 0, "segments": 2 })
+    );
+    assert!(
+        told["results"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|one| one.get("smsID").is_none())
+    );
     // the caller's public limit alone
-    assert_eq!((world.items("records").len(), world.items("transient").len()), (before.0, before.1 + 1));
-    admin.post("/sms/bulk", json!({ "recipients": ["+21620000001"], "message": "a" })).await.tells(Message::SmsBulkAccepted);
+    assert_eq!(
+        (world.items("records").len(), world.items("transient").len()),
+        (before.0, before.1 + 1)
+    );
+    admin
+        .post(
+            "/sms/bulk",
+            json!({ "recipients": ["+21620000001"], "message": "a" }),
+        )
+        .await
+        .tells(Message::SmsBulkAccepted);
 }
 
 #[tokio::test]
 async fn when_nobody_may_be_written_to_the_call_is_refused_with_the_reasons() {
     let world = World::new().await;
-    let answer = sender(&world).await.post("/sms/bulk", json!({ "recipients": ["x", "+21671123456"], "message": "a" })).await;
+    let answer = sender(&world)
+        .await
+        .post(
+            "/sms/bulk",
+            json!({ "recipients": ["x", "+21671123456"], "message": "a" }),
+        )
+        .await;
     answer.refuses(Refusal::SmsBulkRejected);
-    let codes: Vec<Value> = answer.json()["results"].as_array().unwrap().iter().map(|one| one["RESPONSE_CODE"].clone()).collect();
+    let codes: Vec<Value> = answer.json()["results"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| one["RESPONSE_CODE"].clone())
+        .collect();
     assert_eq!(codes, ["FIELD_FORMAT_MESSAGE", "FIELD_VALUE_MESSAGE"]);
 }
 
@@ -98,37 +171,114 @@ async fn a_call_that_is_malformed_is_refused_by_its_fields() {
     let world = World::new().await;
     let admin = sender(&world).await;
     for (wish, field, refusal) in [
-        (json!({ "message": "a" }), "recipients", Refusal::FieldRequired),
-        (json!({ "recipients": [], "message": "a" }), "recipients", Refusal::FieldRequired),
-        (json!({ "recipients": NUMBER, "message": "a" }), "recipients", Refusal::FieldType),
-        (json!({ "recipients": numbers(1001), "message": "a" }), "recipients", Refusal::FieldLength),
-        (json!({ "recipients": [NUMBER, 7], "message": "a" }), "recipients[1]", Refusal::FieldType),
-        (json!({ "recipients": [{ "to": 7 }], "message": "a" }), "recipients[0].to", Refusal::FieldType),
-        (json!({ "recipients": [{ "to": NUMBER, "message": [] }] }), "recipients[0].message", Refusal::FieldType),
-        (json!({ "recipients": [{ "to": NUMBER, "variables": { "a": 1 } }] }), "recipients[0].variables", Refusal::FieldType),
-        (json!({ "recipients": [{ "to": NUMBER, "clientRef": "a".repeat(65) }] }), "recipients[0].clientRef", Refusal::FieldLength),
-        (json!({ "recipients": [NUMBER], "message": "a".repeat(1601) }), "message", Refusal::FieldLength),
-        (json!({ "recipients": [NUMBER], "message": "a", "dryRun": "yes" }), "dryRun", Refusal::FieldType),
-        (json!({ "recipients": [NUMBER], "message": "a", "type": "x" }), "type", Refusal::FieldValue),
+        (
+            json!({ "message": "a" }),
+            "recipients",
+            Refusal::FieldRequired,
+        ),
+        (
+            json!({ "recipients": [], "message": "a" }),
+            "recipients",
+            Refusal::FieldRequired,
+        ),
+        (
+            json!({ "recipients": NUMBER, "message": "a" }),
+            "recipients",
+            Refusal::FieldType,
+        ),
+        (
+            json!({ "recipients": numbers(1001), "message": "a" }),
+            "recipients",
+            Refusal::FieldLength,
+        ),
+        (
+            json!({ "recipients": [NUMBER, 7], "message": "a" }),
+            "recipients[1]",
+            Refusal::FieldType,
+        ),
+        (
+            json!({ "recipients": [{ "to": 7 }], "message": "a" }),
+            "recipients[0].to",
+            Refusal::FieldType,
+        ),
+        (
+            json!({ "recipients": [{ "to": NUMBER, "message": [] }] }),
+            "recipients[0].message",
+            Refusal::FieldType,
+        ),
+        (
+            json!({ "recipients": [{ "to": NUMBER, "variables": { "a": 1 } }] }),
+            "recipients[0].variables",
+            Refusal::FieldType,
+        ),
+        (
+            json!({ "recipients": [{ "to": NUMBER, "clientRef": "a".repeat(65) }] }),
+            "recipients[0].clientRef",
+            Refusal::FieldLength,
+        ),
+        (
+            json!({ "recipients": [NUMBER], "message": "a".repeat(1601) }),
+            "message",
+            Refusal::FieldLength,
+        ),
+        (
+            json!({ "recipients": [NUMBER], "message": "a", "dryRun": "yes" }),
+            "dryRun",
+            Refusal::FieldType,
+        ),
+        (
+            json!({ "recipients": [NUMBER], "message": "a", "type": "x" }),
+            "type",
+            Refusal::FieldValue,
+        ),
     ] {
-        admin.post("/sms/bulk", wish.clone()).await.refuses_field(field, refusal);
+        admin
+            .post("/sms/bulk", wish.clone())
+            .await
+            .refuses_field(field, refusal);
     }
     let body = |bytes: usize| {
         let wish = json!({ "recipients": [NUMBER], "message": "a", "x": "" }).to_string();
-        wish.replace("\"x\":\"\"", &format!("\"x\":\"{}\"", "a".repeat(bytes - wish.len())))
+        wish.replace(
+            "\"x\":\"\"",
+            &format!("\"x\":\"{}\"", "a".repeat(bytes - wish.len())),
+        )
     };
-    admin.json().send(Method::POST, "/api/v1/sms/bulk", body(2_000_000).into()).await.tells(Message::SmsBulkAccepted);
-    admin.json().send(Method::POST, "/api/v1/sms/bulk", body(2_000_001).into()).await.refuses(Refusal::PayloadTooLarge);
-    admin.json().send(Method::POST, "/api/v1/sms/single", body(102_401).into()).await.refuses(Refusal::PayloadTooLarge);
+    admin
+        .json()
+        .send(Method::POST, "/api/v1/sms/bulk", body(2_000_000).into())
+        .await
+        .tells(Message::SmsBulkAccepted);
+    admin
+        .json()
+        .send(Method::POST, "/api/v1/sms/bulk", body(2_000_001).into())
+        .await
+        .refuses(Refusal::PayloadTooLarge);
+    admin
+        .json()
+        .send(Method::POST, "/api/v1/sms/single", body(102_401).into())
+        .await
+        .refuses(Refusal::PayloadTooLarge);
 }
 
 #[tokio::test]
 async fn over_a_quota_the_whole_call_is_refused_and_nothing_is_stored() {
     let world = World::with(&[("SMS_PER_USER_DAY", "10"), ("SMS_PER_COMMITTEE_DAY", "15")]).await;
     let (one, other) = (sender(&world).await, sender(&world).await);
-    one.post("/sms/bulk", json!({ "recipients": numbers(11), "message": "a" })).await.refuses(Refusal::SmsQuotaExceeded);
+    one.post(
+        "/sms/bulk",
+        json!({ "recipients": numbers(11), "message": "a" }),
+    )
+    .await
+    .refuses(Refusal::SmsQuotaExceeded);
     send_to(&one, &numbers(10), "a").await;
-    other.post("/sms/bulk", json!({ "recipients": numbers(6), "message": "a" })).await.refuses(Refusal::SmsQuotaExceeded);
+    other
+        .post(
+            "/sms/bulk",
+            json!({ "recipients": numbers(6), "message": "a" }),
+        )
+        .await
+        .refuses(Refusal::SmsQuotaExceeded);
     send_to(&other, &numbers(5), "a").await;
     world.deliver().await;
     world.sweep().await;
@@ -138,22 +288,43 @@ async fn over_a_quota_the_whole_call_is_refused_and_nothing_is_stored() {
 #[tokio::test]
 async fn fifty_twins_make_one_batch_and_get_equal_answers() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
-    let admin = sender(&world).await.with("idempotency-key", "inscription-17");
+    let admin = sender(&world)
+        .await
+        .with("idempotency-key", "inscription-17");
     let wish = json!({ "recipients": numbers(60), "message": "Bonjour" });
-    let answers = join_all((0..50).map(|_| admin.post_until_answered("/sms/bulk", wish.clone()))).await;
-    let bodies: BTreeSet<_> = answers.iter().map(|answer| (answer.status, answer.body.clone())).collect();
+    let answers =
+        join_all((0..50).map(|_| admin.post_until_answered("/sms/bulk", wish.clone()))).await;
+    let bodies: BTreeSet<_> = answers
+        .iter()
+        .map(|answer| (answer.status, answer.body.clone()))
+        .collect();
     assert_eq!(
         (bodies.len(), answers[0].status),
         (1, 200),
         "{:?}",
-        bodies.iter().map(|(status, body)| (status, &body[..body.len().min(200)])).collect::<Vec<_>>()
+        bodies
+            .iter()
+            .map(|(status, body)| (status, &body[..body.len().min(200)]))
+            .collect::<Vec<_>>()
     );
     // The one that was first may have been told nothing, and have asked again.
-    assert!(answers.iter().filter(|answer| answer.header("idempotent-replayed") == "true").count() >= 49);
+    assert!(
+        answers
+            .iter()
+            .filter(|answer| answer.header("idempotent-replayed") == "true")
+            .count()
+            >= 49
+    );
     world.deliver().await;
     world.sweep().await;
     assert_eq!(texts(&world).len(), 60);
-    admin.post("/sms/bulk", json!({ "recipients": numbers(60), "message": "Bonsoir" })).await.refuses(Refusal::IdempotencyKeyReused);
+    admin
+        .post(
+            "/sms/bulk",
+            json!({ "recipients": numbers(60), "message": "Bonsoir" }),
+        )
+        .await
+        .refuses(Refusal::IdempotencyKeyReused);
 }
 
 #[tokio::test]
@@ -164,8 +335,15 @@ async fn a_thousand_are_accepted_in_three_round_trips_and_one_transaction() {
     let answer =
         admin.post("/sms/bulk", json!({ "recipients": numbers(1000), "message": "Bonjour {{a}}".replace("{{a}}", "à tous") })).await;
     answer.tells(Message::SmsBulkAccepted);
-    assert_eq!(answer.cost.round_trips, 3, "the caller; those who do not want to be written to; the batch");
-    let chunks = world.items("records").into_iter().filter(|item| item["pk"]["S"].as_str().unwrap().starts_with("CHUNK#")).count();
+    assert_eq!(
+        answer.cost.round_trips, 3,
+        "the caller; those who do not want to be written to; the batch"
+    );
+    let chunks = world
+        .items("records")
+        .into_iter()
+        .filter(|item| item["pk"]["S"].as_str().unwrap().starts_with("CHUNK#"))
+        .count();
     assert_eq!(chunks, 40);
 }
 
@@ -175,7 +353,10 @@ async fn a_chunk_becomes_messages_once_whoever_dies_over_it() {
     let admin = sender(&world).await;
     let id = send_to(&admin, &numbers(200), "Bonjour").await;
     // the transaction was done and nobody heard of it, or was not done; and other sweepers are at the same chunks
-    world.strike_at(Service::Dynamodb, Fault::new(Mode::Silent).on("TransactWriteItems").times(20));
+    world.strike_at(
+        Service::Dynamodb,
+        Fault::new(Mode::Silent).on("TransactWriteItems").times(20),
+    );
     world.deliver().await;
     world.heal();
     world.clock().advance(Duration::from_secs(3600));
@@ -183,7 +364,10 @@ async fn a_chunk_becomes_messages_once_whoever_dies_over_it() {
     join_all(processes.iter().map(World::sweep)).await;
     world.sweep().await;
     assert_eq!(texts(&world).len(), 200);
-    let to: BTreeSet<String> = texts(&world).iter().map(|text| text["to"].as_str().unwrap().to_owned()).collect();
+    let to: BTreeSet<String> = texts(&world)
+        .iter()
+        .map(|text| text["to"].as_str().unwrap().to_owned())
+        .collect();
     assert_eq!(to.len(), 200, "each once");
     let batch = admin.get(&format!("/sms/bulk/{id}")).await.shows()["batch"].clone();
     assert_eq!((&batch["sent"], &batch["queued"]), (&json!(200), &json!(0)));
@@ -195,15 +379,26 @@ async fn a_batch_stands_in_the_audit_with_its_counts_and_no_number() {
     let admin = sender(&world).await;
     let id = send_to(&admin, &numbers(3), "Bonjour").await;
     let entry = world.admin().await.get("/audit").await.shows()["audit"][0].clone();
-    assert_eq!((&entry["action"], &entry["targetType"], &entry["targetID"]), (&json!("BATCH_ACCEPTED"), &json!("BATCH"), &json!(id)));
-    assert_eq!(entry["after"], json!({ "total": 3, "accepted": 3, "segments": 3 }));
+    assert_eq!(
+        (&entry["action"], &entry["targetType"], &entry["targetID"]),
+        (&json!("BATCH_ACCEPTED"), &json!("BATCH"), &json!(id))
+    );
+    assert_eq!(
+        entry["after"],
+        json!({ "total": 3, "accepted": 3, "segments": 3 })
+    );
 }
 
 #[tokio::test]
 async fn sending_to_many_is_a_right_of_its_own() {
     let world = World::new().await;
     let wish = json!({ "recipients": [NUMBER], "message": "a" });
-    world.person(Someone::with(Profile::CommitteeAdmin)).await.post("/sms/bulk", wish.clone()).await.refuses(Refusal::Forbidden);
+    world
+        .person(Someone::with(Profile::CommitteeAdmin))
+        .await
+        .post("/sms/bulk", wish.clone())
+        .await
+        .refuses(Refusal::Forbidden);
     world
         .person(Someone::with(Profile::Member).granted(&[Grant::SmsBulk]))
         .await

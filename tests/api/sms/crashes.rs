@@ -22,7 +22,13 @@ fn statuses(world: &World) -> BTreeMap<String, String> {
     let is_sms = |item: &Value| item["sk"]["S"] == "SMS";
     let text = |value: &Value| value["S"].as_str().unwrap().to_owned();
     let all = world.items("records").into_iter().filter(is_sms);
-    all.map(|item| (text(&item["card"]["M"]["to"]), text(&item["card"]["M"]["status"]))).collect()
+    all.map(|item| {
+        (
+            text(&item["card"]["M"]["to"]),
+            text(&item["card"]["M"]["status"]),
+        )
+    })
+    .collect()
 }
 
 async fn a_bad_day(seed: u64, messages: usize, kills: usize) {
@@ -31,9 +37,17 @@ async fn a_bad_day(seed: u64, messages: usize, kills: usize) {
     send_to(&sender(&world).await, &numbers(messages), "Bonjour").await;
     let mut killed = 0;
     for _ in 0..10_000 {
-        let sns = [Some(Mode::Refuse), Some(Mode::Silent), Some(Mode::Throttle), None][chance.below(4) as usize];
+        let sns = [
+            Some(Mode::Refuse),
+            Some(Mode::Silent),
+            Some(Mode::Throttle),
+            None,
+        ][chance.below(4) as usize];
         match sns {
-            Some(mode) => world.strike_at(Service::Sns, Fault::new(mode).times(1 + chance.below(3) as u32)),
+            Some(mode) => world.strike_at(
+                Service::Sns,
+                Fault::new(mode).times(1 + chance.below(3) as u32),
+            ),
             None => world.heal(),
         }
         let process = world.another_process();
@@ -48,15 +62,22 @@ async fn a_bad_day(seed: u64, messages: usize, kills: usize) {
         } else {
             work.await;
         }
-        world.clock().advance(Duration::from_secs(1 + chance.below(120)));
-        let ended = statuses(&world).values().filter(|status| is_final(status)).count();
+        world
+            .clock()
+            .advance(Duration::from_secs(1 + chance.below(120)));
+        let ended = statuses(&world)
+            .values()
+            .filter(|status| is_final(status))
+            .count();
         if killed == kills && ended == messages {
             break;
         }
     }
     let mut taken: BTreeMap<String, usize> = BTreeMap::new();
     for text in texts(&world) {
-        *taken.entry(text["to"].as_str().unwrap().to_owned()).or_default() += 1;
+        *taken
+            .entry(text["to"].as_str().unwrap().to_owned())
+            .or_default() += 1;
     }
     let statuses = statuses(&world);
     assert_eq!(statuses.len(), messages, "seed {seed}: none is lost");

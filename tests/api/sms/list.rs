@@ -22,12 +22,23 @@ async fn what_one_sent_is_listed_newest_first_page_by_page() {
     let (mut listed, mut cursor) = (Vec::new(), String::new());
     loop {
         let page = admin.get(&format!("/sms?limit=2{cursor}")).await.shows();
-        listed.extend(page["sms"].as_array().unwrap().iter().map(|sms| sms["smsID"].as_str().unwrap().to_owned()));
-        let Some(next) = page["nextCursor"].as_str() else { break };
+        listed.extend(
+            page["sms"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|sms| sms["smsID"].as_str().unwrap().to_owned()),
+        );
+        let Some(next) = page["nextCursor"].as_str() else {
+            break;
+        };
         cursor = format!("&cursor={next}");
     }
     assert_eq!(listed, sent);
-    admin.get("/sms?limit=0").await.refuses_field("limit", Refusal::LimitInvalid);
+    admin
+        .get("/sms?limit=0")
+        .await
+        .refuses_field("limit", Refusal::LimitInvalid);
 }
 
 #[tokio::test]
@@ -39,14 +50,41 @@ async fn a_batch_is_listed_as_its_recipients_were_named() {
     world.deliver().await;
     let (mut listed, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = admin.get(&format!("/sms?batchID={id}&limit=20{cursor}")).await.shows();
-        listed.extend(page["sms"].as_array().unwrap().iter().map(|sms| sms["to"].as_str().unwrap().to_owned()));
-        let Some(next) = page["nextCursor"].as_str() else { break };
+        let page = admin
+            .get(&format!("/sms?batchID={id}&limit=20{cursor}"))
+            .await
+            .shows();
+        listed.extend(
+            page["sms"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|sms| sms["to"].as_str().unwrap().to_owned()),
+        );
+        let Some(next) = page["nextCursor"].as_str() else {
+            break;
+        };
         cursor = format!("&cursor={next}");
-        admin.get(&format!("/sms?limit=20{cursor}")).await.refuses_field("cursor", Refusal::InvalidCursor);
+        admin
+            .get(&format!("/sms?limit=20{cursor}"))
+            .await
+            .refuses_field("cursor", Refusal::InvalidCursor);
     }
     assert_eq!(listed, recipients);
-    world.person(Someone::with(Profile::CommitteeAdmin)).await.get(&format!("/sms?batchID={id}")).await.shows();
-    world.member().await.get(&format!("/sms?batchID={id}")).await.refuses(Refusal::BatchNotFound);
-    admin.get("/sms?batchID=x").await.refuses(Refusal::BatchNotFound);
+    world
+        .person(Someone::with(Profile::CommitteeAdmin))
+        .await
+        .get(&format!("/sms?batchID={id}"))
+        .await
+        .shows();
+    world
+        .member()
+        .await
+        .get(&format!("/sms?batchID={id}"))
+        .await
+        .refuses(Refusal::BatchNotFound);
+    admin
+        .get("/sms?batchID=x")
+        .await
+        .refuses(Refusal::BatchNotFound);
 }

@@ -17,23 +17,36 @@ const NUMBER: &str = "+21620123456";
 
 /// The administrator of the first committee, who may send to many, too.
 async fn sender(world: &World) -> Person {
-    world.person(Someone::with(Profile::CommitteeAdmin).granted(&[domain::Grant::SmsBulk])).await
+    world
+        .person(Someone::with(Profile::CommitteeAdmin).granted(&[domain::Grant::SmsBulk]))
+        .await
 }
 
 /// `count` numbers, all different.
 fn numbers(count: usize) -> Vec<String> {
-    (0..count).map(|number| format!("+216201{number:05}")).collect()
+    (0..count)
+        .map(|number| format!("+216201{number:05}"))
+        .collect()
 }
 
 /// The batch that `person` sends to `recipients`.
 async fn send_to(person: &Person, recipients: &[String], message: &str) -> String {
-    let told = person.post("/sms/bulk", json!({ "recipients": recipients, "message": message })).await.tells(Message::SmsBulkAccepted);
+    let told = person
+        .post(
+            "/sms/bulk",
+            json!({ "recipients": recipients, "message": message }),
+        )
+        .await
+        .tells(Message::SmsBulkAccepted);
     told["batch"]["batchID"].as_str().unwrap().to_owned()
 }
 
 /// The message that `person` sends to `to`.
 async fn send_one(person: &Person, to: &str) -> String {
-    let told = person.post("/sms/single", json!({ "to": to, "message": "Bonjour" })).await.tells(Message::SmsAccepted);
+    let told = person
+        .post("/sms/single", json!({ "to": to, "message": "Bonjour" }))
+        .await
+        .tells(Message::SmsAccepted);
     told["sms"]["smsID"].as_str().unwrap().to_owned()
 }
 
@@ -45,5 +58,8 @@ fn texts(world: &World) -> Vec<Value> {
 /// Status and failure of a message.
 async fn status(person: &Person, id: &str) -> (String, Value) {
     let sms = person.get(&format!("/sms/{id}")).await.shows()["sms"].clone();
-    (sms["status"].as_str().unwrap().to_owned(), sms["failure"].clone())
+    (
+        sms["status"].as_str().unwrap().to_owned(),
+        sms["failure"].clone(),
+    )
 }

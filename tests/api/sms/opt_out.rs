@@ -16,11 +16,21 @@ async fn a_number_is_noted_once_shown_and_taken_off() {
     for written in [NUMBER, "%2B21620123456", "21620123456"] {
         let path = format!("/sms/opt-outs/{written}");
         admin.get(&path).await.refuses(Refusal::OptOutNotFound);
-        let noted = admin.put(&path, json!({})).await.tells(Message::OptOutAdded)["optOut"].clone();
-        assert_eq!((&noted["number"], &noted["committeeID"]), (&json!(NUMBER), &json!(admin.user().committee_id)));
+        let noted = admin
+            .put(&path, json!({}))
+            .await
+            .tells(Message::OptOutAdded)["optOut"]
+            .clone();
+        assert_eq!(
+            (&noted["number"], &noted["committeeID"]),
+            (&json!(NUMBER), &json!(admin.user().committee_id))
+        );
         assert_eq!(noted["createdBy"], json!(admin.user().user_id));
         world.clock().advance(Duration::from_secs(1));
-        let again = admin.put(&path, json!({})).await.tells(Message::OptOutAdded);
+        let again = admin
+            .put(&path, json!({}))
+            .await
+            .tells(Message::OptOutAdded);
         assert_eq!(again["optOut"], noted, "as it was noted first");
         assert_eq!(admin.get(&path).await.shows()["optOut"], noted);
         for _ in 0..2 {
@@ -35,29 +45,56 @@ async fn what_is_no_number_is_told_so() {
     let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
     for text in ["x", "+2160", "20123456", "+216%2020123456", "%00"] {
         let path = format!("/sms/opt-outs/{text}");
-        admin.put(&path, json!({})).await.refuses_field("number", Refusal::FieldFormat);
+        admin
+            .put(&path, json!({}))
+            .await
+            .refuses_field("number", Refusal::FieldFormat);
         admin.get(&path).await.refuses(Refusal::OptOutNotFound);
-        admin.delete(&path).await.refuses_field("number", Refusal::FieldFormat);
+        admin
+            .delete(&path)
+            .await
+            .refuses_field("number", Refusal::FieldFormat);
     }
 }
 
 #[tokio::test]
 async fn each_committee_has_its_list_and_a_super_admin_all_of_them() {
     let world = World::new().await;
-    let (near, root) = (world.person(Someone::with(Profile::CommitteeAdmin)).await, world.admin().await);
+    let (near, root) = (
+        world.person(Someone::with(Profile::CommitteeAdmin)).await,
+        world.admin().await,
+    );
     let elsewhere = world.another_committee("Ailleurs", true).await;
-    let far = world.person(Someone::with(Profile::CommitteeAdmin).of(elsewhere)).await;
+    let far = world
+        .person(Someone::with(Profile::CommitteeAdmin).of(elsewhere))
+        .await;
     let path = format!("/sms/opt-outs/{NUMBER}");
     far.put(&path, json!({})).await.tells(Message::OptOutAdded);
     near.get(&path).await.refuses(Refusal::OptOutNotFound);
-    near.get(&format!("{path}?committeeID={elsewhere}")).await.refuses(Refusal::OptOutNotFound);
+    near.get(&format!("{path}?committeeID={elsewhere}"))
+        .await
+        .refuses(Refusal::OptOutNotFound);
     root.get(&path).await.refuses(Refusal::OptOutNotFound);
-    root.get(&format!("{path}?committeeID={elsewhere}")).await.shows();
+    root.get(&format!("{path}?committeeID={elsewhere}"))
+        .await
+        .shows();
     let noted = root.put(&path, json!({})).await.tells(Message::OptOutAdded);
-    assert_eq!(noted["optOut"]["committeeID"], Value::Null, "for all of them");
-    root.delete(&format!("{path}?committeeID={elsewhere}")).await.tells(Message::OptOutRemoved);
+    assert_eq!(
+        noted["optOut"]["committeeID"],
+        Value::Null,
+        "for all of them"
+    );
+    root.delete(&format!("{path}?committeeID={elsewhere}"))
+        .await
+        .tells(Message::OptOutRemoved);
     far.get(&path).await.refuses(Refusal::OptOutNotFound);
     root.get(&path).await.shows();
-    root.get(&format!("{path}?committeeID=x")).await.refuses(Refusal::CommitteeNotFound);
-    root.get(&format!("{path}?committeeID=0198c0de-0000-7000-8000-000000000001")).await.refuses(Refusal::CommitteeNotFound);
+    root.get(&format!("{path}?committeeID=x"))
+        .await
+        .refuses(Refusal::CommitteeNotFound);
+    root.get(&format!(
+        "{path}?committeeID=0198c0de-0000-7000-8000-000000000001"
+    ))
+    .await
+    .refuses(Refusal::CommitteeNotFound);
 }

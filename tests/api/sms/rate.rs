@@ -16,13 +16,30 @@ async fn slots_are_a_share_of_a_second_apart_however_many_ask() {
         // another moment, when the last row is over
         let now = now.after(Duration::from_secs(10 * shares));
         let processes: Vec<_> = (0..8).map(|_| world.another_process()).collect();
-        let slots = processes.iter().flat_map(|process| (0..4).map(|_| process.setup().store.take_slot(per_second, PATIENCE, now)));
-        let slots: Vec<Option<Instant>> = join_all(slots).await.into_iter().map(Result::unwrap).collect();
+        let slots = processes.iter().flat_map(|process| {
+            (0..4).map(|_| process.setup().store.take_slot(per_second, PATIENCE, now))
+        });
+        let slots: Vec<Option<Instant>> = join_all(slots)
+            .await
+            .into_iter()
+            .map(Result::unwrap)
+            .collect();
         let taken: BTreeSet<Instant> = slots.iter().flatten().copied().collect();
-        assert_eq!(taken.len(), slots.iter().flatten().count(), "none is given twice");
-        let expected: BTreeSet<Instant> = (0..).map(|number| now.after(Duration::from_millis(shares * number))).take(taken.len()).collect();
+        assert_eq!(
+            taken.len(),
+            slots.iter().flatten().count(),
+            "none is given twice"
+        );
+        let expected: BTreeSet<Instant> = (0..)
+            .map(|number| now.after(Duration::from_millis(shares * number)))
+            .take(taken.len())
+            .collect();
         assert_eq!(taken, expected, "{per_second} a second");
-        assert_eq!(taken.len() as u64, 500 / shares + 1, "none begins later than that");
+        assert_eq!(
+            taken.len() as u64,
+            500 / shares + 1,
+            "none begins later than that"
+        );
     }
 }
 
@@ -31,7 +48,11 @@ async fn who_waits_longer_gets_a_place_behind_those_who_do_not() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
     while store.take_slot(10, PATIENCE, now).await.unwrap().is_some() {}
-    let code = store.take_slot(10, Duration::from_secs(2), now).await.unwrap().unwrap();
+    let code = store
+        .take_slot(10, Duration::from_secs(2), now)
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(code.since(now), Duration::from_millis(600));
 }
 
@@ -41,19 +62,40 @@ async fn a_pause_saves_no_slots() {
     let (store, now) = (&world.setup().store, world.clock().now());
     store.take_slot(10, PATIENCE, now).await.unwrap();
     let later = now.after(Duration::from_secs(60));
-    let slots = [store.take_slot(10, PATIENCE, later).await.unwrap(), store.take_slot(10, PATIENCE, later).await.unwrap()];
-    assert_eq!(slots, [Some(later), Some(later.after(Duration::from_millis(100)))]);
+    let slots = [
+        store.take_slot(10, PATIENCE, later).await.unwrap(),
+        store.take_slot(10, PATIENCE, later).await.unwrap(),
+    ];
+    assert_eq!(
+        slots,
+        [Some(later), Some(later.after(Duration::from_millis(100)))]
+    );
 }
 
 #[tokio::test]
 async fn a_process_whose_clock_is_ahead_holds_the_others_up_for_seconds_at_most() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
-    store.take_slot(10, PATIENCE, now.after(Duration::from_secs(9))).await.unwrap().unwrap();
-    assert_eq!(store.take_slot(10, PATIENCE, now).await.unwrap(), None, "that may be a long row");
-    store.take_slot(10, PATIENCE, now.after(Duration::from_secs(90))).await.unwrap().unwrap();
+    store
+        .take_slot(10, PATIENCE, now.after(Duration::from_secs(9)))
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(
+        store.take_slot(10, PATIENCE, now).await.unwrap(),
+        None,
+        "that may be a long row"
+    );
+    store
+        .take_slot(10, PATIENCE, now.after(Duration::from_secs(90)))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(store.take_slot(10, PATIENCE, now).await.unwrap(), Some(now));
-    assert_eq!(store.take_slot(10, PATIENCE, now).await.unwrap(), Some(now.after(Duration::from_millis(100))));
+    assert_eq!(
+        store.take_slot(10, PATIENCE, now).await.unwrap(),
+        Some(now.after(Duration::from_millis(100)))
+    );
 }
 
 #[tokio::test]
@@ -62,7 +104,15 @@ async fn a_rate_that_does_not_divide_a_second_is_kept_to_the_microsecond() {
     let (store, now) = (&world.setup().store, world.clock().now());
     let mut last = now;
     for _ in 0..30 {
-        last = store.take_slot(30, Duration::from_secs(60), now).await.unwrap().unwrap();
+        last = store
+            .take_slot(30, Duration::from_secs(60), now)
+            .await
+            .unwrap()
+            .unwrap();
     }
-    assert_eq!(last.since(now), Duration::from_millis(967), "29 thirtieths of a second");
+    assert_eq!(
+        last.since(now),
+        Duration::from_millis(967),
+        "29 thirtieths of a second"
+    );
 }

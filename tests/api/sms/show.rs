@@ -18,7 +18,10 @@ async fn a_message_shows_what_it_says_for_ninety_days() {
     world.clock().advance(Duration::from_secs(90 * 86_400));
     let admin = world.signed_in(admin.user().clone()).await;
     let sms = admin.get(&path).await.shows()["sms"].clone();
-    assert_eq!((&sms["message"], &sms["to"]), (&Value::Null, &json!(NUMBER)));
+    assert_eq!(
+        (&sms["message"], &sms["to"]),
+        (&Value::Null, &json!(NUMBER))
+    );
 }
 
 #[tokio::test]
@@ -29,16 +32,29 @@ async fn a_message_of_a_batch_is_known_from_the_first_moment() {
         "message": "Bonjour à tous",
         "recipients": [NUMBER, "x", { "to": NUMBER, "message": "Bonjour {{name}}", "variables": { "name": "Amel" }, "clientRef": "r" }],
     });
-    let told = admin.post("/sms/bulk", wish).await.tells(Message::SmsBulkAccepted);
+    let told = admin
+        .post("/sms/bulk", wish)
+        .await
+        .tells(Message::SmsBulkAccepted);
     let ids = [0, 2].map(|at| told["results"][at]["smsID"].as_str().unwrap().to_owned());
     let looked = async |said: &str| {
         let mut shown = Vec::new();
         for id in &ids {
             let sms = admin.get(&format!("/sms/{id}")).await.shows()["sms"].clone();
-            assert_eq!((&sms["batchID"], &sms["status"]), (&told["batch"]["batchID"], &json!(said)));
+            assert_eq!(
+                (&sms["batchID"], &sms["status"]),
+                (&told["batch"]["batchID"], &json!(said))
+            );
             shown.push(json!([sms["message"], sms["clientRef"]]));
         }
-        assert_eq!(shown, [json!(["Bonjour à tous", null]), json!(["Bonjour Amel", "r"])], "{said}");
+        assert_eq!(
+            shown,
+            [
+                json!(["Bonjour à tous", null]),
+                json!(["Bonjour Amel", "r"])
+            ],
+            "{said}"
+        );
     };
     looked("QUEUED").await;
     world.deliver().await;
@@ -46,20 +62,34 @@ async fn a_message_of_a_batch_is_known_from_the_first_moment() {
     world.sweep().await;
     looked("SENT").await;
     let other = ids[0].replace('-', "").chars().rev().collect::<String>();
-    admin.get(&format!("/sms/{other}")).await.refuses(Refusal::SmsNotFound);
+    admin
+        .get(&format!("/sms/{other}"))
+        .await
+        .refuses(Refusal::SmsNotFound);
 }
 
 #[tokio::test]
 async fn it_is_its_senders_and_his_administrators_to_see() {
     let world = World::new().await;
-    let member = world.person(Someone::with(Profile::Member).granted(&[Grant::SmsSend])).await;
+    let member = world
+        .person(Someone::with(Profile::Member).granted(&[Grant::SmsSend]))
+        .await;
     let path = format!("/sms/{}", send_one(&member, NUMBER).await);
     for (someone, sees) in [
         (Someone::with(Profile::CommitteeAdmin), true),
-        (Someone::with(Profile::SuperAdmin).of(world.another_committee("A", true).await), true),
-        (Someone::with(Profile::Member).granted(&[Grant::SmsSend]), false),
+        (
+            Someone::with(Profile::SuperAdmin).of(world.another_committee("A", true).await),
+            true,
+        ),
+        (
+            Someone::with(Profile::Member).granted(&[Grant::SmsSend]),
+            false,
+        ),
         (Someone::with(Profile::Trainer), false),
-        (Someone::with(Profile::CommitteeAdmin).of(world.another_committee("B", true).await), false),
+        (
+            Someone::with(Profile::CommitteeAdmin).of(world.another_committee("B", true).await),
+            false,
+        ),
     ] {
         let answer = world.person(someone.clone()).await.get(&path).await;
         assert_eq!(answer.status, if sees { 200 } else { 404 }, "{someone:?}");
@@ -75,9 +105,18 @@ async fn each_step_of_its_way_is_shown() {
     let id = send_one(&admin, NUMBER).await;
     let what = store::Outbound::of(&format!("SMS#{id}")).unwrap();
     let now = world.clock().now();
-    world.setup().store.claim(what, now.after(Duration::from_secs(300)), now).await.unwrap();
+    world
+        .setup()
+        .store
+        .claim(what, now.after(Duration::from_secs(300)), now)
+        .await
+        .unwrap();
     assert_eq!(status(&admin, &id).await.0, "SENDING");
     world.clock().advance(Duration::from_secs(300));
     world.sweep().await;
-    assert_eq!(status(&admin, &id).await, ("UNKNOWN".to_owned(), Value::Null), "whoever claimed it never said a word");
+    assert_eq!(
+        status(&admin, &id).await,
+        ("UNKNOWN".to_owned(), Value::Null),
+        "whoever claimed it never said a word"
+    );
 }

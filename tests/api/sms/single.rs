@@ -18,7 +18,11 @@ async fn a_message_is_accepted_and_arrives_as_it_was_written() {
     let wish = json!({
         "to": NUMBER, "message": "Rendez-vous à 9 h,\nsalle 3 ; coût : 5 €", "type": "PROMOTIONAL", "senderId": "Forma", "clientRef": "r-1",
     });
-    let sms = admin.post("/sms/single", wish).await.tells(Message::SmsAccepted)["sms"].clone();
+    let sms = admin
+        .post("/sms/single", wish)
+        .await
+        .tells(Message::SmsAccepted)["sms"]
+        .clone();
     for (field, value) in [
         ("to", json!(NUMBER)),
         ("status", json!("QUEUED")),
@@ -37,9 +41,21 @@ async fn a_message_is_accepted_and_arrives_as_it_was_written() {
     assert_eq!(texts(&world).len(), 0, "nothing is sent inside a request");
     world.deliver().await;
     let text = &texts(&world)[0];
-    assert_eq!((&text["to"], &text["text"]), (&json!(NUMBER), &json!("Rendez-vous à 9 h,\nsalle 3 ; coût : 5 €")));
-    assert_eq!((&text["type"], &text["senderId"]), (&json!("Promotional"), &json!("Forma")));
-    assert_eq!(status(&admin, sms["smsID"].as_str().unwrap()).await, ("SENT".to_owned(), Value::Null));
+    assert_eq!(
+        (&text["to"], &text["text"]),
+        (
+            &json!(NUMBER),
+            &json!("Rendez-vous à 9 h,\nsalle 3 ; coût : 5 €")
+        )
+    );
+    assert_eq!(
+        (&text["type"], &text["senderId"]),
+        (&json!("Promotional"), &json!("Forma"))
+    );
+    assert_eq!(
+        status(&admin, sms["smsID"].as_str().unwrap()).await,
+        ("SENT".to_owned(), Value::Null)
+    );
 }
 
 #[tokio::test]
@@ -54,8 +70,16 @@ async fn the_number_stands_in_one_piece_or_in_two() {
     ] {
         let mut wish = wish.clone();
         wish["message"] = "Bonjour".into();
-        let sms = admin.post("/sms/single", wish.clone()).await.tells(Message::SmsAccepted)["sms"].clone();
-        assert_eq!((&sms["to"], &sms["type"], &sms["encoding"]), (&json!(NUMBER), &json!("TRANSACTIONAL"), &json!("GSM-7")), "{wish}");
+        let sms = admin
+            .post("/sms/single", wish.clone())
+            .await
+            .tells(Message::SmsAccepted)["sms"]
+            .clone();
+        assert_eq!(
+            (&sms["to"], &sms["type"], &sms["encoding"]),
+            (&json!(NUMBER), &json!("TRANSACTIONAL"), &json!("GSM-7")),
+            "{wish}"
+        );
     }
 }
 
@@ -90,13 +114,32 @@ async fn what_cannot_be_sent_is_refused_by_its_field() {
     ] {
         let mut wish = json!({ "to": NUMBER, "message": "Bonjour" });
         wish[field] = value.clone();
-        admin.post("/sms/single", wish).await.refuses_field(field, refusal);
+        admin
+            .post("/sms/single", wish)
+            .await
+            .refuses_field(field, refusal);
     }
-    let both = json!({ "to": NUMBER, "phoneCode": "216", "phone": "20123457", "message": "Bonjour" });
-    admin.post("/sms/single", both).await.refuses_field("to", Refusal::FieldValue);
-    admin.post("/sms/single", json!({ "phone": "20123456", "message": "a" })).await.refuses_field("phoneCode", Refusal::FieldRequired);
-    admin.post("/sms/single", json!({ "message": "Bonjour" })).await.refuses_field("to", Refusal::FieldRequired);
-    admin.post("/sms/single", json!({})).await.refuses(Refusal::Validation);
+    let both =
+        json!({ "to": NUMBER, "phoneCode": "216", "phone": "20123457", "message": "Bonjour" });
+    admin
+        .post("/sms/single", both)
+        .await
+        .refuses_field("to", Refusal::FieldValue);
+    admin
+        .post(
+            "/sms/single",
+            json!({ "phone": "20123456", "message": "a" }),
+        )
+        .await
+        .refuses_field("phoneCode", Refusal::FieldRequired);
+    admin
+        .post("/sms/single", json!({ "message": "Bonjour" }))
+        .await
+        .refuses_field("to", Refusal::FieldRequired);
+    admin
+        .post("/sms/single", json!({}))
+        .await
+        .refuses(Refusal::Validation);
     world.deliver().await;
     assert_eq!(texts(&world).len(), 0);
 }
@@ -107,11 +150,21 @@ async fn who_may_send_is_said_by_profile_or_grant() {
     for (someone, may) in [
         (Someone::with(Profile::Member), false),
         (Someone::with(Profile::Trainer), false),
-        (Someone::with(Profile::Member).granted(&[Grant::SmsSend]), true),
-        (Someone::with(Profile::Member).granted(&[Grant::SmsBulk]), false),
+        (
+            Someone::with(Profile::Member).granted(&[Grant::SmsSend]),
+            true,
+        ),
+        (
+            Someone::with(Profile::Member).granted(&[Grant::SmsBulk]),
+            false,
+        ),
         (Someone::with(Profile::CommitteeAdmin), true),
     ] {
-        let answer = world.person(someone.clone()).await.post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await;
+        let answer = world
+            .person(someone.clone())
+            .await
+            .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
+            .await;
         assert_eq!(answer.status == 200, may, "{someone:?}");
     }
 }
@@ -119,17 +172,32 @@ async fn who_may_send_is_said_by_profile_or_grant() {
 #[tokio::test]
 async fn the_same_key_and_body_send_once_however_many_call() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
-    let admin = sender(&world).await.with("idempotency-key", "inscription-17");
+    let admin = sender(&world)
+        .await
+        .with("idempotency-key", "inscription-17");
     let wish = json!({ "to": NUMBER, "message": "Bonjour" });
-    let answers = join_all((0..50).map(|_| admin.post_until_answered("/sms/single", wish.clone()))).await;
-    let bodies: BTreeSet<_> = answers.iter().map(|answer| (answer.status, answer.body.clone())).collect();
+    let answers =
+        join_all((0..50).map(|_| admin.post_until_answered("/sms/single", wish.clone()))).await;
+    let bodies: BTreeSet<_> = answers
+        .iter()
+        .map(|answer| (answer.status, answer.body.clone()))
+        .collect();
     assert_eq!(bodies.len(), 1, "{bodies:?}");
     // The one that was first may have been told nothing, and have asked again.
-    assert!(answers.iter().filter(|answer| answer.header("idempotent-replayed") == "true").count() >= 49);
+    assert!(
+        answers
+            .iter()
+            .filter(|answer| answer.header("idempotent-replayed") == "true")
+            .count()
+            >= 49
+    );
     world.deliver().await;
     assert_eq!(texts(&world).len(), 1);
     world.clock().advance(Duration::from_secs(86_300));
-    let admin = world.signed_in(admin.user().clone()).await.with("idempotency-key", "inscription-17");
+    let admin = world
+        .signed_in(admin.user().clone())
+        .await
+        .with("idempotency-key", "inscription-17");
     let again = admin.post("/sms/single", wish.clone()).await;
     assert_eq!(
         (again.body, again.headers["idempotent-replayed"].as_bytes()),
@@ -137,23 +205,39 @@ async fn the_same_key_and_body_send_once_however_many_call() {
         "the same still"
     );
     let other = json!({ "to": NUMBER, "message": "Bonsoir" });
-    admin.post("/sms/single", other.clone()).await.refuses(Refusal::IdempotencyKeyReused);
+    admin
+        .post("/sms/single", other.clone())
+        .await
+        .refuses(Refusal::IdempotencyKeyReused);
     world.clock().advance(Duration::from_secs(100));
     let fresh = admin.post("/sms/single", other).await;
-    assert_eq!(fresh.header("idempotent-replayed"), "", "after a day the key is free");
+    assert_eq!(
+        fresh.header("idempotent-replayed"),
+        "",
+        "after a day the key is free"
+    );
     fresh.tells(Message::SmsAccepted);
 }
 
 #[tokio::test]
 async fn a_key_is_one_persons_for_one_route_and_a_refusal_does_not_take_it() {
     let world = World::new().await;
-    let (one, other) = (sender(&world).await.with("idempotency-key", "k"), sender(&world).await.with("idempotency-key", "k"));
-    one.post("/sms/single", json!({ "to": "+2160", "message": "a" })).await.refuses_field("to", Refusal::FieldValue);
+    let (one, other) = (
+        sender(&world).await.with("idempotency-key", "k"),
+        sender(&world).await.with("idempotency-key", "k"),
+    );
+    one.post("/sms/single", json!({ "to": "+2160", "message": "a" }))
+        .await
+        .refuses_field("to", Refusal::FieldValue);
     let wish = json!({ "to": NUMBER, "message": "a", "recipients": [NUMBER] });
     for person in [&one, &other] {
         for path in ["/sms/single", "/sms/bulk"] {
             let answer = person.post(path, wish.clone()).await;
-            assert_eq!((answer.status, answer.header("idempotent-replayed")), (200, ""), "{path}");
+            assert_eq!(
+                (answer.status, answer.header("idempotent-replayed")),
+                (200, ""),
+                "{path}"
+            );
         }
     }
     world.deliver().await;
@@ -166,32 +250,68 @@ async fn a_bad_key_is_refused() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let (long, longest) = ("k".repeat(256), "k".repeat(255));
-    for (key, refusal) in
-        [("", Refusal::FieldRequired), (long.as_str(), Refusal::FieldLength), ("a b", Refusal::FieldFormat), ("clé", Refusal::FieldFormat)]
-    {
-        let answer = admin.with("idempotency-key", key).post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await;
+    for (key, refusal) in [
+        ("", Refusal::FieldRequired),
+        (long.as_str(), Refusal::FieldLength),
+        ("a b", Refusal::FieldFormat),
+        ("clé", Refusal::FieldFormat),
+    ] {
+        let answer = admin
+            .with("idempotency-key", key)
+            .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
+            .await;
         answer.refuses_field("Idempotency-Key", refusal);
     }
-    let twice = admin.with("idempotency-key", "a").with("idempotency-key", "b");
-    twice.post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await.refuses_field("Idempotency-Key", Refusal::FieldFormat);
-    admin.with("idempotency-key", &longest).post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await.tells(Message::SmsAccepted);
+    let twice = admin
+        .with("idempotency-key", "a")
+        .with("idempotency-key", "b");
+    twice
+        .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
+        .await
+        .refuses_field("Idempotency-Key", Refusal::FieldFormat);
+    admin
+        .with("idempotency-key", &longest)
+        .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
+        .await
+        .tells(Message::SmsAccepted);
 }
 
 #[tokio::test]
 async fn a_days_quota_holds_for_a_person_and_for_a_committee_however_many_call() {
     let world = World::with(&[("SMS_PER_USER_DAY", "5"), ("SMS_PER_COMMITTEE_DAY", "8")]).await;
     let (one, other) = (sender(&world).await, sender(&world).await);
-    let call = |person: tests::Person| async move { person.post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await };
+    let call = |person: tests::Person| async move {
+        person
+            .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
+            .await
+    };
     let answers = join_all((0..12).map(|_| call(one.clone()))).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 5);
+    assert_eq!(
+        answers.iter().filter(|answer| answer.status == 200).count(),
+        5
+    );
     let refused = answers.iter().find(|answer| answer.status == 429).unwrap();
     refused.refuses(Refusal::SmsQuotaExceeded);
-    let left = world.clock().now().end_of_day().since(world.clock().now()).as_secs();
+    let left = world
+        .clock()
+        .now()
+        .end_of_day()
+        .since(world.clock().now())
+        .as_secs();
     let told: u64 = refused.header("retry-after").parse().unwrap();
-    assert!((left..left + 60).contains(&told), "{told} seconds of {left}: until the day is over");
+    assert!(
+        (left..left + 60).contains(&told),
+        "{told} seconds of {left}: until the day is over"
+    );
     let answers = join_all((0..12).map(|_| call(other.clone()))).await;
-    assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 3, "eight for all of the committee");
-    world.clock().advance(world.clock().now().end_of_day().since(world.clock().now()));
+    assert_eq!(
+        answers.iter().filter(|answer| answer.status == 200).count(),
+        3,
+        "eight for all of the committee"
+    );
+    world
+        .clock()
+        .advance(world.clock().now().end_of_day().since(world.clock().now()));
     let one = world.signed_in(one.user().clone()).await;
     call(one.clone()).await.tells(Message::SmsAccepted);
 }
@@ -201,26 +321,55 @@ async fn a_number_on_the_list_is_not_written_to_and_not_counted() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let waiting = send_one(&admin, NUMBER).await;
-    admin.put(&format!("/sms/opt-outs/{NUMBER}"), json!({})).await.tells(Message::OptOutAdded);
-    admin.post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await.refuses_field("to", Refusal::RecipientOptedOut);
+    admin
+        .put(&format!("/sms/opt-outs/{NUMBER}"), json!({}))
+        .await
+        .tells(Message::OptOutAdded);
+    admin
+        .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
+        .await
+        .refuses_field("to", Refusal::RecipientOptedOut);
     world.deliver().await;
-    assert_eq!(status(&admin, &waiting).await, ("FAILED".to_owned(), json!("RECIPIENT_OPTED_OUT")), "it had been accepted before");
+    assert_eq!(
+        status(&admin, &waiting).await,
+        ("FAILED".to_owned(), json!("RECIPIENT_OPTED_OUT")),
+        "it had been accepted before"
+    );
     assert_eq!(texts(&world).len(), 0);
     // the own list binds the own committee
-    let elsewhere = Someone::with(Profile::CommitteeAdmin).of(world.another_committee("Ailleurs", true).await);
+    let elsewhere =
+        Someone::with(Profile::CommitteeAdmin).of(world.another_committee("Ailleurs", true).await);
     send_one(&world.person(elsewhere).await, NUMBER).await;
-    world.admin().await.put(&format!("/sms/opt-outs/{NUMBER}"), json!({})).await.tells(Message::OptOutAdded);
-    let elsewhere = Someone::with(Profile::CommitteeAdmin).of(world.another_committee("Plus loin", true).await);
-    let refused = world.person(elsewhere).await.post("/sms/single", json!({ "to": NUMBER, "message": "a" })).await;
+    world
+        .admin()
+        .await
+        .put(&format!("/sms/opt-outs/{NUMBER}"), json!({}))
+        .await
+        .tells(Message::OptOutAdded);
+    let elsewhere =
+        Someone::with(Profile::CommitteeAdmin).of(world.another_committee("Plus loin", true).await);
+    let refused = world
+        .person(elsewhere)
+        .await
+        .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
+        .await;
     refused.refuses_field("to", Refusal::RecipientOptedOut);
 }
 
 #[tokio::test]
 async fn every_outcome_of_the_carrier_is_told_apart() {
-    let error = |name: &str| Fault { error: Some(name.into()), ..Fault::new(Mode::Error) };
+    let error = |name: &str| Fault {
+        error: Some(name.into()),
+        ..Fault::new(Mode::Error)
+    };
     for (fault, expected, failure, sent) in [
         (error("OptedOut"), "FAILED", json!("RECIPIENT_OPTED_OUT"), 0),
-        (error("InvalidParameter"), "FAILED", json!("CARRIER_REFUSED"), 0),
+        (
+            error("InvalidParameter"),
+            "FAILED",
+            json!("CARRIER_REFUSED"),
+            0,
+        ),
         (error("MonthlySpendLimitReached"), "QUEUED", Value::Null, 0),
         (Fault::new(Mode::Throttle), "QUEUED", Value::Null, 0),
         (Fault::new(Mode::Refuse), "QUEUED", Value::Null, 0),
@@ -231,11 +380,19 @@ async fn every_outcome_of_the_carrier_is_told_apart() {
         world.strike_at(Service::Sns, fault.clone().times(1));
         let id = send_one(&admin, NUMBER).await;
         world.deliver().await;
-        assert_eq!(status(&admin, &id).await, (expected.to_owned(), failure), "{fault:?}");
+        assert_eq!(
+            status(&admin, &id).await,
+            (expected.to_owned(), failure),
+            "{fault:?}"
+        );
         assert_eq!(texts(&world).len(), sent, "{fault:?}");
         world.clock().advance(Duration::from_secs(60));
         world.sweep().await;
-        assert_eq!(texts(&world).len(), if expected == "FAILED" { 0 } else { 1 }, "{fault:?}: sent once, or never");
+        assert_eq!(
+            texts(&world).len(),
+            if expected == "FAILED" { 0 } else { 1 },
+            "{fault:?}: sent once, or never"
+        );
     }
 }
 
@@ -251,7 +408,10 @@ async fn what_nobody_takes_for_a_day_has_failed() {
         world.sweep().await;
     }
     let admin = world.signed_in(admin.user().clone()).await;
-    assert_eq!(status(&admin, &id).await, ("FAILED".to_owned(), json!("EXPIRED")));
+    assert_eq!(
+        status(&admin, &id).await,
+        ("FAILED".to_owned(), json!("EXPIRED"))
+    );
 }
 
 #[tokio::test]
@@ -260,9 +420,15 @@ async fn what_a_closed_account_had_sent_does_not_leave() {
     let (admin, sender) = (world.admin().await, sender(&world).await);
     let id = send_one(&sender, NUMBER).await;
     let path = format!("/users/user-status/{}", sender.user().user_id);
-    admin.put(&path, json!({ "isActive": false })).await.tells(Message::UserStatusUpdated);
+    admin
+        .put(&path, json!({ "isActive": false }))
+        .await
+        .tells(Message::UserStatusUpdated);
     world.deliver().await;
-    assert_eq!((status(&admin, &id).await, texts(&world).len()), (("FAILED".to_owned(), json!("SENDER_CLOSED")), 0));
+    assert_eq!(
+        (status(&admin, &id).await, texts(&world).len()),
+        (("FAILED".to_owned(), json!("SENDER_CLOSED")), 0)
+    );
 }
 
 #[tokio::test]
@@ -270,11 +436,24 @@ async fn a_store_that_falls_silent_after_taking_it_has_taken_it_once() {
     let world = World::new().await;
     let admin = sender(&world).await.with("idempotency-key", "k");
     let wish = json!({ "to": NUMBER, "message": "a" });
-    world.strike_at(Service::Dynamodb, Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
-    admin.post("/sms/single", wish.clone()).await.tells(Message::SmsAccepted);
-    world.strike_at(Service::Dynamodb, Fault::new(Mode::Silent).on("TransactWriteItems"));
+    world.strike_at(
+        Service::Dynamodb,
+        Fault::new(Mode::Silent).on("TransactWriteItems").times(1),
+    );
+    admin
+        .post("/sms/single", wish.clone())
+        .await
+        .tells(Message::SmsAccepted);
+    world.strike_at(
+        Service::Dynamodb,
+        Fault::new(Mode::Silent).on("TransactWriteItems"),
+    );
     let other = admin.with("x", "y");
-    assert_eq!(other.post("/sms/single", wish).await.status, 200, "the answer that it got");
+    assert_eq!(
+        other.post("/sms/single", wish).await.status,
+        200,
+        "the answer that it got"
+    );
     world.heal();
     world.deliver().await;
     assert_eq!(texts(&world).len(), 1);
@@ -284,15 +463,28 @@ async fn a_store_that_falls_silent_after_taking_it_has_taken_it_once() {
 async fn a_message_does_not_stand_in_front_of_a_code() {
     let world = World::with(&[("SMS_RATE_PER_SECOND", "1")]).await;
     let admin = sender(&world).await;
-    let member = world.account(&Someone::with(Profile::Member).reached_at("216", "20999999")).await;
+    let member = world
+        .account(&Someone::with(Profile::Member).reached_at("216", "20999999"))
+        .await;
     for number in 0..5 {
         send_one(&admin, &format!("+2162010000{number}")).await;
     }
     let asked = json!({ "email": member.email, "sendMethode": "sms" });
-    world.stranger().post("/auth/passwordless", asked).await.tells(Message::PasswordlessSent);
+    world
+        .stranger()
+        .post("/auth/passwordless", asked)
+        .await
+        .tells(Message::PasswordlessSent);
     world.deliver().await;
-    let to: Vec<Value> = texts(&world).iter().map(|text| text["to"].clone()).collect();
-    assert_eq!(to.len(), 2, "the first, and the code; the others have their turn in the sweep: {to:?}");
+    let to: Vec<Value> = texts(&world)
+        .iter()
+        .map(|text| text["to"].clone())
+        .collect();
+    assert_eq!(
+        to.len(),
+        2,
+        "the first, and the code; the others have their turn in the sweep: {to:?}"
+    );
     assert!(to.contains(&json!("+21620999999")), "{to:?}");
 }
 
@@ -302,17 +494,35 @@ async fn a_store_that_is_busy_when_it_is_told_the_outcome_is_told_again() {
         let world = World::new().await;
         let admin = sender(&world).await;
         let id = send_one(&admin, NUMBER).await;
-        world.strike_at(Service::Sns, Fault { delay_ms: Some(200), ..Fault::new(Mode::Slow) });
-        let is_on_its_way = || world.items("records").iter().any(|item| item["card"]["M"]["status"]["S"] == "SENDING");
+        world.strike_at(
+            Service::Sns,
+            Fault {
+                delay_ms: Some(200),
+                ..Fault::new(Mode::Slow)
+            },
+        );
+        let is_on_its_way = || {
+            world
+                .items("records")
+                .iter()
+                .any(|item| item["card"]["M"]["status"]["S"] == "SENDING")
+        };
         let bad_moment = async {
             while !is_on_its_way() {
                 tokio::task::yield_now().await;
             }
-            world.strike_at(Service::Dynamodb, Fault::new(mode).on("UpdateItem").times(3));
+            world.strike_at(
+                Service::Dynamodb,
+                Fault::new(mode).on("UpdateItem").times(3),
+            );
         };
         tokio::join!(world.deliver(), bad_moment);
         world.heal();
-        assert_eq!(status(&admin, &id).await, ("SENT".to_owned(), Value::Null), "{mode:?}");
+        assert_eq!(
+            status(&admin, &id).await,
+            ("SENT".to_owned(), Value::Null),
+            "{mode:?}"
+        );
         assert_eq!(texts(&world).len(), 1, "{mode:?}");
     }
 }

@@ -6,12 +6,16 @@ use tests::{Answer, Person, World};
 const PICTURE: &[u8] = include_bytes!("../../../functions/files/src/default.png");
 
 async fn send(person: &Person, content_type: &str, body: Vec<u8>) -> Answer {
-    person.with("content-type", content_type).send(Method::POST, "/api/v1/users/avatar", body.into()).await
+    person
+        .with("content-type", content_type)
+        .send(Method::POST, "/api/v1/users/avatar", body.into())
+        .await
 }
 
 fn form(field: &str, file: &[u8]) -> Vec<u8> {
-    let head =
-        format!("--limit\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"x.png\"\r\nContent-Type: image/png\r\n\r\n");
+    let head = format!(
+        "--limit\r\nContent-Disposition: form-data; name=\"{field}\"; filename=\"x.png\"\r\nContent-Type: image/png\r\n\r\n"
+    );
     [head.as_bytes(), file, b"\r\n--limit--\r\n"].concat()
 }
 
@@ -22,18 +26,37 @@ async fn a_picture_is_taken_as_a_body_or_in_a_form_and_shown_to_everybody() {
     let mut avatars = Vec::new();
     for (content_type, body) in [
         ("image/png", PICTURE.to_vec()),
-        ("multipart/form-data; boundary=limit", form("avatar", PICTURE)),
+        (
+            "multipart/form-data; boundary=limit",
+            form("avatar", PICTURE),
+        ),
         ("multipart/form-data; boundary=limit", form("file", PICTURE)),
     ] {
-        let answer = send(&member, content_type, body).await.tells(Message::AvatarUpdated);
+        let answer = send(&member, content_type, body)
+            .await
+            .tells(Message::AvatarUpdated);
         assert_eq!(answer["user"]["avatar"], answer["avatar"]);
         avatars.push(answer["avatar"].as_str().unwrap().to_owned());
     }
-    assert!(avatars.iter().all(|avatar| *avatar == avatars[0]), "the same picture of the same person has the same name");
-    let image = world.stranger().send(Method::GET, &avatars[0], "".into()).await;
-    assert_eq!((image.status, image.header("cache-control")), (200, "public, max-age=31536000, immutable"));
+    assert!(
+        avatars.iter().all(|avatar| *avatar == avatars[0]),
+        "the same picture of the same person has the same name"
+    );
+    let image = world
+        .stranger()
+        .send(Method::GET, &avatars[0], "".into())
+        .await;
+    assert_eq!(
+        (image.status, image.header("cache-control")),
+        (200, "public, max-age=31536000, immutable")
+    );
     assert!(["image/png", "image/jpeg"].contains(&image.header("content-type")));
-    let other = send(&world.member().await, "image/png", PICTURE.to_vec()).await.json()["avatar"].as_str().unwrap().to_owned();
+    let other = send(&world.member().await, "image/png", PICTURE.to_vec())
+        .await
+        .json()["avatar"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert_ne!(other, avatars[0]);
 }
 
@@ -41,19 +64,44 @@ async fn a_picture_is_taken_as_a_body_or_in_a_form_and_shown_to_everybody() {
 async fn what_is_no_picture_is_refused_clearly() {
     let world = World::new().await;
     let member = world.member().await;
-    for hostile in [b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_vec(), b"GIF89a".to_vec(), PICTURE[..40].to_vec(), vec![0; 1000]] {
-        send(&member, "image/png", hostile).await.refuses_field("avatar", Refusal::AvatarInvalid);
+    for hostile in [
+        b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_vec(),
+        b"GIF89a".to_vec(),
+        PICTURE[..40].to_vec(),
+        vec![0; 1000],
+    ] {
+        send(&member, "image/png", hostile)
+            .await
+            .refuses_field("avatar", Refusal::AvatarInvalid);
     }
     for other in ["image/svg+xml", "application/json", "text/html", ""] {
-        send(&member, other, PICTURE.to_vec()).await.refuses(Refusal::UnsupportedMediaType);
+        send(&member, other, PICTURE.to_vec())
+            .await
+            .refuses(Refusal::UnsupportedMediaType);
     }
-    send(&member, "image/png", Vec::new()).await.refuses_field("avatar", Refusal::FieldRequired);
-    send(&member, "multipart/form-data; boundary=limit", form("other", PICTURE)).await.refuses_field("avatar", Refusal::FieldRequired);
-    send(&member, "image/png", vec![0; 4 * 1024 * 1024 + 1]).await.refuses(Refusal::PayloadTooLarge);
-    send(&member, "multipart/form-data; boundary=limit", form("avatar", &vec![0; 4 * 1024 * 1024 + 1]))
+    send(&member, "image/png", Vec::new())
+        .await
+        .refuses_field("avatar", Refusal::FieldRequired);
+    send(
+        &member,
+        "multipart/form-data; boundary=limit",
+        form("other", PICTURE),
+    )
+    .await
+    .refuses_field("avatar", Refusal::FieldRequired);
+    send(&member, "image/png", vec![0; 4 * 1024 * 1024 + 1])
         .await
         .refuses(Refusal::PayloadTooLarge);
-    send(&world.stranger(), "image/png", PICTURE.to_vec()).await.refuses(Refusal::BadAuthCombination);
+    send(
+        &member,
+        "multipart/form-data; boundary=limit",
+        form("avatar", &vec![0; 4 * 1024 * 1024 + 1]),
+    )
+    .await
+    .refuses(Refusal::PayloadTooLarge);
+    send(&world.stranger(), "image/png", PICTURE.to_vec())
+        .await
+        .refuses(Refusal::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -61,7 +109,12 @@ async fn a_bucket_out_of_reach_leaves_the_former_picture() {
     let world = World::new().await;
     let member = world.member().await;
     world.strike_at(Service::S3, Fault::new(Mode::Refuse));
-    send(&member, "image/png", PICTURE.to_vec()).await.refuses(Refusal::Unavailable);
+    send(&member, "image/png", PICTURE.to_vec())
+        .await
+        .refuses(Refusal::Unavailable);
     world.heal();
-    assert_eq!(member.get("/auth/current-user").await.shows()["user"]["avatar"], "/media/default.png");
+    assert_eq!(
+        member.get("/auth/current-user").await.shows()["user"]["avatar"],
+        "/media/default.png"
+    );
 }

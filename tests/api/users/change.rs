@@ -7,7 +7,9 @@ use tests::{Someone, World};
 #[tokio::test]
 async fn one_changes_what_is_ones_own_and_privileged_fields_have_no_effect() {
     let world = World::new().await;
-    let person = world.person(Someone::with(Profile::Member).unverified()).await;
+    let person = world
+        .person(Someone::with(Profile::Member).unverified())
+        .await;
     let own = format!("/users/{}", person.user().user_id);
     let wish = json!({
         "name": "Leïla", "lastName": "Ben Ali", "phoneCode": "216", "phone": "20123456", "profile": "SA", "role": "chef",
@@ -28,20 +30,42 @@ async fn one_changes_what_is_ones_own_and_privileged_fields_have_no_effect() {
     ] {
         assert_eq!(user[field], value, "{field}");
     }
-    let user = person.put(&own, json!({ "phoneCode": "", "phone": "" })).await.tells(Message::UserUpdated)["user"].clone();
-    assert_eq!((&user["phone"], &user["name"]), (&json!(""), &json!("Leïla")));
+    let user = person
+        .put(&own, json!({ "phoneCode": "", "phone": "" }))
+        .await
+        .tells(Message::UserUpdated)["user"]
+        .clone();
+    assert_eq!(
+        (&user["phone"], &user["name"]),
+        (&json!(""), &json!("Leïla"))
+    );
 }
 
 #[tokio::test]
 async fn somebody_elses_account_is_403_or_404() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
-    let (near, far) =
-        (world.account(&Someone::with(Profile::Member)).await, world.account(&Someone::with(Profile::Member).of(elsewhere)).await);
+    let (near, far) = (
+        world.account(&Someone::with(Profile::Member)).await,
+        world
+            .account(&Someone::with(Profile::Member).of(elsewhere))
+            .await,
+    );
     let member = world.member().await;
-    member.put(&format!("/users/{}", near.user_id), json!({ "name": "X" })).await.refuses(Refusal::Forbidden);
-    member.put(&format!("/users/{}", far.user_id), json!({ "name": "X" })).await.refuses(Refusal::UserNotFound);
-    world.admin().await.put(&format!("/users/{}", far.user_id), json!({ "name": "X" })).await.refuses(Refusal::Forbidden);
+    member
+        .put(&format!("/users/{}", near.user_id), json!({ "name": "X" }))
+        .await
+        .refuses(Refusal::Forbidden);
+    member
+        .put(&format!("/users/{}", far.user_id), json!({ "name": "X" }))
+        .await
+        .refuses(Refusal::UserNotFound);
+    world
+        .admin()
+        .await
+        .put(&format!("/users/{}", far.user_id), json!({ "name": "X" }))
+        .await
+        .refuses(Refusal::Forbidden);
 }
 
 #[tokio::test]
@@ -49,15 +73,32 @@ async fn a_new_address_is_pending_and_the_old_one_stays_in_force() {
     let world = World::new().await;
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
-    member.put(&own, json!({ "email": "admin@example.org" })).await.refuses_field("email", Refusal::EmailAlreadyUsed);
-    let user = member.put(&own, json!({ "email": "neuve@example.org" })).await.tells(Message::UserUpdated)["user"].clone();
+    member
+        .put(&own, json!({ "email": "admin@example.org" }))
+        .await
+        .refuses_field("email", Refusal::EmailAlreadyUsed);
+    let user = member
+        .put(&own, json!({ "email": "neuve@example.org" }))
+        .await
+        .tells(Message::UserUpdated)["user"]
+        .clone();
     assert_eq!(user["email"], json!(member.user().email));
     assert_eq!(world.mails(member.user().email.as_str()).await.len(), 1);
     let code = world.mailed_code("neuve@example.org").await;
-    member.put(&own, json!({ "email": member.user().email })).await.tells(Message::UserUpdated);
+    member
+        .put(&own, json!({ "email": member.user().email }))
+        .await
+        .tells(Message::UserUpdated);
     let proof = json!({ "email": "neuve@example.org", "code": code });
-    world.stranger().put("/users/email-verification", proof).await.refuses(Refusal::VerificationInvalid);
-    assert_eq!(world.user(member.user().user_id).await.email, member.user().email);
+    world
+        .stranger()
+        .put("/users/email-verification", proof)
+        .await
+        .refuses(Refusal::VerificationInvalid);
+    assert_eq!(
+        world.user(member.user().user_id).await.email,
+        member.user().email
+    );
 }
 
 #[tokio::test]
@@ -65,10 +106,21 @@ async fn two_changes_at_once_both_stay() {
     let world = World::new().await;
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
-    let wishes = [json!({ "name": "Leïla" }), json!({ "lastName": "Ben Ali" }), json!({ "phoneCode": "216", "phone": "20123456" })];
+    let wishes = [
+        json!({ "name": "Leïla" }),
+        json!({ "lastName": "Ben Ali" }),
+        json!({ "phoneCode": "216", "phone": "20123456" }),
+    ];
     for answer in join_all(wishes.iter().map(|wish| member.put(&own, wish.clone()))).await {
         answer.tells(Message::UserUpdated);
     }
     let user = world.user(member.user().user_id).await;
-    assert_eq!((user.name.as_str(), user.last_name.as_str(), user.phone.number.as_str()), ("Leïla", "Ben Ali", "20123456"));
+    assert_eq!(
+        (
+            user.name.as_str(),
+            user.last_name.as_str(),
+            user.phone.number.as_str()
+        ),
+        ("Leïla", "Ben Ali", "20123456")
+    );
 }

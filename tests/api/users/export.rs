@@ -8,10 +8,22 @@ async fn everything_that_is_kept_of_oneself_is_given() {
     let world = World::new().await;
     let member = world.member().await;
     let id = member.user().user_id;
-    world.admin().await.put(&format!("/team/{id}"), json!({ "role": "Trésorière" })).await.tells(Message::TeamMemberUpdated);
+    world
+        .admin()
+        .await
+        .put(&format!("/team/{id}"), json!({ "role": "Trésorière" }))
+        .await
+        .tells(Message::TeamMemberUpdated);
     let export = member.get(&format!("/users/{id}/export")).await.shows()["export"].clone();
     assert_eq!(export["user"].as_object().unwrap().len(), 18);
-    for (list, count) in [("activity", 1), ("sessions", 1), ("audit", 1), ("files", 0), ("courses", 0), ("sms", 0)] {
+    for (list, count) in [
+        ("activity", 1),
+        ("sessions", 1),
+        ("audit", 1),
+        ("files", 0),
+        ("courses", 0),
+        ("sms", 0),
+    ] {
         assert_eq!(export[list].as_array().unwrap().len(), count, "{list}");
     }
 }
@@ -19,24 +31,56 @@ async fn everything_that_is_kept_of_oneself_is_given() {
 #[tokio::test]
 async fn ones_files_and_courses_are_in_it() {
     let world = World::new().await;
-    let (trainer, other) = (world.person(Someone::with(Profile::Trainer)).await, world.person(Someone::with(Profile::Trainer)).await);
+    let (trainer, other) = (
+        world.person(Someone::with(Profile::Trainer)).await,
+        world.person(Someone::with(Profile::Trainer)).await,
+    );
     let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
     for person in [&trainer, &other] {
-        person.post("/files", file.clone()).await.tells(Message::FileCreated);
+        person
+            .post("/files", file.clone())
+            .await
+            .tells(Message::FileCreated);
         for title in ["Soudure", "Brasage"] {
-            let course = person.post("/courses", json!({ "courseTitle": title })).await.tells(Message::CourseCreated)["course"].clone();
+            let course = person
+                .post("/courses", json!({ "courseTitle": title }))
+                .await
+                .tells(Message::CourseCreated)["course"]
+                .clone();
             if title == "Soudure" {
-                person.delete(&format!("/courses/{}", course["courseID"].as_str().unwrap())).await.tells(Message::CourseArchived);
+                person
+                    .delete(&format!(
+                        "/courses/{}",
+                        course["courseID"].as_str().unwrap()
+                    ))
+                    .await
+                    .tells(Message::CourseArchived);
             }
         }
     }
-    let export = trainer.get(&format!("/users/{}/export", trainer.user().user_id)).await.shows()["export"].clone();
+    let export = trainer
+        .get(&format!("/users/{}/export", trainer.user().user_id))
+        .await
+        .shows()["export"]
+        .clone();
     let courses = export["courses"].as_array().unwrap();
-    let mut states: Vec<&str> = courses.iter().map(|course| course["state"].as_str().unwrap()).collect();
+    let mut states: Vec<&str> = courses
+        .iter()
+        .map(|course| course["state"].as_str().unwrap())
+        .collect();
     states.sort_unstable();
     assert_eq!(states, ["ARCHIVED", "DRAFT"]);
-    assert!(courses.iter().all(|course| course["createdBy"] == json!(trainer.user().user_id) && course.as_object().unwrap().len() == 25));
-    assert_eq!((export["files"].as_array().unwrap().len(), &export["files"][0]["name"]), (1, &json!("a.txt")));
+    assert!(courses.iter().all(
+        |course| course["createdBy"] == json!(trainer.user().user_id)
+            && course.as_object().unwrap().len() == 25
+    ));
+    assert_eq!(
+        (
+            export["files"].as_array().unwrap().len(),
+            &export["files"][0]["name"]
+        ),
+        (1, &json!("a.txt"))
+    );
 }
 
 #[tokio::test]
@@ -44,18 +88,42 @@ async fn nobody_else_gets_it() {
     let world = World::new().await;
     let other = world.account(&Someone::with(Profile::Member)).await;
     for person in [world.member().await, world.admin().await] {
-        person.get(&format!("/users/{}/export", other.user_id)).await.refuses(Refusal::Forbidden);
+        person
+            .get(&format!("/users/{}/export", other.user_id))
+            .await
+            .refuses(Refusal::Forbidden);
     }
-    world.member().await.get("/users/x/export").await.refuses(Refusal::UserNotFound);
+    world
+        .member()
+        .await
+        .get("/users/x/export")
+        .await
+        .refuses(Refusal::UserNotFound);
 }
 
 #[tokio::test]
 async fn it_holds_the_messages_that_the_person_sent() {
     let world = World::new().await;
-    let (sender, other) = (world.person(Someone::with(Profile::CommitteeAdmin)).await, world.admin().await);
+    let (sender, other) = (
+        world.person(Someone::with(Profile::CommitteeAdmin)).await,
+        world.admin().await,
+    );
     for person in [&sender, &other] {
-        person.post("/sms/single", json!({ "to": "+21620123456", "message": "Bonjour" })).await.tells(Message::SmsAccepted);
+        person
+            .post(
+                "/sms/single",
+                json!({ "to": "+21620123456", "message": "Bonjour" }),
+            )
+            .await
+            .tells(Message::SmsAccepted);
     }
-    let sms = sender.get(&format!("/users/{}/export", sender.user().user_id)).await.shows()["export"]["sms"].clone();
-    assert_eq!((sms.as_array().unwrap().len(), &sms[0]["userID"]), (1, &json!(sender.user().user_id)));
+    let sms = sender
+        .get(&format!("/users/{}/export", sender.user().user_id))
+        .await
+        .shows()["export"]["sms"]
+        .clone();
+    assert_eq!(
+        (sms.as_array().unwrap().len(), &sms[0]["userID"]),
+        (1, &json!(sender.user().user_id))
+    );
 }

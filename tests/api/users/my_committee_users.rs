@@ -7,8 +7,17 @@ use tests::{Person, Someone, World};
 async fn names(person: &Person, query: &str) -> Vec<String> {
     let (mut all, mut cursor) = (Vec::new(), String::new());
     for _ in 0..20 {
-        let page = person.get(&format!("/users/my-committee-users?{query}{cursor}")).await.shows();
-        all.extend(page["users"].as_array().unwrap().iter().map(|user| format!("{} {}", text(&user["lastName"]), text(&user["name"]))));
+        let page = person
+            .get(&format!("/users/my-committee-users?{query}{cursor}"))
+            .await
+            .shows();
+        all.extend(
+            page["users"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|user| format!("{} {}", text(&user["lastName"]), text(&user["name"]))),
+        );
         match page["nextCursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
             None => return all,
@@ -24,7 +33,10 @@ fn text(value: &Value) -> &str {
 async fn named(world: &World, admin: &Person, someone: Someone, name: &str, last_name: &str) {
     let user = world.account(&someone).await;
     let wish = json!({ "name": name, "lastName": last_name });
-    admin.put(&format!("/team/{}", user.user_id), wish).await.tells(Message::TeamMemberUpdated);
+    admin
+        .put(&format!("/team/{}", user.user_id), wish)
+        .await
+        .tells(Message::TeamMemberUpdated);
 }
 
 #[tokio::test]
@@ -32,13 +44,42 @@ async fn the_people_of_the_committee_by_folded_names_page_by_page() {
     let world = World::new().await;
     let admin = world.admin().await;
     let elsewhere = world.another_committee("Sfax", true).await;
-    for (name, last_name) in [("Élodie", "Zouari"), ("amel", "élyès"), ("Zied", "Abidi"), ("Amel", "abidi")] {
-        named(&world, &admin, Someone::with(Profile::Member), name, last_name).await;
+    for (name, last_name) in [
+        ("Élodie", "Zouari"),
+        ("amel", "élyès"),
+        ("Zied", "Abidi"),
+        ("Amel", "abidi"),
+    ] {
+        named(
+            &world,
+            &admin,
+            Someone::with(Profile::Member),
+            name,
+            last_name,
+        )
+        .await;
     }
-    named(&world, &admin, Someone::with(Profile::Member).of(elsewhere), "Autre", "Part").await;
-    let expected = ["abidi Amel", "Abidi Zied", "Admin Super", "élyès amel", "Zouari Élodie"];
+    named(
+        &world,
+        &admin,
+        Someone::with(Profile::Member).of(elsewhere),
+        "Autre",
+        "Part",
+    )
+    .await;
+    let expected = [
+        "abidi Amel",
+        "Abidi Zied",
+        "Admin Super",
+        "élyès amel",
+        "Zouari Élodie",
+    ];
     for limit in 1..=6 {
-        assert_eq!(names(&admin, &format!("limit={limit}")).await, expected, "{limit}");
+        assert_eq!(
+            names(&admin, &format!("limit={limit}")).await,
+            expected,
+            "{limit}"
+        );
     }
 }
 
@@ -46,8 +87,22 @@ async fn the_people_of_the_committee_by_folded_names_page_by_page() {
 async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
     let world = World::new().await;
     let admin = world.admin().await;
-    named(&world, &admin, Someone::with(Profile::Trainer), "Élodie", "Ben Zouari").await;
-    named(&world, &admin, Someone::with(Profile::Member).inactive(), "Amel", "Trabelsi").await;
+    named(
+        &world,
+        &admin,
+        Someone::with(Profile::Trainer),
+        "Élodie",
+        "Ben Zouari",
+    )
+    .await;
+    named(
+        &world,
+        &admin,
+        Someone::with(Profile::Member).inactive(),
+        "Amel",
+        "Trabelsi",
+    )
+    .await;
     for (query, expected) in [
         ("isActive=false", vec!["Trabelsi Amel"]),
         ("profile=TR", vec!["Ben Zouari Élodie"]),
@@ -57,7 +112,10 @@ async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
         ("q=elo+ben", vec!["Ben Zouari Élodie"]),
         ("q=ouari", vec![]),
         ("q=admin@ex", vec!["Admin Super"]),
-        ("q=", vec!["Admin Super", "Ben Zouari Élodie", "Trabelsi Amel"]),
+        (
+            "q=",
+            vec!["Admin Super", "Ben Zouari Élodie", "Trabelsi Amel"],
+        ),
     ] {
         assert_eq!(names(&admin, query).await, expected, "{query}");
     }
@@ -69,7 +127,10 @@ async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
         ("limit=101", "limit", Refusal::LimitInvalid),
         ("cursor=x", "cursor", Refusal::InvalidCursor),
     ] {
-        admin.get(&format!("/users/my-committee-users?{query}")).await.refuses_field(field, refusal);
+        admin
+            .get(&format!("/users/my-committee-users?{query}"))
+            .await
+            .refuses_field(field, refusal);
     }
 }
 
@@ -77,13 +138,22 @@ async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
 async fn nobody_is_left_out_whatever_the_filter_and_the_page() {
     let world = World::new().await;
     let admin = world.admin().await;
-    let people =
-        [("a", Profile::Trainer), ("b", Profile::Trainer), ("c", Profile::Member), ("d", Profile::Trainer), ("e", Profile::Trainer)];
+    let people = [
+        ("a", Profile::Trainer),
+        ("b", Profile::Trainer),
+        ("c", Profile::Member),
+        ("d", Profile::Trainer),
+        ("e", Profile::Trainer),
+    ];
     for (name, profile) in people {
         named(&world, &admin, Someone::with(profile), name, name).await;
     }
     for limit in 1..=7 {
-        assert_eq!(names(&admin, &format!("profile=TR&limit={limit}")).await, ["a a", "b b", "d d", "e e"], "{limit}");
+        assert_eq!(
+            names(&admin, &format!("profile=TR&limit={limit}")).await,
+            ["a a", "b b", "d d", "e e"],
+            "{limit}"
+        );
     }
 }
 
@@ -92,9 +162,19 @@ async fn a_shorter_name_stands_before_one_that_it_begins() {
     let world = World::new().await;
     let admin = world.admin().await;
     for last_name in ["Ben!", "Ben Ali", "Ben", "Ben'x"] {
-        named(&world, &admin, Someone::with(Profile::Member), "X", last_name).await;
+        named(
+            &world,
+            &admin,
+            Someone::with(Profile::Member),
+            "X",
+            last_name,
+        )
+        .await;
     }
-    assert_eq!(names(&admin, "q=ben").await, ["Ben X", "Ben Ali X", "Ben! X", "Ben'x X"]);
+    assert_eq!(
+        names(&admin, "q=ben").await,
+        ["Ben X", "Ben Ali X", "Ben! X", "Ben'x X"]
+    );
 }
 
 #[tokio::test]
@@ -102,16 +182,30 @@ async fn members_see_cards_others_accounts_and_the_unverified_nothing() {
     let world = World::new().await;
     for (someone, fields) in [
         (Someone::with(Profile::Member), 7),
-        (Someone::with(Profile::Member).granted(&[Grant::UsersRead]), 17),
+        (
+            Someone::with(Profile::Member).granted(&[Grant::UsersRead]),
+            17,
+        ),
         (Someone::with(Profile::Trainer), 17),
         (Someone::with(Profile::CommitteeAdmin), 17),
     ] {
         let person = world.person(someone).await;
         let users = person.get("/users/my-committee-users").await.shows()["users"].clone();
-        assert!(users.as_array().unwrap().iter().all(|user| user.as_object().unwrap().len() == fields), "{users}");
+        assert!(
+            users
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|user| user.as_object().unwrap().len() == fields),
+            "{users}"
+        );
     }
     let member = world.member().await;
-    assert_eq!(names(&member, "q=admin@").await, Vec::<String>::new(), "addresses are not shown to members");
+    assert_eq!(
+        names(&member, "q=admin@").await,
+        Vec::<String>::new(),
+        "addresses are not shown to members"
+    );
     world
         .person(Someone::with(Profile::Member).unverified())
         .await
@@ -126,6 +220,14 @@ async fn a_cursor_is_good_for_its_filter_and_its_caller() {
     let (admin, member) = (world.admin().await, world.member().await);
     let page = admin.get("/users/my-committee-users?limit=1").await.shows();
     let cursor = text(&page["nextCursor"]);
-    admin.get(&format!("/users/my-committee-users?profile=MB&cursor={cursor}")).await.refuses_field("cursor", Refusal::InvalidCursor);
-    member.get(&format!("/users/my-committee-users?cursor={cursor}")).await.refuses_field("cursor", Refusal::InvalidCursor);
+    admin
+        .get(&format!(
+            "/users/my-committee-users?profile=MB&cursor={cursor}"
+        ))
+        .await
+        .refuses_field("cursor", Refusal::InvalidCursor);
+    member
+        .get(&format!("/users/my-committee-users?cursor={cursor}"))
+        .await
+        .refuses_field("cursor", Refusal::InvalidCursor);
 }

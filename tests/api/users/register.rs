@@ -29,23 +29,51 @@ fn without(mut wish: Value, field: &str) -> Value {
 #[tokio::test]
 async fn anybody_opens_an_account_and_signs_in() {
     let world = World::new().await;
-    let body = world.stranger().post("/users/register", wish(&world).await).await.tells(Message::UserRegistered);
+    let body = world
+        .stranger()
+        .post("/users/register", wish(&world).await)
+        .await
+        .tells(Message::UserRegistered);
     let user = body["user"].as_object().unwrap();
     assert_eq!(user.len(), 18);
     assert_eq!(user["profile"], "MB");
-    assert_eq!((&user["isActive"], &user["isVerified"]), (&json!(true), &json!(false)));
-    assert_eq!((&user["phoneCode"], &user["phone"]), (&json!("216"), &json!("20123456")));
+    assert_eq!(
+        (&user["isActive"], &user["isVerified"]),
+        (&json!(true), &json!(false))
+    );
+    assert_eq!(
+        (&user["phoneCode"], &user["phone"]),
+        (&json!("216"), &json!("20123456"))
+    );
     assert_eq!(user["lastActive"], user["DoC"]);
-    world.stranger().login("amel@example.org", "clé de sol et fa").await.tells(Message::LoginSuccess);
-    world.stranger().login("amel@example.org", "cle\u{301} de sol et fa").await.tells(Message::LoginSuccess);
+    world
+        .stranger()
+        .login("amel@example.org", "clé de sol et fa")
+        .await
+        .tells(Message::LoginSuccess);
+    world
+        .stranger()
+        .login("amel@example.org", "cle\u{301} de sol et fa")
+        .await
+        .tells(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn what_is_optional_may_be_left_out() {
     let world = World::new().await;
-    let wish = without(without(without(wish(&world).await, "phone"), "phoneCode"), "confirmPassword");
-    let body = world.stranger().post("/users/register", wish).await.tells(Message::UserRegistered);
-    assert_eq!((&body["user"]["phoneCode"], &body["user"]["phone"]), (&json!(""), &json!("")));
+    let wish = without(
+        without(without(wish(&world).await, "phone"), "phoneCode"),
+        "confirmPassword",
+    );
+    let body = world
+        .stranger()
+        .post("/users/register", wish)
+        .await
+        .tells(Message::UserRegistered);
+    assert_eq!(
+        (&body["user"]["phoneCode"], &body["user"]["phone"]),
+        (&json!(""), &json!(""))
+    );
 }
 
 #[tokio::test]
@@ -65,9 +93,24 @@ async fn privileged_and_unknown_fields_have_no_effect() {
     ] {
         wish[field] = value;
     }
-    let user = world.stranger().post("/users/register", wish).await.tells(Message::UserRegistered)["user"].clone();
-    assert_eq!((&user["profile"], &user["role"], &user["permissions"]), (&json!("MB"), &json!(null), &json!("[]")));
-    assert_eq!((&user["isActive"], &user["isVerified"], &user["isOtpEnabled"]), (&json!(true), &json!(false), &json!(false)));
+    let user = world
+        .stranger()
+        .post("/users/register", wish)
+        .await
+        .tells(Message::UserRegistered)["user"]
+        .clone();
+    assert_eq!(
+        (&user["profile"], &user["role"], &user["permissions"]),
+        (&json!("MB"), &json!(null), &json!("[]"))
+    );
+    assert_eq!(
+        (
+            &user["isActive"],
+            &user["isVerified"],
+            &user["isOtpEnabled"]
+        ),
+        (&json!(true), &json!(false), &json!(false))
+    );
     assert_ne!(user["userID"], "0198c0de-0000-7000-8000-000000000001");
 }
 
@@ -91,18 +134,42 @@ async fn each_bad_field_is_named_with_its_reason() {
         ("password", json!("x".repeat(129)), Refusal::FieldLength),
         ("password", json!("Motdepasse1"), Refusal::PasswordTooCommon),
         ("password", json!("password123"), Refusal::PasswordTooCommon),
-        ("password", json!("j'aime AMEL fort"), Refusal::PasswordTooCommon),
-        ("password", json!("trabelsi 2026 !"), Refusal::PasswordTooCommon),
-        ("password", json!("vive halqa 2026"), Refusal::PasswordTooCommon),
-        ("password", json!("avec\u{0}zéro dedans"), Refusal::FieldFormat),
-        ("confirmPassword", json!("autre chose"), Refusal::PasswordMismatch),
+        (
+            "password",
+            json!("j'aime AMEL fort"),
+            Refusal::PasswordTooCommon,
+        ),
+        (
+            "password",
+            json!("trabelsi 2026 !"),
+            Refusal::PasswordTooCommon,
+        ),
+        (
+            "password",
+            json!("vive halqa 2026"),
+            Refusal::PasswordTooCommon,
+        ),
+        (
+            "password",
+            json!("avec\u{0}zéro dedans"),
+            Refusal::FieldFormat,
+        ),
+        (
+            "confirmPassword",
+            json!("autre chose"),
+            Refusal::PasswordMismatch,
+        ),
         ("confirmPassword", json!(null), Refusal::FieldType),
         ("phone", json!(""), Refusal::FieldRequired),
         ("phone", json!("123"), Refusal::FieldValue),
         ("phone", json!("20 12 34"), Refusal::FieldFormat),
         ("phone", json!(20123456), Refusal::FieldType),
         ("phoneCode", json!("+216"), Refusal::FieldFormat),
-        ("committeeID", json!("0198c0de-0000-7000-8000-000000000001"), Refusal::CommitteeInvalid),
+        (
+            "committeeID",
+            json!("0198c0de-0000-7000-8000-000000000001"),
+            Refusal::CommitteeInvalid,
+        ),
         ("committeeID", json!("x"), Refusal::CommitteeInvalid),
         ("committeeID", json!(null), Refusal::FieldRequired),
         ("committeeID", json!(5), Refusal::FieldType),
@@ -111,7 +178,10 @@ async fn each_bad_field_is_named_with_its_reason() {
         if field == "password" {
             wish["confirmPassword"] = value;
         }
-        stranger.post("/users/register", wish).await.refuses_field(field, refusal);
+        stranger
+            .post("/users/register", wish)
+            .await
+            .refuses_field(field, refusal);
     }
 }
 
@@ -119,25 +189,61 @@ async fn each_bad_field_is_named_with_its_reason() {
 async fn a_number_has_both_parts_or_none() {
     let world = World::new().await;
     let stranger = world.stranger();
-    stranger.post("/users/register", without(wish(&world).await, "phone")).await.refuses_field("phone", Refusal::FieldRequired);
-    stranger.post("/users/register", without(wish(&world).await, "phoneCode")).await.refuses_field("phoneCode", Refusal::FieldRequired);
+    stranger
+        .post("/users/register", without(wish(&world).await, "phone"))
+        .await
+        .refuses_field("phone", Refusal::FieldRequired);
+    stranger
+        .post("/users/register", without(wish(&world).await, "phoneCode"))
+        .await
+        .refuses_field("phoneCode", Refusal::FieldRequired);
 }
 
 #[tokio::test]
 async fn several_mistakes_are_told_together() {
     let world = World::new().await;
-    let answer = world.stranger().post("/users/register", json!({ "email": "x", "password": "court", "confirmPassword": "autre" })).await;
+    let answer = world
+        .stranger()
+        .post(
+            "/users/register",
+            json!({ "email": "x", "password": "court", "confirmPassword": "autre" }),
+        )
+        .await;
     answer.refuses(Refusal::Validation);
-    let fields: Vec<String> = answer.errors().into_iter().map(|(field, _)| field).collect();
-    assert_eq!(fields, ["name", "lastName", "email", "committeeID", "password", "confirmPassword"]);
+    let fields: Vec<String> = answer
+        .errors()
+        .into_iter()
+        .map(|(field, _)| field)
+        .collect();
+    assert_eq!(
+        fields,
+        [
+            "name",
+            "lastName",
+            "email",
+            "committeeID",
+            "password",
+            "confirmPassword"
+        ]
+    );
 }
 
 #[tokio::test]
 async fn an_address_is_taken_once_in_whatever_form() {
     let world = World::new().await;
-    world.stranger().post("/users/register", wish(&world).await).await.tells(Message::UserRegistered);
+    world
+        .stranger()
+        .post("/users/register", wish(&world).await)
+        .await
+        .tells(Message::UserRegistered);
     for email in ["amel@example.org", " AMEL@EXAMPLE.ORG ", "amel@EXAMPLE.org"] {
-        let again = world.stranger().post("/users/register", but(wish(&world).await, "email", json!(email))).await;
+        let again = world
+            .stranger()
+            .post(
+                "/users/register",
+                but(wish(&world).await, "email", json!(email)),
+            )
+            .await;
         again.refuses_field("email", Refusal::EmailAlreadyUsed);
     }
 }
@@ -148,12 +254,23 @@ async fn of_fifty_at_once_for_one_address_exactly_one_wins_and_nothing_is_half_w
     let processes = [world.clone(), world.another_process()];
     let wish = wish(&world).await;
     let before = world.items("records").len();
-    let people: Vec<_> = (0..50).map(|number| world.stranger().before(&processes[number % 2])).collect();
-    let answers = join_all(people.iter().map(|person| person.post("/users/register", wish.clone()))).await;
+    let people: Vec<_> = (0..50)
+        .map(|number| world.stranger().before(&processes[number % 2]))
+        .collect();
+    let answers = join_all(
+        people
+            .iter()
+            .map(|person| person.post("/users/register", wish.clone())),
+    )
+    .await;
     let won = answers.iter().filter(|answer| answer.status == 201).count();
     assert_eq!(won, 1);
     assert!(answers.iter().all(|answer| answer.status == 201 || answer.code() == Refusal::EmailAlreadyUsed.code()), "{answers:?}");
-    assert_eq!(world.items("records").len(), before + 4, "address, account, credentials, message");
+    assert_eq!(
+        world.items("records").len(),
+        before + 4,
+        "address, account, credentials, message"
+    );
 }
 
 #[tokio::test]
@@ -161,13 +278,21 @@ async fn nobody_joins_a_closed_committee() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let wish = but(wish(&world).await, "committeeID", json!(closed));
-    world.stranger().post("/users/register", wish).await.refuses_field("committeeID", Refusal::CommitteeInvalid);
+    world
+        .stranger()
+        .post("/users/register", wish)
+        .await
+        .refuses_field("committeeID", Refusal::CommitteeInvalid);
 }
 
 #[tokio::test]
 async fn registering_can_be_closed_and_then_the_body_is_not_looked_at() {
     let world = World::with(&[("REGISTRATION", "closed")]).await;
-    world.stranger().post("/users/register", json!({})).await.refuses(Refusal::Forbidden);
+    world
+        .stranger()
+        .post("/users/register", json!({}))
+        .await
+        .refuses(Refusal::Forbidden);
 }
 
 #[tokio::test]
@@ -175,22 +300,50 @@ async fn only_so_many_register_from_one_network_in_an_hour() {
     let world = World::with(&[("REGISTER_PER_HOUR", "2")]).await;
     let stranger = world.stranger();
     let wish = wish(&world).await;
-    stranger.post("/users/register", json!({})).await.refuses(Refusal::Validation);
-    stranger.post("/users/register", wish.clone()).await.tells(Message::UserRegistered);
-    stranger.post("/users/register", wish.clone()).await.refuses(Refusal::EmailAlreadyUsed);
-    stranger.post("/users/register", wish.clone()).await.refuses(Refusal::TooManyAttempts);
-    world.stranger().post("/users/register", but(wish, "email", json!("autre@example.org"))).await.tells(Message::UserRegistered);
+    stranger
+        .post("/users/register", json!({}))
+        .await
+        .refuses(Refusal::Validation);
+    stranger
+        .post("/users/register", wish.clone())
+        .await
+        .tells(Message::UserRegistered);
+    stranger
+        .post("/users/register", wish.clone())
+        .await
+        .refuses(Refusal::EmailAlreadyUsed);
+    stranger
+        .post("/users/register", wish.clone())
+        .await
+        .refuses(Refusal::TooManyAttempts);
+    world
+        .stranger()
+        .post(
+            "/users/register",
+            but(wish, "email", json!("autre@example.org")),
+        )
+        .await
+        .tells(Message::UserRegistered);
 }
 
 #[tokio::test]
 async fn neither_password_nor_address_stands_readable_where_it_should_not() {
     let world = World::new().await;
-    world.stranger().post("/users/register", wish(&world).await).await.tells(Message::UserRegistered);
-    for item in world.items("records").iter().chain(&world.items("transient")) {
+    world
+        .stranger()
+        .post("/users/register", wish(&world).await)
+        .await
+        .tells(Message::UserRegistered);
+    for item in world
+        .items("records")
+        .iter()
+        .chain(&world.items("transient"))
+    {
         let text = item.to_string();
         assert!(!text.contains("clé de sol"), "{text}");
         assert!(
-            !item["pk"]["S"].as_str().unwrap().contains('@') && !item["sk"]["S"].as_str().unwrap().contains('@'),
+            !item["pk"]["S"].as_str().unwrap().contains('@')
+                && !item["sk"]["S"].as_str().unwrap().contains('@'),
             "no address in a key"
         );
     }

@@ -14,10 +14,17 @@ fn change(old: &str, new: &str) -> Value {
 async fn the_bodies_are_those_of_the_interface_to_the_byte() {
     let world = World::new().await;
     let member = world.member().await;
-    let refused = member.put("/users/reset-password", change("not the password", NEW)).await;
+    let refused = member
+        .put("/users/reset-password", change("not the password", NEW))
+        .await;
     insta::assert_snapshot!(String::from_utf8_lossy(&refused.body), @r#"{"code":401,"message":{"RESPONSE_TEXT":"Les informations d’identification sont incorrectes.","RESPONSE_CODE":"BAD_AUTH_COMBINATION_MESSAGE"}}"#);
-    assert_eq!((refused.status, refused.header("www-authenticate")), (401, "Bearer realm=\"halqa\""));
-    let changed = member.put("/users/reset-password", change(PASSWORD, NEW)).await;
+    assert_eq!(
+        (refused.status, refused.header("www-authenticate")),
+        (401, "Bearer realm=\"halqa\"")
+    );
+    let changed = member
+        .put("/users/reset-password", change(PASSWORD, NEW))
+        .await;
     assert_eq!(changed.status, 200);
     insta::assert_snapshot!(String::from_utf8_lossy(&changed.body), @r#"{"code":200,"message":{"RESPONSE_TEXT":"Votre mot de passe a été modifié.","RESPONSE_CODE":"PASSWORD_CHANGED_SUCCESS_MESSAGE"}}"#);
 }
@@ -26,31 +33,65 @@ async fn the_bodies_are_those_of_the_interface_to_the_byte() {
 async fn all_other_sessions_end_and_this_one_stays() {
     let world = World::new().await;
     let here = world.member().await;
-    let there = world.signed_in(here.user().clone()).await.before(&world.another_process());
+    let there = world
+        .signed_in(here.user().clone())
+        .await
+        .before(&world.another_process());
     there.get("/auth/check").await.shows();
-    here.put("/users/reset-password", change(PASSWORD, NEW)).await.tells(Message::PasswordChanged);
-    there.get("/auth/check").await.refuses(Refusal::BadAuthCombination);
+    here.put("/users/reset-password", change(PASSWORD, NEW))
+        .await
+        .tells(Message::PasswordChanged);
+    there
+        .get("/auth/check")
+        .await
+        .refuses(Refusal::BadAuthCombination);
     here.get("/auth/check").await.shows();
-    assert_eq!(here.get("/auth/sessions").await.shows()["sessions"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        here.get("/auth/sessions").await.shows()["sessions"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
     let email = here.user().email.to_string();
-    world.stranger().login(&email, PASSWORD).await.refuses(Refusal::BadAuthCombination);
-    world.stranger().login(&email, NEW).await.tells(Message::LoginSuccess);
+    world
+        .stranger()
+        .login(&email, PASSWORD)
+        .await
+        .refuses(Refusal::BadAuthCombination);
+    world
+        .stranger()
+        .login(&email, NEW)
+        .await
+        .tells(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn fields_come_first_then_the_old_password_then_the_new_one() {
     let world = World::new().await;
     let member = world.member().await;
-    let answer = member.put("/users/reset-password", json!({ "oldPassword": "wrong" })).await;
+    let answer = member
+        .put("/users/reset-password", json!({ "oldPassword": "wrong" }))
+        .await;
     answer.refuses(Refusal::Validation);
     assert_eq!(answer.errors().len(), 2);
     let both_bad = json!({ "oldPassword": "wrong", "newPassword": "x", "confirmPassword": "y" });
-    member.put("/users/reset-password", both_bad).await.refuses(Refusal::BadAuthCombination);
-    let new_bad = json!({ "oldPassword": PASSWORD, "newPassword": "court", "confirmPassword": "autre" });
+    member
+        .put("/users/reset-password", both_bad)
+        .await
+        .refuses(Refusal::BadAuthCombination);
+    let new_bad =
+        json!({ "oldPassword": PASSWORD, "newPassword": "court", "confirmPassword": "autre" });
     let answer = member.put("/users/reset-password", new_bad).await;
     answer.refuses(Refusal::Validation);
     let codes: Vec<String> = answer.errors().into_iter().map(|(_, code)| code).collect();
-    assert_eq!(codes, [Refusal::PasswordTooShort.code(), Refusal::PasswordMismatch.code()]);
+    assert_eq!(
+        codes,
+        [
+            Refusal::PasswordTooShort.code(),
+            Refusal::PasswordMismatch.code()
+        ]
+    );
 }
 
 #[tokio::test]
@@ -58,24 +99,61 @@ async fn each_bad_field_is_named_with_its_reason() {
     let world = World::new().await;
     let member = world.member().await;
     for (body, field, refusal) in [
-        (change(PASSWORD, "court"), "newPassword", Refusal::PasswordTooShort),
-        (change(PASSWORD, "azertyuiop"), "newPassword", Refusal::PasswordTooCommon),
-        (change(PASSWORD, "la maison de Amina"), "newPassword", Refusal::PasswordTooCommon),
-        (change(PASSWORD, PASSWORD), "newPassword", Refusal::PasswordUnchanged),
-        (json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": "autre" }), "confirmPassword", Refusal::PasswordMismatch),
-        (json!({ "oldPassword": PASSWORD, "newPassword": NEW }), "confirmPassword", Refusal::FieldRequired),
-        (json!({ "oldPassword": 1, "newPassword": NEW, "confirmPassword": NEW }), "oldPassword", Refusal::FieldType),
+        (
+            change(PASSWORD, "court"),
+            "newPassword",
+            Refusal::PasswordTooShort,
+        ),
+        (
+            change(PASSWORD, "azertyuiop"),
+            "newPassword",
+            Refusal::PasswordTooCommon,
+        ),
+        (
+            change(PASSWORD, "la maison de Amina"),
+            "newPassword",
+            Refusal::PasswordTooCommon,
+        ),
+        (
+            change(PASSWORD, PASSWORD),
+            "newPassword",
+            Refusal::PasswordUnchanged,
+        ),
+        (
+            json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": "autre" }),
+            "confirmPassword",
+            Refusal::PasswordMismatch,
+        ),
+        (
+            json!({ "oldPassword": PASSWORD, "newPassword": NEW }),
+            "confirmPassword",
+            Refusal::FieldRequired,
+        ),
+        (
+            json!({ "oldPassword": 1, "newPassword": NEW, "confirmPassword": NEW }),
+            "oldPassword",
+            Refusal::FieldType,
+        ),
     ] {
-        member.put("/users/reset-password", body).await.refuses_field(field, refusal);
+        member
+            .put("/users/reset-password", body)
+            .await
+            .refuses_field(field, refusal);
     }
 }
 
 #[tokio::test]
 async fn those_who_run_something_have_longer_passwords() {
     let world = World::new().await;
-    for (profile, taken) in [(Profile::Trainer, true), (Profile::CommitteeAdmin, false), (Profile::SuperAdmin, false)] {
+    for (profile, taken) in [
+        (Profile::Trainer, true),
+        (Profile::CommitteeAdmin, false),
+        (Profile::SuperAdmin, false),
+    ] {
         let person = world.person(Someone::with(profile)).await;
-        let answer = person.put("/users/reset-password", change(PASSWORD, "dix lettres")).await;
+        let answer = person
+            .put("/users/reset-password", change(PASSWORD, "dix lettres"))
+            .await;
         if taken {
             answer.tells(Message::PasswordChanged);
         } else {
@@ -89,10 +167,19 @@ async fn wrong_old_passwords_count_with_sign_ins() {
     let world = World::new().await;
     let member = world.member().await;
     for _ in 0..5 {
-        member.put("/users/reset-password", change("wrong", NEW)).await.refuses(Refusal::BadAuthCombination);
-        member.login(member.user().email.as_str(), "wrong").await.refuses(Refusal::BadAuthCombination);
+        member
+            .put("/users/reset-password", change("wrong", NEW))
+            .await
+            .refuses(Refusal::BadAuthCombination);
+        member
+            .login(member.user().email.as_str(), "wrong")
+            .await
+            .refuses(Refusal::BadAuthCombination);
     }
-    member.put("/users/reset-password", change(PASSWORD, NEW)).await.refuses(Refusal::TooManyAttempts);
+    member
+        .put("/users/reset-password", change(PASSWORD, NEW))
+        .await
+        .refuses(Refusal::TooManyAttempts);
     member.get("/auth/check").await.shows();
 }
 
@@ -101,7 +188,10 @@ async fn a_right_old_password_is_not_counted_even_when_the_new_one_is_refused() 
     let world = World::new().await;
     let member = world.member().await;
     for _ in 0..12 {
-        member.put("/users/reset-password", change(PASSWORD, "court")).await.refuses(Refusal::PasswordTooShort);
+        member
+            .put("/users/reset-password", change(PASSWORD, "court"))
+            .await
+            .refuses(Refusal::PasswordTooShort);
     }
 }
 
@@ -110,16 +200,34 @@ async fn of_two_changes_at_once_one_wins_and_the_other_is_told() {
     let world = World::new().await;
     let member = world.member().await;
     let wishes: Vec<String> = (0..6).map(|number| format!("{NEW} {number}")).collect();
-    let answers = join_all(wishes.iter().map(|new| member.put("/users/reset-password", change(PASSWORD, new)))).await;
-    let won: Vec<usize> = answers.iter().enumerate().filter(|(_, answer)| answer.status == 200).map(|(number, _)| number).collect();
+    let answers = join_all(
+        wishes
+            .iter()
+            .map(|new| member.put("/users/reset-password", change(PASSWORD, new))),
+    )
+    .await;
+    let won: Vec<usize> = answers
+        .iter()
+        .enumerate()
+        .filter(|(_, answer)| answer.status == 200)
+        .map(|(number, _)| number)
+        .collect();
     assert_eq!(won.len(), 1, "{answers:?}");
-    world.stranger().login(member.user().email.as_str(), &wishes[won[0]]).await.tells(Message::LoginSuccess);
+    world
+        .stranger()
+        .login(member.user().email.as_str(), &wishes[won[0]])
+        .await
+        .tells(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn it_takes_a_session() {
     let world = World::new().await;
-    world.stranger().put("/users/reset-password", json!([])).await.refuses(Refusal::BadAuthCombination);
+    world
+        .stranger()
+        .put("/users/reset-password", json!([]))
+        .await
+        .refuses(Refusal::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -128,9 +236,21 @@ async fn an_address_that_was_asked_for_in_another_session_does_not_come_into_for
     let owner = world.member().await;
     let thief = world.signed_in(owner.user().clone()).await;
     let own = format!("/users/{}", owner.user().user_id);
-    thief.put(&own, json!({ "email": "voleur@example.org" })).await.tells(Message::UserUpdated);
+    thief
+        .put(&own, json!({ "email": "voleur@example.org" }))
+        .await
+        .tells(Message::UserUpdated);
     let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });
-    owner.put("/users/reset-password", change(PASSWORD, NEW)).await.tells(Message::PasswordChanged);
-    thief.put("/users/email-verification", proof).await.refuses(Refusal::VerificationInvalid);
-    assert_eq!(world.user(owner.user().user_id).await.email, owner.user().email);
+    owner
+        .put("/users/reset-password", change(PASSWORD, NEW))
+        .await
+        .tells(Message::PasswordChanged);
+    thief
+        .put("/users/email-verification", proof)
+        .await
+        .refuses(Refusal::VerificationInvalid);
+    assert_eq!(
+        world.user(owner.user().user_id).await.email,
+        owner.user().email
+    );
 }

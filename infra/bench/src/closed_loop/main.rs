@@ -31,23 +31,44 @@ const JOINING: usize = 8;
 #[tokio::main]
 async fn main() -> Result<(), Trouble> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let (writes, share) = match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    let (writes, share) = match words
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         [] => (false, 1),
         ["write"] => (true, 1),
         ["short"] => (false, SHORT),
-        _ => return Err(Trouble::new("Say nothing, `write` for new files, or `short` for a tenth of the requests.")),
+        _ => {
+            return Err(Trouble::new(
+                "Say nothing, `write` for new files, or `short` for a tenth of the requests.",
+            ));
+        }
     };
     let service = Service::start().await?;
-    let most = STEPS.iter().map(|(clients, _)| *clients).max().unwrap_or_default();
+    let most = STEPS
+        .iter()
+        .map(|(clients, _)| *clients)
+        .max()
+        .unwrap_or_default();
     let mut visitors = join(&service, most).await?;
     say(&format!("{most} people have signed in."));
     let mut steps: Vec<Step> = Vec::new();
     for (place, (clients, requests)) in [WARM_UP].into_iter().chain(STEPS).enumerate() {
         // Connections of the step before have ended: everybody comes anew.
-        let callers = visitors.drain(..clients).enumerate().map(|(number, visitor)| visitor.again(number)).collect();
+        let callers = visitors
+            .drain(..clients)
+            .enumerate()
+            .map(|(number, visitor)| visitor.again(number))
+            .collect();
         let (step, back) = step::run(callers, requests / share, &service.process).await?;
         visitors.splice(..0, back);
-        say(&format!("{clients} clients: {} requests in {:.0} s", grouped(requests / share), step.took.as_secs_f64()));
+        say(&format!(
+            "{clients} clients: {} requests in {:.0} s",
+            grouped(requests / share),
+            step.took.as_secs_f64()
+        ));
         if place > 0 || !step.errors.is_empty() {
             steps.push(step);
         }
@@ -55,7 +76,10 @@ async fn main() -> Result<(), Trouble> {
     let markdown = report::markdown(&steps);
     say(&format!("\n{markdown}"));
     if steps.iter().any(|step| !step.errors.is_empty()) {
-        return Err(Trouble::new(format!("Requests did not succeed. The service’s log says:\n{}", service.complaints())));
+        return Err(Trouble::new(format!(
+            "Requests did not succeed. The service’s log says:\n{}",
+            service.complaints()
+        )));
     }
     if writes {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -75,7 +99,9 @@ async fn join(service: &Service, count: usize) -> Result<Vec<Visitor>, Trouble> 
             tokio::spawn(async move {
                 let mut joined = Vec::new();
                 for number in (group..count).step_by(JOINING) {
-                    let committee = committees.get(number % committees.len()).map_or("", String::as_str);
+                    let committee = committees
+                        .get(number % committees.len())
+                        .map_or("", String::as_str);
                     joined.push(Visitor::joining(number, committee, &admin).await?);
                 }
                 Ok::<_, Trouble>(joined)
@@ -85,7 +111,12 @@ async fn join(service: &Service, count: usize) -> Result<Vec<Visitor>, Trouble> 
     let mut visitors = Vec::new();
     for group in groups {
         let joined = group.await.map_err(trouble)?;
-        visitors.extend(joined.map_err(|error| Trouble::new(format!("A trainer cannot join: {error}\n{}", service.complaints())))?);
+        visitors.extend(joined.map_err(|error| {
+            Trouble::new(format!(
+                "A trainer cannot join: {error}\n{}",
+                service.complaints()
+            ))
+        })?);
     }
     Ok(visitors)
 }

@@ -55,5 +55,7 @@ pub(crate) fn kind(number: u64) -> Kind {
 
 /// What a request of this kind is called.
 pub(crate) fn name(kind: Kind) -> &'static str {
-    MIX.iter().find(|(other, ..)| *other == kind).map_or("", |(_, name, _)| name)
+    MIX.iter()
+        .find(|(other, ..)| *other == kind)
+        .map_or("", |(_, name, _)| name)
 }

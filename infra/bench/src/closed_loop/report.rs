@@ -41,13 +41,26 @@ pub(crate) fn markdown(steps: &[Step]) -> String {
             step.open_files,
         );
     }
-    let _ = write!(text, "\n| sign-ins, apart | number | p50 ms | max ms |\n|---|---:|---:|---:|\n");
+    let _ = write!(
+        text,
+        "\n| sign-ins, apart | number | p50 ms | max ms |\n|---|---:|---:|---:|\n"
+    );
     for step in steps {
         let at = |percent| milliseconds(percentile(&step.logins, percent));
-        let _ = writeln!(text, "| {} clients | {} | {:.0} | {:.0} |", step.clients, step.logins.len(), at(50), at(100));
+        let _ = writeln!(
+            text,
+            "| {} clients | {} | {:.0} | {:.0} |",
+            step.clients,
+            step.logins.len(),
+            at(50),
+            at(100)
+        );
     }
     let _ = write!(text, "\n{}", verdicts(steps));
-    for (step, (error, times)) in steps.iter().flat_map(|step| step.errors.iter().map(move |error| (step, error))) {
+    for (step, (error, times)) in steps
+        .iter()
+        .flat_map(|step| step.errors.iter().map(move |error| (step, error)))
+    {
         let _ = writeln!(text, "- {} clients, {times} times: {error}", step.clients);
     }
     text
@@ -56,15 +69,29 @@ pub(crate) fn markdown(steps: &[Step]) -> String {
 fn verdicts(steps: &[Step]) -> String {
     let mut text = String::new();
     if let Some(step) = steps.iter().max_by_key(|step| step.clients) {
-        let ratio = percentile(&step.times, 99).as_secs_f64() / percentile(&step.times, 50).as_secs_f64();
-        let _ = writeln!(text, "- p99 ≤ {FAIR} × p50 with {} clients: {}, {ratio:.1} ×", step.clients, yes(ratio <= FAIR));
+        let ratio =
+            percentile(&step.times, 99).as_secs_f64() / percentile(&step.times, 50).as_secs_f64();
+        let _ = writeln!(
+            text,
+            "- p99 ≤ {FAIR} × p50 with {} clients: {}, {ratio:.1} ×",
+            step.clients,
+            yes(ratio <= FAIR)
+        );
     }
     let grown = |step: &Step| ends(step).1 / settled(step);
     let most = steps.iter().map(grown).fold(0.0, f64::max);
-    let _ = writeln!(text, "- memory is flat: {}, × {most:.2} at most from where a step's connections stand to its end", yes(most <= FLAT));
+    let _ = writeln!(
+        text,
+        "- memory is flat: {}, × {most:.2} at most from where a step's connections stand to its end",
+        yes(most <= FLAT)
+    );
     if let [.., few, many] = steps {
         let each = (ends(many).1 - ends(few).1) / (many.clients - few.clients) as f64;
-        let _ = writeln!(text, "- each client more than {} takes {each:.2} MB", few.clients);
+        let _ = writeln!(
+            text,
+            "- each client more than {} takes {each:.2} MB",
+            few.clients
+        );
     }
     text
 }
@@ -75,18 +102,25 @@ fn yes(holds: bool) -> &'static str {
 
 /// Memory before and after `step`, in megabytes.
 fn ends(step: &Step) -> (f64, f64) {
-    let resident = |memory: Option<&(u64, bench::process::Memory)>| memory.map_or(0.0, |(_, memory)| memory.resident);
+    let resident = |memory: Option<&(u64, bench::process::Memory)>| {
+        memory.map_or(0.0, |(_, memory)| memory.resident)
+    };
     (resident(step.memory.first()), resident(step.memory.last()))
 }
 
 /// What it uses when the first part of a step is over: each client has its connection, and the service its own for it.
 fn settled(step: &Step) -> f64 {
-    step.memory.get(1).map_or(1.0, |(_, memory)| memory.resident)
+    step.memory
+        .get(1)
+        .map_or(1.0, |(_, memory)| memory.resident)
 }
 
 /// The page that is kept.
 pub(crate) fn page(table: &str) -> String {
-    let mix: Vec<String> = MIX.iter().map(|(_, name, share)| format!("`{name}` {:.1} %", *share as f64 / 10.0)).collect();
+    let mix: Vec<String> = MIX
+        .iter()
+        .map(|(_, name, share)| format!("`{name}` {:.1} %", *share as f64 / 10.0))
+        .collect();
     format!(
         "# Under load\n\n\
          Made by `cargo bench-load write`: `cargo dev seed` as a process of its own, on a file, and clients that send their next \
@@ -106,12 +140,21 @@ pub(crate) fn svg(steps: &[Step]) -> String {
     let clients: Vec<u64> = steps.iter().map(|step| step.clients as u64).collect();
     let percents = [50, 90, 99];
     let times = percents.iter().map(|percent| {
-        let time = |step: &Step| (step.clients as f64, milliseconds(percentile(&step.times, *percent)));
+        let time = |step: &Step| {
+            (
+                step.clients as f64,
+                milliseconds(percentile(&step.times, *percent)),
+            )
+        };
         steps.iter().map(time).collect()
     });
     let (mut memory, mut ticks, mut sent) = (Vec::new(), vec![0], 0);
     for step in steps {
-        memory.extend(step.memory.iter().map(|(number, memory)| ((sent + number) as f64, memory.resident)));
+        memory.extend(
+            step.memory
+                .iter()
+                .map(|(number, memory)| ((sent + number) as f64, memory.resident)),
+        );
         sent += step.memory.last().map_or(0, |(number, _)| *number);
         ticks.push(sent);
     }

@@ -44,7 +44,8 @@ impl Service {
     pub(crate) async fn start() -> Result<Self, Trouble> {
         let folder = tempfile::tempdir().map_err(trouble)?;
         // Nobody else is given this port so soon.
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
+        let free =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
         let address = free.map_err(trouble)?;
         let log = File::create(log(folder.path())).map_err(trouble)?;
         let mut command = command();
@@ -54,20 +55,35 @@ impl Service {
             .env("LOCAL_ADMIN_EMAIL", ADMIN.0)
             .env("LOCAL_ADMIN_PASSWORD", ADMIN.1)
             // No client is to be told that he asks too often.
-            .envs([("RATE_LIMIT", "4000000000"), ("REGISTER_PER_HOUR", "4000000000")])
+            .envs([
+                ("RATE_LIMIT", "4000000000"),
+                ("REGISTER_PER_HOUR", "4000000000"),
+            ])
             .stdin(Stdio::null())
             .stdout(log.try_clone().map_err(trouble)?)
             .stderr(log)
             .kill_on_drop(true);
-        let mut child = command.spawn().map_err(|error| Trouble::new(format!("The service cannot be started: {error}.")))?;
-        let process = ready(&mut child, address).await.map_err(|trouble| Trouble::new(format!("{trouble}\n{}", end(folder.path()))))?;
-        Ok(Self { address, process, folder, _child: child })
+        let mut child = command
+            .spawn()
+            .map_err(|error| Trouble::new(format!("The service cannot be started: {error}.")))?;
+        let process = ready(&mut child, address)
+            .await
+            .map_err(|trouble| Trouble::new(format!("{trouble}\n{}", end(folder.path()))))?;
+        Ok(Self {
+            address,
+            process,
+            folder,
+            _child: child,
+        })
     }
 
     /// The warnings and errors in its log, the last ten.
     pub(crate) fn complaints(&self) -> String {
         let text = fs::read_to_string(log(self.folder.path())).unwrap_or_default();
-        let lines: Vec<&str> = text.lines().filter(|line| line.contains("WARN") || line.contains("ERROR")).collect();
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| line.contains("WARN") || line.contains("ERROR"))
+            .collect();
         lines[lines.len().saturating_sub(10)..].join("\n")
     }
 }
@@ -78,7 +94,8 @@ fn command() -> Command {
     let mut command = match settings.get("BINARIES") {
         Some(folder) => Command::new(Path::new(&folder).join("local")),
         None => {
-            let mut command = Command::new(settings.get("CARGO").unwrap_or_else(|| "cargo".to_owned()));
+            let mut command =
+                Command::new(settings.get("CARGO").unwrap_or_else(|| "cargo".to_owned()));
             command.args(["run", "--profile", "measure", "--package", "local", "--"]);
             command
         }
@@ -94,10 +111,17 @@ async fn ready(child: &mut Child, address: SocketAddr) -> Result<Process, Troubl
         if let Some(status) = child.try_wait().map_err(trouble)? {
             return Err(Trouble::new(format!("The service has ended: {status}.")));
         }
-        if let Ok(answer) = client.send(request(address, "GET", "/_local/state", "", "")?).await {
+        if let Ok(answer) = client
+            .send(request(address, "GET", "/_local/state", "", "")?)
+            .await
+        {
             let state: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-            let id = state["about"]["processId"].as_u64().and_then(|id| u32::try_from(id).ok());
-            return id.map(Process::of).ok_or_else(|| Trouble::new("The service does not say which process it is."));
+            let id = state["about"]["processId"]
+                .as_u64()
+                .and_then(|id| u32::try_from(id).ok());
+            return id
+                .map(Process::of)
+                .ok_or_else(|| Trouble::new("The service does not say which process it is."));
         }
         sleep(LOOK.0).await;
     }

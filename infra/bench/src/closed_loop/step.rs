@@ -52,11 +52,26 @@ struct Shared {
 }
 
 /// Has `visitors` send `requests` requests together: they come back with what was seen.
-pub(crate) async fn run(visitors: Vec<Visitor>, requests: u64, process: &Process) -> Result<(Step, Vec<Visitor>), Trouble> {
-    let mut step = Step { clients: visitors.len(), memory: vec![(0, process.memory()?)], ..Step::default() };
-    let shared = Arc::new(Shared { next: AtomicU64::new(0), requests, errors: AtomicU64::new(0) });
+pub(crate) async fn run(
+    visitors: Vec<Visitor>,
+    requests: u64,
+    process: &Process,
+) -> Result<(Step, Vec<Visitor>), Trouble> {
+    let mut step = Step {
+        clients: visitors.len(),
+        memory: vec![(0, process.memory()?)],
+        ..Step::default()
+    };
+    let shared = Arc::new(Shared {
+        next: AtomicU64::new(0),
+        requests,
+        errors: AtomicU64::new(0),
+    });
     let start = Instant::now();
-    let loops: Vec<_> = visitors.into_iter().map(|visitor| tokio::spawn(send(visitor, Arc::clone(&shared)))).collect();
+    let loops: Vec<_> = visitors
+        .into_iter()
+        .map(|visitor| tokio::spawn(send(visitor, Arc::clone(&shared))))
+        .collect();
     let mut sampled = 0;
     while !loops.iter().all(tokio::task::JoinHandle::is_finished) {
         let sent = shared.next.load(Relaxed).min(requests);
@@ -91,7 +106,12 @@ struct Seen {
 }
 
 async fn send(mut visitor: Visitor, shared: Arc<Shared>) -> (Visitor, Seen) {
-    let mut seen = Seen { times: Vec::new(), logins: Vec::new(), errors: BTreeMap::new(), ended: Instant::now() };
+    let mut seen = Seen {
+        times: Vec::new(),
+        logins: Vec::new(),
+        errors: BTreeMap::new(),
+        ended: Instant::now(),
+    };
     loop {
         let number = shared.next.fetch_add(1, Relaxed);
         if number >= shared.requests || shared.errors.load(Relaxed) >= MOST_ERRORS {
@@ -104,7 +124,10 @@ async fn send(mut visitor: Visitor, shared: Arc<Shared>) -> (Visitor, Seen) {
             Ok(took) => seen.times.push(took),
             Err(error) => {
                 shared.errors.fetch_add(1, Relaxed);
-                *seen.errors.entry(format!("{}: {error}", mix::name(kind))).or_default() += 1;
+                *seen
+                    .errors
+                    .entry(format!("{}: {error}", mix::name(kind)))
+                    .or_default() += 1;
             }
         }
     }

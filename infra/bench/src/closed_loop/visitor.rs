@@ -46,19 +46,36 @@ impl Visitor {
     ///
     /// # Errors
     /// When anything is refused.
-    pub(crate) async fn joining(number: usize, committee: &str, admin: &Self) -> Result<Self, Trouble> {
-        let mut visitor = Self::nobody(number, admin.address, format!("trainer{number}@example.org"));
+    pub(crate) async fn joining(
+        number: usize,
+        committee: &str,
+        admin: &Self,
+    ) -> Result<Self, Trouble> {
+        let mut visitor = Self::nobody(
+            number,
+            admin.address,
+            format!("trainer{number}@example.org"),
+        );
         let account = json!({
             "name": "Amina", "lastName": "Ben Salah", "email": visitor.email, "password": PASSWORD, "committeeID": committee,
         });
         let made = visitor.send("POST", "/users/register", account).await?.0;
         let id = text(&made["user"]["userID"]);
-        admin.send("PUT", &format!("/team/{id}"), json!({ "profile": "TR", "isVerified": true })).await?;
+        admin
+            .send(
+                "PUT",
+                &format!("/team/{id}"),
+                json!({ "profile": "TR", "isVerified": true }),
+            )
+            .await?;
         visitor.own = format!("/users/{id}");
         visitor.sign_in(PASSWORD).await?;
         let begun = visitor.send("POST", "/courses", visitor.wish()).await?.0;
         visitor.course = format!("/courses/{}", text(&begun["course"]["courseID"]));
-        let published = visitor.send("POST", &format!("{}/publish", visitor.course), Value::Null).await?.0;
+        let published = visitor
+            .send("POST", &format!("{}/publish", visitor.course), Value::Null)
+            .await?
+            .0;
         visitor.version = version(&published);
         for file in 0..FILES {
             let wish = json!({ "name": format!("Support {file}.pdf"), "contentType": "application/pdf", "size": 4096 });
@@ -69,19 +86,38 @@ impl Visitor {
 
     fn nobody(number: usize, address: SocketAddr, email: String) -> Self {
         let (token, own, course) = Default::default();
-        Self { client: Client::new(number), address, email, token, own, course, version: 0, cursor: None, changes: 0 }
+        Self {
+            client: Client::new(number),
+            address,
+            email,
+            token,
+            own,
+            course,
+            version: 0,
+            cursor: None,
+            changes: 0,
+        }
     }
 
     /// The same with connections of his own that are new.
     pub(crate) fn again(self, number: usize) -> Self {
-        Self { client: Client::new(number), ..self }
+        Self {
+            client: Client::new(number),
+            ..self
+        }
     }
 
     /// The committees that are open.
     pub(crate) async fn committees(&self) -> Result<Vec<String>, Trouble> {
         let page = self.send("GET", "/committees", Value::Null).await?.0;
-        let open = page["committees"].as_array().into_iter().flatten().filter(|committee| committee["isActive"] == true);
-        Ok(open.map(|committee| text(&committee["committeeID"]).to_owned()).collect())
+        let open = page["committees"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|committee| committee["isActive"] == true);
+        Ok(open
+            .map(|committee| text(&committee["committeeID"]).to_owned())
+            .collect())
     }
 
     /// Sends one request of this kind: how long it took.
@@ -96,18 +132,34 @@ impl Visitor {
             Kind::CurrentUser => get("/auth/current-user").await.map(took),
             Kind::Files => get("/files/my-files").await.map(took),
             Kind::Course => get(&self.course).await.map(took),
-            Kind::Search => get("/courses/search-all?q=securite+ateliers").await.map(took),
+            Kind::Search => get("/courses/search-all?q=securite+ateliers")
+                .await
+                .map(took),
             Kind::Courses => {
-                let path = self.cursor.as_ref().map_or("/courses/search-all".to_owned(), |at| format!("/courses/search-all?cursor={at}"));
+                let path = self
+                    .cursor
+                    .as_ref()
+                    .map_or("/courses/search-all".to_owned(), |at| {
+                        format!("/courses/search-all?cursor={at}")
+                    });
                 let (page, took) = get(&path).await?;
                 // The second page follows the first; then he begins again.
-                self.cursor = page["nextCursor"].as_str().filter(|_| self.cursor.is_none()).map(str::to_owned);
+                self.cursor = page["nextCursor"]
+                    .as_str()
+                    .filter(|_| self.cursor.is_none())
+                    .map(str::to_owned);
                 Ok(took)
             }
             Kind::ChangeOneself => {
                 self.changes += 1;
-                let name = if self.changes.is_multiple_of(2) { "Amina" } else { "Leïla" };
-                self.send("PUT", &self.own, json!({ "name": name })).await.map(took)
+                let name = if self.changes.is_multiple_of(2) {
+                    "Amina"
+                } else {
+                    "Leïla"
+                };
+                self.send("PUT", &self.own, json!({ "name": name }))
+                    .await
+                    .map(took)
             }
             Kind::ChangeCourse => {
                 self.changes += 1;
@@ -122,7 +174,13 @@ impl Visitor {
     }
 
     async fn sign_in(&mut self, password: &str) -> Result<Duration, Trouble> {
-        let (signed_in, took) = self.send("POST", "/auth/login", json!({ "email": self.email, "password": password })).await?;
+        let (signed_in, took) = self
+            .send(
+                "POST",
+                "/auth/login",
+                json!({ "email": self.email, "password": password }),
+            )
+            .await?;
         text(&signed_in["user"]["token"]).clone_into(&mut self.token);
         Ok(took)
     }
@@ -138,15 +196,34 @@ impl Visitor {
     }
 
     /// The body of a success, and how long it took.
-    async fn send(&self, method: &str, path: &str, body: Value) -> Result<(Value, Duration), Trouble> {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
-        let request = request(self.address, method, &format!("/api/v1{path}"), &self.token, &body)?;
+    async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: Value,
+    ) -> Result<(Value, Duration), Trouble> {
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let request = request(
+            self.address,
+            method,
+            &format!("/api/v1{path}"),
+            &self.token,
+            &body,
+        )?;
         let answer = self.client.send(request).await?;
         let body: Value = serde_json::from_slice(&answer.body).map_err(trouble)?;
         if answer.status.is_success() {
             return Ok((body, answer.took));
         }
-        Err(Trouble::new(format!("{} {}", answer.status.as_u16(), text(&body["message"]["RESPONSE_CODE"]))))
+        Err(Trouble::new(format!(
+            "{} {}",
+            answer.status.as_u16(),
+            text(&body["message"]["RESPONSE_CODE"])
+        )))
     }
 }
 

@@ -46,7 +46,13 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    pub(crate) fn new(id: String, email: &str, password: &str, last_name: &str, profile: &str) -> Self {
+    pub(crate) fn new(
+        id: String,
+        email: &str,
+        password: &str,
+        last_name: &str,
+        profile: &str,
+    ) -> Self {
         Self {
             id,
             email: email.to_owned(),
@@ -67,7 +73,11 @@ impl Account {
     }
 
     pub(crate) fn any_token(&self, chance: &mut Chance) -> Option<String> {
-        let usable: Vec<_> = self.sessions.iter().filter(|session| session.may_be_used()).collect();
+        let usable: Vec<_> = self
+            .sessions
+            .iter()
+            .filter(|session| session.may_be_used())
+            .collect();
         if usable.is_empty() {
             return None;
         }
@@ -77,20 +87,33 @@ impl Account {
 
     /// Notes what the session of `token` was answered.
     pub(crate) fn heard_with(&mut self, token: &str, heard: &Heard) {
-        for session in self.sessions.iter_mut().filter(|session| session.token == token) {
-            session.doubts = if heard.status == 401 { session.doubts + 1 } else { 0 };
+        for session in self
+            .sessions
+            .iter_mut()
+            .filter(|session| session.token == token)
+        {
+            session.doubts = if heard.status == 401 {
+                session.doubts + 1
+            } else {
+                0
+            };
         }
     }
 
     /// Signs in with the password that it surely or perhaps has: whether it did.
     pub(crate) async fn sign_in(&mut self, client: &mut Client) -> bool {
         for password in self.password.all().to_vec().into_iter().rev() {
-            let ask = Ask::new("POST", "/auth/login").json(json!({ "email": self.email, "password": password }));
+            let ask = Ask::new("POST", "/auth/login")
+                .json(json!({ "email": self.email, "password": password }));
             let heard = client.send(&ask).await;
             if heard.is_done() {
                 self.password = Known::new(password);
                 self.id = heard.text("/user/userID");
-                self.sessions.push(Session { token: heard.text("/user/token"), life: Life::GoesOn, doubts: 0 });
+                self.sessions.push(Session {
+                    token: heard.text("/user/token"),
+                    life: Life::GoesOn,
+                    doubts: 0,
+                });
                 return true;
             }
         }
@@ -99,23 +122,43 @@ impl Account {
 
     /// Something that ends all sessions but the one of `kept` had this `outcome`.
     pub(crate) fn end_sessions(&mut self, outcome: Outcome, kept: &str) {
-        for session in self.sessions.iter_mut().filter(|session| session.token != kept) {
+        for session in self
+            .sessions
+            .iter_mut()
+            .filter(|session| session.token != kept)
+        {
             session.end(outcome);
         }
     }
 
     pub(crate) async fn change_password(&mut self, client: &mut Client, token: &str, new: &str) {
-        let Some(old) = self.password.surely().cloned() else { return };
+        let Some(old) = self.password.surely().cloned() else {
+            return;
+        };
         let body = json!({ "oldPassword": old, "newPassword": new, "confirmPassword": new });
-        let heard = client.send(&Ask::new("PUT", "/users/reset-password").with(token).json(body)).await;
+        let heard = client
+            .send(
+                &Ask::new("PUT", "/users/reset-password")
+                    .with(token)
+                    .json(body),
+            )
+            .await;
         self.password.write(heard.outcome(), new.to_owned());
         self.end_sessions(heard.outcome(), token);
     }
 
     pub(crate) async fn sign_out(&mut self, client: &mut Client, chance: &mut Chance) {
-        let Some(token) = self.any_token(chance) else { return };
-        let heard = client.send(&Ask::new("POST", "/auth/logout").with(&token)).await;
-        for session in self.sessions.iter_mut().filter(|session| session.token == token) {
+        let Some(token) = self.any_token(chance) else {
+            return;
+        };
+        let heard = client
+            .send(&Ask::new("POST", "/auth/logout").with(&token))
+            .await;
+        for session in self
+            .sessions
+            .iter_mut()
+            .filter(|session| session.token == token)
+        {
             session.end(heard.outcome());
         }
     }

@@ -58,7 +58,15 @@ pub(crate) struct Actor {
 }
 
 impl Actor {
-    pub(crate) fn new(number: u64, role: Role, committee: String, me: Account, client: Client, chance: Chance, recorder: Recorder) -> Self {
+    pub(crate) fn new(
+        number: u64,
+        role: Role,
+        committee: String,
+        me: Account,
+        client: Client,
+        chance: Chance,
+        recorder: Recorder,
+    ) -> Self {
         Self {
             number,
             role,
@@ -70,7 +78,9 @@ impl Actor {
             files: Vec::new(),
             texts: Vec::new(),
             batches: Vec::new(),
-            opt_outs: (0..10).map(|last| (format!("+21620{number:02}000{last}"), Known::new(false))).collect(),
+            opt_outs: (0..10)
+                .map(|last| (format!("+21620{number:02}000{last}"), Known::new(false)))
+                .collect(),
             deeds: Vec::new(),
             subdomains: Vec::new(),
             refused: Vec::new(),
@@ -114,7 +124,9 @@ impl Actor {
     pub(crate) fn word(&mut self) -> String {
         let number = self.number * 1_000_000 + self.counted;
         self.counted += 1;
-        let letter = |place: u32| char::from(b'a' + u8::try_from(number / 26_u64.pow(place) % 26).unwrap_or(0));
+        let letter = |place: u32| {
+            char::from(b'a' + u8::try_from(number / 26_u64.pow(place) % 26).unwrap_or(0))
+        };
         format!("zq{}", (0..8).rev().map(letter).collect::<String>())
     }
 
@@ -136,12 +148,24 @@ impl Actor {
 
     /// One of `list`, by its place.
     pub(crate) fn any<T>(chance: &mut Chance, list: &[T]) -> Option<usize> {
-        if list.is_empty() { None } else { usize::try_from(chance.below(list.len() as u64)).ok() }
+        if list.is_empty() {
+            None
+        } else {
+            usize::try_from(chance.below(list.len() as u64)).ok()
+        }
     }
 
     /// The token of a session of his own; a new one where there is none, or now and then.
     async fn token(&mut self) -> Option<String> {
-        if self.me.sessions.iter().filter(|session| session.may_be_used()).count() == 0 || self.chance.below(50) == 0 {
+        if self
+            .me
+            .sessions
+            .iter()
+            .filter(|session| session.may_be_used())
+            .count()
+            == 0
+            || self.chance.below(50) == 0
+        {
             self.me.sign_in(&mut self.client).await;
         }
         self.me.any_token(&mut self.chance)
@@ -161,14 +185,19 @@ impl Actor {
             format!("/users/{id}"),
         ];
         if let Some(path) = Self::any(&mut self.chance, &paths).and_then(|at| paths.get(at)) {
-            let heard = self.client.send(&Ask::new("GET", path.clone()).with(token)).await;
+            let heard = self
+                .client
+                .send(&Ask::new("GET", path.clone()).with(token))
+                .await;
             self.me.heard_with(token, &heard);
         }
     }
 
     async fn change_own_name(&mut self, token: &str) {
         let word = self.word();
-        let ask = Ask::new("PUT", format!("/users/{}", self.me.id)).with(token).json(json!({ "lastName": word }));
+        let ask = Ask::new("PUT", format!("/users/{}", self.me.id))
+            .with(token)
+            .json(json!({ "lastName": word }));
         let heard = self.client.send(&ask).await;
         let outcome = self.tried(&word, &heard);
         self.me.last_name.write(outcome, word);
@@ -177,11 +206,20 @@ impl Actor {
 
     async fn change_own_password(&mut self, token: &str) {
         let word = self.word();
-        self.me.change_password(&mut self.client, token, &format!("mot de passe {word}")).await;
+        self.me
+            .change_password(&mut self.client, token, &format!("mot de passe {word}"))
+            .await;
     }
 
     async fn end_a_session(&mut self) {
-        if self.me.sessions.iter().filter(|session| session.may_be_used()).count() > 3 {
+        if self
+            .me
+            .sessions
+            .iter()
+            .filter(|session| session.may_be_used())
+            .count()
+            > 3
+        {
             self.me.sign_out(&mut self.client, &mut self.chance).await;
         }
     }

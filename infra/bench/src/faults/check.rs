@@ -28,7 +28,11 @@ pub(crate) struct Finding {
 
 impl Finding {
     pub(crate) const fn of(promise: &'static str) -> Self {
-        Self { promise, looked_at: 0, broken: Vec::new() }
+        Self {
+            promise,
+            looked_at: 0,
+            broken: Vec::new(),
+        }
     }
 
     /// One thing more, which is as it should be or is told of by `what`.
@@ -52,16 +56,36 @@ impl Evening<'_> {
     /// The answer to `ask`, once the processes are up.
     pub(crate) async fn ask(&mut self, ask: &Ask) -> Heard {
         let heard = self.client.send(ask).await;
-        if heard.status == 0 || heard.status >= 500 { self.client.send(ask).await } else { heard }
+        if heard.status == 0 || heard.status >= 500 {
+            self.client.send(ask).await
+        } else {
+            heard
+        }
     }
 }
 
-pub(crate) async fn all(stage: &Stage, struck: &Struck, people: &mut [Actor]) -> Result<Vec<Finding>, Trouble> {
+pub(crate) async fn all(
+    stage: &Stage,
+    struck: &Struck,
+    people: &mut [Actor],
+) -> Result<Vec<Finding>, Trouble> {
     let address = "127.0.2.1".parse().map_err(bench::trouble)?;
-    let mut client = Client::new(std::sync::Arc::clone(&stage.service), address, Chance::new(0));
+    let mut client = Client::new(
+        std::sync::Arc::clone(&stage.service),
+        address,
+        Chance::new(0),
+    );
     client.cuts = false;
-    let mut evening = Evening { stage, tables: Tables::read(&stage.cloud)?, struck, client };
-    let mut findings = vec![nothing_is_due(&evening), nothing_refused_is_there(&evening, people)];
+    let mut evening = Evening {
+        stage,
+        tables: Tables::read(&stage.cloud)?,
+        struck,
+        client,
+    };
+    let mut findings = vec![
+        nothing_is_due(&evening),
+        nothing_refused_is_there(&evening, people),
+    ];
     findings.extend(people::all(&mut evening, people).await?);
     for person in people.iter_mut() {
         let _ = person.me.sign_in(&mut evening.client).await;
@@ -77,7 +101,9 @@ pub(crate) async fn all(stage: &Stage, struck: &Struck, people: &mut [Actor]) ->
 fn nothing_is_due(evening: &Evening<'_>) -> Finding {
     let mut finding = Finding::of("nothing is left to be done");
     for item in &evening.tables.items {
-        finding.look(item["duePk"].is_null(), || format!("{} is due under {}", item["pk"], item["duePk"]));
+        finding.look(item["duePk"].is_null(), || {
+            format!("{} is due under {}", item["pk"], item["duePk"])
+        });
     }
     finding
 }
@@ -112,6 +138,9 @@ fn answers(stage: &Stage, people: &[Actor]) -> [Finding; 3] {
     again.looked_at = people.iter().map(|person| person.replays).sum();
     let mut meanwhile = Finding::of("what people were told while it raged is so");
     meanwhile.looked_at = told.looked_at;
-    meanwhile.broken = people.iter().flat_map(|person| person.wrongs.clone()).collect();
+    meanwhile.broken = people
+        .iter()
+        .flat_map(|person| person.wrongs.clone())
+        .collect();
     [told, again, meanwhile]
 }

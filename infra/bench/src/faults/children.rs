@@ -30,11 +30,20 @@ pub(crate) struct Process {
 
 impl Process {
     /// Starts `role` with `settings`; an edge listens on `port`.
-    pub(crate) fn start(role: &'static str, settings: &LocalSettings, port: u16) -> Result<Self, Trouble> {
+    pub(crate) fn start(
+        role: &'static str,
+        settings: &LocalSettings,
+        port: u16,
+    ) -> Result<Self, Trouble> {
         let mut settings = settings.clone();
         settings.set(PORT, port.to_string());
         let child = spawn(role, &settings)?;
-        Ok(Self { role, settings, child, offset: 0 })
+        Ok(Self {
+            role,
+            settings,
+            child,
+            offset: 0,
+        })
     }
 
     /// Kills it (`kill -9`) and starts it again; its clock is right then.
@@ -47,8 +56,13 @@ impl Process {
 
     /// Moves its clock by `milliseconds`.
     pub(crate) async fn step(&mut self, milliseconds: i64) -> Result<(), Trouble> {
-        let Some(words) = self.child.stdin.as_mut() else { return Err(Trouble::new("A process does not listen.")) };
-        words.write_all(format!("{milliseconds}\n").as_bytes()).await.map_err(trouble)?;
+        let Some(words) = self.child.stdin.as_mut() else {
+            return Err(Trouble::new("A process does not listen."));
+        };
+        words
+            .write_all(format!("{milliseconds}\n").as_bytes())
+            .await
+            .map_err(trouble)?;
         self.offset += milliseconds;
         Ok(())
     }
@@ -57,7 +71,13 @@ impl Process {
 fn spawn(role: &str, settings: &LocalSettings) -> Result<Child, Trouble> {
     let program = std::env::current_exe().map_err(trouble)?;
     let mut command = Command::new(program);
-    command.arg(role).env_clear().envs(settings.iter()).stdin(Stdio::piped()).stdout(Stdio::null()).kill_on_drop(true);
+    command
+        .arg(role)
+        .env_clear()
+        .envs(settings.iter())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .kill_on_drop(true);
     command.spawn().map_err(trouble)
 }
 
@@ -66,8 +86,13 @@ pub(crate) async fn edge() -> Result<(), Trouble> {
     let settings = LocalSettings::of_environment();
     let clock = followed();
     let edge = house(&settings.setup(clock)?)?;
-    let port: u16 = settings.get(PORT).and_then(|port| port.parse().ok()).ok_or_else(|| Trouble::new("There is no port."))?;
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(trouble)?;
+    let port: u16 = settings
+        .get(PORT)
+        .and_then(|port| port.parse().ok())
+        .ok_or_else(|| Trouble::new("There is no port."))?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
+        .await
+        .map_err(trouble)?;
     front::serve(listener, edge, None).await;
     Ok(())
 }
@@ -90,7 +115,11 @@ fn followed() -> Clock {
         for line in std::io::stdin().lines().map_while(Result::ok) {
             let step: i64 = line.trim().parse().unwrap_or(0);
             let by = Duration::from_millis(step.unsigned_abs());
-            if step > 0 { moved.advance(by) } else { moved.step_back(by) }
+            if step > 0 {
+                moved.advance(by)
+            } else {
+                moved.step_back(by)
+            }
         }
         std::process::exit(0);
     });

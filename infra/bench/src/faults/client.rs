@@ -47,7 +47,10 @@ pub(crate) struct Seen {
 
 impl Service {
     pub(crate) fn new(ports: [u16; 2]) -> Self {
-        Self { ports, seen: Mutex::default() }
+        Self {
+            ports,
+            seen: Mutex::default(),
+        }
     }
 
     pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
@@ -67,11 +70,18 @@ pub(crate) struct Ask {
 
 impl Ask {
     pub(crate) fn new(method: &'static str, path: impl Into<String>) -> Self {
-        Self { method, path: path.into(), ..Self::default() }
+        Self {
+            method,
+            path: path.into(),
+            ..Self::default()
+        }
     }
 
     pub(crate) fn with(self, token: &str) -> Self {
-        Self { token: token.to_owned(), ..self }
+        Self {
+            token: token.to_owned(),
+            ..self
+        }
     }
 
     pub(crate) fn json(self, body: Value) -> Self {
@@ -111,12 +121,18 @@ impl Heard {
     }
 
     pub(crate) fn code(&self) -> &str {
-        self.body["message"]["RESPONSE_CODE"].as_str().unwrap_or_default()
+        self.body["message"]["RESPONSE_CODE"]
+            .as_str()
+            .unwrap_or_default()
     }
 
     /// The text at `pointer`, or nothing.
     pub(crate) fn text(&self, pointer: &str) -> String {
-        self.body.pointer(pointer).and_then(Value::as_str).unwrap_or_default().to_owned()
+        self.body
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned()
     }
 }
 
@@ -130,7 +146,12 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(service: std::sync::Arc<Service>, address: Ipv4Addr, chance: Chance) -> Self {
-        Self { service, address, chance, cuts: true }
+        Self {
+            service,
+            address,
+            chance,
+            cuts: true,
+        }
     }
 
     /// The same at an address of its own: what goes wrong with one account is not held against the next.
@@ -142,7 +163,12 @@ impl Client {
     /// Somebody else at the same address.
     pub(crate) fn beside(&mut self) -> Self {
         let chance = Chance::new(self.chance.below(u64::MAX));
-        Self { service: std::sync::Arc::clone(&self.service), address: self.address, chance, cuts: self.cuts }
+        Self {
+            service: std::sync::Arc::clone(&self.service),
+            address: self.address,
+            chance,
+            cuts: self.cuts,
+        }
     }
 
     /// The answer to `ask`, whichever process gives it.
@@ -153,7 +179,8 @@ impl Client {
 
     /// The same of the process `first`, unless it is not there.
     pub(crate) async fn send_to(&mut self, first: usize, ask: &Ask) -> Heard {
-        let cut = (self.cuts && self.chance.below(CUT_ONE_IN) == 0).then(|| Duration::from_millis(self.chance.below(40)));
+        let cut = (self.cuts && self.chance.below(CUT_ONE_IN) == 0)
+            .then(|| Duration::from_millis(self.chance.below(40)));
         // Somebody is there before long: both are seldom down at once.
         for tries in 0..20 {
             let port = self.service.ports[(first + tries) % 2];
@@ -169,7 +196,9 @@ impl Client {
     async fn connect(&self, port: u16) -> std::io::Result<TcpStream> {
         let socket = TcpSocket::new_v4()?;
         socket.bind(SocketAddr::from((self.address, 0)))?;
-        let stream = socket.connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port))).await?;
+        let stream = socket
+            .connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
+            .await?;
         stream.set_nodelay(true)?;
         Ok(stream)
     }
@@ -179,13 +208,19 @@ impl Client {
         let Some(heard) = heard else {
             seen.unanswered += 1;
             seen.cut += u64::from(was_cut);
-            return Heard { was_sent: true, ..Heard::default() };
+            return Heard {
+                was_sent: true,
+                ..Heard::default()
+            };
         };
         *seen.statuses.entry(heard.status).or_default() += 1;
         let is_told = heard.status < 400 || !heard.code().is_empty();
         let is_whole = heard.body["code"] == heard.status && is_told;
         if (heard.status == 500 || !is_whole) && seen.malformed.len() < 20 {
-            seen.malformed.push(format!("{} {}: {} {}", ask.method, ask.path, heard.status, heard.body));
+            seen.malformed.push(format!(
+                "{} {}: {} {}",
+                ask.method, ask.path, heard.status, heard.body
+            ));
         }
         heard
     }
@@ -194,21 +229,38 @@ impl Client {
 /// `None` when the connection broke.
 async fn talk(stream: TcpStream, ask: &Ask) -> Option<Heard> {
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
-    let request = Request::builder().method(ask.method).uri(format!("/api/v1{}", ask.path)).header(header::HOST, "127.0.0.1");
-    let mut request = request.header(header::CONTENT_TYPE, "application/json").header(header::CONNECTION, "close");
+    let request = Request::builder()
+        .method(ask.method)
+        .uri(format!("/api/v1{}", ask.path))
+        .header(header::HOST, "127.0.0.1");
+    let mut request = request
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::CONNECTION, "close");
     if !ask.token.is_empty() {
         request = request.header(header::AUTHORIZATION, &ask.token);
     }
     for (name, value) in &ask.headers {
         request = request.header(*name, value);
     }
-    let body = if ask.body.is_null() { Bytes::new() } else { ask.body.to_string().into() };
+    let body = if ask.body.is_null() {
+        Bytes::new()
+    } else {
+        ask.body.to_string().into()
+    };
     let request = request.body(Full::new(body)).ok()?;
     let answer = async {
         let response = sender.send_request(request).await.ok()?;
-        let (status, is_replayed) = (response.status().as_u16(), response.headers().contains_key("idempotent-replayed"));
+        let (status, is_replayed) = (
+            response.status().as_u16(),
+            response.headers().contains_key("idempotent-replayed"),
+        );
         let body = response.into_body().collect().await.ok()?.to_bytes();
-        Some(Heard { status, was_sent: true, is_replayed, body: serde_json::from_slice(&body).unwrap_or_default() })
+        Some(Heard {
+            status,
+            was_sent: true,
+            is_replayed,
+            body: serde_json::from_slice(&body).unwrap_or_default(),
+        })
     };
     // Both on this task, so that whoever stops listening closes the connection.
     let (_, answer) = tokio::join!(connection, answer);

@@ -25,7 +25,9 @@ pub(crate) struct Deed {
 
 impl Actor {
     pub(crate) async fn direct(&mut self, token: &str) {
-        let there: Vec<usize> = (0..self.people.len()).filter(|at| self.people[*at].is_erased.is_surely(&false)).collect();
+        let there: Vec<usize> = (0..self.people.len())
+            .filter(|at| self.people[*at].is_erased.is_surely(&false))
+            .collect();
         let Some(at) = Self::any(&mut self.chance, &there).map(|place| there[place]) else {
             return self.open_account().await;
         };
@@ -45,12 +47,24 @@ impl Actor {
         let word = self.word();
         let profile = ["MB", "TR", "CA", "SA"][usize::try_from(self.chance.below(4)).unwrap_or(0)];
         let wish = json!({ "role": word, "profile": profile, "isVerified": true });
-        let heard = self.client.send(&Ask::new("PUT", format!("/team/{}", self.people[at].id)).with(token).json(wish)).await;
+        let heard = self
+            .client
+            .send(
+                &Ask::new("PUT", format!("/team/{}", self.people[at].id))
+                    .with(token)
+                    .json(wish),
+            )
+            .await;
         self.me.heard_with(token, &heard);
         let outcome = self.tried(&word, &heard);
         if outcome != Outcome::Refused {
             let (actor, is_sure) = (self.me.id.clone(), outcome == Outcome::Acknowledged);
-            self.deeds.push(Deed { actor, action: "TEAM_MEMBER_UPDATED", target: word.clone(), is_sure });
+            self.deeds.push(Deed {
+                actor,
+                action: "TEAM_MEMBER_UPDATED",
+                target: word.clone(),
+                is_sure,
+            });
         }
         let person = &mut self.people[at];
         person.label.write(outcome, word);
@@ -62,7 +76,9 @@ impl Actor {
         let person = &mut self.people[at];
         let opens = !person.is_active.may_be(&true) || self.chance.below(3) == 0;
         let was = person.is_active.clone();
-        let ask = Ask::new("PUT", format!("/users/user-status/{}", person.id)).with(token).json(json!({ "isActive": opens }));
+        let ask = Ask::new("PUT", format!("/users/user-status/{}", person.id))
+            .with(token)
+            .json(json!({ "isActive": opens }));
         let heard = self.client.send(&ask).await;
         let outcome = heard.outcome();
         person.is_active.write(outcome, opens);
@@ -72,20 +88,41 @@ impl Actor {
         if outcome != Outcome::Refused && !was.is_surely(&opens) {
             let is_sure = outcome == Outcome::Acknowledged && !was.may_be(&opens);
             let (actor, target) = (self.me.id.clone(), person.id.clone());
-            self.deeds.push(Deed { actor, action: "USER_STATUS_CHANGED", target, is_sure });
+            self.deeds.push(Deed {
+                actor,
+                action: "USER_STATUS_CHANGED",
+                target,
+                is_sure,
+            });
         }
         self.me.heard_with(token, &heard);
     }
 
     async fn erase_somebody(&mut self, token: &str, at: usize) {
         let person = &mut self.people[at];
-        let heard = self.client.send(&Ask::new("DELETE", format!("/users/{}", person.id)).with(token).json(json!({}))).await;
+        let heard = self
+            .client
+            .send(
+                &Ask::new("DELETE", format!("/users/{}", person.id))
+                    .with(token)
+                    .json(json!({})),
+            )
+            .await;
         let outcome = heard.outcome();
         person.is_erased.write(outcome, true);
         person.end_sessions(outcome, "");
         if outcome != Outcome::Refused {
-            let (actor, target, is_sure) = (self.me.id.clone(), person.id.clone(), outcome == Outcome::Acknowledged);
-            self.deeds.push(Deed { actor, action: "USER_DELETED", target, is_sure });
+            let (actor, target, is_sure) = (
+                self.me.id.clone(),
+                person.id.clone(),
+                outcome == Outcome::Acknowledged,
+            );
+            self.deeds.push(Deed {
+                actor,
+                action: "USER_DELETED",
+                target,
+                is_sure,
+            });
         }
         self.me.heard_with(token, &heard);
     }
@@ -93,10 +130,20 @@ impl Actor {
     /// An ended session is refused at once, while everything goes wrong, too.
     async fn try_session(&mut self, at: usize) {
         let sessions = &self.people[at].sessions;
-        let Some(session) = Self::any(&mut self.chance, sessions).map(|place| sessions[place].clone()) else { return };
-        let heard = self.client.send(&Ask::new("GET", "/auth/check").with(&session.token)).await;
+        let Some(session) =
+            Self::any(&mut self.chance, sessions).map(|place| sessions[place].clone())
+        else {
+            return;
+        };
+        let heard = self
+            .client
+            .send(&Ask::new("GET", "/auth/check").with(&session.token))
+            .await;
         if heard.is_done() && session.life == crate::account::Life::Ended {
-            self.wrong(format!("a session of {} that was ended is let in", self.people[at].id));
+            self.wrong(format!(
+                "a session of {} that was ended is let in",
+                self.people[at].id
+            ));
         }
         self.people[at].heard_with(&session.token, &heard);
     }
@@ -104,13 +151,21 @@ impl Actor {
     async fn open_account(&mut self) {
         // No password holds its owner's name.
         let (word, secret, number) = (self.word(), self.word(), self.people.len());
-        let (email, password) = (format!("led{}.{number}@example.org", self.number), format!("mot de passe {secret}"));
+        let (email, password) = (
+            format!("led{}.{number}@example.org", self.number),
+            format!("mot de passe {secret}"),
+        );
         let body = json!({ "name": "Amel", "lastName": word, "email": email, "password": password, "committeeID": self.committee });
-        let heard = self.client.send(&Ask::new("POST", "/users/register").json(body)).await;
+        let heard = self
+            .client
+            .send(&Ask::new("POST", "/users/register").json(body))
+            .await;
         let outcome = self.tried(&word, &heard);
         let mut account = Account::new(heard.text("/user/userID"), &email, &password, &word, "MB");
         // Whoever was not told finds out by signing in.
-        if outcome == Outcome::Acknowledged || (outcome == Outcome::Unknown && account.sign_in(&mut self.client).await) {
+        if outcome == Outcome::Acknowledged
+            || (outcome == Outcome::Unknown && account.sign_in(&mut self.client).await)
+        {
             self.people.push(account);
         } else {
             // Nobody has a hand in it: its address is not used again.
@@ -124,7 +179,10 @@ impl Actor {
     pub(crate) async fn make_subdomain(&mut self, token: &str) {
         let word = self.word();
         let body = json!({ "domain": word, "rootdomain": "formation.example.org" });
-        let heard = self.client.send(&Ask::new("POST", "/cpanel/subdomain").with(token).json(body)).await;
+        let heard = self
+            .client
+            .send(&Ask::new("POST", "/cpanel/subdomain").with(token).json(body))
+            .await;
         self.me.heard_with(token, &heard);
         self.subdomains.push((word, heard.outcome()));
     }

@@ -19,8 +19,11 @@ pub(crate) struct Race {
 
 impl Actor {
     pub(crate) async fn join_and_leave(&mut self) {
-        let there: Vec<usize> =
-            (0..self.people.len()).filter(|at| !self.people[*at].id.is_empty() && self.people[*at].is_erased.is_surely(&false)).collect();
+        let there: Vec<usize> = (0..self.people.len())
+            .filter(|at| {
+                !self.people[*at].id.is_empty() && self.people[*at].is_erased.is_surely(&false)
+            })
+            .collect();
         let Some(at) = Self::any(&mut self.chance, &there).map(|place| there[place]) else {
             return self.race().await;
         };
@@ -34,19 +37,35 @@ impl Actor {
             30..50 => self.rename(at, &token).await,
             50..62 => {
                 let word = self.word();
-                self.people[at].change_password(&mut self.client, &token, &format!("mot de passe {word}")).await;
+                self.people[at]
+                    .change_password(&mut self.client, &token, &format!("mot de passe {word}"))
+                    .await;
             }
-            62..72 => self.people[at].sign_out(&mut self.client, &mut self.chance).await,
+            62..72 => {
+                self.people[at]
+                    .sign_out(&mut self.client, &mut self.chance)
+                    .await
+            }
             72..84 => drop(self.people[at].sign_in(&mut self.client).await),
             84..90 => self.erase_own(at, &token).await,
-            _ => drop(self.client.send(&Ask::new("GET", "/auth/check").with(&token)).await),
+            _ => drop(
+                self.client
+                    .send(&Ask::new("GET", "/auth/check").with(&token))
+                    .await,
+            ),
         }
     }
 
     /// Two register the same address at once, one at each process.
     async fn race(&mut self) {
-        let is_used = |email: &String| self.people.iter().any(|person| person.email == *email && !person.is_erased.is_surely(&true));
-        let free = (0..ADDRESSES).map(|number| format!("new{}.{number}@example.org", self.number)).find(|email| !is_used(email));
+        let is_used = |email: &String| {
+            self.people
+                .iter()
+                .any(|person| person.email == *email && !person.is_erased.is_surely(&true))
+        };
+        let free = (0..ADDRESSES)
+            .map(|number| format!("new{}.{number}@example.org", self.number))
+            .find(|email| !is_used(email));
         let Some(email) = free else { return };
         // Name and password of each; no password holds its owner's name.
         let wishes = [(); 2].map(|()| (self.word(), format!("mot de passe {}", self.word())));
@@ -57,7 +76,8 @@ impl Actor {
             Ask::new("POST", "/users/register").json(body)
         });
         let mut other = self.client.beside();
-        let (first, second) = tokio::join!(self.client.send_to(0, &asks[0]), other.send_to(1, &asks[1]));
+        let (first, second) =
+            tokio::join!(self.client.send_to(0, &asks[0]), other.send_to(1, &asks[1]));
         let mut winners = Vec::new();
         let mut is_open = false;
         let mut candidates = Vec::new();
@@ -76,7 +96,10 @@ impl Actor {
                 Outcome::Refused => {}
             }
         }
-        self.races.push(Race { email, winners: winners.clone() });
+        self.races.push(Race {
+            email,
+            winners: winners.clone(),
+        });
         // Whoever was not told finds out by signing in; who cannot leaves the address alone from then on.
         if is_open && winners.is_empty() {
             for mut account in candidates {
@@ -101,14 +124,17 @@ impl Actor {
             code = mailed_code(&self.recorder, &person.email);
         }
         let Some(code) = code else { return };
-        let ask = Ask::new("PUT", "/users/email-verification").json(json!({ "email": person.email, "code": code }));
+        let ask = Ask::new("PUT", "/users/email-verification")
+            .json(json!({ "email": person.email, "code": code }));
         let heard = self.client.send(&ask).await;
         person.is_verified.write(heard.outcome(), true);
     }
 
     async fn rename(&mut self, at: usize, token: &str) {
         let word = self.word();
-        let ask = Ask::new("PUT", format!("/users/{}", self.people[at].id)).with(token).json(json!({ "lastName": word }));
+        let ask = Ask::new("PUT", format!("/users/{}", self.people[at].id))
+            .with(token)
+            .json(json!({ "lastName": word }));
         let heard = self.client.send(&ask).await;
         let outcome = self.tried(&word, &heard);
         self.people[at].last_name.write(outcome, word);
@@ -117,8 +143,12 @@ impl Actor {
 
     async fn erase_own(&mut self, at: usize, token: &str) {
         let person = &mut self.people[at];
-        let Some(password) = person.password.surely() else { return };
-        let ask = Ask::new("DELETE", format!("/users/{}", person.id)).with(token).json(json!({ "password": password }));
+        let Some(password) = person.password.surely() else {
+            return;
+        };
+        let ask = Ask::new("DELETE", format!("/users/{}", person.id))
+            .with(token)
+            .json(json!({ "password": password }));
         let heard = self.client.send(&ask).await;
         let outcome = heard.outcome();
         person.is_erased.write(outcome, true);
@@ -130,7 +160,13 @@ impl Actor {
 /// The six digits of the newest mail to `email`.
 fn mailed_code(recorder: &Recorder, email: &str) -> Option<String> {
     let mails = recorder.newest_mails(400);
-    let text = mails.iter().find(|mail| mail["to"] == email && mail["subject"].as_str().is_some())?["text"].as_str()?.to_owned();
-    let digits = text.split(|letter: char| !letter.is_ascii_digit()).find(|run| run.len() == 6)?;
+    let text = mails
+        .iter()
+        .find(|mail| mail["to"] == email && mail["subject"].as_str().is_some())?["text"]
+        .as_str()?
+        .to_owned();
+    let digits = text
+        .split(|letter: char| !letter.is_ascii_digit())
+        .find(|run| run.len() == 6)?;
     Some(digits.to_owned())
 }

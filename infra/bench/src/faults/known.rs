@@ -35,7 +35,9 @@ impl<T: Clone + PartialEq> Known<T> {
 
     /// The value, if there is no doubt.
     pub(crate) fn surely(&self) -> Option<&T> {
-        self.0.first().filter(|first| self.0.iter().all(|other| other == *first))
+        self.0
+            .first()
+            .filter(|first| self.0.iter().all(|other| other == *first))
     }
 
     pub(crate) fn is_surely(&self, value: &T) -> bool {

@@ -33,22 +33,39 @@ const FAULTS: u64 = 10_000;
 fn main() -> Result<(), Trouble> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     // What this program starts of itself runs as it does on Lambda, on one thread.
-    let is_on_lambda = [children::EDGE, children::DISPATCHER].contains(&words.first().map_or("", String::as_str));
-    let mut runtime = if is_on_lambda { Builder::new_current_thread() } else { Builder::new_multi_thread() };
-    runtime.enable_all().build().map_err(trouble)?.block_on(run(&words))
+    let is_on_lambda =
+        [children::EDGE, children::DISPATCHER].contains(&words.first().map_or("", String::as_str));
+    let mut runtime = if is_on_lambda {
+        Builder::new_current_thread()
+    } else {
+        Builder::new_multi_thread()
+    };
+    runtime
+        .enable_all()
+        .build()
+        .map_err(trouble)?
+        .block_on(run(&words))
 }
 
 async fn run(words: &[String]) -> Result<(), Trouble> {
-    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    match words
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         [] => report::run(1, FAULTS).await,
         [children::EDGE] => children::edge().await,
         [children::DISPATCHER] => children::dispatch().await,
         [seed] => report::run(number(seed)?, FAULTS).await,
         [seed, faults] => report::run(number(seed)?, number(faults)?).await,
-        _ => Err(Trouble::new("`cargo bench-faults` may be followed by a seed and a number of faults.")),
+        _ => Err(Trouble::new(
+            "`cargo bench-faults` may be followed by a seed and a number of faults.",
+        )),
     }
 }
 
 fn number(text: &str) -> Result<u64, Trouble> {
-    text.parse().map_err(|_| Trouble::new(format!("{text} is no whole number.")))
+    text.parse()
+        .map_err(|_| Trouble::new(format!("{text} is no whole number.")))
 }

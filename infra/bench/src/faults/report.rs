@@ -31,7 +31,10 @@ pub(crate) async fn run(seed: u64, faults: u64) -> Result<(), Trouble> {
     let people = stage.people(seed).await?;
     let mut weather = Weather::new(&stage, seed)?;
     let is_over = Arc::new(AtomicBool::new(false));
-    let acting: Vec<_> = people.into_iter().map(|person| tokio::spawn(person.act(Arc::clone(&is_over)))).collect();
+    let acting: Vec<_> = people
+        .into_iter()
+        .map(|person| tokio::spawn(person.act(Arc::clone(&is_over))))
+        .collect();
     let began = Instant::now();
     weather.rage(&stage, faults).await?;
     is_over.store(true, Ordering::Relaxed);
@@ -45,9 +48,13 @@ pub(crate) async fn run(seed: u64, faults: u64) -> Result<(), Trouble> {
     let findings = check::all(&stage, &struck, &mut people).await?;
     tell(&stage, seed, &struck, &people, &findings);
     let (raged, all) = (raged.as_secs(), start.elapsed().as_secs());
-    say(&format!("\nseed {seed}: {raged} s of bad weather, {steps} sweeps afterwards, {all} s in all"));
+    say(&format!(
+        "\nseed {seed}: {raged} s of bad weather, {steps} sweeps afterwards, {all} s in all"
+    ));
     let survived: u64 = struck.values().sum();
-    let is_good = findings.iter().all(|finding| finding.looked_at > 0 && finding.broken.is_empty());
+    let is_good = findings
+        .iter()
+        .all(|finding| finding.looked_at > 0 && finding.broken.is_empty());
     match (is_good, survived >= faults) {
         (true, true) => Ok(()),
         (true, false) => Err(Trouble::new(format!("Only {survived} faults struck."))),
@@ -69,7 +76,11 @@ async fn calm(stage: &Stage, weather: &mut Weather) -> Result<u32, Trouble> {
     for steps in 1..=STEPS {
         stage.setup.clock.advance(STEP);
         delivery::sweep(&dispatcher).await?;
-        if Tables::read(&stage.cloud)?.items.iter().all(|item| item["duePk"].is_null()) {
+        if Tables::read(&stage.cloud)?
+            .items
+            .iter()
+            .all(|item| item["duePk"].is_null())
+        {
             return Ok(steps);
         }
     }
@@ -77,25 +88,46 @@ async fn calm(stage: &Stage, weather: &mut Weather) -> Result<u32, Trouble> {
 }
 
 fn tell(stage: &Stage, seed: u64, struck: &Struck, people: &[Actor], findings: &[Finding]) {
-    say(&format!("\n{} people, seed {seed}\n\n| survived | times |\n|---|---|", people.len()));
+    say(&format!(
+        "\n{} people, seed {seed}\n\n| survived | times |\n|---|---|",
+        people.len()
+    ));
     for (kind, times) in struck {
         say(&format!("| {kind} | {times} |"));
     }
-    say(&format!("| **all** | **{}** |", struck.values().sum::<u64>()));
+    say(&format!(
+        "| **all** | **{}** |",
+        struck.values().sum::<u64>()
+    ));
     let seen = stage.service.seen();
     say("\n| requests answered | |\n|---|---|");
     for class in 2..=5 {
-        let count: u64 = seen.statuses.range(class * 100..(class + 1) * 100).map(|(_, count)| count).sum();
-        let each: Vec<String> =
-            seen.statuses.range(class * 100..(class + 1) * 100).map(|(status, count)| format!("{status}: {count}")).collect();
+        let count: u64 = seen
+            .statuses
+            .range(class * 100..(class + 1) * 100)
+            .map(|(_, count)| count)
+            .sum();
+        let each: Vec<String> = seen
+            .statuses
+            .range(class * 100..(class + 1) * 100)
+            .map(|(status, count)| format!("{status}: {count}"))
+            .collect();
         say(&format!("| {class}xx | {count} ({}) |", each.join(", ")));
     }
     say(&format!("| not answered | {} |", seen.unanswered));
     say("\n| promise | looked at | broken |\n|---|---|---|");
-    for Finding { promise, looked_at, broken } in findings {
+    for Finding {
+        promise,
+        looked_at,
+        broken,
+    } in findings
+    {
         say(&format!("| {promise} | {looked_at} | {} |", broken.len()));
     }
-    for Finding { promise, broken, .. } in findings {
+    for Finding {
+        promise, broken, ..
+    } in findings
+    {
         for one in broken.iter().take(5) {
             say(&format!("\nbroken: {promise}: {one}"));
         }

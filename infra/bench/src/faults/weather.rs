@@ -28,9 +28,15 @@ const EVERY: Duration = Duration::from_millis(5);
 /// So many faults happen for a hundred requests that were answered, each of which is several of the cloud.
 const FAULTS_PER_HUNDRED: u64 = 50;
 /// What the tables say when they fail.
-const ERRORS_OF_TABLES: [&str; 3] = ["InternalServerError", "ThrottlingException", "RequestLimitExceeded"];
+const ERRORS_OF_TABLES: [&str; 3] = [
+    "InternalServerError",
+    "ThrottlingException",
+    "RequestLimitExceeded",
+];
 /// What cPanel says. A refused token is not among them: it would shut the panel for a quarter of an hour.
-const ERRORS_OF_CPANEL: [&str; 7] = ["status0", "missing", "wrapped", "broken", "redirect", "blank", "html"];
+const ERRORS_OF_CPANEL: [&str; 7] = [
+    "status0", "missing", "wrapped", "broken", "redirect", "blank", "html",
+];
 
 /// What went wrong beside the faults of services, by name.
 pub(crate) type Struck = BTreeMap<String, u64>;
@@ -44,17 +50,32 @@ pub(crate) struct Weather {
 impl Weather {
     /// Starts the processes of the service.
     pub(crate) fn new(stage: &Stage, seed: u64) -> Result<Self, Trouble> {
-        let edges = stage.service.ports.map(|port| Process::start(EDGE, &stage.settings, port));
+        let edges = stage
+            .service
+            .ports
+            .map(|port| Process::start(EDGE, &stage.settings, port));
         let dispatchers = [(); 2].map(|()| Process::start(DISPATCHER, &stage.settings, 0));
-        let processes = edges.into_iter().chain(dispatchers).collect::<Result<_, _>>()?;
-        Ok(Self { processes, chance: Chance::new(seed), other: Struck::new() })
+        let processes = edges
+            .into_iter()
+            .chain(dispatchers)
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            processes,
+            chance: Chance::new(seed),
+            other: Struck::new(),
+        })
     }
 
     /// Goes on until `wanted` faults were survived.
     pub(crate) async fn rage(&mut self, stage: &Stage, wanted: u64) -> Result<(), Trouble> {
         let dispatcher = Dispatcher::new(&stage.setup)?;
         let mut told = Instant::now();
-        let (begun, mut kills, mut steps, mut stream) = (Instant::now(), Instant::now(), Instant::now(), Instant::now());
+        let (begun, mut kills, mut steps, mut stream) = (
+            Instant::now(),
+            Instant::now(),
+            Instant::now(),
+            Instant::now(),
+        );
         while self.struck(stage).values().sum::<u64>() < wanted && begun.elapsed() < PATIENCE {
             let answered: u64 = stage.service.seen().statuses.values().sum();
             let struck: u64 = stage.cloud.faults().struck().values().sum();
@@ -72,8 +93,13 @@ impl Weather {
             }
             if told < Instant::now() {
                 told = Instant::now() + Duration::from_secs(10);
-                let (all, seconds) = (self.struck(stage).values().sum::<u64>(), begun.elapsed().as_secs());
-                say(&format!("after {seconds} s {all} of {wanted} faults, {answered} requests answered"));
+                let (all, seconds) = (
+                    self.struck(stage).values().sum::<u64>(),
+                    begun.elapsed().as_secs(),
+                );
+                say(&format!(
+                    "after {seconds} s {all} of {wanted} faults, {answered} requests answered"
+                ));
             }
             if steps < Instant::now() {
                 steps = Instant::now() + Duration::from_millis(700 + self.chance.below(900));
@@ -95,13 +121,19 @@ impl Weather {
         for ((service, mode), times) in stage.cloud.faults().struck() {
             all.insert(format!("{service:?}: {mode:?}").to_lowercase(), times);
         }
-        all.insert("connection cut by its client".to_owned(), stage.service.seen().cut);
+        all.insert(
+            "connection cut by its client".to_owned(),
+            stage.service.seen().cut,
+        );
         all
     }
 
     /// Whether both processes that answer are there.
     async fn are_up(&self, stage: &Stage) -> bool {
-        let [first, second] = stage.service.ports.map(|port| TcpStream::connect((Ipv4Addr::LOCALHOST, port)));
+        let [first, second] = stage
+            .service
+            .ports
+            .map(|port| TcpStream::connect((Ipv4Addr::LOCALHOST, port)));
         let (first, second) = tokio::join!(first, second);
         first.is_ok() && second.is_ok()
     }
@@ -133,7 +165,8 @@ impl Weather {
             8..10 => Mode::Silent,
             _ => Mode::Error,
         };
-        let mut fault = Fault::new(mode).times(1 + u32::try_from(self.chance.below(3)).unwrap_or(0));
+        let mut fault =
+            Fault::new(mode).times(1 + u32::try_from(self.chance.below(3)).unwrap_or(0));
         fault.delay_ms = Some(50 + self.chance.below(1450));
         let names: &[&str] = match service {
             Service::Dynamodb => &ERRORS_OF_TABLES,
@@ -141,7 +174,10 @@ impl Weather {
             _ => &[],
         };
         if mode == Mode::Error && !names.is_empty() {
-            fault.error = Some(names[usize::try_from(self.chance.below(names.len() as u64)).unwrap_or(0)].to_owned());
+            fault.error = Some(
+                names[usize::try_from(self.chance.below(names.len() as u64)).unwrap_or(0)]
+                    .to_owned(),
+            );
         }
         stage.cloud.faults().add(service, fault);
     }
@@ -149,15 +185,33 @@ impl Weather {
     /// The clock that is wrong is set right again, or another one goes wrong by up to a minute and a half.
     async fn step_clock(&mut self) -> Result<(), Trouble> {
         let any = self.any_process();
-        let at = self.processes.iter().position(|process| process.offset != 0).unwrap_or(any);
+        let at = self
+            .processes
+            .iter()
+            .position(|process| process.offset != 0)
+            .unwrap_or(any);
         let process = &mut self.processes[at];
         // A dispatcher that is ahead takes places in the row of text messages that are as far ahead, and all others
         // wait for as long: by a few seconds, or nothing would leave while it rages.
-        let most = if process.role == DISPATCHER { 3_000 } else { 90_000 };
+        let most = if process.role == DISPATCHER {
+            3_000
+        } else {
+            90_000
+        };
         let ahead = i64::try_from(2_000 + self.chance.below(most - 2_000)).unwrap_or(0);
         let behind = -i64::try_from(2_000 + self.chance.below(88_000)).unwrap_or(0);
-        let wrong = if self.chance.below(2) == 0 { ahead } else { behind };
-        process.step(if process.offset == 0 { wrong } else { -process.offset }).await?;
+        let wrong = if self.chance.below(2) == 0 {
+            ahead
+        } else {
+            behind
+        };
+        process
+            .step(if process.offset == 0 {
+                wrong
+            } else {
+                -process.offset
+            })
+            .await?;
         self.count("clock step");
         Ok(())
     }
@@ -165,14 +219,21 @@ impl Weather {
     /// Brings what the stream has, without waiting for it; now and then it is lost.
     async fn bring(&mut self, stage: &Stage, dispatcher: &Dispatcher) -> Result<(), Trouble> {
         if self.chance.below(12) == 0 {
-            if stage.cloud.stream_event()?["Records"].as_array().is_some_and(|records| !records.is_empty()) {
+            if stage.cloud.stream_event()?["Records"]
+                .as_array()
+                .is_some_and(|records| !records.is_empty())
+            {
                 self.count("part of the stream lost");
             }
             return Ok(());
         }
         let (cloud, dispatcher) = (stage.cloud.clone(), dispatcher.clone());
         // What could not be brought is for the sweepers.
-        tokio::spawn(async move { delivery::bring(&cloud, &dispatcher).await.map_or(0, |records| records) });
+        tokio::spawn(async move {
+            delivery::bring(&cloud, &dispatcher)
+                .await
+                .map_or(0, |records| records)
+        });
         Ok(())
     }
 }

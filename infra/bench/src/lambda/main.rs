@@ -37,11 +37,20 @@ const SHARE: f64 = 0.145;
 fn main() -> Result<(), Trouble> {
     process::leave_the_last_core()?;
     let functions: Vec<String> = std::env::args().skip(1).collect();
-    Builder::new_current_thread().enable_all().build().map_err(trouble)?.block_on(run(functions))
+    Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(trouble)?
+        .block_on(run(functions))
 }
 
 async fn run(named: Vec<String>) -> Result<(), Trouble> {
-    let functions = match named.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    let functions = match named
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         [] => cast::USUAL.map(str::to_owned).to_vec(),
         ["all"] => all_functions()?,
         _ => named.clone(),
@@ -55,17 +64,23 @@ async fn run(named: Vec<String>) -> Result<(), Trouble> {
     let mut hashes = Vec::new();
     for _ in 0..ROUNDS {
         for (case, figures) in cases.iter().zip(&mut figures) {
-            measure::round(case, &stage, figures).await.map_err(|trouble| of(case, &trouble))?;
+            measure::round(case, &stage, figures)
+                .await
+                .map_err(|trouble| of(case, &trouble))?;
         }
         hashes.extend(hash().await?);
     }
     for (case, figures) in cases.iter().zip(&mut figures) {
-        measure::memory(case, figures).await.map_err(|trouble| of(case, &trouble))?;
+        measure::memory(case, figures)
+            .await
+            .map_err(|trouble| of(case, &trouble))?;
     }
     let share_rounds = Share::of(SHARE).map_or(0, |_| SHARE_ROUNDS);
     for _ in 0..share_rounds {
         for (case, figures) in cases.iter().zip(&mut figures) {
-            measure::share_round(case, SHARE, figures).await.map_err(|trouble| of(case, &trouble))?;
+            measure::share_round(case, SHARE, figures)
+                .await
+                .map_err(|trouble| of(case, &trouble))?;
         }
     }
 
@@ -82,7 +97,10 @@ async fn run(named: Vec<String>) -> Result<(), Trouble> {
 
 fn all_functions() -> Result<Vec<String>, Trouble> {
     let folders = fs::read_dir(Path::new(ROOT).join("functions")).map_err(trouble)?;
-    let mut names: Vec<String> = folders.flatten().filter_map(|folder| folder.file_name().into_string().ok()).collect();
+    let mut names: Vec<String> = folders
+        .flatten()
+        .filter_map(|folder| folder.file_name().into_string().ok())
+        .collect();
     names.sort();
     Ok(names)
 }

@@ -64,7 +64,11 @@ pub(crate) struct Figures {
 }
 
 /// One start of `case` and its calls.
-pub(crate) async fn round(case: &Case, stage: &Stage, figures: &mut Figures) -> Result<(), Trouble> {
+pub(crate) async fn round(
+    case: &Case,
+    stage: &Stage,
+    figures: &mut Figures,
+) -> Result<(), Trouble> {
     let mut running = Running::start(&case.program, None).await?;
     figures.init.push(running.process.cpu()?);
     figures.page_faults.push(running.process.page_faults()?);
@@ -76,8 +80,14 @@ pub(crate) async fn round(case: &Case, stage: &Stage, figures: &mut Figures) -> 
         let own = reads(stage, case.calls).await;
         // The timer rounds up to the next millisecond, by half of one in the middle; so this, in whole ones, rounds down.
         let delay = wanted.saturating_sub(median(&own));
-        let slow = Fault { delay_ms: delay.as_millis().try_into().ok(), ..Fault::new(Mode::Slow) };
-        stage.cloud.faults().set(BTreeMap::from([(Service::Dynamodb, slow)]));
+        let slow = Fault {
+            delay_ms: delay.as_millis().try_into().ok(),
+            ..Fault::new(Mode::Slow)
+        };
+        stage
+            .cloud
+            .faults()
+            .set(BTreeMap::from([(Service::Dynamodb, slow)]));
         figures.store.extend(reads(stage, case.calls).await);
     }
     figures.first.push(running.call(event).await?);
@@ -104,9 +114,16 @@ async fn reads(stage: &Stage, number: usize) -> Vec<Duration> {
 
 /// Starts and first answers with `cpu` of a CPU, each with a share of its own: what a process uses while it is killed would
 /// be missing to whoever has its share next.
-pub(crate) async fn share_round(case: &Case, cpu: f64, figures: &mut Figures) -> Result<(), Trouble> {
-    let Some(event) = &case.event else { return Ok(()) };
-    let share = || Share::of(cpu).ok_or_else(|| Trouble::new("There is no control group any more."));
+pub(crate) async fn share_round(
+    case: &Case,
+    cpu: f64,
+    figures: &mut Figures,
+) -> Result<(), Trouble> {
+    let Some(event) = &case.event else {
+        return Ok(());
+    };
+    let share =
+        || Share::of(cpu).ok_or_else(|| Trouble::new("There is no control group any more."));
     let (mine, mut running) = (share()?, Running::start(&case.program, None).await?);
     running.process.join(&mine)?;
     figures.shared_first.push(running.call(event).await?);
@@ -121,7 +138,9 @@ pub(crate) async fn share_round(case: &Case, cpu: f64, figures: &mut Figures) ->
 
 /// Calls after which memory is read.
 pub(crate) async fn memory(case: &Case, figures: &mut Figures) -> Result<(), Trouble> {
-    let Some(event) = &case.event else { return Ok(()) };
+    let Some(event) = &case.event else {
+        return Ok(());
+    };
     let mut running = Running::start(&case.program, None).await?;
     for _ in 0..case.memory_calls {
         running.call(event).await?;
@@ -150,7 +169,10 @@ impl Running {
     async fn call(&mut self, event: &Bytes) -> Result<Duration, Trouble> {
         let (took, answer) = self.api.call(event).await?;
         let told: Value = serde_json::from_slice(&answer).unwrap_or_default();
-        if told["statusCode"].as_u64().is_some_and(|status| status != 200) {
+        if told["statusCode"]
+            .as_u64()
+            .is_some_and(|status| status != 200)
+        {
             return Err(Trouble::new(format!("A function answered {told}.")));
         }
         self.api.asked().await?;

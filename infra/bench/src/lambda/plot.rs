@@ -23,7 +23,9 @@ const PANELS: [Panel; 3] = [
 
 /// The picture of what is asked with a whole CPU and a quick store.
 pub(crate) fn svg(measured: &[(Case, Figures)]) -> String {
-    let is_shown = |case: &Case| case.event.is_some() && case.store_answers_in.is_none() && !case.name.ends_with("/login");
+    let is_shown = |case: &Case| {
+        case.event.is_some() && case.store_answers_in.is_none() && !case.name.ends_with("/login")
+    };
     let rows: Vec<_> = measured.iter().filter(|(case, _)| is_shown(case)).collect();
     let height = TOP + (BAR + 8.0) * rows.len() as f64 + 30.0;
     let title = "Our functions beside one that does nothing and beside Node";
@@ -39,13 +41,24 @@ pub(crate) fn svg(measured: &[(Case, Figures)]) -> String {
     for (number, (case, _)) in rows.iter().enumerate() {
         let name = case.name.replace('`', "");
         let y = TOP + (BAR + 8.0) * number as f64 + BAR * 0.7;
-        let _ = writeln!(svg, r##"<text x="{:.0}" y="{y:.0}" text-anchor="end" fill="#222222">{name}</text>"##, LEFT - 10.0);
+        let _ = writeln!(
+            svg,
+            r##"<text x="{:.0}" y="{y:.0}" text-anchor="end" fill="#222222">{name}</text>"##,
+            LEFT - 10.0
+        );
     }
     let width = (WIDTH - LEFT) / PANELS.len() as f64;
     for (panel, (label, value)) in PANELS.iter().enumerate() {
         let left = LEFT + width * panel as f64;
-        let most = rows.iter().map(|(_, figures)| value(figures)).fold(f64::MIN_POSITIVE, f64::max);
-        let _ = writeln!(svg, r##"<text x="{left:.0}" y="{:.0}" font-weight="600" fill="#222222">{label}</text>"##, TOP - 16.0);
+        let most = rows
+            .iter()
+            .map(|(_, figures)| value(figures))
+            .fold(f64::MIN_POSITIVE, f64::max);
+        let _ = writeln!(
+            svg,
+            r##"<text x="{left:.0}" y="{:.0}" font-weight="600" fill="#222222">{label}</text>"##,
+            TOP - 16.0
+        );
         for (number, (case, figures)) in rows.iter().enumerate() {
             let (value, y) = (value(figures), TOP + (BAR + 8.0) * number as f64);
             let colour = match case.whose {
@@ -54,8 +67,16 @@ pub(crate) fn svg(measured: &[(Case, Figures)]) -> String {
                 Whose::Peer => "#d55e00",
             };
             let long = (value / most * (width.min(PANEL) - 70.0)).max(1.0);
-            let _ = writeln!(svg, r#"<rect x="{left:.1}" y="{y:.1}" width="{long:.1}" height="{BAR}" fill="{colour}"/>"#);
-            let _ = writeln!(svg, r##"<text x="{:.1}" y="{:.1}" fill="#222222">{value:.2}</text>"##, left + long + 5.0, y + BAR * 0.7);
+            let _ = writeln!(
+                svg,
+                r#"<rect x="{left:.1}" y="{y:.1}" width="{long:.1}" height="{BAR}" fill="{colour}"/>"#
+            );
+            let _ = writeln!(
+                svg,
+                r##"<text x="{:.1}" y="{:.1}" fill="#222222">{value:.2}</text>"##,
+                left + long + 5.0,
+                y + BAR * 0.7
+            );
         }
     }
     svg.push_str("</svg>\n");

@@ -38,16 +38,30 @@ impl Process {
             None => Command::new(&program.path),
             Some(share) => {
                 let mut command = Command::new("sh");
-                command.args(["-c", "echo $$ > \"$0\" && exec \"$@\""]).arg(share.members()).arg(&program.path);
+                command
+                    .args(["-c", "echo $$ > \"$0\" && exec \"$@\""])
+                    .arg(share.members())
+                    .arg(&program.path);
                 command
             }
         };
-        command.args(&program.arguments).env_clear().envs(program.environment.iter().cloned());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(&program.arguments)
+            .env_clear()
+            .envs(program.environment.iter().cloned());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         keep_to(*CORES - 1..*CORES)?;
         let started = command.spawn();
         leave_the_last_core()?;
-        let child = started.map_err(|error| Trouble::new(format!("{} cannot be started: {error}.", program.path.display())))?;
+        let child = started.map_err(|error| {
+            Trouble::new(format!(
+                "{} cannot be started: {error}.",
+                program.path.display()
+            ))
+        })?;
         let clock = clock_getcpuclockid(pid(&child)?).map_err(trouble)?;
         Ok(Self { child, clock })
     }
@@ -60,11 +74,23 @@ impl Process {
     /// Page faults so far, minor and major
     /// (<https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html>, fields 10 and 12).
     pub(crate) fn page_faults(&self) -> Result<u64, Trouble> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).map_err(trouble)?;
+        let stat =
+            fs::read_to_string(format!("/proc/{}/stat", self.child.id())).map_err(trouble)?;
         // The second field, the name, may hold anything and ends with the last bracket.
-        let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
-        let field = |number: usize| fields.get(number - 3).and_then(|field| field.parse::<u64>().ok());
-        field(10).zip(field(12)).map(|(minor, major)| minor + major).ok_or_else(|| Trouble::new("The kernel counts no page faults."))
+        let fields: Vec<&str> = stat
+            .rsplit_once(')')
+            .map_or("", |(_, rest)| rest)
+            .split_whitespace()
+            .collect();
+        let field = |number: usize| {
+            fields
+                .get(number - 3)
+                .and_then(|field| field.parse::<u64>().ok())
+        };
+        field(10)
+            .zip(field(12))
+            .map(|(minor, major)| minor + major)
+            .ok_or_else(|| Trouble::new("The kernel counts no page faults."))
     }
 
     /// The most memory that it ever had at once, in millions of bytes.
@@ -86,11 +112,14 @@ impl Drop for Process {
 }
 
 fn pid(child: &Child) -> Result<Pid, Trouble> {
-    i32::try_from(child.id()).map(Pid::from_raw).map_err(trouble)
+    i32::try_from(child.id())
+        .map(Pid::from_raw)
+        .map_err(trouble)
 }
 
 /// How many cores this process was given. Read before any of them is given away.
-static CORES: LazyLock<usize> = LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
+static CORES: LazyLock<usize> =
+    LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
 
 /// Leaves the last core to what is measured.
 pub(crate) fn leave_the_last_core() -> Result<(), Trouble> {
@@ -117,15 +146,23 @@ impl Share {
     pub(crate) fn of(cpu: f64) -> Option<Self> {
         let quota = (cpu * PERIOD).round();
         let name = format!("halqa-bench-{}", std::process::id());
-        let (first, second) = (Path::new("/sys/fs/cgroup/cpu").join(&name), Path::new("/sys/fs/cgroup").join(&name));
+        let (first, second) = (
+            Path::new("/sys/fs/cgroup/cpu").join(&name),
+            Path::new("/sys/fs/cgroup").join(&name),
+        );
         if fs::create_dir(&first).is_ok() {
             let share = Self(first);
-            let write = |file: &str, value: f64| fs::write(share.0.join(file), value.to_string()).ok();
-            return write("cpu.cfs_period_us", PERIOD).and(write("cpu.cfs_quota_us", quota)).map(|()| share);
+            let write =
+                |file: &str, value: f64| fs::write(share.0.join(file), value.to_string()).ok();
+            return write("cpu.cfs_period_us", PERIOD)
+                .and(write("cpu.cfs_quota_us", quota))
+                .map(|()| share);
         }
         fs::create_dir(&second).ok()?;
         let share = Self(second);
-        fs::write(share.0.join("cpu.max"), format!("{quota} {PERIOD}")).ok().map(|()| share)
+        fs::write(share.0.join("cpu.max"), format!("{quota} {PERIOD}"))
+            .ok()
+            .map(|()| share)
     }
 
     fn members(&self) -> PathBuf {

@@ -48,7 +48,10 @@ impl RuntimeApi {
         let listener = TcpListener::bind("127.0.0.1:0").await.map_err(trouble)?;
         let address = listener.local_addr().map_err(trouble)?;
         let ((events, waiting), (told, deeds)) = (unbounded_channel(), unbounded_channel());
-        let door = Arc::new(Door { events: Mutex::new(waiting), deeds: told });
+        let door = Arc::new(Door {
+            events: Mutex::new(waiting),
+            deeds: told,
+        });
         let serving = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let _ = stream.set_nodelay(true);
@@ -60,7 +63,12 @@ impl RuntimeApi {
                 tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), answer));
             }
         });
-        Ok(Self { address, events, deeds, serving: serving.abort_handle() })
+        Ok(Self {
+            address,
+            events,
+            deeds,
+            serving: serving.abort_handle(),
+        })
     }
 
     /// What Lambda sets for the function.
@@ -98,7 +106,9 @@ impl RuntimeApi {
     }
 
     async fn deed(&mut self) -> Result<Deed, Trouble> {
-        let deed = timeout(PATIENCE, self.deeds.recv()).await.map_err(|_| Trouble::new("A function does not go on."))?;
+        let deed = timeout(PATIENCE, self.deeds.recv())
+            .await
+            .map_err(|_| Trouble::new("A function does not go on."))?;
         deed.ok_or_else(|| Trouble::new("The Runtime API has ended."))
     }
 }
@@ -110,7 +120,10 @@ impl Drop for RuntimeApi {
 }
 
 fn failed(why: &[u8]) -> Trouble {
-    Trouble::new(format!("A function failed: {}", String::from_utf8_lossy(why)))
+    Trouble::new(format!(
+        "A function failed: {}",
+        String::from_utf8_lossy(why)
+    ))
 }
 
 impl Door {
@@ -122,20 +135,39 @@ impl Door {
             let mut response = Response::new(Full::new(event));
             let headers = [
                 ("content-type", "application/json"),
-                ("lambda-runtime-aws-request-id", "0198c0de-0000-7000-8000-000000000001"),
+                (
+                    "lambda-runtime-aws-request-id",
+                    "0198c0de-0000-7000-8000-000000000001",
+                ),
                 ("lambda-runtime-deadline-ms", "4102444800000"),
-                ("lambda-runtime-invoked-function-arn", "arn:aws:lambda:eu-west-3:000000000000:function:measured"),
-                ("lambda-runtime-trace-id", "Root=1-6b0015c1-0d5e0fdaf7621927ce47fb62;Sampled=0"),
+                (
+                    "lambda-runtime-invoked-function-arn",
+                    "arn:aws:lambda:eu-west-3:000000000000:function:measured",
+                ),
+                (
+                    "lambda-runtime-trace-id",
+                    "Root=1-6b0015c1-0d5e0fdaf7621927ce47fb62;Sampled=0",
+                ),
             ];
             for (name, value) in headers {
-                response.headers_mut().insert(name, http::HeaderValue::from_static(value));
+                response
+                    .headers_mut()
+                    .insert(name, http::HeaderValue::from_static(value));
             }
             return response;
         }
         let is_answer = parts.uri.path().ends_with("/response");
         let at = Instant::now();
-        let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
-        let _ = self.deeds.send(if is_answer { Deed::Answers(at, body) } else { Deed::Fails(body) });
+        let body = body
+            .collect()
+            .await
+            .map(http_body_util::Collected::to_bytes)
+            .unwrap_or_default();
+        let _ = self.deeds.send(if is_answer {
+            Deed::Answers(at, body)
+        } else {
+            Deed::Fails(body)
+        });
         let mut response = Response::new(Full::new(Bytes::from_static(b"{}")));
         *response.status_mut() = StatusCode::ACCEPTED;
         response

@@ -50,20 +50,47 @@ impl Stage {
             cloud.put_parameter(&parameter, &settings.get(name).unwrap_or_default());
         }
         let plain = settings.get("AWS_ENDPOINT_URL").unwrap_or_default();
-        let front = Front::open(plain.trim_start_matches("http://").parse().map_err(trouble)?).await?;
-        settings.set("AWS_ENDPOINT_URL", front.endpoint.clone()).set("SSL_CERT_FILE", front.bundle.display().to_string());
+        let front = Front::open(
+            plain
+                .trim_start_matches("http://")
+                .parse()
+                .map_err(trouble)?,
+        )
+        .await?;
+        settings
+            .set("AWS_ENDPOINT_URL", front.endpoint.clone())
+            .set("SSL_CERT_FILE", front.bundle.display().to_string());
 
         let credentials = json!({ "email": EMAIL, "password": PASSWORD }).to_string();
-        let request = Request::post("/api/v1/auth/login").body(Bytes::from(credentials)).map_err(trouble)?;
-        let answer = house(&setup)?.answer(request, Ipv4Addr::LOCALHOST.into()).await;
-        let token = answer.headers().get(header::AUTHORIZATION).and_then(|token| token.to_str().ok());
-        let token = token.ok_or_else(|| Trouble::new("The administrator is not let in."))?.to_owned();
-        Ok(Self { cloud, front, store: setup.store, settings, token, _folder: folder })
+        let request = Request::post("/api/v1/auth/login")
+            .body(Bytes::from(credentials))
+            .map_err(trouble)?;
+        let answer = house(&setup)?
+            .answer(request, Ipv4Addr::LOCALHOST.into())
+            .await;
+        let token = answer
+            .headers()
+            .get(header::AUTHORIZATION)
+            .and_then(|token| token.to_str().ok());
+        let token = token
+            .ok_or_else(|| Trouble::new("The administrator is not let in."))?
+            .to_owned();
+        Ok(Self {
+            cloud,
+            front,
+            store: setup.store,
+            settings,
+            token,
+            _folder: folder,
+        })
     }
 
     /// The settings of every function of ours.
     pub(crate) fn environment(&self) -> Vec<(String, String)> {
-        self.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+        self.settings
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     }
 
     /// The same with keys in SSM.
@@ -73,7 +100,10 @@ impl Stage {
 
     /// What the peer is told.
     pub(crate) fn environment_of_peer(&self) -> Vec<(String, String)> {
-        let mut environment = self.with("NODE_EXTRA_CA_CERTS", &self.front.root.display().to_string());
+        let mut environment = self.with(
+            "NODE_EXTRA_CA_CERTS",
+            &self.front.root.display().to_string(),
+        );
         let more = [
             ("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true"),
             ("JWT_SECRET", "at least thirty-two letters of a secret"),
@@ -81,29 +111,44 @@ impl Stage {
             ("TZ", "UTC"),
         ];
         environment.extend(more.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        environment.extend(LocalSettings::of_environment().get("PATH").map(|path| ("PATH".to_owned(), path)));
+        environment.extend(
+            LocalSettings::of_environment()
+                .get("PATH")
+                .map(|path| ("PATH".to_owned(), path)),
+        );
         environment
     }
 
     fn with(&self, name: &str, value: &str) -> Vec<(String, String)> {
         let mut settings = self.settings.clone();
         settings.set(name, value.to_owned());
-        settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
+        settings
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     }
 
     /// The event of `file` below `events`, of the administrator or of whom the peer's seed tells. Lists are asked for
     /// their first page.
     pub(crate) fn event(&self, file: &str, peer: Option<&Value>) -> Result<Bytes, Trouble> {
-        let path = PathBuf::from(ROOT).join("events").join(file).with_extension("json");
-        let text = fs::read_to_string(&path).map_err(|error| Trouble::new(format!("{} cannot be read: {error}.", path.display())))?;
+        let path = PathBuf::from(ROOT)
+            .join("events")
+            .join(file)
+            .with_extension("json");
+        let text = fs::read_to_string(&path).map_err(|error| {
+            Trouble::new(format!("{} cannot be read: {error}.", path.display()))
+        })?;
         let mut event: Value = serde_json::from_str(&text).map_err(trouble)?;
         event["rawQueryString"] = "".into();
-        let token = peer.map_or(self.token.as_str(), |peer| peer["token"].as_str().unwrap_or_default());
+        let token = peer.map_or(self.token.as_str(), |peer| {
+            peer["token"].as_str().unwrap_or_default()
+        });
         if let Some(authorization) = event.pointer_mut("/headers/authorization") {
             *authorization = token.into();
         }
         if let (Some(peer), Some(body)) = (peer, event.get_mut("body")) {
-            let credentials = json!({ "email": peer["email"], "password": peer["password"] }).to_string();
+            let credentials =
+                json!({ "email": peer["email"], "password": peer["password"] }).to_string();
             let length = credentials.len().to_string();
             *body = credentials.into();
             event["headers"]["content-length"] = length.into();

@@ -17,7 +17,10 @@ pub(crate) fn median<T: Copy + Ord + Default>(values: &[T]) -> T {
 fn percentile<T: Copy + Ord + Default>(values: &[T], percent: usize) -> T {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
-    sorted.get(sorted.len().saturating_sub(1) * percent / 100).copied().unwrap_or_default()
+    sorted
+        .get(sorted.len().saturating_sub(1) * percent / 100)
+        .copied()
+        .unwrap_or_default()
 }
 
 /// The page; `hash` is what a bare Argon2id takes.
@@ -35,8 +38,9 @@ pub(crate) fn page(measured: &Measured, hash: Duration) -> String {
 }
 
 fn starts(text: &mut String, measured: &Measured) {
-    let (floor_cpu, floor_faults) =
-        floor(measured).map_or((1.0, 1.0), |floor| (ms(median(&floor.init)), median(&floor.page_faults) as f64));
+    let (floor_cpu, floor_faults) = floor(measured).map_or((1.0, 1.0), |floor| {
+        (ms(median(&floor.init)), median(&floor.page_faults) as f64)
+    });
     text.push_str(
         "## From the start to the first request for an event\n\n\
          | started | CPU | ÷ floor | page faults | ÷ floor | zip, MB |\n|---|--:|--:|--:|--:|--:|\n",
@@ -48,9 +52,19 @@ fn starts(text: &mut String, measured: &Measured) {
         if who == last {
             continue;
         }
-        let (cpu, faults) = (ms(median(&figures.init)), median(&figures.page_faults) as f64);
-        let (of_cpu, of_faults, zip) = (cpu / floor_cpu, faults / floor_faults, case.zip as f64 / 1e6);
-        let _ = writeln!(text, "| {who} | {cpu:.2} | {of_cpu:.2} | {faults:.0} | {of_faults:.2} | {zip:.2} |");
+        let (cpu, faults) = (
+            ms(median(&figures.init)),
+            median(&figures.page_faults) as f64,
+        );
+        let (of_cpu, of_faults, zip) = (
+            cpu / floor_cpu,
+            faults / floor_faults,
+            case.zip as f64 / 1e6,
+        );
+        let _ = writeln!(
+            text,
+            "| {who} | {cpu:.2} | {of_cpu:.2} | {faults:.0} | {of_faults:.2} | {zip:.2} |"
+        );
         last = who;
     }
 }
@@ -64,17 +78,31 @@ fn started(case: &Case) -> String {
 }
 
 fn calls(text: &mut String, measured: &Measured) {
-    let floor = floor(measured).map_or((1.0, 1.0), |floor| (ms(median(&floor.warm)), ms(median(&floor.cpu))));
+    let floor = floor(measured).map_or((1.0, 1.0), |floor| {
+        (ms(median(&floor.warm)), ms(median(&floor.cpu)))
+    });
     text.push_str(
         "\n## Calls\n\n\
          | asked | first | ÷ its p50 | p50 | p90 | p99 | p50 ÷ floor | CPU per call | ÷ floor | calls/s on one core | memory, MB |\n\
          |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for (case, figures) in measured.iter().filter(|(case, _)| case.event.is_some()) {
-        let (first, p50, cpu) = (ms(median(&figures.first)), ms(median(&figures.warm)), ms(median(&figures.cpu)));
-        let (p90, p99) = (ms(percentile(&figures.warm, 90)), ms(percentile(&figures.warm, 99)));
-        let per_second = figures.warm.len() as f64 / figures.warm.iter().sum::<Duration>().as_secs_f64();
-        let memory = if case.memory_calls > 1 { format!("{:.1}", figures.memory) } else { "–".to_owned() };
+        let (first, p50, cpu) = (
+            ms(median(&figures.first)),
+            ms(median(&figures.warm)),
+            ms(median(&figures.cpu)),
+        );
+        let (p90, p99) = (
+            ms(percentile(&figures.warm, 90)),
+            ms(percentile(&figures.warm, 99)),
+        );
+        let per_second =
+            figures.warm.len() as f64 / figures.warm.iter().sum::<Duration>().as_secs_f64();
+        let memory = if case.memory_calls > 1 {
+            format!("{:.1}", figures.memory)
+        } else {
+            "–".to_owned()
+        };
         let _ = writeln!(
             text,
             "| {} | {first:.2} | {:.2} | {p50:.2} | {p90:.2} | {p99:.2} | {:.2} | {cpu:.2} | {:.2} | {per_second:.0} | {memory} |",
@@ -88,16 +116,28 @@ fn calls(text: &mut String, measured: &Measured) {
 }
 
 fn shares(text: &mut String, measured: &Measured) {
-    let _ = write!(text, "\n## With {SHARE} of a CPU, as 256 MB of memory have\n\n");
-    if measured.iter().all(|(_, figures)| figures.shared_cold.is_empty()) {
+    let _ = write!(
+        text,
+        "\n## With {SHARE} of a CPU, as 256 MB of memory have\n\n"
+    );
+    if measured
+        .iter()
+        .all(|(_, figures)| figures.shared_cold.is_empty())
+    {
         text.push_str("Not measured: it takes a control group, and this user may make none.\n");
         return;
     }
     text.push_str(
         "| asked | first answer, after a start with a whole CPU | start and first answer with that share alone |\n|---|--:|--:|\n",
     );
-    for (case, figures) in measured.iter().filter(|(_, figures)| !figures.shared_cold.is_empty()) {
-        let (first, cold) = (ms(median(&figures.shared_first)), ms(median(&figures.shared_cold)));
+    for (case, figures) in measured
+        .iter()
+        .filter(|(_, figures)| !figures.shared_cold.is_empty())
+    {
+        let (first, cold) = (
+            ms(median(&figures.shared_first)),
+            ms(median(&figures.shared_cold)),
+        );
         let _ = writeln!(text, "| {} | {first:.2} | {cold:.1} |", case.name);
     }
 }
@@ -112,16 +152,27 @@ struct Pair<'a> {
 }
 
 fn pairs(measured: &Measured) -> Vec<Pair<'_>> {
-    let request = |case: &Case| case.name.split_once(", ").map(|(_, request)| request.to_owned());
+    let request = |case: &Case| {
+        case.name
+            .split_once(", ")
+            .map(|(_, request)| request.to_owned())
+    };
     let mut pairs = Vec::new();
-    for (peer, theirs) in measured.iter().filter(|(case, _)| case.whose == Whose::Peer) {
+    for (peer, theirs) in measured
+        .iter()
+        .filter(|(case, _)| case.whose == Whose::Peer)
+    {
         let same = |case: &Case| case.whose == Whose::Ours && request(case) == request(peer);
         // Ours hashes a password there, theirs does not.
         let is_equal = !peer.name.ends_with("/login");
         if let Some((_, ours)) = measured.iter().find(|(case, _)| is_equal && same(case)) {
-            let times = |of: fn(&Figures) -> &[Duration]| ms(median(of(theirs))) / ms(median(of(ours)));
+            let times =
+                |of: fn(&Figures) -> &[Duration]| ms(median(of(theirs))) / ms(median(of(ours)));
             pairs.push(Pair {
-                request: peer.name.split_once(", ").map_or("", |(_, request)| request),
+                request: peer
+                    .name
+                    .split_once(", ")
+                    .map_or("", |(_, request)| request),
                 init: times(|figures| &figures.init),
                 cpu: times(|figures| &figures.cpu),
                 memory: theirs.memory / ours.memory,
@@ -138,64 +189,150 @@ fn peers(text: &mut String, measured: &Measured) {
         return;
     }
     text.push_str("\n## Node ÷ ours, the same work\n\n| request | CPU of the start | CPU per call | memory | cold, with a share |\n|---|--:|--:|--:|--:|\n");
-    for Pair { request, init, cpu, memory, cold } in pairs {
-        let _ = writeln!(text, "| {request} | {init:.1} | {cpu:.1} | {memory:.1} | {cold:.1} |");
+    for Pair {
+        request,
+        init,
+        cpu,
+        memory,
+        cold,
+    } in pairs
+    {
+        let _ = writeln!(
+            text,
+            "| {request} | {init:.1} | {cpu:.1} | {memory:.1} | {cold:.1} |"
+        );
     }
 }
 
 fn targets(text: &mut String, measured: &Measured, hash: Duration) {
     let Some(floor) = floor(measured) else { return };
     let (floor_init, floor_faults) = (ms(median(&floor.init)), median(&floor.page_faults) as f64);
-    let find = |name: &str| measured.iter().find(|(case, _)| case.whose == Whose::Ours && case.name == name).map(|(_, figures)| figures);
+    let find = |name: &str| {
+        measured
+            .iter()
+            .find(|(case, _)| case.whose == Whose::Ours && case.name == name)
+            .map(|(_, figures)| figures)
+    };
     let ours = |with_phones: bool| {
         let is_phones = move |case: &Case| case.name.starts_with("`sms`") == with_phones;
         let is_plain = |case: &Case| case.whose == Whose::Ours && !case.name.ends_with("from SSM");
-        measured.iter().filter(move |(case, _)| is_plain(case) && is_phones(case))
+        measured
+            .iter()
+            .filter(move |(case, _)| is_plain(case) && is_phones(case))
     };
     let worst = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
     let mut rows: Vec<(&str, f64, Bound)> = vec![
-        ("start, CPU ÷ floor", worst(&mut ours(false).map(|(_, seen)| ms(median(&seen.init)) / floor_init)), Bound::Most(3.8)),
-        ("start of `sms`, CPU in ms", worst(&mut ours(true).map(|(_, seen)| ms(median(&seen.init)))), Bound::Most(60.0)),
+        (
+            "start, CPU ÷ floor",
+            worst(&mut ours(false).map(|(_, seen)| ms(median(&seen.init)) / floor_init)),
+            Bound::Most(3.8),
+        ),
+        (
+            "start of `sms`, CPU in ms",
+            worst(&mut ours(true).map(|(_, seen)| ms(median(&seen.init)))),
+            Bound::Most(60.0),
+        ),
         (
             "start, page faults ÷ floor",
-            worst(&mut ours(false).map(|(_, seen)| median(&seen.page_faults) as f64 / floor_faults)),
+            worst(
+                &mut ours(false).map(|(_, seen)| median(&seen.page_faults) as f64 / floor_faults),
+            ),
             Bound::Most(4.0),
         ),
         (
             "memory after 2,000 calls, MB",
-            worst(&mut ours(false).filter(|(case, _)| case.memory_calls == 2000).map(|(_, seen)| seen.memory)),
+            worst(
+                &mut ours(false)
+                    .filter(|(case, _)| case.memory_calls == 2000)
+                    .map(|(_, seen)| seen.memory),
+            ),
             Bound::Most(16.0),
         ),
     ];
     if let Some(canary) = find("`canary`, started") {
-        rows.push(("start of `canary`, which opens no connection, CPU ÷ floor", ms(median(&canary.init)) / floor_init, Bound::Most(2.2)));
+        rows.push((
+            "start of `canary`, which opens no connection, CPU ÷ floor",
+            ms(median(&canary.init)) / floor_init,
+            Bound::Most(2.2),
+        ));
     }
     if let Some(health) = find("`fallback`, GET /health") {
-        rows.push(("`GET /health`, p50 ÷ floor", ms(median(&health.warm)) / ms(median(&floor.warm)), Bound::Most(1.3)));
+        rows.push((
+            "`GET /health`, p50 ÷ floor",
+            ms(median(&health.warm)) / ms(median(&floor.warm)),
+            Bound::Most(1.3),
+        ));
     }
     if let Some(read) = find("`auth`, GET /auth/current-user") {
-        rows.push(("authenticated read, first ÷ its p50", ms(median(&read.first)) / ms(median(&read.warm)), Bound::Most(2.5)));
-        rows.push(("authenticated read, first with a share, ms", ms(median(&read.shared_first)), Bound::Most(3.0)));
-        rows.push(("authenticated read, CPU per call ÷ floor", ms(median(&read.cpu)) / ms(median(&floor.cpu)), Bound::Most(12.0)));
+        rows.push((
+            "authenticated read, first ÷ its p50",
+            ms(median(&read.first)) / ms(median(&read.warm)),
+            Bound::Most(2.5),
+        ));
+        rows.push((
+            "authenticated read, first with a share, ms",
+            ms(median(&read.shared_first)),
+            Bound::Most(3.0),
+        ));
+        rows.push((
+            "authenticated read, CPU per call ÷ floor",
+            ms(median(&read.cpu)) / ms(median(&floor.cpu)),
+            Bound::Most(12.0),
+        ));
     }
     if let Some(late) = find("`auth`, GET /auth/current-user, store answers in 4 ms") {
-        rows.push(("authenticated read, store answers in 4 ms, p50 in ms", ms(median(&late.warm)), Bound::Most(5.2)));
+        rows.push((
+            "authenticated read, store answers in 4 ms, p50 in ms",
+            ms(median(&late.warm)),
+            Bound::Most(5.2),
+        ));
     }
     if let Some(login) = find("`auth`, POST /auth/login") {
-        rows.push(("`POST /auth/login`, p50 ÷ a bare Argon2id", ms(median(&login.warm)) / ms(hash), Bound::Most(1.15)));
-        rows.push(("memory after 60 sign-ins, MB", login.memory, Bound::Most(40.0)));
+        rows.push((
+            "`POST /auth/login`, p50 ÷ a bare Argon2id",
+            ms(median(&login.warm)) / ms(hash),
+            Bound::Most(1.15),
+        ));
+        rows.push((
+            "memory after 60 sign-ins, MB",
+            login.memory,
+            Bound::Most(40.0),
+        ));
     }
     let pairs = pairs(measured);
     let least = |of: fn(&Pair<'_>) -> f64| pairs.iter().map(of).fold(f64::INFINITY, f64::min);
     if !pairs.is_empty() {
-        rows.push(("Node ÷ ours, CPU of the start", least(|pair| pair.init), Bound::Least(20.0)));
-        rows.push(("Node ÷ ours, CPU per call", least(|pair| pair.cpu), Bound::Least(8.0)));
-        rows.push(("Node ÷ ours, memory", least(|pair| pair.memory), Bound::Least(6.0)));
-        rows.push(("Node ÷ ours, cold with a share", least(|pair| pair.cold), Bound::Least(20.0)));
+        rows.push((
+            "Node ÷ ours, CPU of the start",
+            least(|pair| pair.init),
+            Bound::Least(20.0),
+        ));
+        rows.push((
+            "Node ÷ ours, CPU per call",
+            least(|pair| pair.cpu),
+            Bound::Least(8.0),
+        ));
+        rows.push((
+            "Node ÷ ours, memory",
+            least(|pair| pair.memory),
+            Bound::Least(6.0),
+        ));
+        rows.push((
+            "Node ÷ ours, cold with a share",
+            least(|pair| pair.cold),
+            Bound::Least(20.0),
+        ));
     }
     text.push_str("\n## Targets\n\nOf several, the worst. The authenticated read is `GET /auth/current-user`, which waits for the store once; others wait once more. ");
-    if let Some((_, late)) = measured.iter().find(|(case, _)| case.store_answers_in.is_some()) {
-        let _ = write!(text, "Where the store answers in 4 ms, a read that asked nothing else of it took {:.2}.", ms(median(&late.store)));
+    if let Some((_, late)) = measured
+        .iter()
+        .find(|(case, _)| case.store_answers_in.is_some())
+    {
+        let _ = write!(
+            text,
+            "Where the store answers in 4 ms, a read that asked nothing else of it took {:.2}.",
+            ms(median(&late.store))
+        );
     }
     text.push_str("\n\n| what | measured | target | |\n|---|--:|--:|---|\n");
     for (what, value, bound) in rows {
@@ -203,7 +340,11 @@ fn targets(text: &mut String, measured: &Measured, hash: Duration) {
             Bound::Most(most) => ("≤", most, value <= most),
             Bound::Least(least) => ("≥", least, value >= least),
         };
-        let _ = writeln!(text, "| {what} | {value:.2} | {sign} {limit} | {} |", if is_met { "met" } else { "**missed**" });
+        let _ = writeln!(
+            text,
+            "| {what} | {value:.2} | {sign} {limit} | {} |",
+            if is_met { "met" } else { "**missed**" }
+        );
     }
 }
 
@@ -213,7 +354,10 @@ enum Bound {
 }
 
 fn floor(measured: &Measured) -> Option<&Figures> {
-    measured.iter().find(|(case, _)| case.whose == Whose::Floor).map(|(_, figures)| figures)
+    measured
+        .iter()
+        .find(|(case, _)| case.whose == Whose::Floor)
+        .map(|(_, figures)| figures)
 }
 
 pub(crate) fn ms(duration: Duration) -> f64 {

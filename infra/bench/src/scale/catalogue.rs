@@ -36,17 +36,30 @@ impl Catalogue {
     /// Courses of `committees`, all of them older than `now`.
     pub(crate) fn new(committees: Vec<CommitteeId>, now: Instant, sizes: &[u64]) -> Self {
         let authors = || (0..AUTHORS).map(|_| UserId::new(chance::id(now))).collect();
-        let committees = committees.into_iter().map(|committee| (committee, authors())).collect();
+        let committees = committees
+            .into_iter()
+            .map(|committee| (committee, authors()))
+            .collect();
         let most = sizes.iter().max().copied().unwrap_or_default();
         let margin = Duration::from_secs(30 * 86_400);
-        Self { committees, start: now.before(EVERY * u32::try_from(most).unwrap_or(u32::MAX) + margin), sizes: sizes.to_vec() }
+        Self {
+            committees,
+            start: now.before(EVERY * u32::try_from(most).unwrap_or(u32::MAX) + margin),
+            sizes: sizes.to_vec(),
+        }
     }
 
     /// The course `number`, counted from 0; the greater, the newer.
     pub(crate) fn course(&self, number: u64) -> Result<Course, Trouble> {
         let mut dice = Dice(number);
-        let own_word = self.sizes.iter().find(|size| middle(**size) == number).map(|size| unique(*size));
-        let created_at = self.start.after(EVERY * u32::try_from(number).unwrap_or(u32::MAX));
+        let own_word = self
+            .sizes
+            .iter()
+            .find(|size| middle(**size) == number)
+            .map(|size| unique(*size));
+        let created_at = self
+            .start
+            .after(EVERY * u32::try_from(number).unwrap_or(u32::MAX));
         let published_at = created_at.after(Duration::from_secs(dice.roll(3 * 86_400)));
         let is_published = own_word.is_some() || dice.happens(PUBLISHED);
         let updated_at = published_at.after(Duration::from_secs(dice.roll(10 * 86_400)));
@@ -59,18 +72,31 @@ impl Catalogue {
             course_id: CourseId::new(chance::id(created_at)),
             committee_id: *committee,
             course_title: parsed(&title(&mut dice, own_word.as_deref()))?,
-            course_sub_title: if dice.happens(50) { Some(parsed(&sub_title(&mut dice))?) } else { None },
+            course_sub_title: if dice.happens(50) {
+                Some(parsed(&sub_title(&mut dice))?)
+            } else {
+                None
+            },
             price: Some(parsed(&format!("{}", 50 + 10 * dice.roll(95)))?),
             currency: parsed("TND")?,
-            location: Some(parsed(&format!("{} avenue Habib Bourguiba, {city}", 1 + dice.roll(200)))?),
-            course_type: dice.one_of(&[CourseType::Onsite, CourseType::Hybrid, CourseType::Online]).copied(),
+            location: Some(parsed(&format!(
+                "{} avenue Habib Bourguiba, {city}",
+                1 + dice.roll(200)
+            ))?),
+            course_type: dice
+                .one_of(&[CourseType::Onsite, CourseType::Hybrid, CourseType::Online])
+                .copied(),
             section_of_matter: Some(parsed(dice.one_of(&SECTIONS).copied().unwrap_or_default())?),
             language: parsed(if dice.happens(60) { "FR" } else { "AR" })?,
             region: Some(parsed(city)?),
             city: Some(parsed(city)?),
             start_at: Some(starts_at),
             end_at: Some(starts_at.after(Duration::from_secs(86_400 * (1 + dice.roll(20))))),
-            state: if is_published { State::Published } else { State::Draft },
+            state: if is_published {
+                State::Published
+            } else {
+                State::Draft
+            },
             version: if is_published { 2 } else { 1 },
             question_count: 0,
             created_by: *author,
@@ -100,13 +126,16 @@ pub(crate) fn unique(size: u64) -> String {
 
 /// `text` as what it stands for.
 pub(crate) fn parsed<T: FromStr<Err = Flaw>>(text: &str) -> Result<T, Trouble> {
-    text.parse().map_err(|flaw| Trouble::new(format!("“{text}” is malformed: {flaw:?}.")))
+    text.parse()
+        .map_err(|flaw| Trouble::new(format!("“{text}” is malformed: {flaw:?}.")))
 }
 
 /// Three to six words.
 fn title(dice: &mut Dice, own_word: Option<&str>) -> String {
     let is_of_series = dice.happens(SERIES);
-    let frequent = FREQUENT.into_iter().filter(|(_, percent)| is_of_series || dice.happens(*percent));
+    let frequent = FREQUENT
+        .into_iter()
+        .filter(|(_, percent)| is_of_series || dice.happens(*percent));
     let mut words: Vec<String> = frequent.map(|(word, _)| word.to_owned()).collect();
     let wanted = 3 + usize::try_from(dice.roll(4)).unwrap_or_default();
     words.truncate(if own_word.is_some() { 4 } else { 5 });
@@ -157,10 +186,17 @@ impl Dice {
     /// One of the usual words, the first ones more often; every third time a rare one.
     fn word(&mut self) -> String {
         if self.happens(33) {
-            return (0..3).filter_map(|_| self.one_of(&SYLLABLES)).copied().collect();
+            return (0..3)
+                .filter_map(|_| self.one_of(&SYLLABLES))
+                .copied()
+                .collect();
         }
         let sides = u64::try_from(USUAL.len()).unwrap_or_default();
         let place = self.roll(sides).min(self.roll(sides));
-        USUAL.get(usize::try_from(place).unwrap_or_default()).copied().unwrap_or_default().to_owned()
+        USUAL
+            .get(usize::try_from(place).unwrap_or_default())
+            .copied()
+            .unwrap_or_default()
+            .to_owned()
     }
 }

@@ -50,7 +50,12 @@ pub(crate) struct Loaded {
 impl fmt::Display for Loaded {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let items = grouped(u64::try_from(self.items).unwrap_or(u64::MAX));
-        write!(out, "{items} more items of {} MB in {:.1} s", self.bytes / 1_000_000, self.took.as_secs_f64())
+        write!(
+            out,
+            "{items} more items of {} MB in {:.1} s",
+            self.bytes / 1_000_000,
+            self.took.as_secs_f64()
+        )
     }
 }
 
@@ -60,7 +65,12 @@ type Batch = Result<Vec<Value>, Trouble>;
 impl Shelf {
     /// Nothing so far.
     pub(crate) const fn new(catalogue: Catalogue) -> Self {
-        Self { catalogue, courses: 0, counts: BTreeMap::new(), middles: BTreeMap::new() }
+        Self {
+            catalogue,
+            courses: 0,
+            counts: BTreeMap::new(),
+            middles: BTreeMap::new(),
+        }
     }
 
     /// Loads what is missing to `size` courses.
@@ -90,7 +100,12 @@ impl Shelf {
                 return;
             }
         }
-        let counts = news.iter().map(|word| Ok(store::import::count_item(word, self.counts.get(word).copied().unwrap_or_default())?));
+        let counts = news.iter().map(|word| {
+            Ok(store::import::count_item(
+                word,
+                self.counts.get(word).copied().unwrap_or_default(),
+            )?)
+        });
         let _ = sender.send(counts.collect());
     }
 
@@ -122,7 +137,14 @@ impl Shelf {
 
     /// The course in the middle of the first `size`.
     pub(crate) fn middle(&self, size: u64) -> Result<Middle, Trouble> {
-        let id = self.middles.get(&size).copied().ok_or_else(|| Trouble::new("There is no course in the middle."))?;
-        Ok(Middle { id, word: unique(size) })
+        let id = self
+            .middles
+            .get(&size)
+            .copied()
+            .ok_or_else(|| Trouble::new("There is no course in the middle."))?;
+        Ok(Middle {
+            id,
+            word: unique(size),
+        })
     }
 }

@@ -44,24 +44,43 @@ async fn main() -> Result<(), Trouble> {
     let is_whole = match std::env::args().skip(1).collect::<Vec<_>>().as_slice() {
         [] => false,
         [size] if size == "million" => true,
-        _ => return Err(Trouble::new("Say nothing, or `million` for a million courses and new files.")),
+        _ => {
+            return Err(Trouble::new(
+                "Say nothing, or `million` for a million courses and new files.",
+            ));
+        }
     };
-    let sizes: Vec<u64> = SIZES.into_iter().chain(is_whole.then_some(MILLION)).collect();
+    let sizes: Vec<u64> = SIZES
+        .into_iter()
+        .chain(is_whole.then_some(MILLION))
+        .collect();
     let folder = tempfile::tempdir().map_err(trouble)?;
     let cloud = Cloud::in_folder(folder.path()).await?;
     let mut settings = LocalSettings::default();
-    settings.with_new_keys().find(&cloud).set("RATE_LIMIT", "4000000000");
+    settings
+        .with_new_keys()
+        .find(&cloud)
+        .set("RATE_LIMIT", "4000000000");
     let setup = settings.setup(Clock::default())?;
     home::found(&setup, EMAIL, &PASSWORD.into()).await?;
     let edge = house(&setup)?;
-    let mut shelf = Shelf::new(Catalogue::new(committees(&setup).await?, setup.clock.now(), &sizes));
-    let asker = Asker { token: sign_in(&edge).await?, edge };
+    let mut shelf = Shelf::new(Catalogue::new(
+        committees(&setup).await?,
+        setup.clock.now(),
+        &sizes,
+    ));
+    let asker = Asker {
+        token: sign_in(&edge).await?,
+        edge,
+    };
 
     let mut rows: Vec<Row> = Vec::new();
     for size in &sizes {
         let loaded = shelf.fill(&cloud, *size)?;
         // What the machine has still to write is nobody's time.
-        fs::File::open(folder.path().join("dynamodb.sqlite")).and_then(|file| file.sync_all()).map_err(trouble)?;
+        fs::File::open(folder.path().join("dynamodb.sqlite"))
+            .and_then(|file| file.sync_all())
+            .map_err(trouble)?;
         say(&format!("{} courses: {loaded}", grouped(*size)));
         let middle = shelf.middle(*size)?;
         requests::ask(&asker, *size, &middle, &mut rows).await?;
@@ -76,19 +95,34 @@ async fn main() -> Result<(), Trouble> {
     }
     match rows.iter().find(|row| row.spread() > TOLERANCE) {
         None => Ok(()),
-        Some(row) => Err(Trouble::new(format!("What {} costs depends on the number of courses.", row.name))),
+        Some(row) => Err(Trouble::new(format!(
+            "What {} costs depends on the number of courses.",
+            row.name
+        ))),
     }
 }
 
 /// The 24 committees, the caller's first.
 async fn committees(setup: &Setup) -> Result<Vec<CommitteeId>, Trouble> {
-    let first = setup.store.committees(None, 1).await?.items.into_iter().next();
+    let first = setup
+        .store
+        .committees(None, 1)
+        .await?
+        .items
+        .into_iter()
+        .next();
     let first = first.ok_or_else(|| Trouble::new("There is no committee."))?;
     let mut ids = vec![first.committee_id];
     for city in words::CITIES.iter().skip(1) {
         let committee_id = CommitteeId::new(chance::id(setup.clock.now()));
         let name_latin = parsed(&format!("Comité de formation de {city}"))?;
-        let committee = Committee { committee_id, name_latin, city: parsed(city)?, region: parsed(city)?, ..first.clone() };
+        let committee = Committee {
+            committee_id,
+            name_latin,
+            city: parsed(city)?,
+            region: parsed(city)?,
+            ..first.clone()
+        };
         setup.store.create_committee(&committee).await?;
         ids.push(committee_id);
     }
@@ -98,12 +132,23 @@ async fn committees(setup: &Setup) -> Result<Vec<CommitteeId>, Trouble> {
 async fn sign_in(edge: &Edge) -> Result<String, Trouble> {
     let credentials = json!({ "email": EMAIL, "password": PASSWORD }).to_string();
     let answer = answer(edge, "POST", "/api/v1/auth/login", "", credentials).await?;
-    let token = answer.headers().get(header::AUTHORIZATION).and_then(|token| token.to_str().ok());
-    token.map(str::to_owned).ok_or_else(|| Trouble::new("The administrator is not let in."))
+    let token = answer
+        .headers()
+        .get(header::AUTHORIZATION)
+        .and_then(|token| token.to_str().ok());
+    token
+        .map(str::to_owned)
+        .ok_or_else(|| Trouble::new("The administrator is not let in."))
 }
 
 /// The answer to one request, without a network in between; only a success.
-async fn answer(edge: &Edge, method: &str, path: &str, token: &str, body: String) -> Result<Response<Bytes>, Trouble> {
+async fn answer(
+    edge: &Edge,
+    method: &str,
+    path: &str,
+    token: &str,
+    body: String,
+) -> Result<Response<Bytes>, Trouble> {
     let mut request = Request::builder().method(method).uri(path);
     if !token.is_empty() {
         request = request.header(header::AUTHORIZATION, token);
@@ -111,7 +156,10 @@ async fn answer(edge: &Edge, method: &str, path: &str, token: &str, body: String
     let request = request.body(Bytes::from(body)).map_err(trouble)?;
     let answer = edge.answer(request, Ipv4Addr::LOCALHOST.into()).await;
     if !answer.status().is_success() {
-        return Err(Trouble::new(format!("{path} answered {}", String::from_utf8_lossy(answer.body()))));
+        return Err(Trouble::new(format!(
+            "{path} answered {}",
+            String::from_utf8_lossy(answer.body())
+        )));
     }
     Ok(answer)
 }

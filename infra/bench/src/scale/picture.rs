@@ -28,17 +28,34 @@ pub(crate) fn svg(sizes: &[u64], rows: &[Row]) -> String {
         note: Some((FULL, "from here on pages are full")),
         curves: rows
             .iter()
-            .map(|row| row.figures.iter().map(|(size, figure)| (*size as f64, value(figure))).collect())
+            .map(|row| {
+                row.figures
+                    .iter()
+                    .map(|(size, figure)| (*size as f64, value(figure)))
+                    .collect()
+            })
             .enumerate()
             .collect(),
     };
-    let legend = |row: &Row| format!("{} – {:.1} units", row.name, row.figures.last().map_or(0.0, |(_, figure)| figure.reads));
+    let legend = |row: &Row| {
+        format!(
+            "{} – {:.1} units",
+            row.name,
+            row.figures.last().map_or(0.0, |(_, figure)| figure.reads)
+        )
+    };
     Picture {
         title: "What a request costs does not depend on how many courses there are",
         about: &about,
         panels: [
-            panel("Read units per request", "read units", |figure| figure.reads),
-            panel("Median time, embedded store on one machine", "milliseconds", |figure| milliseconds(figure.median)),
+            panel("Read units per request", "read units", |figure| {
+                figure.reads
+            }),
+            panel(
+                "Median time, embedded store on one machine",
+                "milliseconds",
+                |figure| milliseconds(figure.median),
+            ),
         ],
         legend: rows.iter().map(legend).collect(),
     }

@@ -45,34 +45,60 @@ pub(crate) struct Figure {
 impl Row {
     /// What was seen at `size`.
     pub(crate) fn at(&self, size: u64) -> Option<Figure> {
-        self.figures.iter().find(|(other, _)| *other == size).map(|(_, figure)| *figure)
+        self.figures
+            .iter()
+            .find(|(other, _)| *other == size)
+            .map(|(_, figure)| *figure)
     }
 
     /// By how many units the sizes differ at which pages are full.
     pub(crate) fn spread(&self) -> f64 {
-        let reads = || self.figures.iter().filter(|(size, _)| *size >= FULL).map(|(_, figure)| figure.reads);
+        let reads = || {
+            self.figures
+                .iter()
+                .filter(|(size, _)| *size >= FULL)
+                .map(|(_, figure)| figure.reads)
+        };
         (reads().fold(f64::MIN, f64::max) - reads().fold(f64::MAX, f64::min)).max(0.0)
     }
 }
 
 /// Asks everything at `size`, where `middle` is the course in the middle, and notes it in `rows`.
-pub(crate) async fn ask(asker: &Asker, size: u64, middle: &Middle, rows: &mut Vec<Row>) -> Result<(), Trouble> {
-    let search = |words: &str| format!("search-all?q={}", byte_serialize(words.as_bytes()).collect::<String>());
+pub(crate) async fn ask(
+    asker: &Asker,
+    size: u64,
+    middle: &Middle,
+    rows: &mut Vec<Row>,
+) -> Result<(), Trouble> {
+    let search = |words: &str| {
+        format!(
+            "search-all?q={}",
+            byte_serialize(words.as_bytes()).collect::<String>()
+        )
+    };
     let five: Vec<&str> = words::FREQUENT.iter().map(|(word, _)| *word).collect();
     let first = asker.body("search-all").await?;
-    let second = first["nextCursor"].as_str().map(|cursor| format!("search-all?cursor={cursor}"));
+    let second = first["nextCursor"]
+        .as_str()
+        .map(|cursor| format!("search-all?cursor={cursor}"));
     let requests = [
         ("all courses", Some("search-all".to_owned())),
         ("all courses, second page", second),
         ("a committee’s courses", Some("committee".to_owned())),
         ("one course", Some(middle.id.to_string())),
-        ("search: a frequent word", five.first().map(|word| search(word))),
+        (
+            "search: a frequent word",
+            five.first().map(|word| search(word)),
+        ),
         ("search: five frequent words", Some(search(&five.join(" ")))),
         ("search: a word of one course", Some(search(&middle.word))),
         ("search: a word of none", Some(search(words::NOBODYS))),
     ];
     if rows.is_empty() {
-        rows.extend(requests.iter().map(|(name, _)| Row { name, figures: Vec::new() }));
+        rows.extend(requests.iter().map(|(name, _)| Row {
+            name,
+            figures: Vec::new(),
+        }));
     }
     for (row, (_, path)) in rows.iter_mut().zip(requests) {
         if let Some(path) = path {
@@ -84,13 +110,22 @@ pub(crate) async fn ask(asker: &Asker, size: u64, middle: &Middle, rows: &mut Ve
 
 impl Asker {
     async fn body(&self, path: &str) -> Result<Value, Trouble> {
-        let answer = answer(&self.edge, "GET", &format!("/api/v1/courses/{path}"), &self.token, String::new()).await?;
+        let answer = answer(
+            &self.edge,
+            "GET",
+            &format!("/api/v1/courses/{path}"),
+            &self.token,
+            String::new(),
+        )
+        .await?;
         serde_json::from_slice(answer.body()).map_err(bench::trouble)
     }
 
     async fn measure(&self, path: &str) -> Result<Figure, Trouble> {
         let body = self.body(path).await?;
-        let courses = body["courses"].as_array().map_or(usize::from(body["course"].is_object()), Vec::len);
+        let courses = body["courses"]
+            .as_array()
+            .map_or(usize::from(body["course"].is_object()), Vec::len);
         let path = format!("/api/v1/courses/{path}");
         let (mut timings, mut trips, mut reads) = (Vec::new(), Vec::new(), 0.0_f64);
         for _ in 0..CALLS {
@@ -103,7 +138,12 @@ impl Asker {
             }
         }
         // Now and then a request opens a new window of the public limit, or writes `lastActive`.
-        Ok(Figure { round_trips: median(trips), reads, courses, median: median(timings) })
+        Ok(Figure {
+            round_trips: median(trips),
+            reads,
+            courses,
+            median: median(timings),
+        })
     }
 }
 

@@ -8,13 +8,29 @@ use crate::{FULL, requests::Row};
 
 /// Read units of each row at each size, and below them what the sizes differ by in time.
 pub(crate) fn markdown(sizes: &[u64], rows: &[Row]) -> String {
-    let heads: String = sizes.iter().map(|size| format!(" {} |", grouped(*size))).collect();
+    let heads: String = sizes
+        .iter()
+        .map(|size| format!(" {} |", grouped(*size)))
+        .collect();
     let rule = "---:|".repeat(sizes.len());
     let mut text = format!("| request | round trips |{heads} grows by |\n|---|---:|{rule}---:|\n");
     for row in rows {
-        let trips = row.figures.iter().map(|(_, figure)| figure.round_trips).max().unwrap_or_default();
-        let cells: String = sizes.iter().map(|size| format!(" {} |", units(row, *size))).collect();
-        let _ = writeln!(text, "| {} | {trips} |{cells} {:.1} |", row.name, row.spread());
+        let trips = row
+            .figures
+            .iter()
+            .map(|(_, figure)| figure.round_trips)
+            .max()
+            .unwrap_or_default();
+        let cells: String = sizes
+            .iter()
+            .map(|size| format!(" {} |", units(row, *size)))
+            .collect();
+        let _ = writeln!(
+            text,
+            "| {} | {trips} |{cells} {:.1} |",
+            row.name,
+            row.spread()
+        );
     }
     let _ = write!(
         text,
@@ -25,20 +41,38 @@ pub(crate) fn markdown(sizes: &[u64], rows: &[Row]) -> String {
          Courses are not equally long, so half a unit may come or go.\n",
         grouped(FULL)
     );
-    let _ = write!(text, "\n| median, 1 at {} |{heads}\n|---|{rule}\n", grouped(FULL));
+    let _ = write!(
+        text,
+        "\n| median, 1 at {} |{heads}\n|---|{rule}\n",
+        grouped(FULL)
+    );
     for row in rows {
-        let _ = writeln!(text, "| {} |{}", row.name, sizes.iter().map(|size| format!(" {} |", ratio(row, *size))).collect::<String>());
+        let _ = writeln!(
+            text,
+            "| {} |{}",
+            row.name,
+            sizes
+                .iter()
+                .map(|size| format!(" {} |", ratio(row, *size)))
+                .collect::<String>()
+        );
     }
     text
 }
 
 fn units(row: &Row, size: u64) -> String {
-    row.at(size).map_or("–".to_owned(), |figure| format!("{:.1} ({})", figure.reads, figure.courses))
+    row.at(size).map_or("–".to_owned(), |figure| {
+        format!("{:.1} ({})", figure.reads, figure.courses)
+    })
 }
 
 fn ratio(row: &Row, size: u64) -> String {
     let median = |size| row.at(size).map(|figure| figure.median.as_secs_f64());
-    median(size).zip(median(FULL)).map_or("–".to_owned(), |(median, full)| format!("{:.2}", median / full))
+    median(size)
+        .zip(median(FULL))
+        .map_or("–".to_owned(), |(median, full)| {
+            format!("{:.2}", median / full)
+        })
 }
 
 /// The page that is kept.

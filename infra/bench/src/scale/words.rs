@@ -1,7 +1,13 @@
 //! What courses are called and what is said of them, in French and in Arabic.
 
 /// Words that many courses have, and how many of a hundred. A search asks for all of them at once.
-pub(crate) const FREQUENT: [(&str, u64); 5] = [("formation", 45), ("pratique", 35), ("entreprise", 30), ("التكوين", 25), ("السلامة", 20)];
+pub(crate) const FREQUENT: [(&str, u64); 5] = [
+    ("formation", 45),
+    ("pratique", 35),
+    ("entreprise", 30),
+    ("التكوين", 25),
+    ("السلامة", 20),
+];
 
 /// A word that no course has.
 pub(crate) const NOBODYS: &str = "introuvable";
@@ -84,8 +90,9 @@ pub(crate) const USUAL: [&str; 72] = [
 
 /// Three of these make a word that few courses have.
 pub(crate) const SYLLABLES: [&str; 32] = [
-    "ba", "cor", "di", "fal", "gan", "hel", "jo", "ker", "lin", "mar", "nou", "pri", "que", "ros", "sim", "ter", "val", "xan", "zou",
-    "ber", "cla", "dro", "fen", "gri", "la", "mo", "ni", "per", "sta", "tri", "vo", "zim",
+    "ba", "cor", "di", "fal", "gan", "hel", "jo", "ker", "lin", "mar", "nou", "pri", "que", "ros",
+    "sim", "ter", "val", "xan", "zou", "ber", "cla", "dro", "fen", "gri", "la", "mo", "ni", "per",
+    "sta", "tri", "vo", "zim",
 ];
 
 /// The fields of work.

@@ -23,13 +23,19 @@ const BESIDE: usize = 3;
 const PATIENCE: Duration = Duration::from_secs(1800);
 
 pub(crate) async fn run(seed: u64, messages: usize) -> Result<(), Trouble> {
-    let settings =
-        [("SMS_RATE_PER_SECOND", "400"), ("SMS_CLAIM_SECONDS", "20"), ("SMS_PER_USER_DAY", "100000"), ("SMS_PER_COMMITTEE_DAY", "100000")];
+    let settings = [
+        ("SMS_RATE_PER_SECOND", "400"),
+        ("SMS_CLAIM_SECONDS", "20"),
+        ("SMS_PER_USER_DAY", "100000"),
+        ("SMS_PER_COMMITTEE_DAY", "100000"),
+    ];
     let stage = Stage::new(&settings).await?;
     let mut chance = Chance::new(seed);
     stage.accept(messages).await?;
     let start = Instant::now();
-    let mut dispatchers = (0..BESIDE).map(|_| stage.start(DISPATCHER)).collect::<Result<Vec<_>, _>>()?;
+    let mut dispatchers = (0..BESIDE)
+        .map(|_| stage.start(DISPATCHER))
+        .collect::<Result<Vec<_>, _>>()?;
     let (mut killed, mut struck, mut next_kill) = (0, [0_usize; 2], Instant::now());
     let (mut seen, mut looked) = (0, Instant::now());
     loop {
@@ -39,7 +45,10 @@ pub(crate) async fn run(seed: u64, messages: usize) -> Result<(), Trouble> {
             seen = asked;
             let which = (struck[0] + struck[1]) % 2;
             let mode = [Mode::Refuse, Mode::Silent][which];
-            stage.cloud.faults().set(BTreeMap::from([(Service::Sns, Fault::new(mode).times(1))]));
+            stage
+                .cloud
+                .faults()
+                .set(BTreeMap::from([(Service::Sns, Fault::new(mode).times(1))]));
             struck[which] += 1;
         }
         if killed < KILLS && Instant::now() >= next_kill {
@@ -65,14 +74,28 @@ pub(crate) async fn run(seed: u64, messages: usize) -> Result<(), Trouble> {
     report(&stage, seed, messages, killed, struck, start.elapsed()).await
 }
 
-async fn report(stage: &Stage, seed: u64, messages: usize, killed: usize, struck: [usize; 2], took: Duration) -> Result<(), Trouble> {
+async fn report(
+    stage: &Stage,
+    seed: u64,
+    messages: usize,
+    killed: usize,
+    struck: [usize; 2],
+    took: Duration,
+) -> Result<(), Trouble> {
     let mut came: HashMap<String, usize> = HashMap::new();
     for text in stage.cloud.recorder().texts() {
-        *came.entry(text["to"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+        *came
+            .entry(text["to"].as_str().unwrap_or_default().to_owned())
+            .or_default() += 1;
     }
     let statuses = stage.statuses().await?;
     let count = |wanted: &str, times: usize| {
-        statuses.iter().filter(|(to, status)| *status == wanted && came.get(*to).copied().unwrap_or(0) == times).count()
+        statuses
+            .iter()
+            .filter(|(to, status)| {
+                *status == wanted && came.get(*to).copied().unwrap_or(0) == times
+            })
+            .count()
     };
     let twice = came.values().filter(|times| **times > 1).count();
     say(&format!(
@@ -83,13 +106,29 @@ async fn report(stage: &Stage, seed: u64, messages: usize, killed: usize, struck
     ));
     say("| status | came once | did not come |\n|---|---|---|");
     for status in ["SENT", "UNKNOWN", "FAILED", "QUEUED", "SENDING"] {
-        say(&format!("| {status} | {} | {} |", count(status, 1), count(status, 0)));
+        say(&format!(
+            "| {status} | {} | {} |",
+            count(status, 1),
+            count(status, 0)
+        ));
     }
-    say(&format!("| lost | {} | |\n| came twice | {twice} | |", messages - statuses.len()));
-    let is_good = twice == 0 && statuses.len() == messages && count("SENT", 0) == 0 && count("FAILED", 1) == 0;
-    if is_good && statuses.values().all(|status| ["SENT", "UNKNOWN", "FAILED"].contains(&status.as_str())) {
+    say(&format!(
+        "| lost | {} | |\n| came twice | {twice} | |",
+        messages - statuses.len()
+    ));
+    let is_good = twice == 0
+        && statuses.len() == messages
+        && count("SENT", 0) == 0
+        && count("FAILED", 1) == 0;
+    if is_good
+        && statuses
+            .values()
+            .all(|status| ["SENT", "UNKNOWN", "FAILED"].contains(&status.as_str()))
+    {
         Ok(())
     } else {
-        Err(Trouble::new("A message was lost, sent twice, or told wrongly."))
+        Err(Trouble::new(
+            "A message was lost, sent twice, or told wrongly.",
+        ))
     }
 }

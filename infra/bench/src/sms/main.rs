@@ -19,13 +19,27 @@ use tokio::runtime::Builder;
 fn main() -> Result<(), Trouble> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     // What this program starts of itself runs as it does on Lambda, on one thread.
-    let is_on_lambda = [stage::DISPATCHER, accept::FUNCTION].contains(&words.first().map_or("", String::as_str));
-    let mut runtime = if is_on_lambda { Builder::new_current_thread() } else { Builder::new_multi_thread() };
-    runtime.enable_all().build().map_err(bench::trouble)?.block_on(run(&words))
+    let is_on_lambda =
+        [stage::DISPATCHER, accept::FUNCTION].contains(&words.first().map_or("", String::as_str));
+    let mut runtime = if is_on_lambda {
+        Builder::new_current_thread()
+    } else {
+        Builder::new_multi_thread()
+    };
+    runtime
+        .enable_all()
+        .build()
+        .map_err(bench::trouble)?
+        .block_on(run(&words))
 }
 
 async fn run(words: &[String]) -> Result<(), Trouble> {
-    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+    match words
+        .iter()
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .as_slice()
+    {
         ["accept"] => accept::run().await,
         ["rate"] => rate::run().await,
         ["crash"] => crash::run(1, 10_000).await,
@@ -40,5 +54,6 @@ async fn run(words: &[String]) -> Result<(), Trouble> {
 }
 
 fn number<T: std::str::FromStr>(text: &str) -> Result<T, Trouble> {
-    text.parse().map_err(|_| Trouble::new(format!("{text} is no whole number.")))
+    text.parse()
+        .map_err(|_| Trouble::new(format!("{text} is no whole number.")))
 }

@@ -32,16 +32,34 @@ impl Stage {
         let folder = tempfile::tempdir().map_err(trouble)?;
         let cloud = Cloud::in_memory(folder.path()).await?;
         let mut all = LocalSettings::default();
-        all.with_new_keys().find(&cloud).set("PUBLIC_URL", "http://127.0.0.1").set("RATE_LIMIT", "4000000000");
+        all.with_new_keys()
+            .find(&cloud)
+            .set("PUBLIC_URL", "http://127.0.0.1")
+            .set("RATE_LIMIT", "4000000000");
         for (name, value) in settings {
             all.set(name, *value);
         }
         let setup = all.setup(Clock::default())?;
         home::found(&setup, EMAIL, &PASSWORD.into()).await?;
         let edge = house(&setup)?;
-        let mut stage = Self { cloud, setup, token: String::new(), settings: all, edge, _folder: folder };
-        let signed_in = stage.post("/auth/login", json!({ "email": EMAIL, "password": PASSWORD })).await?;
-        stage.token = signed_in["user"]["token"].as_str().unwrap_or_default().to_owned();
+        let mut stage = Self {
+            cloud,
+            setup,
+            token: String::new(),
+            settings: all,
+            edge,
+            _folder: folder,
+        };
+        let signed_in = stage
+            .post(
+                "/auth/login",
+                json!({ "email": EMAIL, "password": PASSWORD }),
+            )
+            .await?;
+        stage.token = signed_in["user"]["token"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
         Ok(stage)
     }
 
@@ -49,15 +67,25 @@ impl Stage {
     pub(crate) async fn post(&self, path: &str, body: Value) -> Result<Value, Trouble> {
         let answer = ask(&self.edge, "POST", path, &self.token, &body.to_string()).await?;
         let told = serde_json::from_slice(answer.body()).unwrap_or_default();
-        if answer.status().is_success() { Ok(told) } else { Err(Trouble::new(format!("{path} answered {told}"))) }
+        if answer.status().is_success() {
+            Ok(told)
+        } else {
+            Err(Trouble::new(format!("{path} answered {told}")))
+        }
     }
 
     /// Accepts a batch to `count` numbers and has it become messages.
     pub(crate) async fn accept(&self, count: usize) -> Result<(), Trouble> {
         let dispatcher = Dispatcher::new(&self.setup)?;
-        let numbers: Vec<String> = (0..count).map(|number| format!("+21620{number:06}")).collect();
+        let numbers: Vec<String> = (0..count)
+            .map(|number| format!("+21620{number:06}"))
+            .collect();
         for some in numbers.chunks(1000) {
-            self.post("/sms/bulk", json!({ "recipients": some, "message": "Bonjour" })).await?;
+            self.post(
+                "/sms/bulk",
+                json!({ "recipients": some, "message": "Bonjour" }),
+            )
+            .await?;
         }
         while delivery::bring(&self.cloud, &dispatcher).await? > 0 {}
         Ok(())
@@ -66,16 +94,29 @@ impl Stage {
     /// Starts this program as `role`, with the settings of this stage.
     pub(crate) fn start(&self, role: &str) -> Result<Child, Trouble> {
         let mut command = Command::new(std::env::current_exe().map_err(trouble)?);
-        command.arg(role).envs(self.settings.iter()).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        command
+            .arg(role)
+            .envs(self.settings.iter())
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .kill_on_drop(true);
         command.spawn().map_err(trouble)
     }
 
     /// Has the administrator be reached at this number.
     pub(crate) async fn reach_admin_at(&self, code: &str, number: &str) -> Result<(), Trouble> {
         let store = &self.setup.store;
-        let admin = store.user(self.admin().await?).await?.ok_or_else(|| Trouble::new("There is no administrator."))?;
-        let phone = domain::Phone::parse(code, number).map_err(|_| Trouble::new("That is no number."))?;
-        let reached = domain::user::User { phone, is_phone_verified: true, ..admin.clone() };
+        let admin = store
+            .user(self.admin().await?)
+            .await?
+            .ok_or_else(|| Trouble::new("There is no administrator."))?;
+        let phone =
+            domain::Phone::parse(code, number).map_err(|_| Trouble::new("That is no number."))?;
+        let reached = domain::user::User {
+            phone,
+            is_phone_verified: true,
+            ..admin.clone()
+        };
         let mut change = store.transaction();
         change.change_user(&admin, &reached)?;
         let _ = change.commit().await?;
@@ -90,27 +131,60 @@ impl Stage {
     /// How far the messages have come: number to status.
     pub(crate) async fn statuses(&self) -> Result<HashMap<String, String>, Trouble> {
         let mut statuses = HashMap::new();
-        for batch in self.setup.store.batches_of(self.admin().await?, None, 100).await?.items {
-            for sms in self.setup.store.sms_of_batch(batch.batch_id, None, 1000).await?.items {
+        for batch in self
+            .setup
+            .store
+            .batches_of(self.admin().await?, None, 100)
+            .await?
+            .items
+        {
+            for sms in self
+                .setup
+                .store
+                .sms_of_batch(batch.batch_id, None, 1000)
+                .await?
+                .items
+            {
                 let status = serde_json::to_value(sms.status).map_err(trouble)?;
-                statuses.insert(sms.to.to_string(), status.as_str().unwrap_or_default().to_owned());
+                statuses.insert(
+                    sms.to.to_string(),
+                    status.as_str().unwrap_or_default().to_owned(),
+                );
             }
         }
         Ok(statuses)
     }
 
     async fn admin(&self) -> Result<domain::UserId, Trouble> {
-        let email = EMAIL.parse().map_err(|_| Trouble::new("The administrator has no address."))?;
+        let email = EMAIL
+            .parse()
+            .map_err(|_| Trouble::new("The administrator has no address."))?;
         let owner = self.setup.store.email_owner(&email).await?;
-        Ok(owner.ok_or_else(|| Trouble::new("There is no administrator."))?.user_id)
+        Ok(owner
+            .ok_or_else(|| Trouble::new("There is no administrator."))?
+            .user_id)
     }
 }
 
 /// One request without a network.
-pub(crate) async fn ask(edge: &Edge, method: &str, path: &str, token: &str, body: &str) -> Result<Response<Bytes>, Trouble> {
-    let request = Request::builder().method(method).uri(format!("/api/v1{path}"));
-    let request = if token.is_empty() { request } else { request.header(header::AUTHORIZATION, token) };
-    let request = request.body(Bytes::from(body.to_owned())).map_err(trouble)?;
+pub(crate) async fn ask(
+    edge: &Edge,
+    method: &str,
+    path: &str,
+    token: &str,
+    body: &str,
+) -> Result<Response<Bytes>, Trouble> {
+    let request = Request::builder()
+        .method(method)
+        .uri(format!("/api/v1{path}"));
+    let request = if token.is_empty() {
+        request
+    } else {
+        request.header(header::AUTHORIZATION, token)
+    };
+    let request = request
+        .body(Bytes::from(body.to_owned()))
+        .map_err(trouble)?;
     Ok(edge.answer(request, Ipv4Addr::LOCALHOST.into()).await)
 }
 

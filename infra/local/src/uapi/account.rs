@@ -31,12 +31,16 @@ impl Answered {
 
     /// What a version says that does not have the function yet.
     pub(super) fn missing(module: &str, function: &str) -> Self {
-        Self::Unknown(format!("The system could not find the function “{function}” in the module “{module}”."))
+        Self::Unknown(format!(
+            "The system could not find the function “{function}” in the module “{module}”."
+        ))
     }
 
     /// What `list_domains` says when the account's own file cannot be read.
     pub(super) fn blank() -> Self {
-        Self::Done(json!({ "main_domain": "", "addon_domains": [], "parked_domains": [], "sub_domains": [] }))
+        Self::Done(
+            json!({ "main_domain": "", "addon_domains": [], "parked_domains": [], "sub_domains": [] }),
+        )
     }
 }
 
@@ -69,30 +73,53 @@ impl Account {
     /// The account that `folder` keeps, or a new one; without a folder one that is forgotten.
     pub(super) fn open(folder: Option<&Path>) -> Result<Self, Trouble> {
         let file = folder.map(|folder| folder.join("cpanel.json"));
-        let Some(path) = file.clone() else { return Ok(Self { state: State::new(), file }) };
+        let Some(path) = file.clone() else {
+            return Ok(Self {
+                state: State::new(),
+                file,
+            });
+        };
         let unusable = |problem: &dyn std::fmt::Display| {
-            Trouble::new(format!("The hosting account in {} cannot be used: {problem}. Move the file away to begin anew.", path.display()))
+            Trouble::new(format!(
+                "The hosting account in {} cannot be used: {problem}. Move the file away to begin anew.",
+                path.display()
+            ))
         };
         if !path.exists() {
-            let account = Self { state: State::new(), file };
-            account.keep(&account.state).map_err(|error| unusable(&error))?;
+            let account = Self {
+                state: State::new(),
+                file,
+            };
+            account
+                .keep(&account.state)
+                .map_err(|error| unusable(&error))?;
             return Ok(account);
         }
         let text = fs::read_to_string(&path).map_err(|error| unusable(&error))?;
-        Ok(Self { state: serde_json::from_str(&text).map_err(|error| unusable(&error))?, file })
+        Ok(Self {
+            state: serde_json::from_str(&text).map_err(|error| unusable(&error))?,
+            file,
+        })
     }
 
     pub(super) fn shown(&self) -> Value {
         json!(self.state)
     }
 
-    pub(super) fn answer(&mut self, module: &str, function: &str, parameters: &Map<String, Value>) -> Answered {
+    pub(super) fn answer(
+        &mut self,
+        module: &str,
+        function: &str,
+        parameters: &Map<String, Value>,
+    ) -> Answered {
         match (module, function) {
             ("DomainInfo", "list_domains") => self.list_domains(),
             ("SubDomain", "addsubdomain") => self.add_subdomain(parameters),
             ("Mysql", "list_databases") => self.list_databases("mysql"),
             ("Postgresql", "list_databases") => self.list_databases("postgresql"),
-            ("DomainInfo" | "SubDomain" | "Mysql" | "Postgresql", _) => Answered::missing(module, function),
+            ("DomainInfo" | "SubDomain" | "Mysql" | "Postgresql", _) => {
+                Answered::missing(module, function)
+            }
             _ => Answered::Unknown(format!("Failed to load module “{module}”.")),
         }
     }
@@ -107,32 +134,54 @@ impl Account {
     }
 
     fn list_databases(&self, engine: &str) -> Answered {
-        let of_engine = self.state.databases.iter().filter(|database| database.engine == engine);
+        let of_engine = self
+            .state
+            .databases
+            .iter()
+            .filter(|database| database.engine == engine);
         let shown = |one: &Database| json!({ "database": one.name, "disk_usage": one.disk_usage_bytes, "users": one.users });
         Answered::Done(of_engine.map(shown).collect())
     }
 
     /// The account speaks French, as its owners do.
     fn add_subdomain(&mut self, parameters: &Map<String, Value>) -> Answered {
-        let text = |name: &str| parameters.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let text = |name: &str| {
+            parameters
+                .get(name)
+                .and_then(Value::as_str)
+                .filter(|text| !text.is_empty())
+        };
         let (Some(domain), Some(root)) = (text("domain"), text("rootdomain")) else {
-            return Answered::Refused("Vous devez fournir « domain » et « rootdomain ».".to_owned());
+            return Answered::Refused(
+                "Vous devez fournir « domain » et « rootdomain ».".to_owned(),
+            );
         };
         if !domain.split('.').all(is_label) {
-            return Answered::Refused(format!("« {domain} » n’est pas un nom de sous-domaine valide."));
+            return Answered::Refused(format!(
+                "« {domain} » n’est pas un nom de sous-domaine valide."
+            ));
         }
         if !self.state.roots().any(|own| own == root) {
             return Answered::Refused(format!("Vous ne contrôlez pas le domaine « {root} »."));
         }
         let fqdn = format!("{domain}.{root}");
-        if self.state.roots().chain(self.state.sub_domains.iter().map(String::as_str)).any(|own| own == fqdn) {
-            return Answered::Refused(format!("Le domaine « {fqdn} » existe déjà dans la configuration."));
+        if self
+            .state
+            .roots()
+            .chain(self.state.sub_domains.iter().map(String::as_str))
+            .any(|own| own == fqdn)
+        {
+            return Answered::Refused(format!(
+                "Le domaine « {fqdn} » existe déjà dans la configuration."
+            ));
         }
         let mut state = self.state.clone();
         state.sub_domains.push(fqdn);
         state.sub_domains.sort();
         if let Err(error) = self.keep(&state) {
-            return Answered::Refused(format!("La configuration n’a pas pu être écrite : {error}."));
+            return Answered::Refused(format!(
+                "La configuration n’a pas pu être écrite : {error}."
+            ));
         }
         self.state = state;
         Answered::Done(Value::Null)
@@ -140,7 +189,9 @@ impl Account {
 
     /// Beside the file first, so that whatever ends this process leaves it whole.
     fn keep(&self, state: &State) -> std::io::Result<()> {
-        let Some(file) = &self.file else { return Ok(()) };
+        let Some(file) = &self.file else {
+            return Ok(());
+        };
         let beside = file.with_extension("json.new");
         fs::write(&beside, serde_json::to_string_pretty(state)?)?;
         fs::rename(&beside, file)
@@ -161,21 +212,36 @@ impl State {
             addon_domains: names(&["comites.example.org"]),
             parked_domains: names(&["formation.example.net"]),
             // an addon domain stands below the main one, too
-            sub_domains: names(&["blog.formation.example.org", "comites.formation.example.org", "intranet.comites.example.org"]),
+            sub_domains: names(&[
+                "blog.formation.example.org",
+                "comites.formation.example.org",
+                "intranet.comites.example.org",
+            ]),
             databases: vec![
                 database("mysql", "formation_forum", 7_340_032, "formation_forum"),
                 database("mysql", "formation_site", 48_234_496, "formation_web"),
-                database("postgresql", "formation_stats", 12_582_912, "formation_stats"),
+                database(
+                    "postgresql",
+                    "formation_stats",
+                    12_582_912,
+                    "formation_stats",
+                ),
             ],
         }
     }
 
     fn roots(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(&self.main_domain).chain(&self.addon_domains).chain(&self.parked_domains).map(String::as_str)
+        std::iter::once(&self.main_domain)
+            .chain(&self.addon_domains)
+            .chain(&self.parked_domains)
+            .map(String::as_str)
     }
 }
 
 fn is_label(label: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    (1..=63).contains(&label.len()) && label.bytes().all(plain) && !label.starts_with('-') && !label.ends_with('-')
+    (1..=63).contains(&label.len())
+        && label.bytes().all(plain)
+        && !label.starts_with('-')
+        && !label.ends_with('-')
 }

@@ -69,7 +69,9 @@ pub(super) fn decode(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
             APP14 => parameters.starts_with(b"Adobe") && parameters.len() >= 12,
             APP1 => {
                 let exif = parameters.strip_prefix(b"Exif\0\0");
-                orientation = exif.and_then(Orientation::from_exif_chunk).unwrap_or(orientation);
+                orientation = exif
+                    .and_then(Orientation::from_exif_chunk)
+                    .unwrap_or(orientation);
                 false
             }
             _ => false,
@@ -84,17 +86,30 @@ pub(super) fn decode(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     if !frame.progressive && scanned != frame.components {
         return None;
     }
-    let options = DecoderOptions::default().set_strict_mode(true).jpeg_set_max_scans(SCANS);
-    let pixels = JpegDecoder::new_with_options(ZCursor::new(plain.as_slice()), options).decode().ok()?;
-    Some((RgbImage::from_raw(frame.width, frame.height, pixels)?.into(), orientation))
+    let options = DecoderOptions::default()
+        .set_strict_mode(true)
+        .jpeg_set_max_scans(SCANS);
+    let pixels = JpegDecoder::new_with_options(ZCursor::new(plain.as_slice()), options)
+        .decode()
+        .ok()?;
+    Some((
+        RgbImage::from_raw(frame.width, frame.height, pixels)?.into(),
+        orientation,
+    ))
 }
 
 /// Gives what comes before a marker, its segment, and what comes after.
 fn split_segment(file: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     // Entropy-coded data runs up to a marker, which a stuffed zero, a restart and a fill byte are not.
-    let end = file.windows(2).position(|two| two[0] == 0xFF && !matches!(two[1], 0 | RST0..=RST7 | 0xFF))?;
+    let end = file
+        .windows(2)
+        .position(|two| two[0] == 0xFF && !matches!(two[1], 0 | RST0..=RST7 | 0xFF))?;
     let (coded, rest) = file.split_at(end);
-    let length = if rest[1] == EOI { 0 } else { u16::from_be_bytes(*rest[2..].first_chunk()?) };
+    let length = if rest[1] == EOI {
+        0
+    } else {
+        u16::from_be_bytes(*rest[2..].first_chunk()?)
+    };
     let (segment, after) = rest.split_at_checked(2 + usize::from(length))?;
     Some((coded, segment, after))
 }
@@ -112,22 +127,48 @@ struct Frame {
 
 impl Frame {
     fn new(progressive: bool, parameters: &[u8]) -> Option<Self> {
-        let [_precision, y0, y1, x0, x1, count, components @ ..] = parameters else { return None };
-        let (width, height) = (u16::from_be_bytes([*x0, *x1]), u16::from_be_bytes([*y0, *y1]));
+        let [_precision, y0, y1, x0, x1, count, components @ ..] = parameters else {
+            return None;
+        };
+        let (width, height) = (
+            u16::from_be_bytes([*x0, *x1]),
+            u16::from_be_bytes([*y0, *y1]),
+        );
         // The sampling factors of each component are the second of its three bytes.
-        let factors = components.iter().skip(1).step_by(3).map(|byte| (u64::from(byte >> 4), u64::from(byte & 15)));
-        let horizontal = factors.clone().map(|(horizontal, _)| horizontal).max()?.max(1);
+        let factors = components
+            .iter()
+            .skip(1)
+            .step_by(3)
+            .map(|byte| (u64::from(byte >> 4), u64::from(byte & 15)));
+        let horizontal = factors
+            .clone()
+            .map(|(horizontal, _)| horizontal)
+            .max()?
+            .max(1);
         let vertical = factors.clone().map(|(_, vertical)| vertical).max()?.max(1);
-        let samples = factors.map(|(horizontal, vertical)| horizontal * vertical).sum::<u64>();
-        let coefficients = 2 * u64::from(width) * u64::from(height) * samples / (horizontal * vertical);
-        Some(Self { progressive, width: width.into(), height: height.into(), components: usize::from(*count), coefficients })
+        let samples = factors
+            .map(|(horizontal, vertical)| horizontal * vertical)
+            .sum::<u64>();
+        let coefficients =
+            2 * u64::from(width) * u64::from(height) * samples / (horizontal * vertical);
+        Some(Self {
+            progressive,
+            width: width.into(),
+            height: height.into(),
+            components: usize::from(*count),
+            coefficients,
+        })
     }
 
     /// Something when a scan of so many components may be decoded. Unless a sequential picture has them all
     /// in one, the decoder keeps all coefficients until it has read them.
     fn fits(&self, components: usize) -> Option<()> {
         let decoded = 3 * u64::from(self.width) * u64::from(self.height);
-        let kept = if self.progressive || components != self.components { self.coefficients } else { 0 };
+        let kept = if self.progressive || components != self.components {
+            self.coefficients
+        } else {
+            0
+        };
         fits(self.width, self.height, decoded, decoded + kept)
     }
 }
@@ -142,7 +183,12 @@ pub(super) mod tests {
     };
 
     pub(crate) fn segment(marker: u8, data: &[u8]) -> Vec<u8> {
-        [&[0xFF, marker][..], &(data.len() as u16 + 2).to_be_bytes(), data].concat()
+        [
+            &[0xFF, marker][..],
+            &(data.len() as u16 + 2).to_be_bytes(),
+            data,
+        ]
+        .concat()
     }
 
     /// The same file with segments right after its first two bytes.
@@ -171,7 +217,10 @@ pub(super) mod tests {
             head.extend([0, if progressive { 0 } else { 63 }, 0]);
             let blocks = usize::from(side).div_ceil(8).pow(2) * scan.len();
             file.extend(segment(0xDA, &head));
-            file.extend(vec![0; (blocks * if progressive { 1 } else { 2 }).div_ceil(8)]);
+            file.extend(vec![
+                0;
+                (blocks * if progressive { 1 } else { 2 }).div_ceil(8)
+            ]);
         }
         file.extend([0xFF, 0xD9]);
         file
@@ -182,7 +231,11 @@ pub(super) mod tests {
         assert!(clean(&jpeg_of(64, 3, false, "123")).is_ok());
         assert!(clean(&jpeg_of(64, 3, false, "1,2,3")).is_ok());
         for scans in ["", "1", "1,2", "12", "123,123", "1,2,3,1"] {
-            assert_eq!(clean(&jpeg_of(64, 3, false, scans)), Err(NotAnImage), "{scans:?}");
+            assert_eq!(
+                clean(&jpeg_of(64, 3, false, scans)),
+                Err(NotAnImage),
+                "{scans:?}"
+            );
         }
     }
 
@@ -218,13 +271,20 @@ pub(super) mod tests {
         let extras = [
             segment(0xFE, b"secret"),
             segment(0xE1, &[b"Exif\0\0", &exif(1)[..], b"secret GPS"].concat()),
-            segment(0xE1, b"http://ns.adobe.com/xap/1.0/\0<x:xmpmeta>secret</x:xmpmeta>"),
+            segment(
+                0xE1,
+                b"http://ns.adobe.com/xap/1.0/\0<x:xmpmeta>secret</x:xmpmeta>",
+            ),
             segment(0xE2, b"ICC_PROFILE\0\x01\x01secret"),
             segment(0xED, b"Photoshop 3.0\0secret"),
         ]
         .concat();
         let (_, avatar) = cleaned(&with_segments(&plain, &extras));
         assert_eq!(Ok(&avatar), clean(&plain).as_ref());
-        assert!(!holds(&avatar.bytes, b"secret") && !holds(&avatar.bytes, b"Exif") && !holds(&avatar.bytes, b"ICC"));
+        assert!(
+            !holds(&avatar.bytes, b"secret")
+                && !holds(&avatar.bytes, b"Exif")
+                && !holds(&avatar.bytes, b"ICC")
+        );
     }
 }

@@ -13,7 +13,9 @@ const LENGTHS: usize = 24;
 /// How many prefixes of distances there are.
 const DISTANCES: usize = 40;
 /// In which order the lengths of the code of code lengths are written.
-const ORDER: [usize; 19] = [17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+const ORDER: [usize; 19] = [
+    17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+];
 
 /// Bytes that the decoder takes beside the pixels: for prefix codes, block images and the entropy image.
 /// Takes the stream after its header and the size of the picture. `None` when the stream is broken or
@@ -53,7 +55,11 @@ pub(super) fn memory(stream: &[u8], (mut width, height): (u32, u32), limit: u64)
         groups += highest;
     }
     for _ in 0..groups {
-        memory += bits.prefix_code_group(cache)?.iter().map(PrefixCode::memory).sum::<u64>();
+        memory += bits
+            .prefix_code_group(cache)?
+            .iter()
+            .map(PrefixCode::memory)
+            .sum::<u64>();
         if memory > limit {
             return None;
         }
@@ -71,18 +77,28 @@ impl PrefixCode {
     /// The code whose symbol `n` is `lengths[n]` bits long; a symbol of no length does not occur. `None`
     /// unless there is but one symbol, or the code is complete.
     fn new(lengths: &[usize]) -> Option<Self> {
-        let mut symbols: Vec<usize> = (0..lengths.len()).filter(|symbol| lengths[*symbol] > 0).collect();
+        let mut symbols: Vec<usize> = (0..lengths.len())
+            .filter(|symbol| lengths[*symbol] > 0)
+            .collect();
         symbols.sort_by_key(|symbol| lengths[*symbol]);
         let mut counts = [0; 16];
-        symbols.iter().for_each(|symbol| counts[lengths[*symbol]] += 1);
-        let words = (1..16).map(|length| counts[length] << (15 - length)).sum::<usize>();
+        symbols
+            .iter()
+            .for_each(|symbol| counts[lengths[*symbol]] += 1);
+        let words = (1..16)
+            .map(|length| counts[length] << (15 - length))
+            .sum::<usize>();
         (symbols.len() == 1 || words == 1 << 15).then_some(Self { counts, symbols })
     }
 
     /// Bytes that the decoder takes for it: a table of at most 1,024 entries, two nodes for every symbol
     /// of more than ten bits, and the places in the group and in the heap.
     fn memory(&self) -> u64 {
-        let longest = self.counts.iter().rposition(|count| *count > 0).unwrap_or_default();
+        let longest = self
+            .counts
+            .iter()
+            .rposition(|count| *count > 0)
+            .unwrap_or_default();
         160 + (4 << longest.min(10)) + 32 * self.counts[11..].iter().sum::<usize>() as u64
     }
 }
@@ -127,7 +143,10 @@ impl BitReader<'_> {
     fn colour_cache(&mut self) -> Option<usize> {
         match self.read(1)? {
             0 => Some(0),
-            _ => self.read(4).filter(|bits| (1..=11).contains(bits)).map(|bits| 1 << bits),
+            _ => self
+                .read(4)
+                .filter(|bits| (1..=11).contains(bits))
+                .map(|bits| 1 << bits),
         }
     }
 
@@ -143,18 +162,28 @@ impl BitReader<'_> {
     }
 
     fn prefix_code(&mut self, alphabet: usize) -> Option<PrefixCode> {
-        if self.read(1)? == 1 { self.simple_code(alphabet) } else { self.normal_code(alphabet) }
+        if self.read(1)? == 1 {
+            self.simple_code(alphabet)
+        } else {
+            self.normal_code(alphabet)
+        }
     }
 
     /// A code of one symbol or two, which are written as they are.
     fn simple_code(&mut self, alphabet: usize) -> Option<PrefixCode> {
         let (two, wide) = (self.read(1)? == 1, self.read(1)?);
-        let mut code = PrefixCode { counts: [0; 16], symbols: vec![self.read(1 + 7 * wide)? as usize] };
+        let mut code = PrefixCode {
+            counts: [0; 16],
+            symbols: vec![self.read(1 + 7 * wide)? as usize],
+        };
         if two {
             code.symbols.push(self.read(8)? as usize);
             code.counts[1] = 2;
         }
-        code.symbols.iter().all(|symbol| *symbol < alphabet).then_some(code)
+        code.symbols
+            .iter()
+            .all(|symbol| *symbol < alphabet)
+            .then_some(code)
     }
 
     /// A code of which the lengths are written, in a code of their own.
@@ -186,7 +215,11 @@ impl BitReader<'_> {
             };
             lengths.extend(iter::repeat_n(length, times as usize));
         }
-        if lengths.len() > alphabet { None } else { PrefixCode::new(&lengths) }
+        if lengths.len() > alphabet {
+            None
+        } else {
+            PrefixCode::new(&lengths)
+        }
     }
 
     /// Passes an image that has a pixel for each block of so large a picture. Gives how many there are,
@@ -194,7 +227,10 @@ impl BitReader<'_> {
     fn block_image(&mut self, width: u32, height: u32) -> Option<(u64, usize)> {
         let block = 4 << self.read(3)?;
         let (columns, rows) = (width.div_ceil(block), height.div_ceil(block));
-        Some((u64::from(columns) * u64::from(rows), self.entropy_coded_image(columns, rows)?))
+        Some((
+            u64::from(columns) * u64::from(rows),
+            self.entropy_coded_image(columns, rows)?,
+        ))
     }
 
     /// Passes an image that is no picture, and gives what is its highest meta prefix code if it names some.
@@ -248,8 +284,13 @@ mod tests {
 
     /// Numbers and how many bits each has, the lowest bit first.
     fn packed(fields: &[(u32, u32)]) -> Vec<u8> {
-        let bits: Vec<u32> = fields.iter().flat_map(|(number, length)| (0..*length).map(move |bit| number >> bit & 1)).collect();
-        bits.chunks(8).map(|byte| byte.iter().rev().fold(0, |sum, bit| sum << 1 | *bit as u8)).collect()
+        let bits: Vec<u32> = fields
+            .iter()
+            .flat_map(|(number, length)| (0..*length).map(move |bit| number >> bit & 1))
+            .collect();
+        bits.chunks(8)
+            .map(|byte| byte.iter().rev().fold(0, |sum, bit| sum << 1 | *bit as u8))
+            .collect()
     }
 
     /// A lossless stream that declares so many groups of codes, the first of each of 2,048 symbols of
@@ -259,10 +300,31 @@ mod tests {
         // No transform; the largest cache; groups named by an image of one block.
         fields.extend([(0, 1), (1, 1), (11, 4), (1, 1), (7, 3), (0, 1)]);
         // That image: the name of the last group, as the only green and the only red.
-        fields.extend([(0b101, 3), ((number - 1) & 255, 8), (0b101, 3), ((number - 1) >> 8, 8), ZERO, ZERO, ZERO]);
+        fields.extend([
+            (0b101, 3),
+            ((number - 1) & 255, 8),
+            (0b101, 3),
+            ((number - 1) >> 8, 8),
+            ZERO,
+            ZERO,
+            ZERO,
+        ]);
         for _ in 0..number {
             // The only length is eleven, of 2,048 symbols; the other codes have one symbol each.
-            fields.extend([(0, 1), (11, 4), (0, 30), (0, 12), (1, 3), (1, 1), (5, 3), (2046, 12), ZERO, ZERO, ZERO, ZERO]);
+            fields.extend([
+                (0, 1),
+                (11, 4),
+                (0, 30),
+                (0, 12),
+                (1, 3),
+                (1, 1),
+                (5, 3),
+                (2046, 12),
+                ZERO,
+                ZERO,
+                ZERO,
+                ZERO,
+            ]);
         }
         packed(&fields)
     }
@@ -271,14 +333,24 @@ mod tests {
     fn a_webp_that_declares_gigabytes_of_codes_is_refused() {
         // Within bounds it is read up to the pixels: to the last byte, and one less is too few.
         let few = groups(40);
-        assert!(memory(&few[5..], (16, 16), MEMORY).is_some_and(|taken| (40 * 69_632..40 * 71_000).contains(&taken)));
+        assert!(
+            memory(&few[5..], (16, 16), MEMORY)
+                .is_some_and(|taken| (40 * 69_632..40 * 71_000).contains(&taken))
+        );
         assert_eq!(memory(&few[5..few.len() - 1], (16, 16), MEMORY), None);
         let many = groups(30_000);
         assert!(many.len() < 320_000);
         assert_eq!(clean(&riff(&[(b"VP8L", &many)])), Err(NotAnImage));
         // The alpha of a lossy one is such a stream too.
         let alpha = [&[1][..], &many[5..]].concat();
-        assert_eq!(clean(&riff(&[(b"VP8X", &vp8x(0x10, 16, 8)), (b"ALPH", &alpha), (b"VP8 ", VP8)])), Err(NotAnImage));
+        assert_eq!(
+            clean(&riff(&[
+                (b"VP8X", &vp8x(0x10, 16, 8)),
+                (b"ALPH", &alpha),
+                (b"VP8 ", VP8)
+            ])),
+            Err(NotAnImage)
+        );
     }
 
     #[test]

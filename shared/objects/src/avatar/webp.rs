@@ -29,7 +29,11 @@ pub(super) fn decode(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
             _ => {}
         }
         // A frame of an animation is sixteen bytes, then chunks.
-        let passed = if fourcc == b"ANMF" { 16 } else { size.next_multiple_of(2) };
+        let passed = if fourcc == b"ANMF" {
+            16
+        } else {
+            size.next_multiple_of(2)
+        };
         chunks = rest.get(passed..).unwrap_or_default();
     }
     let plain = chunk(b"RIFF", &[b"WEBP", picture?.as_slice()].concat());
@@ -39,7 +43,9 @@ pub(super) fn decode(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
 
 /// The chunk of a lossless picture, when it may be decoded.
 fn lossless(data: &[u8]) -> Option<Vec<u8>> {
-    let [0x2F, a, b, c, d, stream @ ..] = data else { return None };
+    let [0x2F, a, b, c, d, stream @ ..] = data else {
+        return None;
+    };
     let header = u32::from_le_bytes([*a, *b, *c, *d]);
     let (width, height) = ((header & 0x3FFF) + 1, (header >> 14 & 0x3FFF) + 1);
     // It is decoded to RGBA; an opaque one is then copied to RGB.
@@ -51,7 +57,9 @@ fn lossless(data: &[u8]) -> Option<Vec<u8>> {
 
 /// The chunks of a lossy picture, when it may be decoded.
 fn lossy(data: &[u8], alpha: Option<&[u8]>) -> Option<Vec<u8>> {
-    let [_, _, _, _, _, _, w0, w1, h0, h1, ..] = data else { return None };
+    let [_, _, _, _, _, _, w0, w1, h0, h1, ..] = data else {
+        return None;
+    };
     let side = |low: &u8, high: &u8| u32::from(u16::from_le_bytes([*low, *high]) & 0x3FFF);
     let (width, height) = (side(w0, w1), side(h0, h1));
     let picture = chunk(b"VP8 ", data);
@@ -71,7 +79,12 @@ fn lossy(data: &[u8], alpha: Option<&[u8]>) -> Option<Vec<u8>> {
 
 /// Something when a picture may be decoded, of which each pixel is `decoded` bytes and takes some
 /// `besides`, and a lossless stream what it declares.
-fn weigh((width, height): (u32, u32), decoded: u64, besides: u64, stream: Option<&[u8]>) -> Option<()> {
+fn weigh(
+    (width, height): (u32, u32),
+    decoded: u64,
+    besides: u64,
+    stream: Option<&[u8]>,
+) -> Option<()> {
     let pixels = u64::from(width) * u64::from(height);
     let memory = pixels * (decoded + besides);
     fits(width, height, pixels * decoded, memory)?;
@@ -82,7 +95,13 @@ fn weigh((width, height): (u32, u32), decoded: u64, besides: u64, stream: Option
 }
 
 fn chunk(fourcc: &[u8; 4], data: &[u8]) -> Vec<u8> {
-    [fourcc, &(data.len() as u32).to_le_bytes(), data, &[0][..data.len() % 2]].concat()
+    [
+        fourcc,
+        &(data.len() as u32).to_le_bytes(),
+        data,
+        &[0][..data.len() % 2],
+    ]
+    .concat()
 }
 
 #[cfg(test)]
@@ -96,12 +115,16 @@ pub(super) mod tests {
     };
 
     /// 16 by 8, red, lossy; and what makes its red half transparent.
-    pub(crate) const VP8: &[u8] = b"\x90\x01\x00\x9d\x01\x2a\x10\x00\x08\x00\x02\xc0\x4c\x25\xa0\x02\x74\xba\x00\x03\x98\x00\
+    pub(crate) const VP8: &[u8] =
+        b"\x90\x01\x00\x9d\x01\x2a\x10\x00\x08\x00\x02\xc0\x4c\x25\xa0\x02\x74\xba\x00\x03\x98\x00\
         \xfe\xee\x43\x1f\xee\x6c\x73\x8b\x70\x57\xff\x6d\x0f\xff\x5a\x1f\xfe\xb4\x3f\xe9\x40\x00";
     pub(crate) const ALPH: &[u8] = b"\x01\x28\x60\x44\x04";
 
     pub(crate) fn riff(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
-        let chunks: Vec<u8> = chunks.iter().flat_map(|(fourcc, data)| chunk(fourcc, data)).collect();
+        let chunks: Vec<u8> = chunks
+            .iter()
+            .flat_map(|(fourcc, data)| chunk(fourcc, data))
+            .collect();
         chunk(b"RIFF", &[b"WEBP", &chunks[..]].concat())
     }
 
@@ -118,7 +141,11 @@ pub(super) mod tests {
 
     #[test]
     fn a_webp_whose_chunk_is_longer_than_the_file_is_refused() {
-        let mut file = riff(&[(b"VP8X", &vp8x(8, 16, 8)), (b"VP8 ", VP8), (b"EXIF", &exif(1))]);
+        let mut file = riff(&[
+            (b"VP8X", &vp8x(8, 16, 8)),
+            (b"VP8 ", VP8),
+            (b"EXIF", &exif(1)),
+        ]);
         assert!(clean(&file).is_ok());
         let size = file.len() - exif(1).len() - 4;
         file[size..][..4].copy_from_slice(&0xFFFF_FFF0_u32.to_le_bytes());
@@ -130,7 +157,11 @@ pub(super) mod tests {
         let stream = vp8l(slope_with_alpha());
         assert!(clean(&riff(&[(b"VP8L", &stream)])).is_ok());
         for length in 0..stream.len() - 2 {
-            assert_eq!(clean(&riff(&[(b"VP8L", &stream[..length])])), Err(NotAnImage), "{length}");
+            assert_eq!(
+                clean(&riff(&[(b"VP8L", &stream[..length])])),
+                Err(NotAnImage),
+                "{length}"
+            );
         }
     }
 
@@ -140,8 +171,16 @@ pub(super) mod tests {
             let place = [0, 0, 0, 0, 0, 0, 23, 0, 0, 15, 0, 0, 100, 0, 0, 0];
             [&place[..], &chunk(b"VP8L", &vp8l(picture))].concat()
         };
-        let (first, second) = (frame(slope_with_alpha()), frame(RgbaImage::from_pixel(24, 16, Rgba([1, 2, 3, 255]))));
-        let webp = riff(&[(b"VP8X", &vp8x(0x12, 24, 16)), (b"ANIM", &[0; 6]), (b"ANMF", &first), (b"ANMF", &second)]);
+        let (first, second) = (
+            frame(slope_with_alpha()),
+            frame(RgbaImage::from_pixel(24, 16, Rgba([1, 2, 3, 255]))),
+        );
+        let webp = riff(&[
+            (b"VP8X", &vp8x(0x12, 24, 16)),
+            (b"ANIM", &[0; 6]),
+            (b"ANMF", &first),
+            (b"ANMF", &second),
+        ]);
         assert_eq!(cleaned(&webp).0, slope_with_alpha());
     }
 }

@@ -19,7 +19,12 @@ pub struct Budget {
 }
 
 const fn costs(route: &'static str, round_trips: u32, reads: f64, writes: f64) -> Budget {
-    Budget { route, round_trips, reads, writes }
+    Budget {
+        route,
+        round_trips,
+        reads,
+        writes,
+    }
 }
 
 /// The cost table. `tests/api/costs.rs` measures every row.
@@ -94,9 +99,24 @@ pub const COSTS: &[Budget] = &[
     costs("POST /courses/{courseId}/to-draft", 3, 4.0, 21.0),
     // ten questions; a course and its questions are read as they stand together, which costs twice
     costs("POST /courses/questions/{courseId}", 3, 7.0, 36.0),
-    costs("GET /courses/questions/{courseId}/{questionId}", 2, 9.0, 1.0),
-    costs("PUT /courses/questions/{courseId}/{questionId}", 3, 9.0, 16.0),
-    costs("DELETE /courses/questions/{courseId}/{questionId}", 3, 9.0, 18.0),
+    costs(
+        "GET /courses/questions/{courseId}/{questionId}",
+        2,
+        9.0,
+        1.0,
+    ),
+    costs(
+        "PUT /courses/questions/{courseId}/{questionId}",
+        3,
+        9.0,
+        16.0,
+    ),
+    costs(
+        "DELETE /courses/questions/{courseId}/{questionId}",
+        3,
+        9.0,
+        18.0,
+    ),
     costs("GET /files/my-files", 2, 4.5, 1.0),
     costs("POST /files", 2, 3.0, 7.0),
     costs("GET /files/{fileId}", 2, 4.0, 1.0),

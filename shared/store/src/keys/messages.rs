@@ -46,7 +46,11 @@ pub(crate) fn sms_by(user: UserId) -> String {
 }
 
 pub(crate) fn sms_place(user: UserId, id: SmsId) -> Place {
-    Place { index: &AUTHORED, pk: sms_by(user), sk: id.to_string() }
+    Place {
+        index: &AUTHORED,
+        pk: sms_by(user),
+        sk: id.to_string(),
+    }
 }
 
 /// The list of the messages of a batch, by their identifiers, which sort as its recipients do.
@@ -55,7 +59,11 @@ pub(crate) fn sms_of_batch(batch: BatchId) -> String {
 }
 
 pub(crate) fn sms_of_batch_place(batch: BatchId, id: SmsId) -> Place {
-    Place { index: &LISTING, pk: sms_of_batch(batch), sk: id.to_string() }
+    Place {
+        index: &LISTING,
+        pk: sms_of_batch(batch),
+        sk: id.to_string(),
+    }
 }
 
 /// The list of the batches that a person sent.
@@ -64,12 +72,19 @@ pub(crate) fn batches_by(user: UserId) -> String {
 }
 
 pub(crate) fn batch_place(user: UserId, id: BatchId) -> Place {
-    Place { index: &AUTHORED, pk: batches_by(user), sk: id.to_string() }
+    Place {
+        index: &AUTHORED,
+        pk: batches_by(user),
+        sk: id.to_string(),
+    }
 }
 
 /// Hashed as addresses are.
 pub(crate) fn opt_out(committee: Option<CommitteeId>, number: &E164) -> Key {
-    records(format!("OPTOUT#{}#{}", scope(committee), hashed(number.as_str())), "OPTOUT")
+    records(
+        format!("OPTOUT#{}#{}", scope(committee), hashed(number.as_str())),
+        "OPTOUT",
+    )
 }
 
 /// The list of the numbers that a committee, or all of them, do not write to.
@@ -79,7 +94,11 @@ pub(crate) fn opt_outs_of(committee: Option<CommitteeId>) -> String {
 
 pub(crate) fn opt_out_place(opt_out: &OptOut) -> Place {
     let sk = format!("{}#{}", opt_out.created_at, hashed(opt_out.number.as_str()));
-    Place { index: &LISTING, pk: opt_outs_of(opt_out.committee_id), sk }
+    Place {
+        index: &LISTING,
+        pk: opt_outs_of(opt_out.committee_id),
+        sk,
+    }
 }
 
 fn scope(committee: Option<CommitteeId>) -> String {
@@ -91,7 +110,10 @@ pub(crate) fn sms_quota_of_user(user: UserId, now: Instant) -> Key {
 }
 
 pub(crate) fn sms_quota_of_committee(committee: CommitteeId, now: Instant) -> Key {
-    transient(format!("QUOTA#COMMITTEE#{committee}#{}", now.day()), "QUOTA")
+    transient(
+        format!("QUOTA#COMMITTEE#{committee}#{}", now.day()),
+        "QUOTA",
+    )
 }
 
 /// When the next text message may leave.

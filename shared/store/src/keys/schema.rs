@@ -10,14 +10,33 @@ pub enum Table {
 }
 
 /// The index of lists. It carries what a list shows of an item, and of a course all that it says.
-pub const LISTING: IndexSchema = IndexSchema { name: "listing", pk: "listPk", sk: ("listSk", "S"), projected: &["card", "details"] };
+pub const LISTING: IndexSchema = IndexSchema {
+    name: "listing",
+    pk: "listPk",
+    sk: ("listSk", "S"),
+    projected: &["card", "details"],
+};
 /// The index of what is still to be done.
-pub const DUE: IndexSchema = IndexSchema { name: "due", pk: "duePk", sk: ("dueAt", "N"), projected: &[] };
+pub const DUE: IndexSchema = IndexSchema {
+    name: "due",
+    pk: "duePk",
+    sk: ("dueAt", "N"),
+    projected: &[],
+};
 /// The index of what a person wrote.
-pub const AUTHORED: IndexSchema =
-    IndexSchema { name: "authored", pk: "authoredPk", sk: ("authoredSk", "S"), projected: &["card", "details"] };
+pub const AUTHORED: IndexSchema = IndexSchema {
+    name: "authored",
+    pk: "authoredPk",
+    sk: ("authoredSk", "S"),
+    projected: &["card", "details"],
+};
 /// The index of what is published.
-pub const PUBLISHED: IndexSchema = IndexSchema { name: "published", pk: "publishedPk", sk: ("publishedSk", "S"), projected: &["card"] };
+pub const PUBLISHED: IndexSchema = IndexSchema {
+    name: "published",
+    pk: "publishedPk",
+    sk: ("publishedSk", "S"),
+    projected: &["card"],
+};
 
 /// A table as it must be made: text keys `pk` and `sk`, TTL on `ttl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +64,14 @@ pub struct IndexSchema {
 
 /// The two tables. All indexes stand from the first deployment on: CloudFormation adds one at a time.
 pub const TABLES: [TableSchema; 2] = [
-    TableSchema { name: "records", indexes: &[LISTING, DUE, AUTHORED, PUBLISHED], has_stream: true },
-    TableSchema { name: "transient", indexes: &[], has_stream: false },
+    TableSchema {
+        name: "records",
+        indexes: &[LISTING, DUE, AUTHORED, PUBLISHED],
+        has_stream: true,
+    },
+    TableSchema {
+        name: "transient",
+        indexes: &[],
+        has_stream: false,
+    },
 ];

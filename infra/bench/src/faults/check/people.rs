@@ -13,15 +13,26 @@ use crate::{
     tables::text,
 };
 
-pub(crate) async fn all(evening: &mut Evening<'_>, people: &[Actor]) -> Result<Vec<Finding>, Trouble> {
-    let mut findings = vec![accounts(evening, people), addresses(evening).await?, races(people), admins(evening)];
+pub(crate) async fn all(
+    evening: &mut Evening<'_>,
+    people: &[Actor],
+) -> Result<Vec<Finding>, Trouble> {
+    let mut findings = vec![
+        accounts(evening, people),
+        addresses(evening).await?,
+        races(people),
+        admins(evening),
+    ];
     findings.push(sessions(evening, people).await);
     findings.push(passwords(evening, people).await);
     Ok(findings)
 }
 
 fn every(people: &[Actor]) -> impl Iterator<Item = &Account> {
-    people.iter().flat_map(|person| std::iter::once(&person.me).chain(&person.people)).filter(|account| !account.id.is_empty())
+    people
+        .iter()
+        .flat_map(|person| std::iter::once(&person.me).chain(&person.people))
+        .filter(|account| !account.id.is_empty())
 }
 
 fn accounts(evening: &Evening<'_>, people: &[Actor]) -> Finding {
@@ -34,16 +45,39 @@ fn accounts(evening: &Evening<'_>, people: &[Actor]) -> Finding {
         };
         let card = &item["card"];
         let is_erased = !card["erasedAt"].is_null();
-        finding.look(account.is_erased.may_be(&is_erased), || format!("{id} is erased: {is_erased}, not {:?}", account.is_erased));
+        finding.look(account.is_erased.may_be(&is_erased), || {
+            format!("{id} is erased: {is_erased}, not {:?}", account.is_erased)
+        });
         if is_erased {
             continue;
         }
-        let mut holds = |is_good: bool, what: &str| finding.look(is_good, || format!("{what} of {card}"));
-        holds(account.last_name.may_be(&text(card, "lastName")), "the name");
+        let mut holds =
+            |is_good: bool, what: &str| finding.look(is_good, || format!("{what} of {card}"));
+        holds(
+            account.last_name.may_be(&text(card, "lastName")),
+            "the name",
+        );
         holds(account.label.may_be(&text(card, "role")), "the label");
-        holds(account.profile.may_be(&text(card, "profile")), "the profile");
-        holds(account.is_active.all().iter().any(|value| card["isActive"] == *value), "whether it is open");
-        holds(account.is_verified.all().iter().any(|value| card["isVerified"] == *value), "whether it is verified");
+        holds(
+            account.profile.may_be(&text(card, "profile")),
+            "the profile",
+        );
+        holds(
+            account
+                .is_active
+                .all()
+                .iter()
+                .any(|value| card["isActive"] == *value),
+            "whether it is open",
+        );
+        holds(
+            account
+                .is_verified
+                .all()
+                .iter()
+                .any(|value| card["isVerified"] == *value),
+            "whether it is verified",
+        );
         holds(text(card, "email") == account.email, "the address");
     }
     finding
@@ -55,14 +89,31 @@ async fn addresses(evening: &Evening<'_>) -> Result<Finding, Trouble> {
     for item in evening.tables.of("EMAIL#", "EMAIL") {
         *owned.entry(text(item, "userID")).or_default() += 1;
     }
-    for item in evening.tables.of("USER#", "USER").filter(|item| item["card"]["erasedAt"].is_null()) {
+    for item in evening
+        .tables
+        .of("USER#", "USER")
+        .filter(|item| item["card"]["erasedAt"].is_null())
+    {
         let (id, email) = (text(&item["card"], "userID"), text(&item["card"], "email"));
-        let address = email.parse().map_err(|_| Trouble::new(format!("{email} is no address.")))?;
-        let owner = evening.stage.setup.store.email_owner(&address).await?.map(|owner| owner.user_id.to_string());
-        finding.look(owned.remove(&id) == Some(1) && owner.as_ref() == Some(&id), || format!("{email} of {id} is {owner:?}'s"));
+        let address = email
+            .parse()
+            .map_err(|_| Trouble::new(format!("{email} is no address.")))?;
+        let owner = evening
+            .stage
+            .setup
+            .store
+            .email_owner(&address)
+            .await?
+            .map(|owner| owner.user_id.to_string());
+        finding.look(
+            owned.remove(&id) == Some(1) && owner.as_ref() == Some(&id),
+            || format!("{email} of {id} is {owner:?}'s"),
+        );
     }
     for (id, times) in owned {
-        finding.look(false, || format!("{times} addresses are kept for {id}, who is not there"));
+        finding.look(false, || {
+            format!("{times} addresses are kept for {id}, who is not there")
+        });
     }
     Ok(finding)
 }
@@ -70,7 +121,9 @@ async fn addresses(evening: &Evening<'_>) -> Result<Finding, Trouble> {
 fn races(people: &[Actor]) -> Finding {
     let mut finding = Finding::of("of two who want one address one gets it");
     for race in people.iter().flat_map(|person| &person.races) {
-        finding.look(race.winners.len() < 2, || format!("{} is {:?}'s", race.email, race.winners));
+        finding.look(race.winners.len() < 2, || {
+            format!("{} is {:?}'s", race.email, race.winners)
+        });
     }
     finding
 }
@@ -86,7 +139,9 @@ fn admins(evening: &Evening<'_>) -> Finding {
     for item in evening.tables.of("USER#", "USER") {
         let card = &item["card"];
         let is_admin = card["profile"] == "SA" && card["isActive"] == true;
-        finding.look(noted.contains(&text(card, "userID")) == is_admin, || format!("{card} is an admin: {is_admin}"));
+        finding.look(noted.contains(&text(card, "userID")) == is_admin, || {
+            format!("{card} is an admin: {is_admin}")
+        });
     }
     finding
 }
@@ -102,8 +157,15 @@ async fn sessions(evening: &mut Evening<'_>, people: &[Actor]) -> Finding {
                 Life::GoesOn if account.is_open() => 200,
                 _ => continue,
             };
-            let heard = evening.ask(&Ask::new("GET", "/auth/check").with(&session.token)).await;
-            finding.look(heard.status == expected, || format!("{} of {}: {} {}", expected, account.email, heard.status, heard.body));
+            let heard = evening
+                .ask(&Ask::new("GET", "/auth/check").with(&session.token))
+                .await;
+            finding.look(heard.status == expected, || {
+                format!(
+                    "{} of {}: {} {}",
+                    expected, account.email, heard.status, heard.body
+                )
+            });
         }
     }
     finding
@@ -120,11 +182,17 @@ async fn passwords(evening: &mut Evening<'_>, people: &[Actor]) -> Finding {
         }
         let (mut statuses, passwords) = (Vec::new(), account.password.all());
         for password in &passwords[..passwords.len().min(5)] {
-            let ask = Ask::new("POST", "/auth/login").json(json!({ "email": account.email, "password": password }));
+            let ask = Ask::new("POST", "/auth/login")
+                .json(json!({ "email": account.email, "password": password }));
             statuses.push(evening.ask(&ask).await.status);
         }
         // An address that was given up may be another account's by now, with another password.
-        finding.look(statuses.contains(&200) != is_closed, || format!("{} is closed: {is_closed}, answered {statuses:?}", account.email));
+        finding.look(statuses.contains(&200) != is_closed, || {
+            format!(
+                "{} is closed: {is_closed}, answered {statuses:?}",
+                account.email
+            )
+        });
     }
     finding
 }
