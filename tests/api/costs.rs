@@ -562,7 +562,7 @@ async fn files(world: &World, within: Within<'_>) {
         .as_str()
         .unwrap()
         .to_owned();
-    let bucket = objects::Objects::new(
+    let bucket = storage::Objects::new(
         world.setup().aws.clone(),
         world.setup().settings.files_bucket.as_deref(),
     )

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::Answer;
 
-/// `infra/openapi.yaml`.
+/// `infra/api/openapi.yaml`.
 pub struct Document {
     root: Value,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
@@ -22,7 +22,7 @@ impl Document {
     pub fn get() -> &'static Self {
         static DOCUMENT: OnceLock<Document> = OnceLock::new();
         DOCUMENT.get_or_init(|| {
-            let root = serde_yaml_ng::from_str(include_str!("../../infra/openapi.yaml"))
+            let root = serde_yaml_ng::from_str(include_str!("../../infra/api/openapi.yaml"))
                 .expect("the document is YAML");
             Self {
                 root,

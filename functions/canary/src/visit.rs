@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use aws::{Answer, Aws};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, header};
+use runtime::{Answer, Aws};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 

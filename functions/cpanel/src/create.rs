@@ -2,13 +2,13 @@
 
 use axum::extract::State;
 use common::{Failure, Fields, FromFields, Input, Message, Now, Refusal, Reply, text, told};
+use cpanel_client::Trouble;
 use domain::{
     Instant,
     audit::AuditEntry,
     subdomain::{Label, RootDomain, Subdomain},
 };
 use identity::chance;
-use panel::Trouble;
 use serde::Serialize;
 use store::Outcome;
 

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{Now, Reply, shown};
-use panel::Database;
+use cpanel_client::Database;
 use serde::Serialize;
 
 use crate::{Cpanel, gate::told_of, rights::Reader};

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{Now, Reply, shown};
+use cpanel_client::Trouble;
 use domain::subdomain::Domains;
-use panel::Trouble;
 
 use crate::{
     Cpanel,

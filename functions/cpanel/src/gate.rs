@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use common::{Failure, Refusal};
+use cpanel_client::{Panel, Trouble, Visit};
 use domain::{Instant, breaker::Way};
-use panel::{Panel, Trouble, Visit};
 use store::{Fault, Store, Trial};
 use tokio::time::{Instant as Monotonic, sleep};
 

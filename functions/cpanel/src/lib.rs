@@ -11,8 +11,8 @@ mod subdomains;
 
 use axum::{Router, routing::get};
 use common::{BadSetting, Key, Setup};
+use cpanel_client::{Panel, Patience};
 use domain::subdomain::RootDomain;
-use panel::{Panel, Patience};
 use store::Store;
 
 use own::Own;

@@ -5,7 +5,7 @@ use domain::{
     FileId,
     file::{FORM_LIFE, Status},
 };
-use objects::key_of;
+use storage::key_of;
 use store::DueFile;
 
 use crate::{Dispatcher, Powers};

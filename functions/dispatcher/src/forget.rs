@@ -7,7 +7,7 @@ use domain::{
     user::DEFAULT_AVATAR,
 };
 use futures_util::{StreamExt, stream};
-use objects::MEDIA;
+use storage::MEDIA;
 use store::{CourseList, Fault, Outcome};
 
 use crate::{AT_ONCE, Dispatcher, Powers};

@@ -16,8 +16,8 @@ use std::{sync::Arc, time::Duration};
 use common::{BadSetting, Clock, Failure, Key, LambdaError, Post, Setup};
 use domain::{CourseId, FileId, Instant, UserId};
 use futures_util::{StreamExt, stream};
-use notices::Carriers;
-use objects::Objects;
+use messaging::Carriers;
+use storage::Objects;
 use store::{Outbound, Store};
 use tokio::sync::Mutex;
 

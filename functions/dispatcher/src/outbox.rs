@@ -9,7 +9,7 @@ use domain::{
     sms::{Cause, SenderId, Sms, Type},
 };
 use identity::chance;
-use notices::{
+use messaging::{
     Outcome,
     texts::{self, Mail},
 };

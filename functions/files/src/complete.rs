@@ -3,7 +3,7 @@
 use axum::extract::State;
 use common::{Message, Now, Path, Refusal, Reply, told};
 use domain::{FileId, file::Status};
-use objects::key_of;
+use storage::key_of;
 
 use crate::{Files, Keeper, Shown};
 

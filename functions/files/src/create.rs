@@ -7,8 +7,8 @@ use domain::{
     file::{ContentType, FORM_LIFE, File, FileName, ShownFile, Status, Visibility},
 };
 use identity::chance;
-use objects::{Form, key_of};
 use serde::Serialize;
+use storage::{Form, key_of};
 
 use crate::{Files, Keeper};
 

@@ -22,8 +22,8 @@ use domain::{
     file::{File, ShownFile},
 };
 use http::request::Parts;
-use objects::{Objects, key_of};
 use serde::Serialize;
+use storage::{Objects, key_of};
 use store::Store;
 
 /// The keys of this function.

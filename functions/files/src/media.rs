@@ -3,7 +3,7 @@
 use axum::extract::State;
 use bytes::Bytes;
 use common::{Failure, Image, Now, Path, Refusal};
-use objects::MEDIA;
+use storage::MEDIA;
 
 use crate::Files;
 

@@ -15,11 +15,11 @@ use domain::{
 };
 use http::header;
 use identity::sealing::Sealer;
-use objects::{
+use serde::Serialize;
+use storage::{
     MEDIA, Objects,
     avatar::{self, Avatar},
 };
-use serde::Serialize;
 use store::{Outcome, Part};
 use tokio::{sync::Semaphore, task};
 

@@ -24,8 +24,8 @@ use common::{
 };
 use domain::{Flaw, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
-use objects::Objects;
 use secrecy::{ExposeSecret, SecretString};
+use storage::Objects;
 use store::Store;
 
 /// The keys of this function.

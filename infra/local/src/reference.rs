@@ -6,8 +6,8 @@ use http::{HeaderValue, Response, header};
 
 const PAGE: &str = include_str!("reference/page.html");
 /// The document that the tests hold every answer against.
-const DOCUMENT: &str = include_str!("../../openapi.yaml");
-/// These two as npm has them; `infra/check-client` compares.
+const DOCUMENT: &str = include_str!("../../api/openapi.yaml");
+/// These two as npm has them; `infra/bin/check-client` compares.
 const SCRIPT: &str = include_str!("reference/swagger-ui-bundle.js");
 const STYLE: &str = include_str!("reference/swagger-ui.css");
 

@@ -2,13 +2,13 @@
 
 use std::{collections::HashMap, str::FromStr};
 
-use aws::{Aws, BadSetting, Lookup};
 use domain::Instant;
 use identity::{
     NamedKey,
     sealing::Sealer,
     token::{PublicKey, Signer, Verifier},
 };
+use runtime::{Aws, BadSetting, Lookup};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;

@@ -29,7 +29,6 @@ mod settings;
 mod setup;
 mod throttle;
 
-pub use aws::{Aws, BadSetting};
 pub use caller::{Administrator, Client, Now, SignedIn, SuperAdmin, Verified, able, able_to_see};
 pub use clock::Clock;
 pub use codes::{Codes, Post};
@@ -46,6 +45,7 @@ pub use path::Path;
 pub use query::Query;
 pub use refusal::{FieldError, Message, Refusal, Refused};
 pub use reply::{Elsewhere, Failure, Image, Nothing, Reply, Told, etag_of, shown, told};
+pub use runtime::{Aws, BadSetting};
 pub use serve::{Answer, CONNECTIONS, Event, answer_event, serve, serve_events};
 pub use sessions::{Arrival, Sessions};
 pub use settings::{Registration, Settings};

@@ -3,9 +3,9 @@
 
 use std::{str::FromStr, time::Duration};
 
-use aws::{BadSetting, Lookup, required, url};
 use domain::sms::SenderId;
 use domain::subdomain::RootDomain;
+use runtime::{BadSetting, Lookup, required, url};
 use store::SmsQuota;
 
 /// What everything is set to.

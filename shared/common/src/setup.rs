@@ -1,6 +1,6 @@
 //! What a function is given when it starts.
 
-use aws::{Aws, BadSetting};
+use runtime::{Aws, BadSetting};
 use store::Store;
 
 use crate::{Clock, Key, Keys, Settings};

@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use common::{Message, Refusal};
+use cpanel_client::Patience;
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
-use panel::Patience;
 use tests::{Answer, World};
 
 use super::{ADD, asked, tried, wish};

@@ -1,0 +1,183 @@
+"""What Schemathesis cannot know: who calls, what there is to call for, and which headers an answer may have.
+
+Loaded by Schemathesis, which `infra/bin/check-answers` starts.
+"""
+
+import collections
+import os
+
+import schemathesis
+from schemathesis.core.parameters import ParameterLocation
+from schemathesis.generation.meta import CONTENT_TYPE_PROBES, CoverageScenario, TestPhase
+
+from stage import PREFIX, Stage
+from successes import SUCCESSES
+from tally import Tally
+
+STAGE = Stage(os.environ["ANSWERS_URL"])
+TALLY = Tally(os.environ["ANSWERS_TALLY"])
+
+# The n-th call of an operation comes from the n-th of these, again and again. `best` is who may do it.
+CALLERS = ["best", "best", "committee admin", "best", "member", "best", "nobody", "best", "trainer", "best",
+           "unverified", "best", "bad token"]
+# What changes the session, the secrets or the account of its caller comes from a passer-by, who is replaced when he
+# is used up, or from nobody: whoever else calls is needed to the end.
+OF_ONESELF = {"logout", "listSessions", "endSession", "disableOtp", "generateOtp", "verifyOtp", "renewRecoveryCodes",
+              "changePassword", "changeUser", "exportUser", "changeAvatar", "requestEmailVerification",
+              "requestPhoneVerification", "verifyPhone"}
+# What a success uses up, so that the next call finds another.
+PASSER, COURSE = ["passer", "sid"], ["courseId", "questionId"]
+USED_UP = {"logout": PASSER, "disableOtp": PASSER, "verifyOtp": PASSER, "changePassword": PASSER,
+           "changeUser": PASSER, "resetPassword": PASSER, "endSession": ["sid"], "eraseUser": ["userId", *PASSER],
+           "changeUserStatus": ["userId"], "changeTeamMember": ["userId"], "changeCommittee": ["committeeId"],
+           "replaceCourse": COURSE, "archiveCourse": COURSE, "publishCourse": COURSE, "publishCourseByGet": COURSE,
+           "deleteQuestion": ["questionId"], "deleteFile": ["fileId"], "removeOptOut": ["number"]}
+# The query parameters that name something, and what.
+NAMED = {"userID": "userId", "committeeID": "committeeId", "batchID": "batchId"}
+
+calls = collections.Counter()
+callers = {}
+cursors = {}
+
+
+def operation_of(case):
+    return case.operation.definition.raw["operationId"]
+
+
+def is_example(case):
+    return case.meta.phase.name == TestPhase.EXAMPLES
+
+
+def is_probe(case, *scenarios):
+    return getattr(case.meta.phase.data, "scenario", None) in scenarios
+
+
+def has_other_method(case):
+    return is_probe(case, CoverageScenario.UNSPECIFIED_HTTP_METHOD)
+
+
+@schemathesis.hook
+def before_load_schema(context, raw_schema):
+    """Below the prefix stands all that names no server of its own; Schemathesis knows one server for everything."""
+    paths = raw_schema["paths"].items()
+    raw_schema["paths"] = {path if "servers" in item else PREFIX + path: item for path, item in paths}
+
+
+def role_of(case):
+    """Who makes this call: asked again before it is made, the answer is the same."""
+    operation = operation_of(case)
+    role = "best" if is_example(case) else CALLERS[calls[operation] % len(CALLERS)]
+    if operation in OF_ONESELF:
+        return "passer" if role == "best" else "nobody"
+    return role
+
+
+@schemathesis.auth(refresh_interval=None)
+class Caller:
+    """Who calls. Said this way, `ignored_auth` knows of it, and repeats a success as nobody and with a bad token.
+
+    Not asked where the document says that anyone may call.
+    """
+
+    def get(self, case, context):
+        role = role_of(case)
+        if role == "nobody":
+            return None
+        if role == "bad token":
+            return STAGE.admin.token[:-4] + "AAAA"
+        return (STAGE.living("passer") if role == "passer" else STAGE.people[role]).token
+
+    def set(self, case, token, context):
+        case.headers["Authorization"] = token
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    operation = operation_of(case)
+    if has_other_method(case):
+        return
+    callers[operation] = role_of(case) if "Authorization" in (case.headers or {}) else "nobody"
+    calls[operation] += 1
+    if is_example(case):
+        SUCCESSES[operation](STAGE, case)
+        return
+    # What is well formed names something that there is; every fifth time it does not, and is 404.
+    turn = calls[operation] % 5
+    if turn == 0:
+        return
+    if case.path_parameters and not case.meta.is_negative_at(ParameterLocation.PATH):
+        case.path_parameters.update({name: STAGE.living(name) for name in case.path_parameters})
+    if case.query and not case.meta.is_negative_at(ParameterLocation.QUERY):
+        case.query.update({name: STAGE.living(NAMED[name]) for name in NAMED.keys() & case.query.keys()})
+        if "cursor" in case.query and operation in cursors:
+            case.query["cursor"] = cursors[operation]
+    if case.meta.is_negative_at(ParameterLocation.BODY):
+        return
+    if isinstance(case.body, dict) and "committeeID" in case.body:
+        case.body["committeeID"] = STAGE.home
+    # The guards and keys of examples would refuse every change after the first.
+    if turn < 4 and case.headers:
+        for name in ("If-Match", "If-None-Match", "Idempotency-Key"):
+            case.headers.pop(name, None)
+    if turn < 4 and isinstance(case.body, dict):
+        case.body.pop("version", None)
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    operation = operation_of(case)
+    caller = callers.get(operation, "nobody")
+    if has_other_method(case):
+        TALLY.count("another method", caller, response.status_code)
+        return
+    TALLY.count(operation, caller, response.status_code)
+    if response.status_code < 300:
+        STAGE.forget(*USED_UP.get(operation, []))
+        if b'"nextCursor":"' in response.content:
+            cursors[operation] = response.json()["nextCursor"]
+
+
+def names(headers):
+    return {name.lower() for name in headers}
+
+
+def hold(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+@schemathesis.check
+def only_documented_headers(ctx, response, case):
+    """The document names every header of every answer, those of HTTP itself too, so there is no list of exceptions.
+
+    `Content-Type` it names as the key below `content`.
+    """
+    if has_other_method(case):
+        return
+    documented = case.operation.responses.find_by_status_code(response.status_code)
+    if documented:  # else status_code_conformance speaks
+        more = names(response.headers) - names(name for name, _ in documented.headers.items()) - {"content-type"}
+        hold(not more, f"A {response.status_code} has headers that are not documented: {', '.join(sorted(more))}")
+
+
+@schemathesis.check
+def refused_content_types_conform(ctx, response, case):
+    """Schemathesis checks nothing where it sends an odd content type on purpose; that answer is documented too."""
+    if is_probe(case, *CONTENT_TYPE_PROBES):
+        documented = case.operation.responses.find_by_status_code(response.status_code)
+        hold(documented, f"{response.status_code} is not documented")
+        case.operation.validate_response(response, case=case)
+
+
+@schemathesis.check
+def refused_methods_conform(ctx, response, case):
+    """A method that the document does not have: in the envelope, with all headers, like any other refusal."""
+    if not has_other_method(case) or response.request.method == "OPTIONS":
+        return
+    sets, there = case.operation.schema.raw_schema["x-headers"], names(response.headers)
+    more = there - names(sets["limited"]) - {"allow", "content-type"}
+    missing = names(sets["unlimited"]) - there
+    hold(not more and not missing, f"A 405 has headers that are not documented ({more}), or lacks some ({missing})")
+    body = response.json()
+    code = body.get("code"), body.get("message", {}).get("RESPONSE_CODE")
+    hold(code == (405, "METHOD_NOT_ALLOWED_MESSAGE"), f"The body of a refused method is {body}")

@@ -1,0 +1,300 @@
+//! Which crate may depend on which.
+
+use std::{collections::BTreeSet, process::Command};
+
+use crate::{files, functions, read};
+
+pub(crate) fn dependencies(manifest: &str) -> BTreeSet<String> {
+    let text = read(manifest);
+    let section = text
+        .split("[dependencies]")
+        .nth(1)
+        .unwrap()
+        .split("\n[")
+        .next()
+        .unwrap();
+    section
+        .lines()
+        .filter_map(|line| line.split(['.', ' ', '=']).next())
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn arrows_between_rooms_go_one_way() {
+    let functions = functions();
+    let usual = vec!["domain", "identity", "store", "common"];
+    for (room, allowed) in [
+        ("shared/domain", vec![]),
+        ("shared/identity", vec!["domain"]),
+        ("shared/store", vec!["domain"]),
+        ("shared/runtime", vec!["domain"]),
+        ("shared/storage", vec!["domain", "runtime"]),
+        ("shared/messaging", vec!["domain", "runtime"]),
+        ("shared/cpanel-client", vec!["domain", "runtime"]),
+        (
+            "shared/common",
+            vec!["domain", "identity", "store", "runtime"],
+        ),
+        ("functions/auth", usual.clone()),
+        ("functions/canary", vec!["runtime", "common"]),
+        ("functions/committees", usual.clone()),
+        ("functions/courses", usual.clone()),
+        (
+            "functions/cpanel",
+            vec!["domain", "identity", "store", "common", "cpanel-client"],
+        ),
+        (
+            "functions/dispatcher",
+            vec![
+                "domain",
+                "identity",
+                "store",
+                "common",
+                "messaging",
+                "storage",
+            ],
+        ),
+        ("functions/fallback", vec!["common"]),
+        (
+            "functions/files",
+            vec!["domain", "identity", "store", "common", "storage"],
+        ),
+        ("functions/otp", usual.clone()),
+        ("functions/sms", usual.clone()),
+        ("functions/team", usual.clone()),
+        (
+            "functions/users",
+            vec!["domain", "identity", "store", "common", "storage"],
+        ),
+        (
+            "infra/ops",
+            usual
+                .iter()
+                .copied()
+                .chain(functions.iter().map(String::as_str))
+                .collect(),
+        ),
+    ] {
+        let others = [
+            "domain",
+            "identity",
+            "store",
+            "runtime",
+            "storage",
+            "messaging",
+            "cpanel-client",
+            "common",
+            "local",
+            "tests",
+            "bench",
+            "ops",
+        ];
+        let rooms: BTreeSet<String> = others
+            .into_iter()
+            .map(str::to_owned)
+            .chain(functions.clone())
+            .collect();
+        let ours: BTreeSet<String> = dependencies(&format!("{room}/Cargo.toml"))
+            .into_iter()
+            .filter(|name| rooms.contains(name))
+            .collect();
+        assert!(
+            ours.iter().all(|name| allowed.contains(&name.as_str())),
+            "{room} depends on {ours:?}"
+        );
+    }
+}
+
+#[test]
+fn one_room_names_each_outside_service() {
+    for (krate, room) in [
+        ("aws-sdk-dynamodb", "shared/store"),
+        ("aws-sigv4", "shared/runtime"),
+        ("totp-rs", "shared/identity"),
+        ("image", "shared/storage"),
+        ("multer", "functions/users"),
+        ("jsonwebtoken", "shared/identity"),
+        ("argon2", "shared/identity"),
+        ("aes-gcm", "shared/identity"),
+        ("dynoxide-rs", "infra/local"),
+        ("lambda_runtime", "shared/common"),
+        ("reqwest", "shared/cpanel-client"),
+    ] {
+        for folder in ["functions", "shared", "infra"] {
+            for (manifest, _) in files(folder, "Cargo.toml") {
+                let names_it = dependencies(&manifest).contains(krate);
+                assert_eq!(
+                    names_it,
+                    manifest == format!("{room}/Cargo.toml"),
+                    "{krate} in {manifest}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn rules_and_secrets_do_not_wait_or_talk() {
+    for krate in [
+        "tokio",
+        "axum",
+        "http",
+        "tracing",
+        "getrandom",
+        "aws-sdk-dynamodb",
+    ] {
+        assert!(
+            !dependencies("shared/domain/Cargo.toml").contains(krate),
+            "domain depends on {krate}"
+        );
+    }
+    for krate in ["axum", "http", "store", "tracing"] {
+        assert!(
+            !dependencies("shared/identity/Cargo.toml").contains(krate),
+            "identity depends on {krate}"
+        );
+    }
+}
+
+/// What a Lambda binary links, as `name version`.
+fn linked(function: &str) -> BTreeSet<String> {
+    let mut tree = Command::new(env!("CARGO"));
+    tree.args([
+        "tree",
+        "--offline",
+        "--locked",
+        "--package",
+        function,
+        "--edges",
+        "normal",
+        "--prefix",
+        "none",
+        "--format",
+        "{p}",
+    ]);
+    tree.args(["--target", "aarch64-unknown-linux-gnu"]);
+    let output = tree.current_dir(crate::root()).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines()
+        .map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "))
+        .collect()
+}
+
+#[test]
+fn the_slow_stacks_stay_out_of_the_functions() {
+    for function in functions() {
+        let linked = linked(&function);
+        let named = |name: &str| {
+            linked
+                .iter()
+                .filter(|krate| krate.split(' ').next() == Some(name))
+                .count()
+        };
+        // 22 ms of CPU at the first handshake; a second client; a shell around what we read ourselves
+        for slow in [
+            "aws-lc-rs",
+            "aws-lc-sys",
+            "aws-config",
+            "aws-sdk-ssm",
+            "openssl",
+            "native-tls",
+            "h3",
+            "hyper-tls",
+            "lambda_http",
+            "dynoxide-rs",
+            "aws-sdk-s3",
+            "aws-sdk-sns",
+            "aws-sdk-sesv2",
+            "s3s",
+        ] {
+            assert_eq!(named(slow), 0, "{function} links {slow}");
+        }
+        // the panel's own, and nobody else's
+        assert_eq!(
+            named("reqwest"),
+            usize::from(function == "cpanel"),
+            "{function} links reqwest"
+        );
+        for single in [
+            "hyper",
+            "hyper-rustls",
+            "hyper-util",
+            "rustls",
+            "tokio",
+            "http",
+            "ring",
+        ] {
+            assert_eq!(
+                named(single),
+                1,
+                "{function} links {single} more than once, or not at all"
+            );
+        }
+        assert_eq!(named("aws-sdk-dynamodb"), 1, "{function}");
+    }
+}
+
+#[test]
+fn a_function_does_not_know_another() {
+    for function in functions() {
+        let dependencies = dependencies(&format!("functions/{function}/Cargo.toml"));
+        assert!(
+            functions()
+                .iter()
+                .all(|other| !dependencies.contains(other)),
+            "{function}"
+        );
+    }
+}
+
+#[test]
+fn only_identity_keys_of_functions_that_sign_people_in_ask_for_the_signing_key() {
+    for (file, text) in files("functions", "src/lib.rs") {
+        let signs_people_in =
+            ["functions/auth/src/lib.rs", "functions/otp/src/lib.rs"].contains(&file.as_str());
+        assert_eq!(
+            text.contains("Key::TokenSigning"),
+            signs_people_in,
+            "{file}"
+        );
+    }
+}
+
+/// A crate that reaches a service, and the words that its policy must have then, and only then.
+#[test]
+fn a_function_may_reach_what_it_is_made_to_reach() {
+    let template = read("infra/template.yaml");
+    for function in functions() {
+        let mut logical = function.clone();
+        logical[..1].make_ascii_uppercase();
+        let start = template
+            .find(&format!("\n  {logical}:\n"))
+            .unwrap_or_else(|| panic!("{logical} is in the template"));
+        let statement = template[start..]
+            .split(&format!("\n  {logical}Log:"))
+            .next()
+            .unwrap();
+        let dependencies = dependencies(&format!("functions/{function}/Cargo.toml"));
+        let reaches = [
+            ("storage", ["s3:"].as_slice()),
+            ("messaging", &["sns:Publish", "ses:SendEmail"]),
+            ("cpanel-client", &["CPANEL_URL", "CPANEL_USER"]),
+        ];
+        for (krate, actions) in reaches {
+            for action in actions {
+                assert_eq!(
+                    statement.contains(action),
+                    dependencies.contains(krate),
+                    "{function}: {krate} and {action}"
+                );
+            }
+        }
+    }
+}

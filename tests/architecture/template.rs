@@ -1,0 +1,369 @@
+//! The SAM template against the code.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+use store::keys::TABLES;
+use tests::{Document, policies::template};
+
+use crate::{files, functions, read, routes};
+
+/// Function to its routes, as `METHOD /path`.
+fn gateway() -> BTreeMap<String, Vec<(String, String)>> {
+    let template = template();
+    let resources = template["Resources"].as_object().unwrap();
+    let functions = resources
+        .iter()
+        .filter(|(_, resource)| resource["Type"] == "AWS::Serverless::Function");
+    functions
+        .map(|(name, resource)| {
+            let events = resource["Properties"]["Events"].as_object().unwrap();
+            let route = |event: &Value| {
+                let properties = &event["Properties"];
+                let text = |key: &str| properties[key].as_str().unwrap_or("ANY").to_owned();
+                (
+                    text("Method"),
+                    properties["Path"].as_str().unwrap_or("$default").to_owned(),
+                )
+            };
+            (
+                name.to_lowercase(),
+                events
+                    .values()
+                    .filter(|event| event["Type"] == "HttpApi")
+                    .map(route)
+                    .collect(),
+            )
+        })
+        .collect()
+}
+
+/// Which function the gateway sends `path` to, by its own rules: a literal segment goes before a
+/// variable, a greedy variable takes one segment or more, `$default` takes the rest.
+fn sent_to(gateway: &BTreeMap<String, Vec<(String, String)>>, path: &str) -> String {
+    let path: Vec<&str> = path.trim_end_matches('/').split('/').collect();
+    let mut best: Option<(usize, String)> = None;
+    for (function, routes) in gateway {
+        for (_, template) in routes.iter().filter(|(_, template)| template != "$default") {
+            let template: Vec<&str> = template.split('/').collect();
+            let greedy = template.last().is_some_and(|last| last.ends_with("+}"));
+            let literal = if greedy {
+                template.len() - 1
+            } else {
+                template.len()
+            };
+            let long_enough = if greedy {
+                path.len() > literal
+            } else {
+                path.len() == literal
+            };
+            if long_enough
+                && template[..literal] == path[..literal]
+                && best.as_ref().is_none_or(|(length, _)| literal > *length)
+            {
+                best = Some((literal, function.clone()));
+            }
+        }
+    }
+    best.map_or_else(|| "fallback".to_owned(), |(_, function)| function)
+}
+
+#[test]
+fn the_gateway_sends_every_path_with_and_without_slash_to_its_function() {
+    let gateway = gateway();
+    let default: Vec<&String> = gateway
+        .iter()
+        .filter(|(_, routes)| routes.iter().any(|(_, path)| path == "$default"))
+        .map(|(name, _)| name)
+        .collect();
+    assert_eq!(default, ["fallback"]);
+    for (function, route) in routes() {
+        let path = route.split_once(' ').unwrap().1.replace(['{', '}'], "x");
+        let prefixes: &[&str] = if path.starts_with("/media") {
+            &[""]
+        } else {
+            &["/api/v1", "/api/dev"]
+        };
+        for prefix in prefixes {
+            assert_eq!(
+                sent_to(&gateway, &format!("{prefix}{path}")),
+                function,
+                "{prefix}{path}"
+            );
+            assert_eq!(
+                sent_to(&gateway, &format!("{prefix}{path}/")),
+                function,
+                "{prefix}{path}/"
+            );
+        }
+    }
+    assert_eq!(sent_to(&gateway, "/api/v1/nowhere"), "fallback");
+    assert!(Document::get().operations().len() == routes().len());
+}
+
+#[test]
+fn its_tables_and_indexes_are_those_of_the_store() {
+    let template = template();
+    for table in &TABLES {
+        let mut logical = table.name.to_owned();
+        logical[..1].make_ascii_uppercase();
+        let properties = &template["Resources"][&logical]["Properties"];
+        let key = |keys: &Value| {
+            keys.as_array()
+                .unwrap()
+                .iter()
+                .map(|key| key["AttributeName"].as_str().unwrap().to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(key(&properties["KeySchema"]), ["pk", "sk"], "{logical}");
+        assert_eq!(
+            properties["TimeToLiveSpecification"]["AttributeName"],
+            "ttl"
+        );
+        assert_eq!(properties["BillingMode"], "PAY_PER_REQUEST");
+        assert_eq!(
+            properties["StreamSpecification"]["StreamViewType"] == "NEW_AND_OLD_IMAGES",
+            table.has_stream
+        );
+        let indexes = properties["GlobalSecondaryIndexes"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        assert_eq!(indexes.len(), table.indexes.len());
+        for (index, schema) in indexes.iter().zip(table.indexes) {
+            assert_eq!(index["IndexName"], schema.name);
+            assert_eq!(key(&index["KeySchema"]), [schema.pk, schema.sk.0]);
+            let projected: Vec<&str> = index["Projection"]["NonKeyAttributes"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|name| name.as_str().unwrap())
+                .collect();
+            assert_eq!(projected, schema.projected);
+            let definitions = properties["AttributeDefinitions"].as_array().unwrap();
+            let kind = definitions
+                .iter()
+                .find(|definition| definition["AttributeName"] == schema.sk.0)
+                .unwrap();
+            assert_eq!(kind["AttributeType"], schema.sk.1);
+        }
+    }
+}
+
+#[test]
+fn the_watchers_router_sends_every_path_where_the_gateway_does() {
+    let manifest = read("Cargo.toml");
+    let section = manifest
+        .split("[workspace.metadata.lambda.watch.router]")
+        .nth(1)
+        .expect("the router's table")
+        .split("\n[")
+        .next()
+        .unwrap();
+    let lines = section.lines().filter_map(|line| line.split_once(" = "));
+    let watched: BTreeSet<(String, String)> = lines
+        .map(|(path, function)| {
+            (
+                path.trim_matches('"').to_owned(),
+                function.trim_matches('"').to_owned(),
+            )
+        })
+        .collect();
+    let gateway = gateway();
+    let mut expected = BTreeSet::new();
+    for (function, routes) in &gateway {
+        for (_, path) in routes.iter().filter(|(_, path)| path != "$default") {
+            expected.insert((path.replace("{proxy+}", "{*path}"), function.clone()));
+        }
+    }
+    // the emulator has no $default: what nobody else takes is named
+    expected.extend([
+        ("/{*path}".to_owned(), "fallback".to_owned()),
+        ("/".to_owned(), "fallback".to_owned()),
+    ]);
+    assert_eq!(watched, expected);
+}
+
+/// What the template sets for functions, and what they read.
+#[test]
+fn every_variable_that_the_template_sets_is_read_and_every_one_that_is_read_is_set() {
+    let template = template();
+    let names = |variables: &Value| {
+        variables
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.clone())
+            .collect::<Vec<_>>()
+    };
+    let mut set: BTreeSet<String> =
+        names(&template["Globals"]["Function"]["Environment"]["Variables"])
+            .into_iter()
+            .collect();
+    for (_, resource) in template["Resources"].as_object().unwrap() {
+        set.extend(names(&resource["Properties"]["Environment"]["Variables"]));
+    }
+    let mut read_by_code = BTreeSet::new();
+    for (file, text) in files("shared/common", ".rs")
+        .into_iter()
+        .chain(files("shared/runtime", ".rs"))
+    {
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let looks_up = ["settings.rs", "serve.rs", "keys.rs", "lib.rs"]
+            .iter()
+            .any(|name| file.ends_with(name));
+        let is_name = |word: &&str| {
+            word.len() > 3
+                && word
+                    .bytes()
+                    .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+        };
+        read_by_code.extend(
+            code.split('"')
+                .filter(is_name)
+                .filter(|_| looks_up)
+                .map(str::to_owned),
+        );
+    }
+    // Keys come from SSM, and the rest from Lambda itself; a laptop alone has another cloud.
+    let elsewhere = |name: &&String| {
+        name.starts_with("AWS_")
+            || name.ends_with("_KEY")
+            || name.ends_with("_KEYS")
+            || name.ends_with("_SECRETS")
+            || ["CPANEL_TOKEN", "CANARY_SIGN_IN"].contains(&name.as_str())
+    };
+    let expected: BTreeSet<String> = read_by_code
+        .iter()
+        .filter(|name| !elsewhere(name))
+        .cloned()
+        .collect();
+    assert_eq!(set, expected);
+}
+
+#[test]
+fn a_role_names_its_actions_its_resources_and_its_keys() {
+    let resources = template()["Resources"].as_object().unwrap();
+    for function in functions() {
+        let mut logical = function.clone();
+        logical[..1].make_ascii_uppercase();
+        let statements = &resources[&format!("{logical}Role")]["Properties"]["Policies"][0]["PolicyDocument"]
+            ["Statement"];
+        let mut keys = BTreeSet::new();
+        for statement in statements.as_array().unwrap() {
+            let texts = |value: &Value| match value {
+                Value::String(text) => vec![text.clone()],
+                list => list
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|text| text.as_str().unwrap().to_owned())
+                    .collect(),
+            };
+            let actions = texts(&statement["Action"]);
+            assert!(
+                actions.iter().all(|action| !action.contains('*')),
+                "{function}: {actions:?}"
+            );
+            // SNS has no name for a telephone number
+            if actions == ["sns:Publish"] {
+                assert!(
+                    statement["Resource"].is_null()
+                        && statement["NotResource"]
+                            .as_str()
+                            .unwrap()
+                            .ends_with(":sns:*:*:*")
+                );
+                continue;
+            }
+            assert!(
+                texts(&statement["Resource"])
+                    .iter()
+                    .all(|resource| resource != "*"),
+                "{function}: {actions:?}"
+            );
+            if actions == ["ssm:GetParameters"] {
+                keys.extend(
+                    texts(&statement["Resource"])
+                        .iter()
+                        .map(|resource| resource.split(":parameter").nth(1).unwrap().to_owned()),
+                );
+            }
+        }
+        let own = format!("/halqa/${{Stage}}/{function}/*");
+        let public = "/halqa/${Stage}/public/*".to_owned();
+        let edge = "/halqa/${Stage}/edge/EDGE_SECRETS".to_owned();
+        let text = read(&format!("functions/{function}/src/lib.rs"));
+        let list = text
+            .split("pub const KEYS: &[Key] = &[")
+            .nth(1)
+            .unwrap()
+            .split(']')
+            .next()
+            .unwrap();
+        let mut expected = BTreeSet::new();
+        // who checks tokens answers requests, which the content network may bring
+        if list.contains("TokenPublic") {
+            expected.extend([public, edge]);
+        }
+        if list.split(',').any(|key| key.trim() != "Key::TokenPublic") {
+            expected.insert(own);
+        }
+        assert_eq!(keys, expected, "{function}");
+    }
+}
+
+#[test]
+fn every_alarm_has_its_page_in_the_runbook() {
+    let runbook = read("infra/README.md");
+    let alarms = template()["Resources"]
+        .as_object()
+        .unwrap()
+        .values()
+        .filter(|resource| resource["Type"] == "AWS::CloudWatch::Alarm");
+    let mut pages = BTreeSet::new();
+    for alarm in alarms {
+        let text = alarm["Properties"]["AlarmDescription"].as_str().unwrap();
+        let page = text
+            .rsplit_once("infra/README.md#alarm-")
+            .unwrap()
+            .1
+            .trim_end_matches('.');
+        let heading = |line: &str| {
+            line.strip_prefix("### Alarm: ")
+                .is_some_and(|name| name.replace(' ', "-") == page)
+        };
+        assert!(runbook.lines().any(heading), "{page} has no page");
+        pages.insert(page);
+    }
+    assert_eq!(
+        runbook.matches("\n### Alarm: ").count(),
+        pages.len(),
+        "a page is of no alarm"
+    );
+}
+
+#[test]
+fn each_function_is_built_for_arm_from_its_own_folder_with_its_own_keys() {
+    let template = template();
+    for (name, resource) in template["Resources"].as_object().unwrap() {
+        if resource["Type"] != "AWS::Serverless::Function" {
+            continue;
+        }
+        let function = name.to_lowercase();
+        let text = resource.to_string();
+        assert!(
+            text.contains(&format!("../target/lambda/{function}/")),
+            "{name}"
+        );
+        assert!(
+            text.contains(&format!("/{function}")),
+            "{name} has a path of keys"
+        );
+        assert_eq!(
+            resource["Properties"]["Role"],
+            format!("{name}Role.Arn"),
+            "{name} has a role of its own"
+        );
+    }
+}

@@ -1,0 +1,119 @@
+//! Small rules that keep the house one house.
+
+use crate::{files, read, root};
+
+#[test]
+fn the_visible_root_has_seven_rooms_a_lock_file_and_a_licence() {
+    let entries = std::fs::read_dir(root())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
+    let mut visible: Vec<String> = entries
+        .filter(|name| !name.starts_with('.') && name != "target")
+        .collect();
+    visible.sort();
+    assert_eq!(
+        visible,
+        [
+            "Cargo.lock",
+            "Cargo.toml",
+            "LICENSE",
+            "README.md",
+            "events",
+            "functions",
+            "infra",
+            "shared",
+            "tests"
+        ]
+    );
+}
+
+#[test]
+fn no_module_is_called_after_nothing() {
+    for folder in ["functions", "shared", "infra", "tests"] {
+        for (file, _) in files(folder, ".rs") {
+            let name = file
+                .rsplit('/')
+                .next()
+                .unwrap()
+                .trim_end_matches(".rs")
+                .to_owned();
+            assert!(
+                ![
+                    "util",
+                    "utils",
+                    "helper",
+                    "helpers",
+                    "misc",
+                    "manager",
+                    "common_utils",
+                    "types"
+                ]
+                .contains(&name.as_str()),
+                "{file}"
+            );
+        }
+    }
+}
+
+#[test]
+fn files_stay_short_enough_to_read() {
+    for folder in ["functions", "shared", "infra"] {
+        for (file, text) in files(folder, ".rs") {
+            let code = text.split("#[cfg(test)]").next().unwrap().lines().count();
+            assert!(code <= 530, "{file} has {code} lines");
+        }
+    }
+}
+
+#[test]
+fn codes_and_texts_stand_in_the_table_alone() {
+    for folder in ["functions", "shared"] {
+        for (file, text) in files(folder, ".rs") {
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            let quoted = code
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"))
+                .any(|line| line.contains("_MESSAGE\""));
+            assert_eq!(quoted, file == "shared/common/src/refusal.rs", "{file}");
+        }
+    }
+}
+
+#[test]
+fn nobody_asks_the_environment_or_a_clock_in_passing() {
+    for folder in ["functions", "shared"] {
+        for (file, text) in files(folder, ".rs") {
+            for (word, place) in [
+                ("env::var", "shared/common/src/settings.rs"),
+                ("SystemTime::now", "shared/common/src/clock.rs"),
+            ] {
+                assert!(!text.contains(word) || file == place, "{file} names {word}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_functions_main_is_its_start_alone() {
+    for (file, text) in files("functions", "main.rs") {
+        assert!(text.lines().count() <= 7, "{file}");
+    }
+}
+
+#[test]
+fn every_setting_is_in_the_readme() {
+    let readme = read("README.md");
+    let settings = read("shared/common/src/settings.rs");
+    let code = settings.split("#[cfg(test)]").next().unwrap();
+    for name in code.split('"').filter(|word| {
+        word.len() > 6
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+    }) {
+        assert!(
+            readme.contains(&format!("`{name}`")),
+            "{name} is not in the README"
+        );
+    }
+}
