@@ -562,11 +562,7 @@ async fn files(world: &World, within: Within<'_>) {
         .as_str()
         .unwrap()
         .to_owned();
-    let bucket = storage::Objects::new(
-        world.setup().aws.clone(),
-        world.setup().settings.files_bucket.as_deref(),
-    )
-    .unwrap();
+    let bucket = storage::Objects::new(world.setup().aws.clone(), &world.setup().settings).unwrap();
     bucket
         .put(
             &key,

@@ -3,12 +3,17 @@
 use std::{net::SocketAddr, time::Duration};
 
 use canary::{Canary, SignIn, Visitor};
-use common::{Clock, Key, Setup};
 use domain::Profile;
-use identity::NamedKey;
+use identity::{
+    NamedKey,
+    sealing::Sealer,
+    token::{Signer, Verifier},
+};
 use local::{cloud::Cloud, front, home::LocalSettings, house};
 use ops::{First, Kind, Parameters, Stage};
+use runtime::{Clock, Key, Startup};
 use serde_json::json;
+use store::Setup;
 use tests::{Authenticator, PASSWORD, World};
 use tokio::net::TcpListener;
 
@@ -21,12 +26,10 @@ fn parameters(world: &World) -> Parameters {
 /// The settings of the function `name` of the environment dev, with its keys in SSM.
 async fn started(world: &World, name: &str, keys: &[Key]) -> Result<Setup, String> {
     let path = DEV.keys_path(name);
-    let lookup = |asked: &str| match asked {
-        "KEYS_PATH" => Some(path.clone()),
-        "EDGE" => Some("on".to_owned()),
-        _ => world.try_setting(asked),
-    };
-    Setup::start(keys, 0, &lookup)
+    let mut settings = world.settings();
+    settings.set("KEYS_PATH", path).set("EDGE", "on");
+    let keys: Vec<Key> = keys.iter().copied().chain([Key::Edge]).collect();
+    Setup::start(settings.settings(), &keys)
         .await
         .map_err(|problem| problem.to_string())
 }
@@ -49,11 +52,13 @@ async fn keys_are_made_once_and_every_function_finds_its_own() {
         started(&world, "otp", auth::KEYS).await.unwrap(),
     );
     assert!(
-        auth.keys.signer().is_ok() && auth.keys.verifier().is_ok() && auth.keys.sealer().is_ok()
+        auth.keys.parse::<Signer>(Key::TokenSigning).is_ok()
+            && auth.keys.parse::<Verifier>(Key::TokenPublic).is_ok()
+            && auth.keys.parse::<Sealer>(Key::Sealing).is_ok()
     );
     assert_eq!(
-        auth.keys.sealer().unwrap().kid(),
-        otp.keys.sealer().unwrap().kid()
+        auth.keys.parse::<Sealer>(Key::Sealing).unwrap().kid(),
+        otp.keys.parse::<Sealer>(Key::Sealing).unwrap().kid()
     );
     assert!(SignIn::of(&started(&world, "canary", canary::KEYS).await.unwrap().keys).is_ok());
 
@@ -461,9 +466,12 @@ async fn the_canary_signs_in_until_something_is_wrong() {
 
     let url = format!("http://{}/api/v1", door(&world).await);
     let canary = |sign_in: &str| {
-        let process =
-            world.another_process_with(&[("CANARY_URL", &url), ("CANARY_SIGN_IN", sign_in)]);
-        Canary::new(process.setup()).unwrap()
+        let mut settings = world.settings();
+        settings
+            .set("CANARY_URL", &url)
+            .set("CANARY_SIGN_IN", sign_in);
+        let startup = Startup::of_settings(settings.settings(), world.clock().clone());
+        Canary::new(&startup.unwrap()).unwrap()
     };
     let good = canary(&world.setting("CANARY_SIGN_IN"));
     good.walk().await.unwrap();
@@ -578,7 +586,7 @@ async fn an_environment_is_known_by_its_name_alone() {
         (told["RECORDS_TABLE"].as_str(), &told["CANARY_SIGN_IN"]),
         ("records", &settings.get("CANARY_SIGN_IN").unwrap())
     );
-    let running = Setup::start(users::KEYS, 0, &|name| told.get(name).cloned())
+    let running = Setup::start(told.into_iter().collect(), users::KEYS)
         .await
         .unwrap();
     assert_eq!(ops::dead_letters(&running).await.unwrap().len(), 0);

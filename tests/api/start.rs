@@ -1,7 +1,11 @@
 //! How a function starts on Lambda: settings from the environment, keys from SSM.
 
-use common::{CONNECTIONS, Edge, Key, Setup};
-use local::faults::Mode;
+use common::Edge;
+use dispatcher::Dispatcher;
+use identity::NamedKey;
+use local::{faults::Mode, house};
+use runtime::{Key, Startup};
+use store::Setup;
 use tests::World;
 
 const KEYS: &[Key] = auth::KEYS;
@@ -21,13 +25,17 @@ async fn start(world: &World, missing: &str) -> Result<Edge, String> {
         };
         world.cloud().put_parameter(path, &value);
     }
-    let lookup = |name: &str| match name {
-        _ if name == missing => None,
-        "KEYS_PATH" => Some("/halqa/test/auth".to_owned()),
-        "TOKEN_SIGNING_KEY" | "SEALING_KEYS" | "OUTBOX_KEYS" | "TOKEN_PUBLIC_KEYS" => None,
-        _ => world.try_setting(name),
-    };
-    let setup = Setup::start(KEYS, CONNECTIONS, &lookup)
+    let mut settings = world.settings();
+    settings.set("KEYS_PATH", "/halqa/test/auth").unset(missing);
+    for key in [
+        "TOKEN_SIGNING_KEY",
+        "SEALING_KEYS",
+        "OUTBOX_KEYS",
+        "TOKEN_PUBLIC_KEYS",
+    ] {
+        settings.unset(key);
+    }
+    let setup = Setup::start(settings.settings(), KEYS)
         .await
         .map_err(|problem| problem.to_string())?;
     let routes = auth::routes(&setup).map_err(|problem| problem.to_string())?;
@@ -80,14 +88,9 @@ async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
 #[tokio::test]
 async fn a_key_that_is_not_in_ssm_is_named_by_its_path() {
     let world = World::new().await;
-    let lookup = |name: &str| {
-        if name == "KEYS_PATH" {
-            Some("/halqa/empty/auth".to_owned())
-        } else {
-            world.try_setting(name)
-        }
-    };
-    let problem = Setup::start(KEYS, CONNECTIONS, &lookup)
+    let mut settings = world.settings();
+    settings.set("KEYS_PATH", "/halqa/empty/auth");
+    let problem = Setup::start(settings.settings(), KEYS)
         .await
         .err()
         .unwrap()
@@ -101,12 +104,11 @@ async fn a_key_that_is_not_in_ssm_is_named_by_its_path() {
 #[tokio::test]
 async fn ssm_out_of_reach_is_told() {
     let world = World::new().await;
-    let lookup = |name: &str| match name {
-        "KEYS_PATH" => Some("/halqa/test/auth".to_owned()),
-        "AWS_ENDPOINT_URL" => Some("http://127.0.0.1:9".to_owned()),
-        _ => world.try_setting(name),
-    };
-    let problem = Setup::start(KEYS, CONNECTIONS, &lookup)
+    let mut settings = world.settings();
+    settings
+        .set("KEYS_PATH", "/halqa/test/auth")
+        .set("AWS_ENDPOINT_URL", "http://127.0.0.1:9");
+    let problem = Setup::start(settings.settings(), KEYS)
         .await
         .err()
         .unwrap()
@@ -131,11 +133,11 @@ async fn a_store_that_is_out_of_reach_stops_no_start() {
         if let Some(mode) = mode {
             world.strike_with(mode);
         }
-        let lookup = |name: &str| match name {
-            "AWS_ENDPOINT_URL" if mode.is_none() => Some("http://127.0.0.1:9".to_owned()),
-            _ => world.try_setting(name),
-        };
-        let setup = Setup::start(KEYS, CONNECTIONS, &lookup)
+        let mut settings = world.settings();
+        if mode.is_none() {
+            settings.set("AWS_ENDPOINT_URL", "http://127.0.0.1:9");
+        }
+        let setup = Setup::start(settings.settings(), KEYS)
             .await
             .unwrap_or_else(|problem| panic!("{day}: {problem}"));
         let edge = Edge::new(&setup, auth::routes(&setup).unwrap()).unwrap();
@@ -148,6 +150,76 @@ async fn a_store_that_is_out_of_reach_stops_no_start() {
                 .status(),
             204,
             "{day}"
+        );
+    }
+}
+
+/// Every function and the dispatcher, with the setting `name` as `value` says.
+fn start_all(world: &World, name: &str, value: Option<&str>) -> Result<(), String> {
+    let mut settings = world.settings();
+    settings.set_or_unset(name, value);
+    let startup = Startup::of_settings(settings.settings(), world.clock().clone());
+    let setup = startup.and_then(Setup::new);
+    setup
+        .and_then(|setup| {
+            house(&setup)?;
+            Dispatcher::new(&setup)
+        })
+        .map(|_| ())
+        .map_err(|problem| problem.to_string())
+}
+
+#[tokio::test]
+async fn a_bad_setting_is_named() {
+    let world = World::new().await;
+    assert_eq!(start_all(&world, "RATE_LIMIT", Some("1")), Ok(()));
+    for (name, value) in [
+        ("RECORDS_TABLE", ""),
+        ("TRANSIENT_TABLE", " "),
+        ("RATE_LIMIT", "0"),
+        ("RATE_LIMIT", "many"),
+        ("RATE_WINDOW_SECONDS", "-1"),
+        ("SESSION_DAYS", "1.5"),
+        ("ACCESS_TOKEN_SECONDS", "99999999999999999999"),
+        ("API_PREFIXES", "api"),
+        ("API_PREFIXES", "/api/v1,"),
+        ("POWERED_BY", "a\r\nb"),
+        ("REGISTRATION", "maybe"),
+        ("SMS_COUNTRY_CODES", "Tunisie"),
+        ("SMS_COUNTRY_CODES", ""),
+        ("SMS_SENDER_IDS", "Halqa,Federation12"),
+        ("SMS_RATE_PER_SECOND", "0"),
+        ("EDGE", "yes"),
+        ("CPANEL_URL", "http://cpanel.example.org:2083"),
+        ("CPANEL_ROOT_DOMAINS", "example.org,"),
+        ("CPANEL_ROOT_DOMAINS", "example"),
+    ] {
+        let problem = start_all(&world, name, Some(value)).unwrap_err();
+        assert!(
+            problem.starts_with(&format!("The setting {name} ")),
+            "{problem}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_missing_or_malformed_key_is_named_and_not_shown() {
+    let world = World::new().await;
+    let signing = NamedKey::generate("2026-11").to_setting();
+    assert_eq!(
+        start_all(&world, "TOKEN_SIGNING_KEY", Some(&signing)),
+        Ok(())
+    );
+    for value in [
+        None,
+        Some(""),
+        Some("k:short"),
+        Some(&*format!("{signing},{signing}")),
+    ] {
+        let problem = start_all(&world, "TOKEN_SIGNING_KEY", value).unwrap_err();
+        assert!(
+            problem.starts_with("The setting TOKEN_SIGNING_KEY ") && !problem.contains(&signing),
+            "{problem}"
         );
     }
 }

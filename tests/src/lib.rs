@@ -9,6 +9,7 @@
 mod answer;
 mod authenticator;
 mod document;
+mod lambda;
 mod person;
 pub mod policies;
 mod world;
@@ -16,6 +17,7 @@ mod world;
 pub use answer::Answer;
 pub use authenticator::Authenticator;
 pub use document::Document;
+pub use lambda::LambdaAnswer;
 pub use person::Person;
 pub use world::{Someone, World, digits};
 

@@ -5,8 +5,8 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use axum::Router;
-use common::{Arrival, Clock, Edge, Sessions, Setup};
+use accounts::{Arrival, Sessions};
+use common::{Edge, Routes};
 use dispatcher::Dispatcher;
 use domain::{
     CommitteeId, Email, Grant, Instant, Phone, Profile, UserId, committee::Committee,
@@ -21,8 +21,9 @@ use local::{
     house_of,
     pages::Pages,
 };
+use runtime::Clock;
 use serde_json::Value;
-use store::{NewUser, Outcome};
+use store::{NewUser, Outcome, Setup};
 use tempfile::TempDir;
 
 use crate::{PASSWORD, Person, policies};
@@ -187,7 +188,7 @@ impl World {
     }
 
     /// Another process of the same service that serves `routes` alone.
-    pub fn another_process_of(&self, routes: Router) -> Self {
+    pub fn another_process_of(&self, routes: Routes) -> Self {
         let edge = Edge::new(&self.setup, routes).expect("the edge stands");
         Self {
             edge,
@@ -295,6 +296,11 @@ impl World {
     /// The clock of this World.
     pub const fn clock(&self) -> &Clock {
         &self.setup.clock
+    }
+
+    /// The settings, to start another process with.
+    pub fn settings(&self) -> LocalSettings {
+        self.settings.clone()
     }
 
     /// The value of the setting `name`.

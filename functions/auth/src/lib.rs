@@ -8,13 +8,15 @@ mod passwordless;
 mod sessions;
 mod sign_in;
 
+use accounts::{Codes, Registration, Sessions};
 use axum::{
     Router,
     routing::{delete, get, post},
 };
-use common::{BadSetting, Codes, Key, Registration, Sessions, Setup, effect};
+use common::{Routes, effect, sign_in};
 use identity::password::Hasher;
-use store::Store;
+use runtime::{BadSetting, Key};
+use store::{Setup, Store};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[
@@ -39,24 +41,29 @@ pub(crate) struct Auth {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
     let auth = Auth {
         store: setup.store.clone(),
         sessions: Sessions::new(setup)?,
         codes: Codes::new(setup)?,
         hasher: Hasher::default(),
-        mailbox_verifies: setup.settings.registration != Registration::Approval,
+        mailbox_verifies: Registration::of(&setup.settings)?.mailbox_verifies(),
     };
-    Ok(Router::new()
-        .route("/auth/login", post(login::login))
-        .route(
-            "/auth/passwordless",
-            effect(passwordless::sign_in_with_code, "GET,POST").post(passwordless::request),
-        )
-        .route("/auth/check", get(check::check))
-        .route("/auth/current-user", get(current_user::current_user))
-        .route("/auth/logout", post(logout::logout))
-        .route("/auth/sessions", get(sessions::list))
-        .route("/auth/sessions/{sid}", delete(sessions::end))
-        .with_state(auth))
+    Ok(Routes::new(
+        Router::new()
+            .route("/auth/login", sign_in(post(login::login)))
+            .route(
+                "/auth/passwordless",
+                sign_in(
+                    effect(passwordless::sign_in_with_code, "GET,POST").post(passwordless::request),
+                ),
+            )
+            .route("/auth/check", get(check::check))
+            .route("/auth/current-user", get(current_user::current_user))
+            .route("/auth/logout", post(logout::logout))
+            .route("/auth/sessions", get(sessions::list))
+            .route("/auth/sessions/{sid}", delete(sessions::end))
+            .with_state(auth),
+    )
+    .no_store(&["/auth"]))
 }

@@ -1,9 +1,8 @@
 //! `POST /auth/login`: address and password open a session.
 
+use accounts::{Arrival, attempts};
 use axum::extract::State;
-use common::{
-    Arrival, Client, Failure, Fields, FromFields, Input, Now, Reply, attempts, secret, text,
-};
+use common::{Client, Failure, Fields, FromFields, Input, Now, Reply, secret, text};
 use domain::{CommitteeId, Email, Instant, UserId, session::Method};
 use identity::password::Match;
 use secrecy::SecretString;

@@ -1,10 +1,10 @@
 //! `POST /auth/passwordless` sends a code, `GET /auth/passwordless` signs in with it.
 
+use accounts::{Proved, place_of};
 use axum::extract::State;
 use common::{
-    Asked, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply,
-    codes::{Proved, place_of},
-    text, told,
+    Asked, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, text,
+    told,
 };
 use domain::{
     CommitteeId, Email, Line, UserId,

@@ -1,6 +1,7 @@
 //! What every way of signing in here ends in: a session, or the step that is still missing.
 
-use common::{Arrival, Client, Failure, Message, Refusal, Reply, told};
+use accounts::Arrival;
+use common::{Client, Failure, Message, Refusal, Reply, told};
 use domain::{Instant, session::Method, user::SelfView};
 use serde::Serialize;
 use store::{Outcome, Transaction};

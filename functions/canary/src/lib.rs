@@ -4,7 +4,7 @@
 
 mod visit;
 
-use common::{BadSetting, Key, Keys, LambdaError, Setup};
+use runtime::{BadSetting, Error, Key, Keys, Settings, Startup};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::IgnoredAny;
 
@@ -37,7 +37,7 @@ impl SignIn {
     /// # Errors
     /// When there is none, or it reads otherwise.
     pub fn of(keys: &Keys) -> Result<Self, BadSetting> {
-        let both = keys.canary()?;
+        let both = keys.secret(Key::Canary)?;
         let (email, password) = both.expose_secret().split_once(' ').ok_or_else(|| {
             BadSetting::new(
                 "CANARY_SIGN_IN",
@@ -52,19 +52,24 @@ impl SignIn {
 }
 
 impl Canary {
-    /// A canary for the URL and the password of `setup`.
+    /// A canary for the URL that `CANARY_URL` names, with the prefix, and the account `CANARY_SIGN_IN`.
     ///
     /// # Errors
-    /// When one of them is missing.
-    pub fn new(setup: &Setup) -> Result<Self, BadSetting> {
-        let url = setup
-            .settings
-            .canary_url
-            .clone()
-            .ok_or_else(|| BadSetting::new("CANARY_URL", "is missing"))?;
+    /// When one of them is missing or makes no sense.
+    pub async fn start(settings: Settings) -> Result<Self, BadSetting> {
+        Self::new(&Startup::read(settings, KEYS).await?)
+    }
+
+    /// The same from what was read already.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn new(startup: &Startup) -> Result<Self, BadSetting> {
+        let missing = || BadSetting::new("CANARY_URL", "is missing");
+        let url = startup.settings.url("CANARY_URL")?.ok_or_else(missing)?;
         Ok(Self {
-            visitor: Visitor::new(setup.aws.clone(), url),
-            sign_in: SignIn::of(&setup.keys)?,
+            visitor: Visitor::new(startup.aws.clone(), url.to_owned()),
+            sign_in: SignIn::of(&startup.keys)?,
         })
     }
 
@@ -72,7 +77,7 @@ impl Canary {
     ///
     /// # Errors
     /// The first step that did not go as it should.
-    pub async fn answer(self, _event: IgnoredAny) -> Result<(), LambdaError> {
+    pub async fn answer(self, _event: IgnoredAny) -> Result<(), Error> {
         Ok(self.walk().await?)
     }
 

@@ -6,13 +6,14 @@ mod list;
 mod show;
 
 use axum::{Router, routing::get};
-use common::{BadSetting, Cursors, Key, Setup, SignedIn};
+use common::{Cursors, Routes, SignedIn};
 use domain::{
     Profile,
     committee::{Committee, PublicCommittee},
 };
+use runtime::{BadSetting, Key};
 use serde::Serialize;
-use store::Store;
+use store::{Setup, Store};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
@@ -28,18 +29,20 @@ pub(crate) struct Committees {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
     let committees = Committees {
         store: setup.store.clone(),
-        cursors: setup.keys.cursors()?,
+        cursors: setup.keys.parse(Key::Cursor)?,
     };
-    Ok(Router::new()
-        .route("/committees", get(list::list).post(create::create))
-        .route(
-            "/committees/{committeeId}",
-            get(show::show).put(change::change),
-        )
-        .with_state(committees))
+    Ok(Routes::new(
+        Router::new()
+            .route("/committees", get(list::list).post(create::create))
+            .route(
+                "/committees/{committeeId}",
+                get(show::show).put(change::change),
+            )
+            .with_state(committees),
+    ))
 }
 
 /// A committee as `caller` may see it: super admins everything, members their own, everybody what

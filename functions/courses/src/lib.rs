@@ -17,7 +17,7 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use common::{BadSetting, Cursors, Failure, FieldError, Key, Setup, effect};
+use common::{Cursors, Failure, FieldError, Routes, effect};
 use domain::{
     Instant, UserId,
     audit::AuditEntry,
@@ -25,8 +25,9 @@ use domain::{
     question::PlacedQuestion,
 };
 use identity::chance;
+use runtime::{BadSetting, Key};
 use serde::Serialize;
-use store::{Store, Transaction};
+use store::{Setup, Store, Transaction};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
@@ -46,35 +47,37 @@ pub(crate) struct Courses {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
     let courses = Courses {
         store: setup.store.clone(),
-        cursors: setup.keys.cursors()?,
+        cursors: setup.keys.parse(Key::Cursor)?,
     };
-    Ok(Router::new()
-        .route("/courses", post(create::create))
-        .route("/courses/committee", get(committee::list))
-        .route("/courses/search-all", get(search_all::search))
-        .route(
-            "/courses/{courseId}",
-            get(show::show).put(change::change).delete(archive::archive),
-        )
-        .route(
-            "/courses/{courseId}/publish",
-            effect(publish::publish, "GET, POST").post(publish::publish),
-        )
-        .route(
-            "/courses/{courseId}/to-draft",
-            effect(to_draft::to_draft, "GET, POST").post(to_draft::to_draft),
-        )
-        .route("/courses/questions/{courseId}", post(questions::add))
-        .route(
-            "/courses/questions/{courseId}/{questionId}",
-            get(question::show)
-                .put(question::change)
-                .delete(question::remove),
-        )
-        .with_state(courses))
+    Ok(Routes::new(
+        Router::new()
+            .route("/courses", post(create::create))
+            .route("/courses/committee", get(committee::list))
+            .route("/courses/search-all", get(search_all::search))
+            .route(
+                "/courses/{courseId}",
+                get(show::show).put(change::change).delete(archive::archive),
+            )
+            .route(
+                "/courses/{courseId}/publish",
+                effect(publish::publish, "GET, POST").post(publish::publish),
+            )
+            .route(
+                "/courses/{courseId}/to-draft",
+                effect(to_draft::to_draft, "GET, POST").post(to_draft::to_draft),
+            )
+            .route("/courses/questions/{courseId}", post(questions::add))
+            .route(
+                "/courses/questions/{courseId}/{questionId}",
+                get(question::show)
+                    .put(question::change)
+                    .delete(question::remove),
+            )
+            .with_state(courses),
+    ))
 }
 
 impl Courses {

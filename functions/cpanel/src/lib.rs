@@ -10,10 +10,11 @@ mod rights;
 mod subdomains;
 
 use axum::{Router, routing::get};
-use common::{BadSetting, Key, Setup};
+use common::Routes;
 use cpanel_client::{Panel, Patience};
 use domain::subdomain::RootDomain;
-use store::Store;
+use runtime::{BadSetting, Key};
+use store::{Setup, Store};
 
 use own::Own;
 
@@ -35,7 +36,7 @@ pub(crate) struct Cpanel {
 ///
 /// # Errors
 /// When a setting or a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
     routes_with(setup, Patience::default())
 }
 
@@ -43,36 +44,38 @@ pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
 ///
 /// # Errors
 /// When a setting or a key is missing or malformed.
-pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Router, BadSetting> {
+pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Routes, BadSetting> {
     let cpanel = Cpanel {
         store: setup.store.clone(),
         panel: panel(setup, patience)?,
-        root_domains: setup.settings.cpanel_root_domains.clone(),
+        root_domains: setup.settings.list(
+            "CPANEL_ROOT_DOMAINS",
+            "",
+            "must be domains such as example.org, separated by commas",
+        )?,
         own: Own::default(),
     };
-    Ok(Router::new()
-        .route(
-            "/cpanel/subdomain",
-            get(subdomains::list).post(create::create),
-        )
-        .route("/cpanel/domains", get(domains::show))
-        .route("/cpanel/db", get(databases::list))
-        .with_state(cpanel))
+    Ok(Routes::new(
+        Router::new()
+            .route(
+                "/cpanel/subdomain",
+                get(subdomains::list).post(create::create),
+            )
+            .route("/cpanel/domains", get(domains::show))
+            .route("/cpanel/db", get(databases::list))
+            .with_state(cpanel),
+    )
+    .no_store(&["/cpanel"]))
 }
 
 fn panel(setup: &Setup, patience: Patience) -> Result<Option<Panel>, BadSetting> {
-    let Some(url) = &setup.settings.cpanel_url else {
+    let Some(url) = setup.settings.url("CPANEL_URL")? else {
         return Ok(None);
     };
-    let user = setup
-        .settings
-        .cpanel_user
-        .as_ref()
-        .ok_or_else(|| BadSetting::new("CPANEL_USER", "is missing"))?;
     Panel::new(
         url,
-        user,
-        &setup.keys.cpanel_token()?,
+        setup.settings.required("CPANEL_USER")?,
+        &setup.keys.secret(Key::CpanelToken)?,
         || setup.aws.roots(),
         patience,
     )

@@ -1,10 +1,10 @@
 //! Files that were announced and never came, and files that nobody wants any more.
 
-use common::Failure;
 use domain::{
     FileId,
     file::{FORM_LIFE, Status},
 };
+use runtime::Error;
 use storage::key_of;
 use store::DueFile;
 
@@ -13,7 +13,7 @@ use crate::{Dispatcher, Powers};
 impl Dispatcher {
     /// Settles the file `id`, if it is time: one that is awaited has come or does not count any more; one that
     /// is not wanted goes, and goes once more when its form is over, which may have brought it back.
-    pub(crate) async fn settle_file(&self, id: FileId) -> Result<(), Failure> {
+    pub(crate) async fn settle_file(&self, id: FileId) -> Result<(), Error> {
         let Powers {
             store,
             objects,

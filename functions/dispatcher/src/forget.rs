@@ -1,12 +1,12 @@
 //! What is left of people who were erased.
 
-use common::Failure;
 use domain::{
     UserId,
     course::{Course, Details, State},
     user::DEFAULT_AVATAR,
 };
 use futures_util::{StreamExt, stream};
+use runtime::Error;
 use storage::MEDIA;
 use store::{CourseList, Fault, Outcome};
 
@@ -19,7 +19,7 @@ impl Dispatcher {
     /// Removes the files, the text messages, the sign-ins, the sessions and the picture of a person who was
     /// erased, and what his courses say of whom to ask: they stay, for they are his committee's, and so is the
     /// address from then on. The bucket comes last: what everybody sees goes whatever it says.
-    pub(crate) async fn forget(&self, id: UserId) -> Result<(), Failure> {
+    pub(crate) async fn forget(&self, id: UserId) -> Result<(), Error> {
         let Powers {
             store,
             objects,
@@ -46,7 +46,7 @@ impl Dispatcher {
         Ok(store.settle_erased(&user, clock.now()).await?)
     }
 
-    async fn give_up_files(&self, id: UserId) -> Result<(), Failure> {
+    async fn give_up_files(&self, id: UserId) -> Result<(), Error> {
         let Powers { store, clock, .. } = &*self.0;
         let mut position = None;
         loop {
@@ -69,7 +69,7 @@ impl Dispatcher {
 
     /// What waits is not sent any more. A message that is on its way at this moment is looked for again when
     /// it has come somewhere.
-    async fn forget_sms(&self, id: UserId) -> Result<(), Failure> {
+    async fn forget_sms(&self, id: UserId) -> Result<(), Error> {
         let store = &self.0.store;
         let mut position = None;
         loop {
@@ -108,7 +108,7 @@ impl Dispatcher {
         }
     }
 
-    async fn take_over_courses(&self, id: UserId) -> Result<(), Failure> {
+    async fn take_over_courses(&self, id: UserId) -> Result<(), Error> {
         let lists: Vec<CourseList> = State::ALL
             .iter()
             .map(|state| CourseList::OfAuthor(id, *state))
@@ -131,7 +131,7 @@ impl Dispatcher {
     }
 
     /// Whoever asks about the course asks the committee from now on.
-    async fn take_over(&self, listed: Course) -> Result<(), Failure> {
+    async fn take_over(&self, listed: Course) -> Result<(), Error> {
         let Powers { store, clock, .. } = &*self.0;
         let Some(before) = store.course(listed.outline.course_id).await? else {
             return Ok(());

@@ -13,12 +13,13 @@ mod sweep;
 
 use std::{sync::Arc, time::Duration};
 
-use common::{BadSetting, Clock, Failure, Key, LambdaError, Post, Setup};
 use domain::{CourseId, FileId, Instant, UserId};
 use futures_util::{StreamExt, stream};
+use identity::outbox::Post;
 use messaging::Carriers;
+use runtime::{BadSetting, Clock, Error, Key, Settings};
 use storage::Objects;
-use store::{Outbound, Store};
+use store::{Outbound, Setup, Store};
 use tokio::sync::Mutex;
 
 pub use event::{Event, Handled};
@@ -91,22 +92,35 @@ impl Task {
 }
 
 impl Dispatcher {
-    /// A dispatcher with the keys and settings of `setup`.
+    /// A dispatcher with what the environment says, its keys and open connections to the tables.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and a key that is missing.
+    pub async fn start(settings: Settings) -> Result<Self, BadSetting> {
+        Self::new(&Setup::start(settings, KEYS).await?)
+    }
+
+    /// A dispatcher with the keys and settings of `setup`: `PUBLIC_URL`, `MAIL_FROM`, `FILES_BUCKET`,
+    /// `SMS_CLAIM_SECONDS` (300), `SMS_RATE_PER_SECOND` (10).
     ///
     /// # Errors
     /// A key or a setting that is missing or makes no sense.
     pub fn new(setup: &Setup) -> Result<Self, BadSetting> {
         let settings = &setup.settings;
         let missing = || BadSetting::new("PUBLIC_URL", "is missing");
+        let public_url = settings.url("PUBLIC_URL")?.ok_or_else(missing)?;
+        let mail_from = settings
+            .optional("MAIL_FROM")
+            .unwrap_or("Halqa <no-reply@example.org>");
         Ok(Self(Arc::new(Powers {
             store: setup.store.clone(),
-            post: Post::new(setup)?,
-            carriers: Carriers::new(setup.aws.clone(), settings.mail_from.clone()),
-            objects: Objects::new(setup.aws.clone(), settings.files_bucket.as_deref())?,
+            post: setup.keys.parse(Key::Outbox)?,
+            carriers: Carriers::new(setup.aws.clone(), mail_from.to_owned()),
+            objects: Objects::new(setup.aws.clone(), settings)?,
             clock: setup.clock.clone(),
-            public_url: settings.public_url.clone().ok_or_else(missing)?,
-            claim: settings.claim,
-            sms_rate: settings.sms_rate,
+            public_url: public_url.trim_end_matches('/').to_owned(),
+            claim: settings.seconds("SMS_CLAIM_SECONDS", 300)?,
+            sms_rate: settings.number("SMS_RATE_PER_SECOND", 10)?,
             row: Mutex::default(),
         })))
     }
@@ -115,7 +129,7 @@ impl Dispatcher {
     ///
     /// # Errors
     /// None: what fails is named in the answer, or stays due.
-    pub async fn answer(self, event: Event) -> Result<Handled, LambdaError> {
+    pub async fn answer(self, event: Event) -> Result<Handled, Error> {
         Ok(self.handle(event).await)
     }
 
@@ -144,7 +158,7 @@ impl Dispatcher {
     }
 
     /// Does `task`; a text message leaves at `slot`, or at one of its own.
-    async fn perform(&self, task: Task, slot: &mut Option<Instant>) -> Result<(), Failure> {
+    async fn perform(&self, task: Task, slot: &mut Option<Instant>) -> Result<(), Error> {
         let Powers { store, clock, .. } = &*self.0;
         match task {
             Task::Deliver(what) => self.deliver(what, slot).await,

@@ -1,11 +1,9 @@
 //! The Lambda function `dispatcher`.
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), common::LambdaError> {
-    common::serve_events(
-        dispatcher::KEYS,
-        common::CONNECTIONS,
-        dispatcher::Dispatcher::new,
+async fn main() -> Result<(), runtime::Error> {
+    runtime::serve_events(
+        dispatcher::Dispatcher::start,
         dispatcher::Dispatcher::answer,
     )
     .await

@@ -1,8 +1,8 @@
 //! One message leaves: claimed, sent once, and its outcome written down.
 
+use runtime::Error;
 use std::time::Duration;
 
-use common::Failure;
 use domain::{
     E164, Email, Instant, UserId,
     outbox::{Letter, Outgoing, Recipient, State},
@@ -79,7 +79,7 @@ impl Dispatcher {
         &self,
         what: Outbound,
         slot: &mut Option<Instant>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let Powers {
             store,
             clock,
@@ -125,14 +125,14 @@ impl Dispatcher {
         self.conclude(what, ended, attempts, useless_at).await
     }
 
-    async fn plan(&self, content: Content) -> Result<Plan, Failure> {
+    async fn plan(&self, content: Content) -> Result<Plan, Error> {
         match content {
             Content::Letter(letter) => self.plan_letter(&letter).await,
             Content::Sms(sms) => Ok(self.plan_sms(sms).await?),
         }
     }
 
-    async fn plan_letter(&self, letter: &Outgoing) -> Result<Plan, Failure> {
+    async fn plan_letter(&self, letter: &Outgoing) -> Result<Plan, Error> {
         let Ok(Letter {
             to,
             about,
@@ -212,7 +212,7 @@ impl Dispatcher {
         ended: Ended,
         attempts: u32,
         useless_at: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), Error> {
         let next = self.0.clock.now().after(pause(attempts));
         let (state, given_up) = match ended {
             Ended::Sent => (State::Sent, None),

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use common::Failure;
 use domain::Instant;
 use futures_util::{StreamExt, future::join_all, stream};
 use identity::chance;
@@ -180,11 +179,10 @@ impl Dispatcher {
         };
         tracing::error!(?failure, pk = due.pk, "what is due was not dealt with");
         let Powers { store, clock, .. } = &*self.0;
-        let cause = match failure {
-            Failure::Fault(fault) => fault.to_string(),
-            Failure::Refused(refused) => format!("{refused:?}"),
-        };
-        if let Err(failure) = store.postpone(due, &cause, pause, clock.now()).await {
+        if let Err(failure) = store
+            .postpone(due, &failure.to_string(), pause, clock.now())
+            .await
+        {
             tracing::error!(%failure, pk = due.pk, "what failed could not be put off");
         }
     }

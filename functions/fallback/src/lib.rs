@@ -1,8 +1,10 @@
 //! What no other function serves: the enveloped 404, and the health check.
 
 use axum::{Router, routing::get};
-use common::{BadSetting, Key, Reply, Setup, shown};
+use common::{Reply, Routes, shown};
+use runtime::{BadSetting, Key};
 use serde::Serialize;
+use store::Setup;
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic];
@@ -11,8 +13,8 @@ pub const KEYS: &[Key] = &[Key::TokenPublic];
 ///
 /// # Errors
 /// None.
-pub fn routes(_: &Setup) -> Result<Router, BadSetting> {
-    Ok(Router::new().route("/health", get(health)))
+pub fn routes(_: &Setup) -> Result<Routes, BadSetting> {
+    Ok(Routes::new(Router::new().route("/health", get(health))).free("/health"))
 }
 
 #[derive(Serialize)]

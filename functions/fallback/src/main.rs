@@ -1,6 +1,6 @@
 //! The Lambda function `fallback`.
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), common::LambdaError> {
+async fn main() -> Result<(), runtime::Error> {
     common::serve(fallback::KEYS, fallback::routes).await
 }

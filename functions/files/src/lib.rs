@@ -16,15 +16,16 @@ use axum::{
     extract::FromRequestParts,
     routing::{get, post},
 };
-use common::{BadSetting, Cursors, Failure, Key, Refusal, Setup, SignedIn};
+use common::{Cursors, Failure, Refusal, Routes, SignedIn};
 use domain::{
     FileId, Instant, UserId,
     file::{File, ShownFile},
 };
 use http::request::Parts;
+use runtime::{BadSetting, Key};
 use serde::Serialize;
 use storage::{Objects, key_of};
-use store::Store;
+use store::{Setup, Store};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
@@ -43,23 +44,27 @@ pub(crate) struct Files {
 ///
 /// # Errors
 /// When a setting or a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
     let settings = &setup.settings;
     let files = Files {
         store: setup.store.clone(),
-        objects: Objects::new(setup.aws.clone(), settings.files_bucket.as_deref())?,
-        cursors: setup.keys.cursors()?,
-        max_bytes: settings.file_max_bytes,
-        quota_bytes: settings.file_quota_bytes,
+        objects: Objects::new(setup.aws.clone(), settings)?,
+        cursors: setup.keys.parse(Key::Cursor)?,
+        max_bytes: settings.number("FILE_MAX_BYTES", 100_000_000)?,
+        quota_bytes: settings.number("FILE_QUOTA_BYTES", 1_000_000_000)?,
     };
-    Ok(Router::new()
-        .route("/media/{key}", get(media::show))
-        .route("/files", post(create::create))
-        .route("/files/my-files", get(my_files::list))
-        .route("/files/public/{fileId}", get(public::show))
-        .route("/files/{fileId}", get(show::show).delete(remove::remove))
-        .route("/files/{fileId}/complete", post(complete::complete))
-        .with_state(files))
+    Ok(Routes::new(
+        Router::new()
+            .route("/media/{key}", get(media::show))
+            .route("/files", post(create::create))
+            .route("/files/my-files", get(my_files::list))
+            .route("/files/public/{fileId}", get(public::show))
+            .route("/files/{fileId}", get(show::show).delete(remove::remove))
+            .route("/files/{fileId}/complete", post(complete::complete))
+            .with_state(files),
+    )
+    .no_store(&["/files"])
+    .unprefixed("/media/"))
 }
 
 /// A verified person of an open committee, who may keep files.

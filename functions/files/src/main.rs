@@ -1,6 +1,6 @@
 //! The Lambda function `files`.
 
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), common::LambdaError> {
+async fn main() -> Result<(), runtime::Error> {
     common::serve(files::KEYS, files::routes).await
 }

@@ -1,9 +1,10 @@
 //! `DELETE /otp`: the caller turns his one-time passwords off, with his password and a code.
 
+use accounts::attempts;
 use axum::extract::State;
 use common::{
     Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
-    SignedIn, attempts, secret, told,
+    SignedIn, secret, told,
 };
 use domain::{Instant, otp::Proof, outbox::News, session::Session, user::User};
 use identity::password::Match;

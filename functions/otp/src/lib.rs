@@ -5,24 +5,25 @@ mod generate;
 mod recovery_codes;
 mod verify;
 
+use accounts::{Sessions, attempts};
 use axum::{
     Router,
     routing::{delete, post},
 };
-use common::{
-    BadSetting, Failure, Fields, Key, Post, Refusal, Sessions, Setup, attempts, effect, text,
-};
+use common::{Failure, Fields, Refusal, Routes, effect, sign_in, text};
 use domain::{
     Flaw, Instant, Line, UserId,
     otp::{Otp as Kept, Proof},
 };
 use identity::{
+    outbox::Post,
     password::Hasher,
     sealing::Sealer,
     totp::{self, Secret},
 };
+use runtime::{BadSetting, Key};
 use serde_json::Value;
-use store::{Counter, Store};
+use store::{Counter, Setup, Store};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[
@@ -49,20 +50,23 @@ pub(crate) struct Otp {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
     let otp = Otp {
         store: setup.store.clone(),
         sessions: Sessions::new(setup)?,
-        sealer: setup.keys.sealer()?,
-        post: Post::new(setup)?,
+        sealer: setup.keys.parse(Key::Sealing)?,
+        post: setup.keys.parse(Key::Outbox)?,
         hasher: Hasher::default(),
     };
-    Ok(Router::new()
-        .route("/otp", delete(disable::disable))
-        .route("/otp/generate", effect(generate::generate, "GET"))
-        .route("/otp/verify", post(verify::verify))
-        .route("/otp/recovery-codes", post(recovery_codes::renew))
-        .with_state(otp))
+    Ok(Routes::new(
+        Router::new()
+            .route("/otp", delete(disable::disable))
+            .route("/otp/generate", effect(generate::generate, "GET"))
+            .route("/otp/verify", sign_in(post(verify::verify)))
+            .route("/otp/recovery-codes", post(recovery_codes::renew))
+            .with_state(otp),
+    )
+    .no_store(&["/otp"]))
 }
 
 /// What a person answers with.

@@ -1,7 +1,8 @@
 //! `POST /otp/recovery-codes`: ten new recovery codes; the former ones are dead.
 
+use accounts::attempts;
 use axum::extract::State;
-use common::{Fields, FromFields, Input, Message, Now, Reply, SignedIn, attempts, told};
+use common::{Fields, FromFields, Input, Message, Now, Reply, SignedIn, told};
 use domain::otp::{Otp as Kept, Proof};
 use identity::totp::{self, Secret};
 use serde::Serialize;

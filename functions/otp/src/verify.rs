@@ -1,9 +1,10 @@
 //! `POST /otp/verify`: the step of a sign-in, or the first good code of a secret that is being tried out.
 
+use accounts::{Arrival, attempts};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    Arrival, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply,
-    SignedIn, attempts, told,
+    Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, SignedIn,
+    told,
 };
 use domain::{
     Instant,

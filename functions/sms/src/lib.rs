@@ -16,13 +16,14 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use common::{BadSetting, Cursors, Fields, Key, Setup, text};
+use common::{Cursors, Fields, Routes, text};
 use domain::{
     Flaw, Instant, Mobile,
     sms::{SenderId, Sending, Type},
     user::User,
 };
-use store::{SmsQuota, Store};
+use runtime::{BadSetting, Key, Settings};
+use store::{Setup, SmsQuota, Store};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
@@ -41,29 +42,50 @@ pub(crate) struct Messages {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
     let settings = &setup.settings;
     let messages = Messages {
         store: setup.store.clone(),
-        cursors: setup.keys.cursors()?,
-        country_codes: settings.sms_country_codes.clone(),
-        sender_ids: settings.sms_sender_ids.clone(),
-        quota: settings.sms_quota,
+        cursors: setup.keys.parse(Key::Cursor)?,
+        country_codes: country_codes(settings)?,
+        sender_ids: settings.list(
+            "SMS_SENDER_IDS",
+            "",
+            "must be names of 1 to 11 letters and digits, one letter at least, separated by commas",
+        )?,
+        quota: SmsQuota {
+            per_user: settings.number("SMS_PER_USER_DAY", 2_000)?,
+            per_committee: settings.number("SMS_PER_COMMITTEE_DAY", 10_000)?,
+        },
     };
     // The first number reads the plans of all countries, which takes 50 ms: now, while a start has a whole CPU.
     let _ = "+21620000000".parse::<Mobile>();
-    Ok(Router::new()
-        .route("/sms", get(list::list))
-        .route("/sms/single", post(single::send))
-        .route("/sms/bulk", post(bulk::send))
-        .route("/sms/bulk/{batchId}", get(batch::show))
-        .route("/sms/opt-outs", get(opt_outs::list))
-        .route(
-            "/sms/opt-outs/{number}",
-            get(opt_out::show).put(opt_out::add).delete(opt_out::remove),
-        )
-        .route("/sms/{smsId}", get(show::show))
-        .with_state(messages))
+    Ok(Routes::new(
+        Router::new()
+            .route("/sms", get(list::list))
+            .route("/sms/single", post(single::send))
+            .route("/sms/bulk", post(bulk::send))
+            .route("/sms/bulk/{batchId}", get(batch::show))
+            .route("/sms/opt-outs", get(opt_outs::list))
+            .route(
+                "/sms/opt-outs/{number}",
+                get(opt_out::show).put(opt_out::add).delete(opt_out::remove),
+            )
+            .route("/sms/{smsId}", get(show::show))
+            .with_state(messages),
+    )
+    .no_store(&["/sms"]))
+}
+
+/// The calling codes of the countries to whose mobile numbers people may send.
+fn country_codes(settings: &Settings) -> Result<Vec<u16>, BadSetting> {
+    let problem = "must be calling codes such as 216, separated by commas";
+    let codes: Vec<u16> = settings.list("SMS_COUNTRY_CODES", "216", problem)?;
+    if !codes.is_empty() && codes.iter().all(|code| (1..=999).contains(code)) {
+        Ok(codes)
+    } else {
+        Err(BadSetting::new("SMS_COUNTRY_CODES", problem))
+    }
 }
 
 /// How a sender wants it sent.

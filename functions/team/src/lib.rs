@@ -3,12 +3,14 @@
 mod change;
 mod reset_otp;
 
+use accounts::Codes;
 use axum::{
     Router,
     routing::{delete, put},
 };
-use common::{BadSetting, Codes, Key, Setup};
-use store::Store;
+use common::Routes;
+use runtime::{BadSetting, Key};
+use store::{Setup, Store};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Sealing, Key::Outbox];
@@ -27,13 +29,16 @@ pub(crate) struct Team {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
     let team = Team {
         store: setup.store.clone(),
         codes: Codes::new(setup)?,
     };
-    Ok(Router::new()
-        .route("/team/{userId}", put(change::change))
-        .route("/team/{userId}/otp", delete(reset_otp::reset))
-        .with_state(team))
+    Ok(Routes::new(
+        Router::new()
+            .route("/team/{userId}", put(change::change))
+            .route("/team/{userId}/otp", delete(reset_otp::reset))
+            .with_state(team),
+    )
+    .no_store(&["/team"]))
 }

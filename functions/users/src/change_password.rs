@@ -1,9 +1,10 @@
 //! `PUT /users/reset-password`: the caller changes his password; all his other sessions end.
 
+use accounts::attempts;
 use axum::extract::State;
 use common::{
     Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Reply, SignedIn,
-    attempts, secret, told,
+    secret, told,
 };
 use domain::{Instant, outbox::News, session::Session, user::User};
 use identity::password::Match;

@@ -1,11 +1,10 @@
 //! `POST /users/email-verification` sends a code to the caller's mailbox, `PUT` proves it with that code.
 
+use accounts::{Proved, place_of, place_of_wish};
 use axum::extract::State;
 use common::{
     Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
-    SignedIn,
-    codes::{Proved, place_of, place_of_wish},
-    text, told,
+    SignedIn, text, told,
 };
 use domain::{
     Email, Instant, Line,

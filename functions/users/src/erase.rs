@@ -1,9 +1,10 @@
 //! `DELETE /users/{userId}`: a person erases his account, or a super admin somebody's.
 
+use accounts::attempts;
 use axum::extract::State;
 use common::{
     Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Refused,
-    Reply, SignedIn, attempts, secret, told,
+    Reply, SignedIn, secret, told,
 };
 use domain::{
     Instant, Profile, UserId,

@@ -15,18 +15,18 @@ mod reset;
 mod show;
 mod status;
 
+use accounts::{Codes, Registration};
 use axum::{
     Router,
     routing::{get, post, put},
 };
-use common::{
-    BadSetting, Codes, Cursors, FieldError, Key, Refused, Registration, Settings, Setup, effect,
-};
+use common::{Cursors, FieldError, Refused, Routes, effect, sign_in};
 use domain::{Flaw, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
+use runtime::{BadSetting, Key};
 use secrecy::{ExposeSecret, SecretString};
 use storage::Objects;
-use store::Store;
+use store::{Setup, Store};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Sealing, Key::Outbox, Key::Cursor];
@@ -42,52 +42,67 @@ pub(crate) struct Users {
     cursors: Cursors,
     hasher: Hasher,
     avatars: avatar::Avatars,
-    settings: Settings,
+    registration: Registration,
+    /// Registrations per network and hour.
+    register_per_hour: u64,
+    /// The shortest password, in code points.
+    min_length: u64,
+    /// The same for SA and CA without one-time passwords.
+    min_length_admin: u64,
 }
 
 /// Every URL of this function.
 ///
 /// # Errors
 /// When a key or a setting is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+    let settings = &setup.settings;
     let users = Users {
         store: setup.store.clone(),
         codes: Codes::new(setup)?,
-        cursors: setup.keys.cursors()?,
+        cursors: setup.keys.parse(Key::Cursor)?,
         hasher: Hasher::default(),
         avatars: avatar::Avatars::new(
-            Objects::new(setup.aws.clone(), setup.settings.files_bucket.as_deref())?,
-            setup.keys.sealer()?,
+            Objects::new(setup.aws.clone(), settings)?,
+            setup.keys.parse(Key::Sealing)?,
         ),
-        settings: setup.settings.clone(),
+        registration: Registration::of(settings)?,
+        register_per_hour: settings.number("REGISTER_PER_HOUR", 60)?,
+        min_length: settings.number("PASSWORD_MIN_LENGTH", 8)?,
+        min_length_admin: settings.number("PASSWORD_MIN_LENGTH_ADMIN", 15)?,
     };
-    Ok(Router::new()
-        .route("/users/register", post(register::register))
-        .route(
-            "/users/reset-password",
-            effect(reset::request, "GET,POST,PUT")
-                .post(reset::reset)
-                .put(change_password::change_password),
-        )
-        .route(
-            "/users/email-verification",
-            post(email::request).put(email::verify),
-        )
-        .route(
-            "/users/phone-verification",
-            post(phone::request).put(phone::verify),
-        )
-        .route("/users/activity", get(activity::activity))
-        .route("/users/my-committee-users", get(list::list))
-        .route("/users/user-status/{userId}", put(status::set_status))
-        .route("/users/avatar", post(avatar::change))
-        .route(
-            "/users/{userId}",
-            get(show::show).put(change::change).delete(erase::erase),
-        )
-        .route("/users/{userId}/export", get(export::export))
-        .route("/audit", get(audit::list))
-        .with_state(users))
+    Ok(Routes::new(
+        Router::new()
+            .route("/users/register", post(register::register))
+            .route(
+                "/users/reset-password",
+                sign_in(
+                    effect(reset::request, "GET,POST,PUT")
+                        .post(reset::reset)
+                        .put(change_password::change_password),
+                ),
+            )
+            .route(
+                "/users/email-verification",
+                post(email::request).put(email::verify),
+            )
+            .route(
+                "/users/phone-verification",
+                post(phone::request).put(phone::verify),
+            )
+            .route("/users/activity", get(activity::activity))
+            .route("/users/my-committee-users", get(list::list))
+            .route("/users/user-status/{userId}", put(status::set_status))
+            .route("/users/avatar", post(avatar::change))
+            .route(
+                "/users/{userId}",
+                get(show::show).put(change::change).delete(erase::erase),
+            )
+            .route("/users/{userId}/export", get(export::export))
+            .route("/audit", get(audit::list))
+            .with_state(users),
+    )
+    .no_store(&["/users", "/audit"]))
 }
 
 impl Users {
@@ -95,7 +110,7 @@ impl Users {
     fn check_password(
         &self,
         password: &SecretString,
-        min_length: usize,
+        min_length: u64,
         owner: Option<Owner<'_>>,
     ) -> Result<(), Flaw> {
         domain::password::check(password.expose_secret(), min_length, owner)?;
@@ -107,12 +122,12 @@ impl Users {
     }
 
     /// Those who run something have longer passwords, unless a second factor stands beside them.
-    fn min_length(&self, user: &User) -> usize {
+    fn min_length(&self, user: &User) -> u64 {
         let needs_more = user.profile.is_admin() && !user.is_otp_enabled;
         if needs_more {
-            self.settings.password_min_length_admin
+            self.min_length_admin
         } else {
-            self.settings.password_min_length
+            self.min_length
         }
     }
 
@@ -147,7 +162,7 @@ impl Users {
 
     /// Whether a code that came by mail verifies the account; otherwise an administrator alone does.
     fn mailbox_verifies(&self) -> bool {
-        self.settings.registration != Registration::Approval
+        self.registration.mailbox_verifies()
     }
 }
 

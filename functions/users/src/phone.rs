@@ -1,11 +1,10 @@
 //! `POST /users/phone-verification` sends a code to the caller's number, `PUT` proves it with that code.
 
+use accounts::{Proved, place_of_phone};
 use axum::extract::State;
 use common::{
     Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
-    SignedIn,
-    codes::{Proved, place_of_phone},
-    text, told,
+    SignedIn, text, told,
 };
 use domain::{
     Instant, Line,

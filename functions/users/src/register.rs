@@ -1,9 +1,10 @@
 //! `POST /users/register`: anybody opens an account, in a committee that is open.
 
+use accounts::{Registration, attempts, place_of};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Registration,
-    Reply, attempts, codes::place_of, phone, secret, text, told,
+    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, phone,
+    secret, text, told,
 };
 use domain::{
     CommitteeId, Email, Flaw, Instant, Name, Phone, UserId,
@@ -27,7 +28,7 @@ impl FromRequestParts<Users> for MayRegister {
     type Rejection = Refused;
 
     async fn from_request_parts(_: &mut Parts, users: &Users) -> Result<Self, Refused> {
-        match users.settings.registration {
+        match users.registration {
             Registration::Open | Registration::Approval => Ok(Self),
             Registration::Closed => Err(Refusal::Forbidden.into()),
         }
@@ -70,9 +71,7 @@ impl FromFields<Users> for NewAccount {
                 }),
                 _ => None,
             };
-            if let Err(flaw) =
-                users.check_password(password, users.settings.password_min_length, owner)
-            {
+            if let Err(flaw) = users.check_password(password, users.min_length, owner) {
                 fields.refuse("password", flaw);
             }
             if confirmation.as_ref().is_some_and(|given| {
@@ -108,7 +107,7 @@ pub(crate) async fn register(
     _: MayRegister,
     Input(new): Input<NewAccount>,
 ) -> Reply<Shown> {
-    let counter = attempts::of_registering(&client, users.settings.register_per_hour);
+    let counter = attempts::of_registering(&client, users.register_per_hour);
     let (reserved, owner, committee) = tokio::join!(
         attempts::reserve(&users.store, &counter, now),
         users.store.email_owner(&new.email),

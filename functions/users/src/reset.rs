@@ -1,9 +1,9 @@
 //! `GET /users/reset-password` sends a code, `POST` sets a new password with it.
 
+use accounts::{Proved, place_of};
 use axum::extract::State;
 use common::{
     Asked, Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Reply,
-    codes::{Proved, place_of},
     secret, text, told,
 };
 use domain::{

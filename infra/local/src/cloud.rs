@@ -8,8 +8,8 @@ use std::{
     time::Duration,
 };
 
-use common::Clock;
 use dynoxide::{Database, ImportOptions};
+use runtime::Clock;
 use rusqlite::Connection;
 use s3s::{
     auth::SimpleAuth,

@@ -8,7 +8,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use common::Clock;
 use dynoxide::Database;
 use futures_util::stream;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
@@ -19,6 +18,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::{TokioIo, TokioTimer};
+use runtime::Clock;
 use s3s::service::S3Service;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;

@@ -8,11 +8,11 @@ use std::{
     path::Path,
 };
 
-use common::{BadSetting, Clock, Setup};
 use domain::{CommitteeId, Email, Instant, Profile, UserId, committee::Committee, user::User};
 use identity::{NamedKey, chance, password::Hasher, token::PublicKey};
+use runtime::{BadSetting, Clock, Settings, Startup};
 use secrecy::{ExposeSecret, SecretString};
-use store::NewUser;
+use store::{NewUser, Setup};
 
 use crate::{Trouble, cloud::Cloud};
 
@@ -44,6 +44,20 @@ impl LocalSettings {
     /// The same with `name` set to `value`.
     pub fn set(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
         self.0.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// The same with `name` as `value` says: set to it, or not set.
+    pub fn set_or_unset(&mut self, name: &str, value: Option<&str>) -> &mut Self {
+        match value {
+            Some(value) => self.set(name, value),
+            None => self.unset(name),
+        }
+    }
+
+    /// The same without `name`.
+    pub fn unset(&mut self, name: &str) -> &mut Self {
+        self.0.remove(name);
         self
     }
 
@@ -173,17 +187,9 @@ impl LocalSettings {
     /// # Errors
     /// A setting that is missing or makes no sense.
     pub fn setup_of(&self, role: &str, cloud: &Cloud, clock: Clock) -> Result<Setup, BadSetting> {
-        let key = cloud.key_of(role);
-        Setup::of_settings(
-            &|name| {
-                if name == "AWS_ACCESS_KEY_ID" {
-                    Some(key.clone())
-                } else {
-                    self.get(name)
-                }
-            },
-            clock,
-        )
+        let mut settings = self.clone();
+        settings.set("AWS_ACCESS_KEY_ID", cloud.key_of(role));
+        Setup::new(Startup::of_settings(settings.settings(), clock)?)
     }
 
     /// What routes are made of.
@@ -191,7 +197,12 @@ impl LocalSettings {
     /// # Errors
     /// A setting that is missing or makes no sense.
     pub fn setup(&self, clock: Clock) -> Result<Setup, Trouble> {
-        Ok(Setup::of_settings(&|name| self.get(name), clock)?)
+        Ok(Setup::new(Startup::of_settings(self.settings(), clock)?)?)
+    }
+
+    /// The same as functions read them.
+    pub fn settings(&self) -> Settings {
+        self.0.clone().into_iter().collect()
     }
 }
 
@@ -227,7 +238,7 @@ pub async fn found(
     admin_email: &str,
     admin_password: &SecretString,
 ) -> Result<(), Trouble> {
-    let min_length = setup.settings.password_min_length_admin;
+    let min_length = setup.settings.number("PASSWORD_MIN_LENGTH_ADMIN", 15)?;
     let weak = |_| {
         Trouble::new(format!(
             "The setting LOCAL_ADMIN_PASSWORD must be {min_length} to 128 letters long and nothing that everybody knows."

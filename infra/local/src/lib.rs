@@ -19,8 +19,9 @@ pub mod watch;
 
 use std::fmt;
 
-use axum::Router;
-use common::{BadSetting, Edge, Setup};
+use common::{Edge, Routes};
+use runtime::BadSetting;
+use store::Setup;
 
 /// All functions behind one edge.
 ///
@@ -35,7 +36,7 @@ pub fn house(setup: &Setup) -> Result<Edge, BadSetting> {
 /// # Errors
 /// When a setting or a key is missing or malformed.
 pub fn house_of(setup_of: &dyn Fn(&str) -> Result<Setup, BadSetting>) -> Result<Edge, BadSetting> {
-    let router = Router::new()
+    let routes = Routes::default()
         .merge(auth::routes(&setup_of("auth")?)?)
         .merge(committees::routes(&setup_of("committees")?)?)
         .merge(courses::routes(&setup_of("courses")?)?)
@@ -46,7 +47,7 @@ pub fn house_of(setup_of: &dyn Fn(&str) -> Result<Setup, BadSetting>) -> Result<
         .merge(sms::routes(&setup_of("sms")?)?)
         .merge(team::routes(&setup_of("team")?)?)
         .merge(users::routes(&setup_of("users")?)?);
-    Edge::new(&setup_of("edge")?, router)
+    Edge::new(&setup_of("edge")?, routes)
 }
 
 /// Why the local cloud cannot run, in one sentence for the person in front of it.

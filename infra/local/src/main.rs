@@ -3,7 +3,6 @@
 
 use std::{io::ErrorKind, net::Ipv4Addr, path::PathBuf, process::ExitCode};
 
-use common::{Clock, log_for_people};
 use dispatcher::Dispatcher;
 use local::{
     Trouble,
@@ -14,6 +13,7 @@ use local::{
     pages::{FRONT_PATH, Pages},
     seed, watch,
 };
+use runtime::{Clock, log_for_people};
 use serde_json::json;
 use tokio::net::TcpListener;
 

@@ -2,15 +2,15 @@
 //! other origins: no CORS, and only under a name of this machine.
 
 use bytes::Bytes;
-use common::{Clock, Setup};
 use domain::{
     BatchId,
     audit::{Action, AuditEntry},
 };
 use futures_util::{StreamExt, stream};
 use http::{HeaderValue, Method, Request, Response, StatusCode, header as header_names};
+use runtime::Clock;
 use serde_json::{Value, json};
-use store::{Fault, Store};
+use store::{Fault, Setup, Store};
 
 use crate::{cloud::Cloud, reference};
 

@@ -4,13 +4,14 @@
 use std::{fmt::Display, net::Ipv4Addr};
 
 use bytes::Bytes;
-use common::{Clock, Edge};
+use common::Edge;
 use http::{Method, Request, header};
 use http_body_util::Full;
 use hyper_util::{
     client::legacy::{self, connect::HttpConnector},
     rt::TokioExecutor,
 };
+use runtime::Clock;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -11,12 +11,12 @@ use std::{
 };
 
 use bytes::Bytes;
-use common::Clock;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use identity::chance;
+use runtime::Clock;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
 use uuid::Uuid;

@@ -1,7 +1,8 @@
 //! The first people of an environment.
 
+use accounts::{Codes, place_of};
 use canary::SignIn;
-use common::{Codes, Failure, Setup, codes::place_of};
+use common::Failure;
 use domain::{
     CommitteeId, Email, Line, Profile, UserId, code::CodeKind, committee::Committee,
     outbox::Recipient, user::User,
@@ -10,7 +11,7 @@ use identity::{chance, password::Hasher};
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use store::{NewUser, Outcome};
+use store::{NewUser, Outcome, Setup};
 
 /// The first committee and its first super admin.
 #[derive(Debug, Deserialize)]

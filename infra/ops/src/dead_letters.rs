@@ -1,6 +1,6 @@
 //! Work that failed for a day.
 
-use common::Setup;
+use store::Setup;
 use store::{DeadLetter, Fault};
 
 /// How many are looked up at once.

@@ -5,11 +5,12 @@
 //! *announced*, so that all open what it will make, and none makes anything by it; it is *taken into use*; and
 //! what came before is *retired*, when nothing is left that it made.
 
-use common::{Clock, Key, Setup};
 use data_encoding::{BASE64, HEXLOWER};
 use domain::Instant;
 use identity::{NamedKey, chance, token::PublicKey};
+use runtime::{Clock, Key};
 use secrecy::{ExposeSecret, SecretString};
+use store::Setup;
 
 use crate::{Parameters, Stage};
 

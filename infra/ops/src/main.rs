@@ -3,8 +3,9 @@
 use std::{collections::HashMap, fs, process::ExitCode};
 
 use canary::{SignIn, Visitor};
-use common::{Aws, Clock, Key, Setup, log_for_people};
 use ops::{First, Kind, Parameters, Stage};
+use runtime::{Aws, Clock, Key, log_for_people, Startup};
+use store::Setup;
 
 const USAGE: &str = "cargo ops <dev|staging|prod|local> …
     keys                          makes the keys that are not there; existing ones stay
@@ -187,16 +188,16 @@ async fn setup_in(
     function: &str,
     keys: &[Key],
 ) -> Result<Setup, String> {
-    let settings = stage.settings(environment, function)?;
-    Setup::start(keys, 0, &|name| settings.get(name).cloned())
-        .await
+    let settings = stage.settings(environment, function)?.into_iter().collect();
+    let startup = Startup::read(settings, keys).await;
+    startup
+        .and_then(Setup::new)
         .map_err(|problem| problem.to_string())
 }
 
 fn parameters(stage: Stage) -> Result<Parameters, String> {
     let settings = stage.settings(environment(), "users")?;
-    let aws =
-        Aws::new(&|name| settings.get(name).cloned()).map_err(|problem| problem.to_string())?;
+    let aws = Aws::new(&settings.into_iter().collect()).map_err(|problem| problem.to_string())?;
     Ok(Parameters::new(aws, Clock::default()))
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use common::{Aws, Clock, parameters};
+use runtime::{Aws, Clock, parameters};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::json;
 

@@ -1,12 +1,13 @@
 //! Secrets at rest move to the newest key.
 
-use common::{Failure, Setup};
+use common::Failure;
 use domain::UserId;
 use identity::{
     sealing::Sealer,
     totp::{Secret, place_in_force},
 };
-use store::Store;
+use runtime::Key;
+use store::{Setup, Store};
 
 /// How many secrets are looked up at once.
 const PAGE: u16 = 100;
@@ -27,7 +28,7 @@ pub struct Resealed {
 /// # Errors
 /// When the keys are malformed or the store is out of reach; then what was done is done.
 pub async fn reseal(setup: &Setup) -> Result<Resealed, Failure> {
-    let (store, sealer) = (&setup.store, setup.keys.sealer()?);
+    let (store, sealer) = (&setup.store, setup.keys.parse::<Sealer>(Key::Sealing)?);
     let mut resealed = Resealed::default();
     for kid in sealer.former_kids() {
         loop {

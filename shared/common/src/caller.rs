@@ -24,7 +24,7 @@ use http::{HeaderMap, header, request::Parts};
 use identity::token::{Claims, Use, Verifier};
 use store::{Fault, Store};
 
-use crate::{Failure, Refusal, Refused, sessions::Lives};
+use crate::{Failure, Lives, Refusal, Refused};
 
 /// The one `now` of a request.
 #[derive(Debug, Clone, Copy)]
@@ -206,7 +206,7 @@ impl Presented {
 
 /// The token in the one `Authorization` header. Of two, neither is read; a scheme other than Bearer
 /// (in any case) is no token.
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
         return None;

@@ -1,9 +1,11 @@
 //! Paging: `limit`, and cursors that nobody can read, change or use elsewhere.
 
+use std::str::FromStr;
+
 use axum::extract::FromRequestParts;
 use domain::Instant;
 use http::request::Parts;
-use identity::sealing::Sealer;
+use identity::{MalformedKey, sealing::Sealer};
 
 use crate::{Failure, FieldError, Query, Refusal, Refused};
 
@@ -17,12 +19,16 @@ const LIFE: std::time::Duration = std::time::Duration::from_secs(86_400);
 /// Nothing longer is a cursor of ours.
 const MAX_LENGTH: usize = 512;
 
-impl Cursors {
-    /// Cursors under the keys of `sealer`.
-    pub const fn new(sealer: Sealer) -> Self {
-        Self(sealer)
-    }
+/// Reads keys as [`Sealer`] does.
+impl FromStr for Cursors {
+    type Err = MalformedKey;
 
+    fn from_str(text: &str) -> Result<Self, MalformedKey> {
+        text.parse().map(Self)
+    }
+}
+
+impl Cursors {
     /// The cursor of `position` in the list that `list` names: its route, filter and caller.
     ///
     /// # Errors
@@ -93,7 +99,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn a_cursor_is_good_for_its_list_and_its_day(position in "\\PC{0,80}", list in "[A-Z /]{0,40}", hours in 0u64..48) {
-            let cursors = Cursors::new(Sealer::new(vec![NamedKey::generate("2026-11")]).unwrap());
+            let cursors = NamedKey::generate("2026-11").to_setting().parse::<Cursors>().unwrap();
             let now = Instant::from_unix_milliseconds(1_800_000_000_000);
             let cursor = cursors.write(&position, &list, now).unwrap();
             proptest::prop_assert!(cursor.len() <= MAX_LENGTH);

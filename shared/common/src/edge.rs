@@ -1,6 +1,6 @@
 //! The way of every request: address and token, limit and caller side by side, route, headers.
 
-use std::{net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{mem::take, net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -13,32 +13,24 @@ use bytes::Bytes;
 use domain::Instant;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use identity::chance;
-use store::{Cost, metered};
+use identity::{NamedKeys, chance};
+use runtime::{BadSetting, Clock, Key, Settings};
+use store::{Cost, Setup, metered};
 use tower::ServiceExt;
 
 use crate::{
-    BadSetting, Client, Clock, Failure, Now, Refusal, Refused, Setup, SignedIn, Throttle,
+    Client, Failure, Now, Refusal, Routes, SignedIn, Throttle,
     caller::{Caller, Doorkeeper, Presented},
-    effect::{Effect, WasHead},
+    effect::{Effect, SignIn, WasHead},
     front::Front,
     headers,
+    lifetimes::Lives,
     reply::Wrong,
-    sessions::Lives,
     throttle::Standing,
 };
 
 /// `lastActive` is written when it is older than this.
 const ACTIVE_EVERY: Duration = Duration::from_secs(300);
-
-/// Where people prove who they are: who is refused there is counted, for an attack begins with that. What the public
-/// limit refuses is counted nowhere: it got no answer.
-const SIGN_IN: [&str; 4] = [
-    "/auth/login",
-    "/auth/passwordless",
-    "/otp/verify",
-    "/users/reset-password",
-];
 
 /// Everything between a client and the routes. Cloning shares what it remembers.
 #[derive(Clone)]
@@ -46,6 +38,7 @@ pub struct Edge(Arc<Inner>);
 
 struct Inner {
     router: Router,
+    routes: Routes,
     prefixes: Vec<String>,
     powered_by: HeaderValue,
     clock: Clock,
@@ -58,57 +51,42 @@ struct Inner {
 #[derive(Debug, Clone, Copy)]
 pub struct Spent(pub Cost);
 
-/// Where a request wants to go.
-enum Target {
-    /// Below a prefix, or outside on purpose: the path that the routes know.
-    Path(String),
-    /// Nowhere.
-    Nowhere,
-}
-
-impl Target {
-    /// What nobody may keep a copy of: what is told of accounts and of what was done and sent, of the hosting
-    /// account, and links that are good for minutes.
-    fn is_fleeting(&self) -> bool {
-        let fleeting = [
-            "/audit", "/auth", "/cpanel", "/files", "/otp", "/sms", "/team", "/users",
-        ];
-        matches!(self, Self::Path(path) if fleeting.iter().any(|start| path.starts_with(start)))
-    }
-}
+/// The event told of no request: it is answered as such, with all headers.
+#[derive(Clone, Copy)]
+pub(crate) struct Unreadable;
 
 impl Edge {
-    /// The edge in front of `router`.
+    /// The edge in front of `routes`. Its settings: `API_PREFIXES` (`/api/v1,/api/dev`), `POWERED_BY` (`Halqa`),
+    /// `RATE_LIMIT` (100), `RATE_WINDOW_SECONDS` (60), `EDGE` (`off`), and those of [`Lives::of`].
     ///
     /// # Errors
-    /// When the keys that check tokens, or a setting, are not there.
-    pub fn new(setup: &Setup, router: Router) -> Result<Self, BadSetting> {
+    /// When one of them, or a key, is missing or makes no sense.
+    pub fn new(setup: &Setup, mut routes: Routes) -> Result<Self, BadSetting> {
         let settings = &setup.settings;
-        let powered_by = HeaderValue::try_from(&settings.powered_by)
-            .map_err(|_| BadSetting::new("POWERED_BY", "must be visible ASCII"))?;
-        let router = router
+        let router = take(&mut routes.router)
             .route_layer(from_fn(remember_route))
             .fallback(|| async { Failure::from(Refusal::NotFound) })
             .method_not_allowed_fallback(|| async { Failure::from(Refusal::MethodNotAllowed) });
         Ok(Self(Arc::new(Inner {
             router,
-            prefixes: settings.api_prefixes.clone(),
-            powered_by,
+            routes,
+            prefixes: prefixes(settings)?,
+            powered_by: powered_by(settings)?,
             clock: setup.clock.clone(),
             throttle: Throttle::new(
                 setup.store.clone(),
-                settings.rate_limit,
-                settings.rate_window,
+                settings.number("RATE_LIMIT", 100)?,
+                settings.seconds("RATE_WINDOW_SECONDS", 60)?,
             ),
-            front: Front(if settings.has_edge {
-                setup.keys.edge()?
+            front: Front(if has_content_network(settings)? {
+                setup.keys.parse(Key::Edge)?
             } else {
-                Vec::new()
+                NamedKeys::default()
             }),
             doorkeeper: Doorkeeper::new(
                 setup.store.clone(),
-                setup.keys.verifier()?,
-                Lives::of(settings),
+                setup.keys.parse(Key::TokenPublic)?,
+                Lives::of(settings)?,
             ),
         })))
     }
@@ -143,7 +121,7 @@ impl Edge {
         if let Some(Wrong(wrong)) = response.extensions().get() {
             tracing::error!(request_id = id, route, fault = wrong, "fault");
         }
-        if SIGN_IN.contains(&route.as_str()) && [400, 401, 429].contains(&status) {
+        if response.extensions().get::<SignIn>().is_some() && [400, 401, 429].contains(&status) {
             tracing::warn!(
                 request_id = id,
                 route,
@@ -166,7 +144,7 @@ struct Arrived {
 
 impl Inner {
     async fn decide(&self, request: http::Request<Bytes>, ip: IpAddr, now: Instant) -> Arrived {
-        let target = self.target(request.uri().path());
+        let path = self.path(request.uri().path());
         if request.method() == Method::OPTIONS {
             let mut response = StatusCode::NO_CONTENT.into_response();
             headers::set_preflight(response.headers_mut(), request.headers());
@@ -177,10 +155,8 @@ impl Inner {
             };
         }
         let client = self.front.client(ip, request.headers());
-        if is_outside_limit(&target, request.method()) {
-            let response = self
-                .route(request, target, Caller::Nobody, client, now)
-                .await;
+        if self.is_outside_limit(path.as_deref(), request.method()) {
+            let response = self.route(request, path, Caller::Nobody, client, now).await;
             return Arrived {
                 response,
                 standing: None,
@@ -217,12 +193,14 @@ impl Inner {
             Caller::Person(person) => Some(Arc::clone(person)),
             _ => None,
         };
-        let no_store = target.is_fleeting();
+        let no_store = path
+            .as_deref()
+            .is_some_and(|path| self.routes.is_no_store(path));
         let mut response = if standing.is_over {
             Failure::from(Refusal::TooManyRequests).into_response()
         } else {
             let (response, ()) = tokio::join!(
-                self.route(request, target, caller, client, now),
+                self.route(request, path, caller, client, now),
                 self.note_active(person.as_deref(), now)
             );
             response
@@ -239,34 +217,43 @@ impl Inner {
         }
     }
 
-    /// The path without prefix and without one trailing slash. Images and the health check stand
-    /// outside the prefixes, images there alone.
-    fn target(&self, path: &str) -> Target {
+    /// The path that the routes know, without prefix and without one trailing slash; `None` for a path that
+    /// stands where nothing is.
+    fn path(&self, path: &str) -> Option<String> {
         let path = path.strip_suffix('/').unwrap_or(path);
         let below = |prefix: &String| {
             path.strip_prefix(prefix.as_str())
                 .filter(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         match self.prefixes.iter().find_map(below) {
-            Some(rest) if rest.starts_with("/media/") => Target::Nowhere,
-            Some("") => Target::Nowhere,
-            Some(rest) => Target::Path(rest.to_owned()),
-            None if path == "/health" || path.starts_with("/media/") => {
-                Target::Path(path.to_owned())
+            Some(rest) => {
+                Some(rest).filter(|rest| !rest.is_empty() && !self.routes.is_unprefixed(rest))
             }
-            None => Target::Nowhere,
+            None => Some(path)
+                .filter(|path| self.routes.is_unprefixed(path) || self.routes.is_free(path)),
         }
+        .map(str::to_owned)
+    }
+
+    fn is_outside_limit(&self, path: Option<&str>, method: &Method) -> bool {
+        let is_read = method == Method::GET || method == Method::HEAD;
+        path.is_some_and(|path| {
+            self.routes.is_unprefixed(path) || (is_read && self.routes.is_free(path))
+        })
     }
 
     async fn route(
         &self,
         request: http::Request<Bytes>,
-        target: Target,
+        path: Option<String>,
         caller: Caller,
         client: Client,
         now: Instant,
     ) -> Response {
-        let Target::Path(path) = target else {
+        if request.extensions().get::<Unreadable>().is_some() {
+            return Failure::from(Refusal::MalformedRequest).into_response();
+        }
+        let Some(path) = path else {
             return Failure::from(Refusal::NotFound).into_response();
         };
         let (mut parts, body) = request.into_parts();
@@ -324,10 +311,40 @@ impl Inner {
     }
 }
 
-/// Health checks and images cost no point.
-fn is_outside_limit(target: &Target, method: &Method) -> bool {
-    let read = method == Method::GET || method == Method::HEAD;
-    matches!(target, Target::Path(path) if path.starts_with("/media/") || (path == "/health" && read))
+fn prefixes(settings: &Settings) -> Result<Vec<String>, BadSetting> {
+    let problem = "must be paths such as /api/v1, separated by commas";
+    let prefixes: Vec<String> = settings.list("API_PREFIXES", "/api/v1,/api/dev", problem)?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte);
+    let is_sensible = |prefix: &String| {
+        prefix.len() > 1
+            && prefix.starts_with('/')
+            && !prefix.ends_with('/')
+            && prefix.bytes().all(plain)
+    };
+    if !prefixes.is_empty() && prefixes.iter().all(is_sensible) {
+        Ok(prefixes)
+    } else {
+        Err(BadSetting::new("API_PREFIXES", problem))
+    }
+}
+
+fn powered_by(settings: &Settings) -> Result<HeaderValue, BadSetting> {
+    let text = settings.optional("POWERED_BY").unwrap_or("Halqa");
+    HeaderValue::from_str(text).map_err(|_| {
+        BadSetting::new(
+            "POWERED_BY",
+            "must be visible ASCII, for it stands in a header",
+        )
+    })
+}
+
+/// Whether a content network stands in front of the gateway, which names whoever calls when it shows a secret.
+pub(crate) fn has_content_network(settings: &Settings) -> Result<bool, BadSetting> {
+    match settings.optional("EDGE") {
+        Some("on") => Ok(true),
+        None | Some("off") => Ok(false),
+        Some(_) => Err(BadSetting::new("EDGE", "must be on or off")),
+    }
 }
 
 /// The template of the route, such as `/users/{userId}`, for the log.
@@ -376,10 +393,4 @@ async fn finished(method: &Method, asked: &HeaderMap, response: Response) -> htt
         *response.body_mut() = Bytes::new();
     }
     response
-}
-
-impl IntoResponse for Refused {
-    fn into_response(self) -> Response {
-        Failure::from(self).into_response()
-    }
 }

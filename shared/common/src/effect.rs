@@ -19,6 +19,20 @@ pub(crate) struct WasHead;
 #[derive(Clone, Copy)]
 pub(crate) struct Effect;
 
+/// The route is a step of a sign-in.
+#[derive(Clone, Copy)]
+pub(crate) struct SignIn;
+
+/// `route` as a step of a sign-in: its 400, 401 and 429 are counted in the metric `SignInFailures`, for an
+/// attack begins with them. What the public limit refuses is not: it tells an attacker nothing.
+pub fn sign_in<S: Clone + Send + Sync + 'static>(route: MethodRouter<S>) -> MethodRouter<S> {
+    route.layer(from_fn(async |request: Request, next: Next| {
+        let mut response = next.run(request).await;
+        response.extensions_mut().insert(SignIn);
+        response
+    }))
+}
+
 /// Routes GET to `handler`, which changes or sends something: HEAD is 405 with `allow`, the
 /// methods that the path does take; a prefetch (`Sec-Purpose` or `Purpose: prefetch`, as browsers
 /// and mail scanners send it) is 403 and changes nothing; the answer is never a 304 nor stored.

@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use domain::login_activity::Place;
 use http::HeaderMap;
-use identity::NamedKey;
+use identity::NamedKeys;
 use percent_encoding::percent_decode;
 
 use crate::Client;
@@ -20,7 +20,7 @@ const PROOF: &str = "x-halqa-edge";
 const LONGEST: usize = 128;
 
 /// The keys by which the network proves itself; none where there is no network.
-pub(crate) struct Front(pub(crate) Vec<NamedKey>);
+pub(crate) struct Front(pub(crate) NamedKeys);
 
 impl Front {
     /// Who calls: `ip` by the gateway's word, or whom the network names.
@@ -54,10 +54,9 @@ impl Front {
     }
 
     fn has_proved_itself(&self, headers: &HeaderMap) -> bool {
-        let Some(shown) = headers.get(PROOF) else {
-            return false;
-        };
-        self.0.iter().any(|key| key.is(shown.as_bytes()))
+        headers
+            .get(PROOF)
+            .is_some_and(|shown| self.0.contains(shown.as_bytes()))
     }
 }
 

@@ -6,10 +6,7 @@
 //!                                    └─ caller ── input ── handler ── reply ── headers
 //! ```
 
-pub mod attempts;
 mod caller;
-mod clock;
-pub mod codes;
 mod cursor;
 mod edge;
 mod effect;
@@ -17,37 +14,31 @@ mod fields;
 mod front;
 mod headers;
 mod input;
-mod keys;
-mod logs;
+#[cfg(feature = "lambda")]
+mod lambda;
+mod lifetimes;
 mod path;
 mod query;
 mod refusal;
 mod reply;
-mod serve;
-mod sessions;
-mod settings;
-mod setup;
+mod routes;
 mod throttle;
 
-pub use caller::{Administrator, Client, Now, SignedIn, SuperAdmin, Verified, able, able_to_see};
-pub use clock::Clock;
-pub use codes::{Codes, Post};
+pub use caller::{
+    Administrator, Client, Now, SignedIn, SuperAdmin, Verified, able, able_to_see, bearer,
+};
 pub use cursor::{Cursors, Paging};
 pub use edge::{Edge, Spent};
-pub use effect::effect;
+pub use effect::{effect, sign_in};
 pub use fields::{Fields, flag, integer, phone, secret, text, text_or_empty};
 pub use headers::{if_match_holds, if_none_match_holds};
 pub use input::{Asked, FromFields, Input};
-pub use keys::{Key, Keys, parameters};
-pub use lambda_runtime::Error as LambdaError;
-pub use logs::{log_as_json, log_for_people};
+#[cfg(feature = "lambda")]
+pub use lambda::{Event, answer_event, serve};
+pub use lifetimes::Lives;
 pub use path::Path;
 pub use query::Query;
 pub use refusal::{FieldError, Message, Refusal, Refused};
 pub use reply::{Elsewhere, Failure, Image, Nothing, Reply, Told, etag_of, shown, told};
-pub use runtime::{Aws, BadSetting};
-pub use serve::{Answer, CONNECTIONS, Event, answer_event, serve, serve_events};
-pub use sessions::{Arrival, Sessions};
-pub use settings::{Registration, Settings};
-pub use setup::Setup;
+pub use routes::Routes;
 pub use throttle::Throttle;

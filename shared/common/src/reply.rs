@@ -269,3 +269,9 @@ impl IntoResponse for Failure {
         response
     }
 }
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        Failure::from(self).into_response()
+    }
+}

@@ -32,10 +32,10 @@ pub struct Owner<'a> {
 ///
 /// # Errors
 /// `PasswordShort`, `Length`, `Format` (U+0000), `PasswordCommon`, in this order.
-pub fn check(password: &str, min_length: usize, owner: Option<Owner<'_>>) -> Result<(), Flaw> {
+pub fn check(password: &str, min_length: u64, owner: Option<Owner<'_>>) -> Result<(), Flaw> {
     let password = normalized(password);
     let length = password.chars().count();
-    if length < min_length {
+    if (length as u64) < min_length {
         return Err(Flaw::PasswordShort);
     }
     if length > MAX_LENGTH {

@@ -5,6 +5,7 @@ pub mod chance;
 pub mod code;
 mod ed25519;
 pub mod known_passwords;
+pub mod outbox;
 pub mod password;
 pub mod sealing;
 pub mod token;
@@ -71,9 +72,33 @@ impl FromStr for NamedKey {
     }
 }
 
+/// The keys in `text`, separated by commas, one at least.
+fn keys_of<T: FromStr<Err = MalformedKey>>(text: &str) -> Result<Vec<T>, MalformedKey> {
+    text.split(',').map(str::parse).collect()
+}
+
 impl fmt::Debug for NamedKey {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "NamedKey({})", self.kid)
+    }
+}
+
+/// Keys of which any may be shown, such as the secrets of a content network.
+#[derive(Debug, Clone, Default)]
+pub struct NamedKeys(Vec<NamedKey>);
+
+impl NamedKeys {
+    /// Whether `shown` is one of them; how long it takes says nothing of how much is right.
+    pub fn contains(&self, shown: &[u8]) -> bool {
+        self.0.iter().any(|key| key.is(shown))
+    }
+}
+
+impl FromStr for NamedKeys {
+    type Err = MalformedKey;
+
+    fn from_str(text: &str) -> Result<Self, MalformedKey> {
+        keys_of(text).map(Self)
     }
 }
 

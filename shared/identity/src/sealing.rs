@@ -1,7 +1,7 @@
 //! Sealing: authenticated encryption of what we keep or hand out but nobody may read or change,
 //! and the values that are derived from the same keys.
 
-use std::{fmt, iter};
+use std::{fmt, iter, str::FromStr};
 
 use aes_gcm::{
     Aes256Gcm, KeyInit, Nonce,
@@ -12,7 +12,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-use crate::{NamedKey, chance};
+use crate::{MalformedKey, NamedKey, chance, keys_of};
 
 /// AES-256-GCM under the first of several keys; the others still open what they sealed, so keys
 /// can rotate: add a new one in front, seal everything anew, drop the old one.
@@ -20,6 +20,15 @@ use crate::{NamedKey, chance};
 pub struct Sealer {
     current: NamedKey,
     former: Vec<NamedKey>,
+}
+
+/// Reads keys separated by commas, of which the first seals.
+impl FromStr for Sealer {
+    type Err = MalformedKey;
+
+    fn from_str(text: &str) -> Result<Self, MalformedKey> {
+        Self::new(keys_of(text)?).ok_or(MalformedKey)
+    }
 }
 
 impl Sealer {

@@ -10,7 +10,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{MalformedKey, NamedKey, ed25519};
+use crate::{MalformedKey, NamedKey, ed25519, keys_of};
 
 const ISSUER: &str = "halqa";
 const AUDIENCE: &str = "halqa-api";
@@ -94,6 +94,15 @@ pub struct Signer {
     key: EncodingKey,
 }
 
+/// Reads one key.
+impl FromStr for Signer {
+    type Err = MalformedKey;
+
+    fn from_str(text: &str) -> Result<Self, MalformedKey> {
+        text.parse().map(|key| Self::new(&key))
+    }
+}
+
 impl Signer {
     /// A signer with the seed `key`.
     pub fn new(key: &NamedKey) -> Self {
@@ -172,6 +181,15 @@ impl FromStr for PublicKey {
 pub struct Verifier {
     keys: HashMap<String, DecodingKey>,
     validation: Validation,
+}
+
+/// Reads public keys separated by commas.
+impl FromStr for Verifier {
+    type Err = MalformedKey;
+
+    fn from_str(text: &str) -> Result<Self, MalformedKey> {
+        Ok(Self::new(&keys_of(text)?))
+    }
 }
 
 impl Verifier {

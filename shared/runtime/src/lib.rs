@@ -27,10 +27,25 @@ use bytes::Bytes;
 use domain::Instant;
 use http::{HeaderMap, Request, StatusCode, header};
 
-mod setting;
+mod clock;
+#[cfg(feature = "lambda")]
+mod events;
+mod keys;
+mod logs;
+mod settings;
 mod signing;
+mod startup;
 
-pub use setting::{BadSetting, Lookup, required, url};
+pub use clock::Clock;
+#[cfg(feature = "lambda")]
+pub use events::serve_events;
+pub use keys::{Key, Keys, parameters};
+pub use logs::{log_as_json, log_for_people};
+pub use settings::{BadSetting, Settings};
+pub use startup::Startup;
+
+/// Why a function cannot start, or an invocation failed.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
 
 /// A connection that takes longer is given up.
 const CONNECT: Duration = Duration::from_millis(500);
@@ -108,22 +123,22 @@ impl From<NoAnswer> for Fault {
 }
 
 impl Aws {
-    /// What `lookup` says.
+    /// What `settings` say.
     ///
     /// # Errors
     /// The first setting that is missing or makes no sense.
-    pub fn new(lookup: Lookup<'_>) -> Result<Self, BadSetting> {
-        let session_token = lookup("AWS_SESSION_TOKEN").filter(|token| !token.is_empty());
+    pub fn new(settings: &Settings) -> Result<Self, BadSetting> {
         let (key, secret) = (
-            required(lookup, "AWS_ACCESS_KEY_ID")?,
-            required(lookup, "AWS_SECRET_ACCESS_KEY")?,
+            settings.required("AWS_ACCESS_KEY_ID")?,
+            settings.required("AWS_SECRET_ACCESS_KEY")?,
         );
-        let endpoint = url(lookup, "AWS_ENDPOINT_URL")?;
-        let bundle = lookup("SSL_CERT_FILE");
+        let session_token = settings.optional("AWS_SESSION_TOKEN").map(str::to_owned);
+        let endpoint = settings.url("AWS_ENDPOINT_URL")?;
+        let bundle = settings.optional("SSL_CERT_FILE").map(str::to_owned);
         Ok(Self {
-            region: required(lookup, "AWS_REGION")?,
+            region: settings.required("AWS_REGION")?.to_owned(),
             credentials: Credentials::new(key, secret, session_token, None, "environment"),
-            connector: connector(endpoint.as_deref(), bundle.as_deref())?,
+            connector: connector(endpoint, bundle.as_deref())?,
             endpoint: endpoint.map(|url| url.trim_end_matches('/').to_owned()),
             bundle,
         })

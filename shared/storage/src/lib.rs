@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{FileId, Instant};
 use http::{Method, Request, StatusCode, header};
-use runtime::{Answer, Aws, BadSetting, Fault};
+use runtime::{Answer, Aws, BadSetting, Fault, Settings};
 
 pub use form::Form;
 
@@ -33,12 +33,12 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// The objects of `bucket`.
+    /// The objects of the bucket that `FILES_BUCKET` names.
     ///
     /// # Errors
-    /// When `FILES_BUCKET` is not set.
-    pub fn new(aws: Aws, bucket: Option<&str>) -> Result<Self, BadSetting> {
-        let bucket = bucket.ok_or_else(|| BadSetting::new("FILES_BUCKET", "is missing"))?;
+    /// When it is not set.
+    pub fn new(aws: Aws, settings: &Settings) -> Result<Self, BadSetting> {
+        let bucket = settings.required("FILES_BUCKET")?;
         let url = aws.bucket_url(bucket);
         Ok(Self {
             aws,

@@ -1,5 +1,7 @@
-use common::{CONNECTIONS, Refusal, Setup};
+use common::Refusal;
 use serde_json::json;
+use runtime::Startup;
+use store::Setup;
 use tests::World;
 
 use super::wish;
@@ -69,15 +71,11 @@ async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
         ("CPANEL_TOKEN", Some("rub\nbish")),
         ("CPANEL_ROOT_DOMAINS", Some("example")),
     ] {
-        let lookup = |asked: &str| {
-            if asked == name {
-                value.map(str::to_owned)
-            } else {
-                world.try_setting(asked)
-            }
-        };
-        let setup = Setup::of_settings(&lookup, world.clock().clone());
-        let problem = setup
+        let mut settings = world.settings();
+        settings.set_or_unset(name, value);
+        let startup = Startup::of_settings(settings.settings(), world.clock().clone());
+        let problem = startup
+            .and_then(Setup::new)
             .and_then(|setup| cpanel::routes(&setup))
             .map(|_| ())
             .unwrap_err()
@@ -97,13 +95,13 @@ async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
 async fn its_token_comes_from_its_own_path_and_may_be_missing_where_there_is_no_panel() {
     let world = World::new().await;
     let start = async |url: Option<&str>| {
-        let lookup = |name: &str| match name {
-            "KEYS_PATH" => Some("/halqa/test/cpanel".to_owned()),
-            "CPANEL_TOKEN" | "TOKEN_PUBLIC_KEYS" => None,
-            "CPANEL_URL" => url.map(str::to_owned),
-            _ => world.try_setting(name),
-        };
-        let setup = Setup::start(cpanel::KEYS, CONNECTIONS, &lookup)
+        let mut settings = world.settings();
+        settings
+            .set("KEYS_PATH", "/halqa/test/cpanel")
+            .unset("CPANEL_TOKEN")
+            .unset("TOKEN_PUBLIC_KEYS")
+            .set_or_unset("CPANEL_URL", url);
+        let setup = Setup::start(settings.settings(), cpanel::KEYS)
             .await
             .map_err(|problem| problem.to_string())?;
         cpanel::routes(&setup)

@@ -7,7 +7,7 @@ use std::sync::{
 
 use axum::{Router, routing::post};
 use bytes::Bytes;
-use common::{Edge, Refusal, Reply, effect, shown};
+use common::{Edge, Refusal, Reply, Routes, effect, shown};
 use http::{Method, Request};
 use serde_json::{Value, json};
 use tests::World;
@@ -29,7 +29,10 @@ async fn house() -> House {
             effect(change, "GET,POST").post(|| async { shown(json!({})) as Reply<Value> }),
         )
         .route("/auth/panic", post(panics));
-    House(Edge::new(world.setup(), router).unwrap(), done)
+    House(
+        Edge::new(world.setup(), Routes::new(router).no_store(&["/auth"])).unwrap(),
+        done,
+    )
 }
 
 async fn panics() -> Reply<Value> {

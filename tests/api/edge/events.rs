@@ -2,9 +2,8 @@
 
 use std::{fs, path::Path};
 
-use common::{Answer, answer_event};
 use serde_json::{Value, json};
-use tests::World;
+use tests::{LambdaAnswer as Answer, World};
 
 fn event(name: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -17,7 +16,7 @@ fn event(name: &str) -> Value {
 }
 
 async fn replay(world: &World, event: Value) -> Answer {
-    answer_event(world.edge(), serde_json::from_value(event).unwrap()).await
+    Answer::to(world.edge(), event).await
 }
 
 fn code(answer: &Answer) -> String {

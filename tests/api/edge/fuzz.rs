@@ -4,7 +4,7 @@ use bytes::Bytes;
 use http::Method;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tests::{Person, World};
+use tests::{LambdaAnswer, Person, World};
 
 /// Any JSON, often with the names and kinds of values that the endpoints look for.
 fn any_json() -> impl Strategy<Value = Value> {
@@ -213,8 +213,7 @@ fn any_event_of_the_gateway_gets_a_whole_answer() {
         })
     });
     run(400, event, async |world, _, event| {
-        let answer =
-            common::answer_event(world.edge(), serde_json::from_value(event).unwrap()).await;
+        let answer = LambdaAnswer::to(world.edge(), event).await;
         assert!(
             (400..500).contains(&answer.status_code) || answer.status_code == 200,
             "{answer:?}"

@@ -5,12 +5,12 @@
 use std::{net::IpAddr, time::Duration};
 
 use bench::say;
-use common::Setup;
 use domain::{CommitteeId, Email, UserId, user::User};
 use identity::{chance, password::Hasher};
 use local::Trouble;
 use serde_json::json;
 use store::NewUser;
+use store::Setup;
 use tokio::time::Instant;
 
 use crate::{PASSWORD, request};

@@ -12,9 +12,10 @@ use std::{net::SocketAddr, time::Duration};
 
 use bench::{load::milliseconds, say};
 use bytes::Bytes;
-use common::{Clock, Edge, Spent};
+use common::{Edge, Spent};
 use http::{Request, header};
 use local::{Trouble, cloud::Cloud, front, home, home::LocalSettings, house};
+use runtime::Clock;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 

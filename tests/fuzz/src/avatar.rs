@@ -1,7 +1,7 @@
 //! Pictures: whatever comes in, what goes out is small, plain and whole, and is taken again.
 
-use storage::avatar::{Avatar, Format, clean};
 use png::{BitDepth, ColorType, Decoder};
+use storage::avatar::{Avatar, Format, clean};
 use zune_jpeg::JpegDecoder;
 
 /// No side of a picture is longer.

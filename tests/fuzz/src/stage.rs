@@ -2,12 +2,13 @@
 //! course with a question, and a file. Their identifiers are the same in every run, so that inputs can name them.
 
 use std::{
+    collections::BTreeMap,
     net::{IpAddr, SocketAddr},
     sync::LazyLock,
 };
 
-use axum::Router;
-use common::{Answer, Arrival, Client, Clock, Edge, LambdaError, Sessions, Setup, answer_event};
+use accounts::{Arrival, Sessions};
+use common::{Client, Edge, Routes, answer_event};
 use dispatcher::Dispatcher;
 use domain::{
     CommitteeId, CourseId, FileId, Instant, Profile, QuestionId, UserId,
@@ -21,11 +22,24 @@ use domain::{
     user::User,
 };
 use identity::{NamedKey, token::PublicKey};
-use store::{NewUser, Outcome};
+use lambda_runtime::{Context, LambdaEvent};
+use runtime::{BadSetting, Clock, Startup};
+use serde::Deserialize;
+use store::{NewUser, Outcome, Setup};
 use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
 
 use crate::{cloud::Cloud, event::Request};
+
+/// What the gateway takes back.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answer {
+    pub(crate) status_code: u16,
+    pub(crate) headers: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) body: String,
+}
 
 pub(crate) struct Stage {
     pub(crate) runtime: Runtime,
@@ -81,7 +95,10 @@ impl Stage {
     /// The answer to an event; `None` when the text is none.
     pub(crate) fn answer(&self, event: &str) -> Option<Answer> {
         let event = serde_json::from_str(&self.with_tokens(event)).ok()?;
-        Some(self.runtime.block_on(answer_event(&self.edge, event)))
+        let event = LambdaEvent::new(event, Context::default());
+        let Ok(answer) = self.runtime.block_on(answer_event(&self.edge, event));
+        let answer = serde_json::to_value(answer).expect("an answer is JSON");
+        Some(serde_json::from_value(answer).expect("an answer has its fields"))
     }
 
     /// Whether the input holds somebody's token.
@@ -120,21 +137,48 @@ fn setup(address: SocketAddr) -> Setup {
             _ => return None,
         })
     };
-    Setup::of_settings(&lookup, Clock::default()).expect("the settings are good")
+    let names = [
+        "AWS_ENDPOINT_URL",
+        "AWS_REGION",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_SECRET_ACCESS_KEY",
+        "CPANEL_URL",
+        "CPANEL_USER",
+        "CPANEL_TOKEN",
+        "RECORDS_TABLE",
+        "TRANSIENT_TABLE",
+        "FILES_BUCKET",
+        "PUBLIC_URL",
+        "RATE_LIMIT",
+        "REGISTER_PER_HOUR",
+        "SMS_SENDER_IDS",
+        "EDGE",
+        "TOKEN_PUBLIC_KEYS",
+        "TOKEN_SIGNING_KEY",
+        "SEALING_KEYS",
+        "CURSOR_KEYS",
+        "OUTBOX_KEYS",
+        "EDGE_SECRETS",
+    ];
+    let settings = names
+        .into_iter()
+        .filter_map(|name| Some((name.to_owned(), lookup(name)?)));
+    let startup = Startup::of_settings(settings.collect(), Clock::default());
+    startup.and_then(Setup::new).expect("the settings are good")
 }
 
-fn routes(setup: &Setup) -> Result<Router, LambdaError> {
-    Ok(Router::new()
-        .merge(auth::routes(setup).map_err(Box::new)?)
-        .merge(committees::routes(setup).map_err(Box::new)?)
-        .merge(courses::routes(setup).map_err(Box::new)?)
-        .merge(cpanel::routes(setup).map_err(Box::new)?)
-        .merge(fallback::routes(setup).map_err(Box::new)?)
-        .merge(files::routes(setup).map_err(Box::new)?)
-        .merge(otp::routes(setup).map_err(Box::new)?)
-        .merge(sms::routes(setup).map_err(Box::new)?)
-        .merge(team::routes(setup).map_err(Box::new)?)
-        .merge(users::routes(setup).map_err(Box::new)?))
+fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+    Ok(Routes::default()
+        .merge(auth::routes(setup)?)
+        .merge(committees::routes(setup)?)
+        .merge(courses::routes(setup)?)
+        .merge(cpanel::routes(setup)?)
+        .merge(fallback::routes(setup)?)
+        .merge(files::routes(setup)?)
+        .merge(otp::routes(setup)?)
+        .merge(sms::routes(setup)?)
+        .merge(team::routes(setup)?)
+        .merge(users::routes(setup)?))
 }
 
 /// `0198c0de-0000-7000-8000-00000000000n`.

@@ -3,9 +3,9 @@
 use std::{net::Ipv4Addr, process::Stdio, time::Duration};
 
 use bench::trouble;
-use common::Clock;
 use dispatcher::Dispatcher;
 use local::{Trouble, delivery, front, home::LocalSettings, house};
+use runtime::Clock;
 use tokio::{
     io::AsyncWriteExt,
     net::TcpListener,

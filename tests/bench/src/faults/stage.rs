@@ -4,10 +4,12 @@ use std::{net::TcpListener, sync::Arc};
 
 use bench::trouble;
 use bytes::Bytes;
-use common::{Clock, Edge, Setup};
+use common::Edge;
 use http::{Request, header};
 use local::{Trouble, chance::Chance, cloud::Cloud, home, home::LocalSettings, house};
+use runtime::Clock;
 use serde_json::{Value, json};
+use store::Setup;
 use tempfile::TempDir;
 
 use crate::{

@@ -5,9 +5,9 @@ use std::{fs, net::Ipv4Addr, path::PathBuf};
 
 use bench::trouble;
 use bytes::Bytes;
-use common::{Clock, Key};
 use http::{Request, header};
 use local::{Trouble, cloud::Cloud, home, home::LocalSettings, house, seed};
+use runtime::{Clock, Key};
 use serde_json::{Value, json};
 use store::Store;
 use tempfile::TempDir;

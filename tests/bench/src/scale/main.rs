@@ -15,12 +15,14 @@ use std::{fs, net::Ipv4Addr, path::Path};
 
 use bench::{grouped, say, trouble};
 use bytes::Bytes;
-use common::{Clock, Edge, Setup};
+use common::Edge;
 use domain::{CommitteeId, committee::Committee};
 use http::{Request, Response, header};
 use identity::chance;
 use local::{Trouble, cloud::Cloud, home, home::LocalSettings, house};
+use runtime::Clock;
 use serde_json::json;
+use store::Setup;
 
 use catalogue::{Catalogue, parsed};
 use loading::Shelf;

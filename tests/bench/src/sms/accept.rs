@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use bench::{process::Process, say, trouble};
-use common::{Clock, Edge, Spent};
+use common::{Edge, Spent};
 use local::{Trouble, home::LocalSettings};
+use runtime::Clock;
 use serde_json::json;
 
 use crate::stage::{Stage, ask};

@@ -4,11 +4,13 @@ use std::{collections::HashMap, net::Ipv4Addr, process::Stdio, time::Duration};
 
 use bench::trouble;
 use bytes::Bytes;
-use common::{Clock, Edge, Setup};
+use common::Edge;
 use dispatcher::Dispatcher;
 use http::{Request, Response, header};
 use local::{Trouble, cloud::Cloud, delivery, home, home::LocalSettings, house};
+use runtime::Clock;
 use serde_json::{Value, json};
+use store::Setup;
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, time::Duration};
 use domain::{
     CommitteeId, Email, Instant, UserId,
     code::{self, Code, CodeKind, SendMethod},
-    outbox::{Letter, News, Outgoing, Recipient, State},
+    outbox::{News, Recipient},
     user::User,
 };
 use futures_util::future::join_all;
@@ -14,95 +14,17 @@ pub use identity::code::{place_of, place_of_phone, place_of_wish};
 use identity::{
     chance,
     code::{Issued, issue},
+    outbox::Post,
     sealing::Sealer,
 };
 use store::{Counter, Reservation, Store, Transaction};
 use uuid::Uuid;
 
-use crate::{BadSetting, Client, Failure, Setup, attempts};
+use common::{Client, Failure};
+use runtime::{BadSetting, Key};
+use store::Setup;
 
-/// Writes letters for the dispatcher: sealed, and all of one size, so that nobody sees from outside
-/// what they are about or whether they are for anybody.
-#[derive(Clone)]
-pub struct Post(Sealer);
-
-/// Longer than any letter.
-const LETTER_BYTES: usize = 1024;
-/// News are told for a day.
-const NEWS_LIFE: Duration = Duration::from_secs(86_400);
-
-impl Post {
-    /// The power to write letters, from the keys of `setup`.
-    ///
-    /// # Errors
-    /// When a key is missing or malformed.
-    pub fn new(setup: &Setup) -> Result<Self, BadSetting> {
-        Ok(Self(setup.keys.outbox()?))
-    }
-
-    /// The letter that tells `news` of the account `about` to `to`, its owner, whose first name is `name`.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn letter(
-        &self,
-        to: Recipient,
-        about: UserId,
-        name: &str,
-        news: News,
-        now: Instant,
-    ) -> Result<Outgoing, Failure> {
-        let outbox_id = chance::id(now);
-        let life = if matches!(news, News::Code { .. }) {
-            code::LIFE
-        } else {
-            NEWS_LIFE
-        };
-        let mut plain = serde_json::to_vec(&Letter {
-            to,
-            about,
-            name: name.to_owned(),
-            news,
-        })?;
-        plain.resize(plain.len().max(LETTER_BYTES), b' ');
-        Ok(Outgoing {
-            outbox_id,
-            sealed: self.0.seal(&plain, &place(outbox_id))?,
-            status: State::Queued,
-            created_at: now,
-            useless_at: now.after(life),
-        })
-    }
-
-    /// The letter that tells `news` to the address in force of `user`.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn tell(&self, user: &User, news: News, now: Instant) -> Result<Outgoing, Failure> {
-        self.letter(
-            Recipient::Mail(user.email.clone()),
-            user.user_id,
-            user.name.as_str(),
-            news,
-            now,
-        )
-    }
-
-    /// What `message` says, and to whom.
-    ///
-    /// # Errors
-    /// When it was not sealed here.
-    pub fn open(&self, message: &Outgoing) -> Result<Letter, Failure> {
-        Ok(serde_json::from_slice(
-            &self.0.open(&message.sealed, &place(message.outbox_id))?,
-        )?)
-    }
-}
-
-/// Table, key and field: what is sealed there opens nowhere else.
-fn place(outbox_id: Uuid) -> String {
-    format!("records OUTBOX#{outbox_id} sealed")
-}
+use crate::attempts;
 
 /// Issues codes and proves them.
 #[derive(Clone)]
@@ -114,17 +36,17 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// The power to do so, from the keys of `setup`.
+    /// The power to do so. Of the settings it reads `MESSAGE_INTERVAL_SECONDS` (60): how long an account gets
+    /// no second code of a kind.
     ///
     /// # Errors
-    /// When a key is missing or malformed.
+    /// When a key or the setting is missing or malformed.
     pub fn new(setup: &Setup) -> Result<Self, BadSetting> {
-        let interval = setup.settings.message_interval;
         Ok(Self {
             store: setup.store.clone(),
-            sealer: setup.keys.sealer()?,
-            post: Post::new(setup)?,
-            interval,
+            sealer: setup.keys.parse(Key::Sealing)?,
+            post: setup.keys.parse(Key::Outbox)?,
+            interval: setup.settings.seconds("MESSAGE_INTERVAL_SECONDS", 60)?,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use common::{Client, Failure, Lives, SignedIn, bearer};
 use domain::{
     CommitteeId, Instant, SessionId, UserId,
     committee::Committee,
@@ -14,13 +15,13 @@ use domain::{
 use http::HeaderMap;
 use identity::{
     chance,
+    outbox::Post,
     sealing::Sealer,
     token::{Claims, Grant, Signer, Use, Verifier},
     totp::{self, Secret},
 };
-use store::{Fault, Part, Store, Transaction};
-
-use crate::{BadSetting, Client, Failure, Post, Settings, Setup, SignedIn, caller};
+use runtime::{BadSetting, Key};
+use store::{Fault, Part, Setup, Store, Transaction};
 
 /// The power to sign people in: only functions that do so hold it.
 #[derive(Clone)]
@@ -31,51 +32,6 @@ pub struct Sessions {
     sealer: Sealer,
     post: Post,
     lives: Lives,
-}
-
-/// How long tokens and sessions live, by the rules of most people and by the strict ones.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Lives {
-    usual: (Duration, Duration),
-    strict: (Duration, Duration),
-}
-
-impl Lives {
-    pub(crate) const fn of(settings: &Settings) -> Self {
-        Self {
-            usual: (settings.access_token, settings.session),
-            strict: (settings.access_token_strict, settings.session_strict),
-        }
-    }
-
-    fn token(&self, user: &User) -> Duration {
-        if user.is_strict() {
-            self.strict.0
-        } else {
-            self.usual.0
-        }
-    }
-
-    fn session(&self, user: &User) -> Duration {
-        if user.is_strict() {
-            self.strict.1
-        } else {
-            self.usual.1
-        }
-    }
-
-    /// Whether the rules that hold for `user` now have ended what began under others: whoever was promoted
-    /// lives under the strict ones at once.
-    pub(crate) fn have_ended(
-        &self,
-        user: &User,
-        session: &Session,
-        claims: &Claims,
-        now: Instant,
-    ) -> bool {
-        let issued = Instant::from_unix_milliseconds(claims.iat.saturating_mul(1000));
-        now >= issued.after(self.token(user)) || now >= session.created_at.after(self.session(user))
-    }
 }
 
 /// The one-time password step of a sign-in may take this long.
@@ -97,18 +53,18 @@ pub struct Arrival {
 }
 
 impl Sessions {
-    /// The power, from the keys of `setup`.
+    /// The power, from the keys and the settings (those of [`Lives::of`]) of `setup`.
     ///
     /// # Errors
-    /// When a key is missing or malformed.
+    /// When one of them is missing or malformed.
     pub fn new(setup: &Setup) -> Result<Self, BadSetting> {
         Ok(Self {
             store: setup.store.clone(),
-            signer: setup.keys.signer()?,
-            verifier: setup.keys.verifier()?,
-            sealer: setup.keys.sealer()?,
-            post: Post::new(setup)?,
-            lives: Lives::of(&setup.settings),
+            signer: setup.keys.parse(Key::TokenSigning)?,
+            verifier: setup.keys.parse(Key::TokenPublic)?,
+            sealer: setup.keys.parse(Key::Sealing)?,
+            post: setup.keys.parse(Key::Outbox)?,
+            lives: Lives::of(&setup.settings)?,
         })
     }
 
@@ -314,7 +270,7 @@ impl Sessions {
 
     /// What the token of a step says that came with a request, if one came and is good at `now`.
     pub fn step(&self, headers: &HeaderMap, usage: Use, now: Instant) -> Option<Claims> {
-        self.verifier.verify(caller::bearer(headers)?, usage, now)
+        self.verifier.verify(bearer(headers)?, usage, now)
     }
 
     fn fresh_token(&self, user: &User, session: &Session, now: Instant) -> Result<String, Failure> {

@@ -6,10 +6,9 @@
 
 use std::time::Duration;
 
+use common::{Client, Failure, Refusal, Refused};
 use domain::{Email, Instant, UserId};
 use store::{Counter, Reservation, Store};
-
-use crate::{Client, Failure, Refusal, Refused};
 
 const QUARTER_HOUR: Duration = Duration::from_secs(15 * 60);
 const HOUR: Duration = Duration::from_secs(60 * 60);

@@ -26,16 +26,15 @@ use crate::Clock;
 
 /// Logs as JSON on standard output, where CloudWatch reads it, and metrics too when they have a `namespace`. A
 /// second call does nothing.
-pub fn log_as_json(namespace: Option<String>) {
+pub fn log_as_json(namespace: Option<&str>) {
     let lines = fmt::layer()
         .json()
         .flatten_event(true)
         .with_target(false)
         .with_current_span(false)
         .with_span_list(false);
-    let metrics = namespace
-        .filter(|name| !name.is_empty())
-        .map(|name| Metrics::new(name, std::io::stdout, Clock::default()));
+    let metrics =
+        namespace.map(|name| Metrics::new(name.to_owned(), std::io::stdout, Clock::default()));
     let _ = tracing_subscriber::registry()
         .with(LevelFilter::INFO)
         .with(lines.without_time())

@@ -1,19 +1,13 @@
 //! Keys: from SSM Parameter Store on AWS, read once per start; from the environment elsewhere.
 
-use std::{collections::HashMap, str::FromStr};
+use std::{collections::HashMap, fmt::Display, str::FromStr};
 
 use domain::Instant;
-use identity::{
-    NamedKey,
-    sealing::Sealer,
-    token::{PublicKey, Signer, Verifier},
-};
-use runtime::{Aws, BadSetting, Lookup};
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::Cursors;
+use crate::{Aws, BadSetting, Settings};
 
 /// A key, or a list of keys, separated by commas, that a function asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,25 +110,24 @@ pub struct Keys(HashMap<&'static str, SecretString>);
 
 impl Keys {
     /// The keys that stand in settings.
-    pub fn from_settings(lookup: &dyn Fn(&str) -> Option<String>) -> Self {
-        Self(
-            Key::ALL
-                .into_iter()
-                .filter_map(|key| Some((key.setting(), lookup(key.setting())?.into())))
-                .collect(),
-        )
+    pub fn from_settings(settings: &Settings) -> Self {
+        let key_in_settings = |key: Key| {
+            let value = settings.optional(key.setting())?;
+            Some((key.setting(), SecretString::from(value)))
+        };
+        Self(Key::ALL.into_iter().filter_map(key_in_settings).collect())
     }
 
     /// `wanted` from SSM below the path that the setting `KEYS_PATH` names, in one request; from the settings
     /// themselves when there is no such path.
-    pub(crate) async fn read(
+    pub async fn read(
         wanted: &[Key],
         aws: &Aws,
-        lookup: Lookup<'_>,
+        settings: &Settings,
         now: Instant,
     ) -> Result<Self, BadSetting> {
-        let Some(path) = lookup("KEYS_PATH").filter(|path| !path.is_empty()) else {
-            return Ok(Self::from_settings(lookup));
+        let Some(path) = settings.optional("KEYS_PATH") else {
+            return Ok(Self::from_settings(settings));
         };
         let names: Vec<String> = wanted
             .iter()
@@ -158,80 +151,26 @@ impl Keys {
         Ok(Self(keys))
     }
 
-    /// What signs tokens.
+    /// The key, or the list of keys, `key` as `T` reads it.
     ///
     /// # Errors
-    /// When the key is missing or malformed, as with all of these.
-    pub fn signer(&self) -> Result<Signer, BadSetting> {
-        let setting = Key::TokenSigning.setting();
-        let keys: Vec<NamedKey> = self.list(setting)?;
-        let [key] = keys.as_slice() else {
-            return Err(BadSetting::new(setting, "must be one key"));
-        };
-        Ok(Signer::new(key))
+    /// When it is missing, or `T` refuses it; `T`'s error never shows the key.
+    pub fn parse<T: FromStr<Err: Display>>(&self, key: Key) -> Result<T, BadSetting> {
+        let text = self
+            .0
+            .get(key.setting())
+            .ok_or_else(|| BadSetting::new(key.setting(), "is missing"))?;
+        text.expose_secret()
+            .parse()
+            .map_err(|problem| BadSetting::new(key.setting(), format!("is {problem}")))
     }
 
-    /// What checks tokens.
+    /// The secret `key` as it stands, without the line end that a file may have left there.
     ///
     /// # Errors
-    /// When the keys are missing or malformed.
-    pub fn verifier(&self) -> Result<Verifier, BadSetting> {
-        Ok(Verifier::new(
-            &self.list::<PublicKey>(Key::TokenPublic.setting())?,
-        ))
-    }
-
-    /// What seals secrets.
-    ///
-    /// # Errors
-    /// When the keys are missing or malformed.
-    pub fn sealer(&self) -> Result<Sealer, BadSetting> {
-        self.sealer_under(Key::Sealing.setting())
-    }
-
-    /// What makes cursors.
-    ///
-    /// # Errors
-    /// When the keys are missing or malformed.
-    pub fn cursors(&self) -> Result<Cursors, BadSetting> {
-        self.sealer_under(Key::Cursor.setting()).map(Cursors::new)
-    }
-
-    /// What messages are sealed with while they wait.
-    ///
-    /// # Errors
-    /// When the keys are missing or malformed.
-    pub fn outbox(&self) -> Result<Sealer, BadSetting> {
-        self.sealer_under(Key::Outbox.setting())
-    }
-
-    /// What the content network in front of the gateway may show.
-    ///
-    /// # Errors
-    /// When the keys are missing or malformed.
-    pub(crate) fn edge(&self) -> Result<Vec<NamedKey>, BadSetting> {
-        self.list(Key::Edge.setting())
-    }
-
-    /// What opens the hosting account's panel.
-    ///
-    /// # Errors
-    /// When it is missing.
-    pub fn cpanel_token(&self) -> Result<SecretString, BadSetting> {
-        self.secret(Key::CpanelToken)
-    }
-
-    /// What the canary signs in with.
-    ///
-    /// # Errors
-    /// When it is missing.
-    pub fn canary(&self) -> Result<SecretString, BadSetting> {
-        self.secret(Key::Canary)
-    }
-
-    fn secret(&self, key: Key) -> Result<SecretString, BadSetting> {
+    /// When it is missing or empty.
+    pub fn secret(&self, key: Key) -> Result<SecretString, BadSetting> {
         let setting = key.setting();
-        // Whoever puts it there from a file may have put the end of its line there, too.
         let secret = self
             .0
             .get(setting)
@@ -241,47 +180,11 @@ impl Keys {
             .map(SecretString::from)
             .ok_or_else(|| BadSetting::new(setting, "is missing"))
     }
-
-    fn sealer_under(&self, setting: &'static str) -> Result<Sealer, BadSetting> {
-        Sealer::new(self.list(setting)?).ok_or_else(|| BadSetting::new(setting, "is missing"))
-    }
-
-    fn list<T: FromStr<Err = identity::MalformedKey>>(
-        &self,
-        setting: &'static str,
-    ) -> Result<Vec<T>, BadSetting> {
-        let text = self
-            .0
-            .get(setting)
-            .ok_or_else(|| BadSetting::new(setting, "is missing"))?;
-        let keys: Result<_, _> = text.expose_secret().split(',').map(str::parse).collect();
-        keys.map_err(|problem| BadSetting::new(setting, format!("is {problem}")))
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_missing_or_malformed_key_is_named_and_not_shown() {
-        let signing = NamedKey::generate("2026-11").to_setting();
-        let keys = |value: Option<&str>| Keys::from_settings(&|_| value.map(str::to_owned));
-        assert!(keys(Some(&signing)).signer().is_ok());
-        for value in [
-            None,
-            Some(""),
-            Some("k:short"),
-            Some(&*format!("{signing},{signing}")),
-        ] {
-            let problem = keys(value).signer().map(|_| ()).unwrap_err().to_string();
-            assert!(
-                problem.starts_with("The setting TOKEN_SIGNING_KEY ")
-                    && !problem.contains(&signing),
-                "{problem}"
-            );
-        }
-    }
 
     #[test]
     fn each_function_has_a_path_of_its_own_and_shares_what_is_public() {

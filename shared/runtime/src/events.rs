@@ -1,0 +1,31 @@
+//! A function on Lambda that is invoked with events other than HTTP requests.
+
+use lambda_runtime::{LambdaEvent, service_fn};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{BadSetting, Error, Settings, log_as_json};
+
+/// Runs a function on Lambda: `start` makes it of the environment, `handle` answers events of `E` until the
+/// process is ended. An error of `handle` fails the invocation, which Lambda counts and retries.
+///
+/// # Errors
+/// That of `start`, which is logged; Lambda's own.
+pub async fn serve_events<T, E, A, F>(
+    start: impl AsyncFnOnce(Settings) -> Result<T, BadSetting>,
+    handle: fn(T, E) -> F,
+) -> Result<(), Error>
+where
+    T: Clone,
+    E: DeserializeOwned,
+    A: Serialize,
+    F: Future<Output = Result<A, Error>>,
+{
+    let settings = Settings::from_environment();
+    log_as_json(settings.optional("METRICS_NAMESPACE"));
+    let function = start(settings)
+        .await
+        .inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
+    // The runtime moves the future from layer to layer: in a box, that moves a pointer.
+    let answer = |event: LambdaEvent<E>| Box::pin(handle(function.clone(), event.payload));
+    lambda_runtime::run(service_fn(answer)).await
+}

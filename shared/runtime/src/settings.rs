@@ -1,0 +1,183 @@
+//! Settings: environment variables, read once and checked at start. A bad one stops the start with a
+//! sentence that names it. Each part reads its own: the functions at the bottom of the tree of crates
+//! know nothing of what the others are set to.
+
+use std::{collections::HashMap, fmt, str::FromStr, sync::Arc, time::Duration};
+
+/// The settings of one process, by their names. Cloning shares them.
+#[derive(Clone, Default)]
+pub struct Settings(Arc<HashMap<String, String>>);
+
+impl FromIterator<(String, String)> for Settings {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(settings: I) -> Self {
+        Self(Arc::new(settings.into_iter().collect()))
+    }
+}
+
+impl Settings {
+    /// The environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+    pub fn from_environment() -> Self {
+        std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect()
+    }
+
+    /// The value of `name`; `None` when it is not set, or empty.
+    pub fn optional(&self, name: &str) -> Option<&str> {
+        self.0
+            .get(name)
+            .map(String::as_str)
+            .filter(|value| !value.trim().is_empty())
+    }
+
+    /// The value of `name`.
+    ///
+    /// # Errors
+    /// When it is not set, or empty.
+    pub fn required(&self, name: &str) -> Result<&str, BadSetting> {
+        self.optional(name)
+            .ok_or_else(|| BadSetting::new(name, "is missing"))
+    }
+
+    /// The whole number `name`, 1 to 9·10¹⁵; `default` when it is not set.
+    ///
+    /// # Errors
+    /// When it is anything else.
+    pub fn number(&self, name: &str, default: u64) -> Result<u64, BadSetting> {
+        let Some(text) = self.0.get(name) else {
+            return Ok(default);
+        };
+        let number = text
+            .trim()
+            .parse()
+            .ok()
+            .filter(|number| (1..=9_000_000_000_000_000).contains(number));
+        number.ok_or_else(|| {
+            BadSetting::new(name, "must be a whole number from 1 to 9000000000000000")
+        })
+    }
+
+    /// The duration of `name` seconds, from 1 up; `default` seconds when it is not set.
+    ///
+    /// # Errors
+    /// As [`number`](Self::number).
+    pub fn seconds(&self, name: &str, default: u64) -> Result<Duration, BadSetting> {
+        self.number(name, default).map(Duration::from_secs)
+    }
+
+    /// The duration of `name` days, from 1 up; `default` days when it is not set.
+    ///
+    /// # Errors
+    /// As [`number`](Self::number).
+    pub fn days(&self, name: &str, default: u64) -> Result<Duration, BadSetting> {
+        self.number(name, default)
+            .map(|days| Duration::from_secs(days.saturating_mul(86_400)))
+    }
+
+    /// The URL `name`, if it is set: https, or http on 127.0.0.1 or localhost.
+    ///
+    /// # Errors
+    /// When it is another URL, or none.
+    pub fn url(&self, name: &str) -> Result<Option<&str>, BadSetting> {
+        let Some(url) = self.optional(name) else {
+            return Ok(None);
+        };
+        let host = url
+            .strip_prefix("http://")
+            .map(|rest| rest.split(['/', ':']).next().unwrap_or_default());
+        match host {
+            Some("127.0.0.1" | "localhost") => Ok(Some(url)),
+            None if url.starts_with("https://") => Ok(Some(url)),
+            _ => Err(BadSetting::new(
+                name,
+                "must be an https URL, or an http URL on 127.0.0.1 or localhost",
+            )),
+        }
+    }
+
+    /// The value of `name` as `T` reads it; `default` is read when it is not set.
+    ///
+    /// # Errors
+    /// What `T` says of it, in words that go on after the name: "must be …".
+    pub fn parse<T>(&self, name: &str, default: &str) -> Result<T, BadSetting>
+    where
+        T: FromStr<Err = &'static str>,
+    {
+        let value = self.0.get(name).map_or(default, String::as_str);
+        value
+            .parse()
+            .map_err(|problem| BadSetting::new(name, problem))
+    }
+
+    /// The values of the list `name`, separated by commas, each as `T` reads it; `default` is read when it
+    /// is not set. None for the empty text.
+    ///
+    /// # Errors
+    /// `problem`, when `T` refuses one of them.
+    pub fn list<T: FromStr>(
+        &self,
+        name: &str,
+        default: &str,
+        problem: &str,
+    ) -> Result<Vec<T>, BadSetting> {
+        let text = self.0.get(name).map_or(default, String::as_str);
+        text.split(',')
+            .map(str::trim)
+            .filter(|_| !text.trim().is_empty())
+            .map(|value| value.parse().map_err(|_| BadSetting::new(name, problem)))
+            .collect()
+    }
+}
+
+/// A setting that is missing or makes no sense. Names the setting and never its value.
+#[derive(Clone, PartialEq, Eq)]
+pub struct BadSetting {
+    name: String,
+    problem: String,
+}
+
+impl BadSetting {
+    /// The setting `name` has `problem`, which reads on after the name: "must be …".
+    pub fn new(name: impl Into<String>, problem: impl fmt::Display) -> Self {
+        Self {
+            name: name.into(),
+            problem: problem.to_string(),
+        }
+    }
+}
+
+impl fmt::Display for BadSetting {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "The setting {} {}.", self.name, self.problem)
+    }
+}
+
+/// The same sentence: it is what a `main` that returns this prints.
+impl fmt::Debug for BadSetting {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, out)
+    }
+}
+
+impl std::error::Error for BadSetting {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_https_but_on_this_machine() {
+        for (value, taken) in [
+            ("https://dynamodb.eu-west-3.amazonaws.com", true),
+            ("http://127.0.0.1:8000", true),
+            ("http://localhost:8000/x", true),
+            ("http://127.0.0.1.example.org", false),
+            ("http://example.org", false),
+            ("ftp://localhost", false),
+        ] {
+            let settings = Settings::from_iter([("AWS_ENDPOINT_URL".to_owned(), value.to_owned())]);
+            assert_eq!(settings.url("AWS_ENDPOINT_URL").is_ok(), taken, "{value}");
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! What every function starts with.
+
+use crate::{Aws, BadSetting, Clock, Key, Keys, Settings};
+
+/// Settings, AWS, keys and clock of one process. Cloning shares them.
+#[derive(Clone)]
+pub struct Startup {
+    /// What everything is set to.
+    pub settings: Settings,
+    /// What everything on AWS is reached with.
+    pub aws: Aws,
+    /// The keys that this process may have.
+    pub keys: Keys,
+    /// The clock.
+    pub clock: Clock,
+}
+
+impl Startup {
+    /// The same from `settings` alone: keys stand among them.
+    ///
+    /// # Errors
+    /// A setting of AWS that is missing or makes no sense.
+    pub fn of_settings(settings: Settings, clock: Clock) -> Result<Self, BadSetting> {
+        Ok(Self {
+            aws: Aws::new(&settings)?,
+            keys: Keys::from_settings(&settings),
+            settings,
+            clock,
+        })
+    }
+
+    /// Reads `keys` from SSM, where the settings name a path there, else from the settings.
+    ///
+    /// # Errors
+    /// The first setting or key that is missing or makes no sense.
+    pub async fn read(settings: Settings, keys: &[Key]) -> Result<Self, BadSetting> {
+        let (aws, clock) = (Aws::new(&settings)?, Clock::default());
+        let keys = Keys::read(keys, &aws, &settings, clock.now()).await?;
+        Ok(Self {
+            settings,
+            aws,
+            keys,
+            clock,
+        })
+    }
+}
