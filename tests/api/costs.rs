@@ -563,17 +563,12 @@ async fn files(world: &World, within: Within<'_>) {
         .unwrap()
         .to_owned();
     let bucket = storage::Objects::new(
-        world.setup().aws.clone(),
+        &world.setup().aws,
         world.setup().settings.files_bucket.as_deref(),
     )
     .unwrap();
     bucket
-        .put(
-            &key,
-            "text/plain",
-            b"hallo".as_slice().into(),
-            world.clock().now(),
-        )
+        .put(&key, "text/plain", b"hallo".as_slice().into())
         .await
         .unwrap();
     within(

@@ -101,8 +101,8 @@ impl Dispatcher {
         Ok(Self(Arc::new(Powers {
             store: setup.store.clone(),
             post: Post::new(setup)?,
-            carriers: Carriers::new(setup.aws.clone(), settings.mail_from.clone()),
-            objects: Objects::new(setup.aws.clone(), settings.files_bucket.as_deref())?,
+            carriers: Carriers::new(&setup.aws, settings.mail_from.clone()),
+            objects: Objects::new(&setup.aws, settings.files_bucket.as_deref())?,
             clock: setup.clock.clone(),
             public_url: settings.public_url.clone().ok_or_else(missing)?,
             claim: settings.claim,

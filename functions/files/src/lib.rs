@@ -47,7 +47,7 @@ pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
     let settings = &setup.settings;
     let files = Files {
         store: setup.store.clone(),
-        objects: Objects::new(setup.aws.clone(), settings.files_bucket.as_deref())?,
+        objects: Objects::new(&setup.aws, settings.files_bucket.as_deref())?,
         cursors: setup.keys.cursors()?,
         max_bytes: settings.file_max_bytes,
         quota_bytes: settings.file_quota_bytes,
@@ -95,13 +95,16 @@ impl Files {
     }
 
     /// Where `file` may be had until `good_for` is over.
-    fn link(&self, file: &File, good_for: Duration, now: Instant) -> Result<String, Failure> {
-        Ok(self.objects.link(
-            &key_of(file.file_id),
-            file.name.as_str(),
-            file.content_type.code(),
-            good_for,
-            now,
-        )?)
+    async fn link(&self, file: &File, good_for: Duration, now: Instant) -> Result<String, Failure> {
+        Ok(self
+            .objects
+            .link(
+                &key_of(file.file_id),
+                file.name.as_str(),
+                file.content_type.code(),
+                good_for,
+                now,
+            )
+            .await?)
     }
 }

@@ -56,7 +56,7 @@ pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
         cursors: setup.keys.cursors()?,
         hasher: Hasher::default(),
         avatars: avatar::Avatars::new(
-            Objects::new(setup.aws.clone(), setup.settings.files_bucket.as_deref())?,
+            Objects::new(&setup.aws, setup.settings.files_bucket.as_deref())?,
             setup.keys.sealer()?,
         ),
         settings: setup.settings.clone(),

@@ -197,7 +197,7 @@ fn parameters(stage: Stage) -> Result<Parameters, String> {
     let settings = stage.settings(environment(), "users")?;
     let aws =
         Aws::new(&|name| settings.get(name).cloned()).map_err(|problem| problem.to_string())?;
-    Ok(Parameters::new(aws, Clock::default()))
+    Ok(Parameters::new(&aws))
 }
 
 #[expect(

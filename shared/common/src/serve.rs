@@ -7,14 +7,21 @@
 
 use std::{collections::BTreeMap, net::IpAddr};
 
-use axum::{Router, response::IntoResponse};
+#[cfg(feature = "lambda")]
+use axum::Router;
+use axum::response::IntoResponse;
 use bytes::Bytes;
 use data_encoding::BASE64;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri};
+#[cfg(feature = "lambda")]
 use lambda_runtime::{LambdaEvent, service_fn};
-use serde::{Deserialize, Serialize, de::DeserializeOwned};
+#[cfg(feature = "lambda")]
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
-use crate::{BadSetting, Edge, Failure, Key, Refusal, Setup, log_as_json, settings::environment};
+#[cfg(feature = "lambda")]
+use crate::{BadSetting, Key, Setup, log_as_json, settings::environment};
+use crate::{Edge, Failure, Refusal};
 
 /// Connections that one request uses side by side: for the limit, and for whoever calls.
 pub const CONNECTIONS: usize = 2;
@@ -24,6 +31,7 @@ pub const CONNECTIONS: usize = 2;
 ///
 /// # Errors
 /// A setting that is missing or makes no sense, in one sentence that names it.
+#[cfg(feature = "lambda")]
 pub async fn serve(
     keys: &[Key],
     routes: fn(&Setup) -> Result<Router, BadSetting>,
@@ -48,6 +56,7 @@ pub async fn serve(
 ///
 /// # Errors
 /// A setting that is missing or makes no sense, in one sentence that names it.
+#[cfg(feature = "lambda")]
 pub async fn serve_events<T, E, A, F>(
     keys: &[Key],
     connections: usize,

@@ -99,6 +99,7 @@ impl FromStr for Registration {
 
 /// Reads the process's environment.
 #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+#[cfg(feature = "lambda")]
 pub(crate) fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }

@@ -3,7 +3,9 @@
 use runtime::{Aws, BadSetting};
 use store::Store;
 
-use crate::{Clock, Key, Keys, Settings};
+#[cfg(feature = "lambda")]
+use crate::Key;
+use crate::{Clock, Keys, Settings};
 
 /// Everything that routes are made of.
 #[derive(Clone)]
@@ -26,6 +28,7 @@ impl Setup {
     ///
     /// # Errors
     /// The first setting or key that is missing or makes no sense.
+    #[cfg(feature = "lambda")]
     pub async fn start(
         keys: &[Key],
         connections: usize,
@@ -36,7 +39,7 @@ impl Setup {
         let edge = settings.has_edge.then_some(&Key::Edge);
         let keys: Vec<Key> = keys.iter().chain(edge).copied().collect();
         let (keys, ()) = tokio::join!(
-            Keys::read(&keys, &aws, lookup, clock.now()),
+            Keys::read(&keys, &aws, lookup),
             store.open_connections(connections)
         );
         Ok(Self {
@@ -70,7 +73,7 @@ impl Setup {
 
 fn store(aws: &Aws, settings: &Settings) -> Store {
     Store::new(
-        &aws.sdk(),
+        aws.sdk(),
         settings.records_table.clone(),
         settings.transient_table.clone(),
     )
