@@ -562,14 +562,9 @@ async fn files(world: &World, within: Within<'_>) {
         .as_str()
         .unwrap()
         .to_owned();
-    let bucket = storage::Objects::new(world.setup().aws.clone(), &world.setup().settings).unwrap();
+    let bucket = storage::Objects::new(&world.setup().aws, &world.setup().settings).unwrap();
     bucket
-        .put(
-            &key,
-            "text/plain",
-            b"hallo".as_slice().into(),
-            world.clock().now(),
-        )
+        .put(&key, "text/plain", b"hallo".as_slice().into())
         .await
         .unwrap();
     within(

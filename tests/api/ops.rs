@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 const DEV: Stage = Stage::Deployed("dev");
 
 fn parameters(world: &World) -> Parameters {
-    Parameters::new(world.setup().aws.clone(), world.clock().clone())
+    Parameters::new(&world.setup().aws)
 }
 
 /// The settings of the function `name` of the environment dev, with its keys in SSM.

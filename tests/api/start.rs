@@ -3,7 +3,10 @@
 use common::Edge;
 use dispatcher::Dispatcher;
 use identity::NamedKey;
-use local::{faults::Mode, house};
+use local::{
+    faults::{Fault, Mode, Service},
+    house,
+};
 use runtime::{Key, Startup};
 use store::Setup;
 use tests::World;
@@ -116,6 +119,26 @@ async fn ssm_out_of_reach_is_told() {
     assert!(
         problem.starts_with("The setting KEYS_PATH could not be read from SSM"),
         "{problem}"
+    );
+}
+
+#[tokio::test]
+async fn start_survives_throttling_and_failures_of_ssm() {
+    for mode in [Mode::Throttle, Mode::Refuse, Mode::Silent] {
+        let world = World::new().await;
+        world.strike_at(Service::Ssm, Fault::new(mode).times(3));
+        start(&world, "").await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn start_refused_by_ssm_names_path_and_error() {
+    let world = World::new().await;
+    world.strike_at(Service::Ssm, Fault::named("AccessDeniedException"));
+    assert_eq!(
+        start(&world, "").await.err().unwrap(),
+        "The setting KEYS_PATH could not be read from SSM, below /halqa/test/auth: \
+         status 400 AccessDeniedException."
     );
 }
 

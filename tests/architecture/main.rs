@@ -9,6 +9,7 @@ mod crates;
 mod document;
 mod events;
 mod keys;
+mod sdks;
 mod security;
 mod template;
 mod words;

@@ -4,7 +4,9 @@
 
 mod visit;
 
-use runtime::{BadSetting, Error, Key, Keys, Settings, Startup};
+#[cfg(feature = "lambda")]
+use runtime::Settings;
+use runtime::{BadSetting, Error, Key, Keys, Startup};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::IgnoredAny;
 
@@ -56,6 +58,7 @@ impl Canary {
     ///
     /// # Errors
     /// When one of them is missing or makes no sense.
+    #[cfg(feature = "lambda")]
     pub async fn start(settings: Settings) -> Result<Self, BadSetting> {
         Self::new(&Startup::read(settings, KEYS).await?)
     }

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, Method, Request, header};
-use runtime::{Answer, Aws};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
+use runtime::Aws;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
@@ -24,8 +24,7 @@ pub struct Visitor {
 /// What one call brought.
 pub struct Reply {
     call: String,
-    /// The answer.
-    pub answer: Answer,
+    response: Response<Bytes>,
 }
 
 impl Visitor {
@@ -119,12 +118,12 @@ impl Visitor {
         let request = request
             .body(body)
             .map_err(|error| format!("{call} cannot be asked: {error}"))?;
-        let answer = self
+        let response = self
             .aws
             .fetch(request, PATIENCE)
             .await
             .map_err(|problem| format!("{call}: {problem}"))?;
-        Ok(Reply { call, answer })
+        Ok(Reply { call, response })
     }
 }
 
@@ -134,7 +133,7 @@ impl Reply {
     /// # Errors
     /// When it is another one, with the code that stands in the body.
     pub fn must_be(&self, status: u16) -> Result<(), String> {
-        let got = self.answer.status.as_u16();
+        let got = self.response.status().as_u16();
         let code = self.json()["message"]["RESPONSE_CODE"]
             .as_str()
             .unwrap_or("no code")
@@ -151,13 +150,13 @@ impl Reply {
 
     /// The body; null when it is no JSON.
     pub fn json(&self) -> Value {
-        serde_json::from_slice(&self.answer.body).unwrap_or_default()
+        serde_json::from_slice(self.response.body()).unwrap_or_default()
     }
 
     /// The header `name`, if it is there and a text.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.answer
-            .headers
+        self.response
+            .headers()
             .get(name)
             .and_then(|value| value.to_str().ok())
     }

@@ -27,7 +27,7 @@ impl Dispatcher {
         };
         match file.status {
             Status::Ready => {}
-            Status::Pending if objects.size(&key_of(id), now).await? == Some(file.size) => {
+            Status::Pending if objects.size(&key_of(id)).await? == Some(file.size) => {
                 store.receive_file(id).await?;
             }
             // Refused when the owner says at this moment that it has come.
@@ -35,7 +35,7 @@ impl Dispatcher {
                 store.give_up_file(&file, now).await?;
             }
             Status::Deleted => {
-                objects.delete(&key_of(id), now).await?;
+                objects.delete(&key_of(id)).await?;
                 let form_ends = file.created_at.after(FORM_LIFE);
                 if now < form_ends {
                     store.put_off_file(&file, form_ends).await?;

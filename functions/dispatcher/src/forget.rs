@@ -39,9 +39,7 @@ impl Dispatcher {
             .strip_prefix("/media/")
             .filter(|_| user.avatar != DEFAULT_AVATAR)
         {
-            objects
-                .delete(&format!("{MEDIA}{name}"), clock.now())
-                .await?;
+            objects.delete(&format!("{MEDIA}{name}")).await?;
         }
         Ok(store.settle_erased(&user, clock.now()).await?)
     }

@@ -17,7 +17,9 @@ use domain::{CourseId, FileId, Instant, UserId};
 use futures_util::{StreamExt, stream};
 use identity::outbox::Post;
 use messaging::Carriers;
-use runtime::{BadSetting, Clock, Error, Key, Settings};
+#[cfg(feature = "lambda")]
+use runtime::Settings;
+use runtime::{BadSetting, Clock, Error, Key};
 use storage::Objects;
 use store::{Outbound, Setup, Store};
 use tokio::sync::Mutex;
@@ -96,6 +98,7 @@ impl Dispatcher {
     ///
     /// # Errors
     /// As [`new`](Self::new), and a key that is missing.
+    #[cfg(feature = "lambda")]
     pub async fn start(settings: Settings) -> Result<Self, BadSetting> {
         Self::new(&Setup::start(settings, KEYS).await?)
     }
@@ -115,8 +118,8 @@ impl Dispatcher {
         Ok(Self(Arc::new(Powers {
             store: setup.store.clone(),
             post: setup.keys.parse(Key::Outbox)?,
-            carriers: Carriers::new(setup.aws.clone(), mail_from.to_owned()),
-            objects: Objects::new(setup.aws.clone(), settings)?,
+            carriers: Carriers::new(&setup.aws, mail_from.to_owned()),
+            objects: Objects::new(&setup.aws, settings)?,
             clock: setup.clock.clone(),
             public_url: public_url.trim_end_matches('/').to_owned(),
             claim: settings.seconds("SMS_CLAIM_SECONDS", 300)?,

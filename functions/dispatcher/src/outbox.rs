@@ -10,7 +10,7 @@ use domain::{
 };
 use identity::chance;
 use messaging::{
-    Outcome,
+    SendError,
     texts::{self, Mail},
 };
 use store::{Content, Fault, Outbound};
@@ -41,14 +41,16 @@ enum Ended {
     Unknown(String),
 }
 
-impl From<Outcome> for Ended {
-    fn from(outcome: Outcome) -> Self {
-        match outcome {
-            Outcome::Sent => Self::Sent,
-            Outcome::Never(cause) => Self::GivenUp(Cause::Refused, cause),
-            Outcome::OptedOut => Self::GivenUp(Cause::OptedOut, "its carrier says so".to_owned()),
-            Outcome::NotNow(cause) => Self::NotNow(cause),
-            Outcome::Unknown(cause) => Self::Unknown(cause),
+impl From<Result<(), SendError>> for Ended {
+    fn from(sent: Result<(), SendError>) -> Self {
+        match sent {
+            Ok(()) => Self::Sent,
+            Err(SendError::Rejected(cause)) => Self::GivenUp(Cause::Refused, cause),
+            Err(SendError::OptedOut) => {
+                Self::GivenUp(Cause::OptedOut, "its carrier says so".to_owned())
+            }
+            Err(SendError::NotSent(cause)) => Self::NotNow(cause),
+            Err(SendError::Unknown(cause)) => Self::Unknown(cause),
         }
     }
 }
@@ -110,17 +112,14 @@ impl Dispatcher {
         };
         let ended = match plan {
             Plan::End(ended) => ended,
-            Plan::Mail(to, mail) => carriers.mail(&to, &mail, now).await.into(),
+            Plan::Mail(to, mail) => carriers.mail(&to, &mail).await.into(),
             Plan::Text(Sendable {
                 to,
                 text,
                 kind,
                 sender,
                 ..
-            }) => carriers
-                .sms(&to, &text, kind, sender.as_ref(), now)
-                .await
-                .into(),
+            }) => carriers.sms(&to, &text, kind, sender.as_ref()).await.into(),
         };
         self.conclude(what, ended, attempts, useless_at).await
     }

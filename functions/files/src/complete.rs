@@ -1,7 +1,7 @@
 //! `POST /files/{fileId}/complete`: the owner says that the file was sent.
 
 use axum::extract::State;
-use common::{Message, Now, Path, Refusal, Reply, told};
+use common::{Message, Path, Refusal, Reply, told};
 use domain::{FileId, file::Status};
 use storage::key_of;
 
@@ -10,7 +10,6 @@ use crate::{Files, Keeper, Shown};
 /// The bucket is asked once; a file that is there is not asked about again.
 pub(crate) async fn complete(
     State(files): State<Files>,
-    Now(now): Now,
     keeper: Keeper,
     Path(id): Path<FileId>,
 ) -> Reply<Shown> {
@@ -24,7 +23,7 @@ pub(crate) async fn complete(
             },
         );
     }
-    if files.objects.size(&key_of(id), now).await? != Some(file.size) {
+    if files.objects.size(&key_of(id)).await? != Some(file.size) {
         return Err(Refusal::FileNotUploaded.into());
     }
     let file = match files.store.receive_file(id).await? {

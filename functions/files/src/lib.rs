@@ -48,7 +48,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
     let settings = &setup.settings;
     let files = Files {
         store: setup.store.clone(),
-        objects: Objects::new(setup.aws.clone(), settings)?,
+        objects: Objects::new(&setup.aws, settings)?,
         cursors: setup.keys.parse(Key::Cursor)?,
         max_bytes: settings.number("FILE_MAX_BYTES", 100_000_000)?,
         quota_bytes: settings.number("FILE_QUOTA_BYTES", 1_000_000_000)?,
@@ -100,13 +100,16 @@ impl Files {
     }
 
     /// Where `file` may be had until `good_for` is over.
-    fn link(&self, file: &File, good_for: Duration, now: Instant) -> Result<String, Failure> {
-        Ok(self.objects.link(
-            &key_of(file.file_id),
-            file.name.as_str(),
-            file.content_type.code(),
-            good_for,
-            now,
-        )?)
+    async fn link(&self, file: &File, good_for: Duration, now: Instant) -> Result<String, Failure> {
+        Ok(self
+            .objects
+            .link(
+                &key_of(file.file_id),
+                file.name.as_str(),
+                file.content_type.code(),
+                good_for,
+                now,
+            )
+            .await?)
     }
 }

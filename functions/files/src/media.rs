@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use bytes::Bytes;
-use common::{Failure, Image, Now, Path, Refusal};
+use common::{Failure, Image, Path, Refusal};
 use storage::MEDIA;
 
 use crate::Files;
@@ -12,7 +12,6 @@ const DEFAULT: &[u8] = include_bytes!("default.png");
 
 pub(crate) async fn show(
     State(files): State<Files>,
-    Now(now): Now,
     Path(key): Path<String>,
 ) -> Result<Image, Failure> {
     if key == "default.png" {
@@ -24,7 +23,7 @@ pub(crate) async fn show(
     let content_type = content_type(&key).ok_or(Refusal::NotFound)?;
     let bytes = files
         .objects
-        .get(&format!("{MEDIA}{key}"), now)
+        .get(&format!("{MEDIA}{key}"))
         .await?
         .ok_or(Refusal::NotFound)?;
     Ok(Image {

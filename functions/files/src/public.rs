@@ -48,7 +48,7 @@ pub(crate) async fn show(
         .await?
         .filter(File::is_public)
         .ok_or(Refusal::FileNotFound)?;
-    let url = files.link(&file, LINK_LIFE, now)?;
+    let url = files.link(&file, LINK_LIFE, now).await?;
     if asks_for_json(&headers) {
         return Ok(Found::File(shown(Shown {
             file: file.shown(Some(url)),

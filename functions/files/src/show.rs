@@ -19,7 +19,7 @@ pub(crate) async fn show(
 ) -> Reply<Shown> {
     let file = files.own(id, person.user.user_id).await?;
     let url = if file.status == Status::Ready {
-        Some(files.link(&file, LINK_LIFE, now)?)
+        Some(files.link(&file, LINK_LIFE, now).await?)
     } else {
         None
     };

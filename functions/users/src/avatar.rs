@@ -7,10 +7,10 @@ use axum::{
     extract::{FromRequest, Request, State},
 };
 use bytes::Bytes;
-use common::{Failure, Message, Now, Refusal, Refused, Reply, SignedIn, told};
+use common::{Failure, Message, Refusal, Refused, Reply, SignedIn, told};
 use data_encoding::HEXLOWER;
 use domain::{
-    Instant, UserId,
+    UserId,
     user::{Account, DEFAULT_AVATAR, User},
 };
 use http::header;
@@ -56,7 +56,7 @@ impl Avatars {
     }
 
     /// Keeps `avatar` of `user`, and gives the path at which everybody sees it.
-    async fn keep(&self, user: UserId, avatar: Avatar, now: Instant) -> Result<String, Failure> {
+    async fn keep(&self, user: UserId, avatar: Avatar) -> Result<String, Failure> {
         let name = self.sealer.derive(
             "avatar",
             &[user.uuid().as_bytes(), avatar.bytes.as_slice()].concat(),
@@ -68,15 +68,15 @@ impl Avatars {
         );
         let key = object_key(&path);
         self.objects
-            .put(&key, avatar.format.content_type(), avatar.bytes.into(), now)
+            .put(&key, avatar.format.content_type(), avatar.bytes.into())
             .await?;
         Ok(path)
     }
 
     /// What nobody shows any more goes; if it cannot, it stays, and nobody knows its name.
-    async fn forget(&self, path: &str, now: Instant) {
+    async fn forget(&self, path: &str) {
         if path != DEFAULT_AVATAR
-            && let Err(failure) = self.objects.delete(&object_key(path), now).await
+            && let Err(failure) = self.objects.delete(&object_key(path)).await
         {
             tracing::warn!(%failure, "a former avatar was not removed");
         }
@@ -164,21 +164,20 @@ pub(crate) struct Shown {
 
 pub(crate) async fn change(
     State(users): State<Users>,
-    Now(now): Now,
     person: SignedIn,
     Picture(file): Picture,
 ) -> Reply<Shown> {
     let clean = users.avatars.clean(file).await?;
-    let avatar = users.avatars.keep(person.user.user_id, clean, now).await?;
+    let avatar = users.avatars.keep(person.user.user_id, clean).await?;
     let current = person.user.avatar.clone();
     let shown = users.show_avatar(person.user, &avatar).await;
     if shown.is_err() && current != avatar {
         // Closed or erased meanwhile: nothing of it stays.
-        users.avatars.forget(&avatar, now).await;
+        users.avatars.forget(&avatar).await;
     }
     let (user, former) = shown?;
     if former != avatar {
-        users.avatars.forget(&former, now).await;
+        users.avatars.forget(&former).await;
     }
     told(
         Message::AvatarUpdated,

@@ -63,7 +63,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
         cursors: setup.keys.parse(Key::Cursor)?,
         hasher: Hasher::default(),
         avatars: avatar::Avatars::new(
-            Objects::new(setup.aws.clone(), settings)?,
+            Objects::new(&setup.aws, settings)?,
             setup.keys.parse(Key::Sealing)?,
         ),
         registration: Registration::of(settings)?,

@@ -18,16 +18,18 @@ use s3s::{
 };
 use s3s_fs::FileSystem;
 use serde_json::{Value, json};
-use store::keys::{IndexSchema, TABLES, TableSchema};
+use store::keys::TABLES;
 use tokio::{net::TcpListener, task::AbortHandle};
 use uuid::Uuid;
 
 use crate::{
     Trouble,
     faults::Faults,
-    gate::{Gate, Parameters, accept},
+    gate::{Gate, accept},
     guard::{self, Guard},
+    parameters::Parameters,
     recorder::Recorder,
+    tables::{self, request},
     uapi::Uapi,
 };
 
@@ -113,7 +115,7 @@ impl Cloud {
     ) -> Result<Self, Trouble> {
         let (faults, access_key) = (Faults::default(), new_access_key());
         for table in &TABLES {
-            make(&database, table)?;
+            tables::make(&database, table)?;
         }
         let no_port = |error| Trouble::new(format!("No port can be opened on 127.0.0.1: {error}."));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
@@ -124,7 +126,7 @@ impl Cloud {
         let gate = Gate {
             access_key: access_key.clone(),
             database: database.clone(),
-            parameters: Arc::clone(&parameters),
+            parameters: parameters.clone(),
             files: file_store(files, &access_key)?,
             recorder: recorder.clone(),
             clock: Clock::default(),
@@ -164,19 +166,12 @@ impl Cloud {
 
     /// Puts a parameter into SSM.
     pub fn put_parameter(&self, name: &str, value: &str) {
-        self.parameters
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(name.to_owned(), value.to_owned());
+        self.parameters.put(name, value);
     }
 
     /// The parameter `name` of SSM.
     pub fn parameter(&self, name: &str) -> Option<String> {
-        self.parameters
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(name)
-            .cloned()
+        self.parameters.get(name)
     }
 
     /// What was sent.
@@ -293,78 +288,6 @@ impl Cloud {
 fn number_stream(file: &Path) -> rusqlite::Result<()> {
     let index = "CREATE INDEX IF NOT EXISTS stream_numbers ON _stream_records (table_name, CAST(sequence_number AS INTEGER))";
     Connection::open(file)?.execute_batch(index)
-}
-
-/// Makes `table` if it is not there, and adds the indexes that an older folder lacks.
-fn make(database: &Database, table: &TableSchema) -> Result<(), Trouble> {
-    let failed = |error| Trouble::new(format!("The table {} cannot be made: {error}.", table.name));
-    let known = database.get_table_metadata(table.name).map_err(failed)?;
-    if known.is_none() {
-        let mut create = json!({
-            "TableName": table.name,
-            "BillingMode": "PAY_PER_REQUEST",
-            "KeySchema": [{ "AttributeName": "pk", "KeyType": "HASH" }, { "AttributeName": "sk", "KeyType": "RANGE" }],
-            "AttributeDefinitions": definitions(table.indexes),
-        });
-        if !table.indexes.is_empty() {
-            create["GlobalSecondaryIndexes"] = table.indexes.iter().map(index).collect();
-        }
-        if table.has_stream {
-            create["StreamSpecification"] =
-                json!({ "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" });
-        }
-        database.create_table(request(create)?).map_err(failed)?;
-        let ttl = json!({ "TableName": table.name, "TimeToLiveSpecification": { "AttributeName": "ttl", "Enabled": true } });
-        database
-            .update_time_to_live(request(ttl)?)
-            .map_err(failed)?;
-        return Ok(());
-    }
-    let described = database
-        .describe_table(request(json!({ "TableName": table.name }))?)
-        .map_err(failed)?;
-    let described =
-        serde_json::to_string(&described).map_err(|error| Trouble::new(error.to_string()))?;
-    for missing in table
-        .indexes
-        .iter()
-        .filter(|index| !described.contains(&format!("\"IndexName\":\"{}\"", index.name)))
-    {
-        let update = json!({
-            "TableName": table.name,
-            "AttributeDefinitions": definitions(table.indexes),
-            "GlobalSecondaryIndexUpdates": [{ "Create": index(missing) }],
-        });
-        database.update_table(request(update)?).map_err(failed)?;
-    }
-    Ok(())
-}
-
-fn definitions(indexes: &[IndexSchema]) -> Vec<Value> {
-    let keys = indexes.iter().flat_map(|index| [(index.pk, "S"), index.sk]);
-    let all = [("pk", "S"), ("sk", "S")].into_iter().chain(keys);
-    all.map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind }))
-        .collect()
-}
-
-fn index(index: &IndexSchema) -> Value {
-    let projection = match index.projected {
-        [] => json!({ "ProjectionType": "KEYS_ONLY" }),
-        projected => json!({ "ProjectionType": "INCLUDE", "NonKeyAttributes": projected }),
-    };
-    json!({
-        "IndexName": index.name,
-        "KeySchema": [{ "AttributeName": index.pk, "KeyType": "HASH" }, { "AttributeName": index.sk.0, "KeyType": "RANGE" }],
-        "Projection": projection,
-    })
-}
-
-fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<T, Trouble> {
-    serde_json::from_value(request).map_err(|error| {
-        Trouble::new(format!(
-            "The embedded store does not know this request: {error}."
-        ))
-    })
 }
 
 /// The end of the stream as it is now.

@@ -20,6 +20,8 @@ pub enum Service {
     Sns,
     /// Mails.
     Ses,
+    /// The keys.
+    Ssm,
     /// The hosting account.
     Cpanel,
 }

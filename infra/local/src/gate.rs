@@ -1,11 +1,7 @@
 //! The one door of the embedded cloud: finds out which service is asked, lets the faults that somebody
 //! asked for happen, and passes the rest on.
 
-use std::{
-    collections::BTreeMap,
-    convert::Infallible,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{convert::Infallible, sync::Arc};
 
 use bytes::Bytes;
 use dynoxide::Database;
@@ -27,12 +23,10 @@ use tower::ServiceExt;
 use crate::{
     faults::{Fault, Faults, Mode, Service},
     guard::{self, Guard},
+    parameters::Parameters,
     recorder::{Recorder, ses_error, sns_error, sns_operation},
     tables,
 };
-
-/// Parameters of SSM by name.
-pub(crate) type Parameters = Arc<Mutex<BTreeMap<String, String>>>;
 
 pub(crate) async fn accept(listener: TcpListener, gate: Arc<Gate>) {
     while let Ok((stream, _)) = listener.accept().await {
@@ -116,7 +110,7 @@ impl Gate {
                     fault,
                     || self.recorder.sns(&body, self.clock.now()),
                     sns_error,
-                    ["Throttled", "InternalError"],
+                    ["Throttled", "ServiceUnavailable"],
                 )
                 .await
             }
@@ -133,11 +127,26 @@ impl Gate {
                     fault,
                     answer,
                     ses_error,
-                    ["TooManyRequestsException", "InternalServiceErrorException"],
+                    ["TooManyRequestsException", "ServiceUnavailable"],
                 )
                 .await
             }
-            ("AmazonSSM", _) => Ok(self.parameters(operation, &body)),
+            ("AmazonSSM", _) => {
+                let fault = self.faults.strike(Service::Ssm, operation);
+                let error = |name: &str, _| error(name, json!({}));
+                let answer = || {
+                    self.parameters
+                        .answer(operation, &body)
+                        .unwrap_or_else(|name| error(name, StatusCode::BAD_REQUEST))
+                };
+                self.struck(
+                    fault,
+                    answer,
+                    error,
+                    ["ThrottlingException", "InternalServerError"],
+                )
+                .await
+            }
             _ if !self
                 .guard
                 .allows(role.as_deref(), || guard::of_tables(operation, &body)) =>
@@ -178,42 +187,6 @@ impl Gate {
                 StatusCode::BAD_REQUEST,
             )),
         }
-    }
-
-    /// What anything asks of SSM: GetParameters by functions, the others by an operator.
-    fn parameters(&self, operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
-        let asked: Value = serde_json::from_slice(body).unwrap_or_default();
-        let mut known = self
-            .parameters
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let name = asked["Name"].as_str().unwrap_or_default();
-        let answer = match (operation, asked["Value"].as_str()) {
-            ("GetParameters", _) => {
-                let names = asked["Names"]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .filter_map(Value::as_str);
-                let found: Vec<Value> = names
-                    .filter_map(|name| Some(json!({ "Name": name, "Value": known.get(name)? })))
-                    .collect();
-                json!({ "Parameters": found })
-            }
-            ("PutParameter", Some(_)) if known.contains_key(name) && asked["Overwrite"] != true => {
-                return error("ParameterAlreadyExists", json!({}));
-            }
-            ("PutParameter", Some(value)) => {
-                known.insert(name.to_owned(), value.to_owned());
-                json!({ "Version": 1, "Tier": "Standard" })
-            }
-            ("DeleteParameter", _) => match known.remove(name) {
-                Some(_) => json!({}),
-                None => return error("ParameterNotFound", json!({})),
-            },
-            _ => return error("ValidationException", json!({})),
-        };
-        tables::response(StatusCode::OK, answer.to_string())
     }
 
     async fn tables(

@@ -10,6 +10,7 @@ mod gate;
 pub mod guard;
 pub mod home;
 pub mod pages;
+mod parameters;
 pub mod recorder;
 mod reference;
 pub mod seed;

@@ -1,10 +1,87 @@
-//! DynamoDB's wire protocol in front of the embedded store: JSON 1.0, the operation in a header.
+//! The tables of the embedded store, and DynamoDB's wire protocol in front of them: JSON 1.0, the operation in
+//! a header.
 
 use bytes::Bytes;
 use dynoxide::{Database, errors::DynoxideError};
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
 use serde_json::{Value, json};
+use store::keys::{IndexSchema, TableSchema};
+
+use crate::Trouble;
+
+/// Makes `table` if it is not there, and adds the indexes that an older folder lacks.
+pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), Trouble> {
+    let failed = |error| Trouble::new(format!("The table {} cannot be made: {error}.", table.name));
+    let known = database.get_table_metadata(table.name).map_err(failed)?;
+    if known.is_none() {
+        let mut create = json!({
+            "TableName": table.name,
+            "BillingMode": "PAY_PER_REQUEST",
+            "KeySchema": [{ "AttributeName": "pk", "KeyType": "HASH" }, { "AttributeName": "sk", "KeyType": "RANGE" }],
+            "AttributeDefinitions": definitions(table.indexes),
+        });
+        if !table.indexes.is_empty() {
+            create["GlobalSecondaryIndexes"] = table.indexes.iter().map(index).collect();
+        }
+        if table.has_stream {
+            create["StreamSpecification"] =
+                json!({ "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES" });
+        }
+        database.create_table(request(create)?).map_err(failed)?;
+        let ttl = json!({ "TableName": table.name, "TimeToLiveSpecification": { "AttributeName": "ttl", "Enabled": true } });
+        database
+            .update_time_to_live(request(ttl)?)
+            .map_err(failed)?;
+        return Ok(());
+    }
+    let described = database
+        .describe_table(request(json!({ "TableName": table.name }))?)
+        .map_err(failed)?;
+    let described =
+        serde_json::to_string(&described).map_err(|error| Trouble::new(error.to_string()))?;
+    for missing in table
+        .indexes
+        .iter()
+        .filter(|index| !described.contains(&format!("\"IndexName\":\"{}\"", index.name)))
+    {
+        let update = json!({
+            "TableName": table.name,
+            "AttributeDefinitions": definitions(table.indexes),
+            "GlobalSecondaryIndexUpdates": [{ "Create": index(missing) }],
+        });
+        database.update_table(request(update)?).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn definitions(indexes: &[IndexSchema]) -> Vec<Value> {
+    let keys = indexes.iter().flat_map(|index| [(index.pk, "S"), index.sk]);
+    let all = [("pk", "S"), ("sk", "S")].into_iter().chain(keys);
+    all.map(|(name, kind)| json!({ "AttributeName": name, "AttributeType": kind }))
+        .collect()
+}
+
+fn index(index: &IndexSchema) -> Value {
+    let projection = match index.projected {
+        [] => json!({ "ProjectionType": "KEYS_ONLY" }),
+        projected => json!({ "ProjectionType": "INCLUDE", "NonKeyAttributes": projected }),
+    };
+    json!({
+        "IndexName": index.name,
+        "KeySchema": [{ "AttributeName": index.pk, "KeyType": "HASH" }, { "AttributeName": index.sk.0, "KeyType": "RANGE" }],
+        "Projection": projection,
+    })
+}
+
+/// `request` as the embedded store takes it.
+pub(crate) fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<T, Trouble> {
+    serde_json::from_value(request).map_err(|error| {
+        Trouble::new(format!(
+            "The embedded store does not know this request: {error}."
+        ))
+    })
+}
 
 /// What the store answers to `operation`. The store runs on this thread: it takes a fraction of a
 /// millisecond.

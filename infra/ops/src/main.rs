@@ -4,7 +4,7 @@ use std::{collections::HashMap, fs, process::ExitCode};
 
 use canary::{SignIn, Visitor};
 use ops::{First, Kind, Parameters, Stage};
-use runtime::{Aws, Clock, Key, log_for_people, Startup};
+use runtime::{Aws, Clock, Key, Startup, log_for_people};
 use store::Setup;
 
 const USAGE: &str = "cargo ops <dev|staging|prod|local> …
@@ -198,7 +198,7 @@ async fn setup_in(
 fn parameters(stage: Stage) -> Result<Parameters, String> {
     let settings = stage.settings(environment(), "users")?;
     let aws = Aws::new(&settings.into_iter().collect()).map_err(|problem| problem.to_string())?;
-    Ok(Parameters::new(aws, Clock::default()))
+    Ok(Parameters::new(&aws))
 }
 
 #[expect(

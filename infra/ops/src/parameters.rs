@@ -1,10 +1,14 @@
 //! SSM Parameter Store, where keys are kept.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, error::Error};
 
-use runtime::{Aws, Clock, parameters};
+use aws_sdk_ssm::{
+    Client,
+    error::{ProvideErrorMetadata, SdkError},
+    types::ParameterType,
+};
+use runtime::{Aws, cause, parameters};
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::json;
 
 /// What one GetParameters takes
 /// (<https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_GetParameters.html>).
@@ -12,25 +16,27 @@ const MOST: usize = 10;
 
 /// The parameters of one account and region.
 pub struct Parameters {
-    aws: Aws,
-    clock: Clock,
+    ssm: Client,
 }
 
 impl Parameters {
     /// Those that `aws` reaches.
-    pub const fn new(aws: Aws, clock: Clock) -> Self {
-        Self { aws, clock }
+    pub fn new(aws: &Aws) -> Self {
+        Self { ssm: aws.ssm() }
     }
 
-    /// Those of `names` that are there.
+    /// Those of `names` that exist.
     ///
     /// # Errors
     /// When SSM does not answer, or refuses, in a sentence.
     pub async fn read(&self, names: &[String]) -> Result<BTreeMap<String, SecretString>, String> {
         let mut all = BTreeMap::new();
         for names in names.chunks(MOST) {
-            let found = parameters(&self.aws, names, self.clock.now()).await;
-            all.extend(found.map_err(|problem| format!("SSM could not be read: {problem}."))?);
+            let found = parameters(&self.ssm, names).await;
+            all.extend(found.map_err(|problem| {
+                let names = names.join(", ");
+                format!("SSM could not be read: {names}: {problem}.")
+            })?);
         }
         Ok(all)
     }
@@ -38,21 +44,26 @@ impl Parameters {
     /// Adds the parameter `name`, encrypted under the account's own key of SSM.
     ///
     /// # Errors
-    /// When there is one, or SSM does not answer, or refuses, in a sentence.
+    /// When it exists, or SSM does not answer, or refuses, in a sentence.
     pub async fn add(&self, name: &str, value: &SecretString) -> Result<(), String> {
-        let body = json!({ "Name": name, "Value": value.expose_secret(), "Type": "SecureString" });
-        self.call("PutParameter", body.to_string(), &format!("took no {name}"))
-            .await
+        self.put(name, value, false).await
     }
 
-    /// The same over what stands there.
+    /// The same over an existing parameter.
     ///
     /// # Errors
     /// When SSM does not answer, or refuses, in a sentence.
     pub async fn write(&self, name: &str, value: &SecretString) -> Result<(), String> {
-        let body = json!({ "Name": name, "Value": value.expose_secret(), "Type": "SecureString", "Overwrite": true });
-        self.call("PutParameter", body.to_string(), &format!("took no {name}"))
-            .await
+        self.put(name, value, true).await
+    }
+
+    async fn put(&self, name: &str, value: &SecretString, overwrite: bool) -> Result<(), String> {
+        let request = self.ssm.put_parameter().name(name);
+        let request = request
+            .value(value.expose_secret())
+            .r#type(ParameterType::SecureString)
+            .overwrite(overwrite);
+        done(request.send().await, &format!("took no {name}"))
     }
 
     /// Removes the parameter `name`.
@@ -60,23 +71,16 @@ impl Parameters {
     /// # Errors
     /// When SSM does not answer, or refuses, in a sentence.
     pub async fn remove(&self, name: &str) -> Result<(), String> {
-        let body = json!({ "Name": name }).to_string();
-        self.call("DeleteParameter", body, &format!("did not remove {name}"))
-            .await
+        let request = self.ssm.delete_parameter().name(name);
+        done(request.send().await, &format!("did not remove {name}"))
     }
+}
 
-    async fn call(&self, operation: &str, body: String, failed: &str) -> Result<(), String> {
-        let answer = self
-            .aws
-            .call(
-                "ssm",
-                &format!("AmazonSSM.{operation}"),
-                body,
-                self.clock.now(),
-            )
-            .await;
-        answer
-            .map(|_| ())
-            .map_err(|problem| format!("SSM {failed}: {problem}."))
-    }
+fn done<T, E>(response: Result<T, SdkError<E>>, failed: &str) -> Result<(), String>
+where
+    E: Error + ProvideErrorMetadata + 'static,
+{
+    response
+        .map(drop)
+        .map_err(|error| format!("SSM {failed}: {}.", cause(&error)))
 }

@@ -240,7 +240,9 @@ impl IntoResponse for Failure {
                 let is_passing = fault
                     .downcast_ref::<Fault>()
                     .is_some_and(|fault| !matches!(fault, Fault::Broken(_)))
-                    || matches!(fault.downcast_ref(), Some(runtime::Fault::Unavailable(_)));
+                    || fault
+                        .source()
+                        .is_some_and(|source| source.is::<runtime::Unavailable>());
                 let refusal = if is_passing {
                     Refusal::Unavailable
                 } else {

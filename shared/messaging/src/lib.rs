@@ -1,201 +1,270 @@
-//! Words that leave the house: mails by SES, text messages by SNS. Each is sent once, by one signed
-//! request that is never repeated here; what became of it is told in three kinds, and the dispatcher
-//! decides.
+//! Outgoing messages: mails by SES, text messages by SNS. Each is sent once and never retried here; the
+//! dispatcher decides, from one of four kinds of failure, what becomes of it.
 
 pub mod texts;
 
-use std::time::Duration;
+use std::{error::Error, fmt, time::Duration};
 
-use bytes::Bytes;
+use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageHeader};
+use aws_sdk_sns::{
+    config::{retry::RetryConfig, timeout::TimeoutConfig},
+    error::{BuildError, ProvideErrorMetadata, SdkError},
+    types::MessageAttributeValue,
+};
 use domain::{
-    E164, Email, Instant,
+    E164, Email,
     sms::{SenderId, Type},
 };
-use http::{Request, StatusCode, header};
-use runtime::{Answer, Aws, NoAnswer};
-use serde_json::{Value, json};
+use runtime::{Aws, cause, is_connect_error};
 
 use crate::texts::Mail;
 
-/// A carrier that takes longer has taken the message or not: nobody knows.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Whether a carrier that takes longer has accepted the message is unknown.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What became of a message.
+/// Why a message was not sent, or may not have been.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// The carrier took it.
-    Sent,
-    /// The carrier did not take it now; another time it may.
-    NotNow(String),
-    /// The carrier will never take it.
-    Never(String),
-    /// The carrier will not take it for this number, whose owner told it so.
+pub enum SendError {
+    /// The request never left, or the carrier refused it for now: another attempt may succeed.
+    NotSent(String),
+    /// The carrier will never accept this message.
+    Rejected(String),
+    /// The owner of the number has opted out with the carrier.
     OptedOut,
-    /// It left, and no answer came: nobody knows.
+    /// The request left, and whether the carrier accepted it is unknown.
     Unknown(String),
 }
 
-/// The carriers. Cloning shares the connections.
-#[derive(Clone)]
-pub struct Carriers {
-    aws: Aws,
-    mail_from: String,
-}
-
-impl Carriers {
-    /// Carriers that send mails in the name of `mail_from`, such as `Halqa <no-reply@example.org>`.
-    pub const fn new(aws: Aws, mail_from: String) -> Self {
-        Self { aws, mail_from }
-    }
-
-    /// Sends `mail` to `to`
-    /// (<https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html>).
-    pub async fn mail(&self, to: &Email, mail: &Mail, now: Instant) -> Outcome {
-        let part = |text: &str| json!({ "Data": text, "Charset": "UTF-8" });
-        let body = json!({
-            "FromEmailAddress": self.mail_from,
-            "Destination": { "ToAddresses": [to.as_str()] },
-            "Content": { "Simple": {
-                "Subject": part(&mail.subject),
-                "Body": { "Text": part(&mail.text), "Html": part(&mail.html) },
-                // RFC 3834 §5: what is away on holiday does not answer a machine
-                "Headers": [{ "Name": "Auto-Submitted", "Value": "auto-generated" }],
-            } },
-        });
-        let request = Request::post(format!(
-            "{}/v2/email/outbound-emails",
-            self.aws.url("email")
-        ))
-        .header(header::CONTENT_TYPE, "application/json")
-        .body(Bytes::from(body.to_string()));
-        let Ok(request) = request else {
-            return Outcome::Never("the request could not be written".to_owned());
-        };
-        outcome(
-            self.aws.send("ses", request, PATIENCE, now).await,
-            ses_error,
-        )
-    }
-
-    /// Sends `text` to `to`, in the way of `kind`, in the name of `sender`
-    /// (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>).
-    pub async fn sms(
-        &self,
-        to: &E164,
-        text: &str,
-        kind: Type,
-        sender: Option<&SenderId>,
-        now: Instant,
-    ) -> Outcome {
-        let body = publish(to, text, kind, sender);
-        let request = Request::post(format!("{}/", self.aws.url("sns")))
-            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded")
-            .body(Bytes::from(body));
-        let Ok(request) = request else {
-            return Outcome::Never("the request could not be written".to_owned());
-        };
-        outcome(
-            self.aws.send("sns", request, PATIENCE, now).await,
-            sns_error,
-        )
+impl fmt::Display for SendError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSent(cause) => write!(out, "the message was not sent: {cause}"),
+            Self::Rejected(cause) => write!(out, "the carrier rejects the message: {cause}"),
+            Self::OptedOut => out.write_str("the recipient has opted out"),
+            Self::Unknown(cause) => write!(out, "the message may have been sent: {cause}"),
+        }
     }
 }
 
-/// SNS's form for one text message.
-fn publish(to: &E164, text: &str, kind: Type, sender: Option<&SenderId>) -> String {
-    let kind = match kind {
-        Type::Transactional => "Transactional",
-        Type::Promotional => "Promotional",
-    };
-    let attributes = [
-        Some(("AWS.SNS.SMS.SMSType", kind)),
-        sender.map(|sender| ("AWS.SNS.SMS.SenderID", sender.as_str())),
-    ];
-    let mut form = form_urlencoded::Serializer::new(String::new());
-    form.append_pair("Action", "Publish")
-        .append_pair("Version", "2010-03-31");
-    form.append_pair("PhoneNumber", to.as_str())
-        .append_pair("Message", text);
-    for (number, (name, value)) in (1..).zip(attributes.into_iter().flatten()) {
-        form.append_pair(&format!("MessageAttributes.entry.{number}.Name"), name);
-        form.append_pair(
-            &format!("MessageAttributes.entry.{number}.Value.DataType"),
-            "String",
-        );
-        form.append_pair(
-            &format!("MessageAttributes.entry.{number}.Value.StringValue"),
-            value,
-        );
+impl Error for SendError {}
+
+impl From<BuildError> for SendError {
+    fn from(error: BuildError) -> Self {
+        Self::Rejected(error.to_string())
     }
-    form.finish()
 }
 
-/// Errors that another try would meet again, by their codes. All others may pass: too many at once, an
-/// account that is paused, keys that are being changed.
-const FOR_GOOD: [&str; 5] = [
+impl<E: Error + ProvideErrorMetadata + 'static> From<SdkError<E>> for SendError {
+    fn from(error: SdkError<E>) -> Self {
+        let cause = cause(&error);
+        match &error {
+            SdkError::ConstructionFailure(_) => Self::NotSent(cause),
+            SdkError::DispatchFailure(_) if is_connect_error(&error) => Self::NotSent(cause),
+            SdkError::ServiceError(context) => {
+                let code = context.err().code().unwrap_or_default();
+                refusal(context.raw().status().as_u16(), code, cause)
+            }
+            _ => Self::Unknown(cause),
+        }
+    }
+}
+
+/// Errors that another attempt would meet again. All others may pass: throttling, a spending limit, an
+/// account that is paused, keys that are being rotated.
+const PERMANENT: [&str; 5] = [
     "InvalidParameter",
     "InvalidParameterValue",
     "ParameterValueInvalid",
     "MessageRejected",
     "BadRequestException",
 ];
-/// What SNS says of a number whose owner answered STOP
+/// What SNS answers for a number whose owner replied STOP
 /// (<https://docs.aws.amazon.com/sns/latest/dg/sms_manage.html>).
 const OPTED_OUT: [&str; 2] = ["OptedOut", "OptedOutException"];
+/// Throttling codes that may come with a status of 5xx.
+const THROTTLED: [&str; 4] = [
+    "Throttled",
+    "Throttling",
+    "ThrottlingException",
+    "TooManyRequestsException",
+];
 
-fn outcome(answered: Result<Answer, NoAnswer>, code_of: fn(&Answer) -> Option<String>) -> Outcome {
-    let answer = match answered {
-        Ok(answer) => answer,
-        Err(NoAnswer::NeverSent(cause)) => return Outcome::NotNow(cause),
-        Err(NoAnswer::Lost(cause)) => return Outcome::Unknown(cause),
-    };
-    if answer.status == StatusCode::OK {
-        return Outcome::Sent;
-    }
-    let code = code_of(&answer).unwrap_or_default();
-    if OPTED_OUT.contains(&code.as_str()) {
-        return Outcome::OptedOut;
-    }
-    let cause = format!("status {} {code}", answer.status.as_u16());
-    if answer.status.is_client_error() && FOR_GOOD.contains(&code.as_str()) {
-        Outcome::Never(cause)
-    } else {
-        Outcome::NotNow(cause)
+/// What an error response means. A server that failed may have accepted the message first, unless it
+/// says that it did not handle the request: by a throttling code, or by 503
+/// (<https://www.rfc-editor.org/rfc/rfc9110#section-15.6.4>).
+fn refusal(status: u16, code: &str, cause: String) -> SendError {
+    match status {
+        _ if OPTED_OUT.contains(&code) => SendError::OptedOut,
+        400..=499 if PERMANENT.contains(&code) => SendError::Rejected(cause),
+        400..=499 | 503 => SendError::NotSent(cause),
+        _ if THROTTLED.contains(&code) => SendError::NotSent(cause),
+        _ => SendError::Unknown(cause),
     }
 }
 
-/// The code in SNS's XML. It stands in one element without attributes; its letters need no parser.
-fn sns_error(answer: &Answer) -> Option<String> {
-    let text = std::str::from_utf8(&answer.body).ok()?;
-    Some(
-        text.split_once("<Code>")?
-            .1
-            .split_once("</Code>")?
-            .0
-            .to_owned(),
-    )
+/// The carriers. Clones share the connections.
+#[derive(Clone)]
+pub struct Carriers {
+    ses: aws_sdk_sesv2::Client,
+    sns: aws_sdk_sns::Client,
+    mail_from: String,
 }
 
-/// The code of SES: in a header, perhaps with a namespace in front and a link behind; else in the body.
-fn ses_error(answer: &Answer) -> Option<String> {
-    let in_header = answer
-        .headers
-        .get("x-amzn-errortype")
-        .and_then(|value| value.to_str().ok())
-        .map(str::to_owned);
-    let in_body = || {
-        serde_json::from_slice::<Value>(&answer.body).ok()?["__type"]
-            .as_str()
-            .map(str::to_owned)
-    };
-    let code = in_header.or_else(in_body)?;
-    Some(
-        code.split(':')
-            .next()
-            .unwrap_or_default()
-            .rsplit('#')
-            .next()
-            .unwrap_or_default()
-            .to_owned(),
-    )
+impl Carriers {
+    /// Carriers that send mails from `mail_from`, such as `Halqa <no-reply@example.org>`. They do not
+    /// retry: SNS would send a text message twice.
+    pub fn new(aws: &Aws, mail_from: String) -> Self {
+        let timeouts = TimeoutConfig::builder().operation_timeout(TIMEOUT).build();
+        let ses = aws_sdk_sesv2::config::Builder::from(aws.sdk())
+            .retry_config(RetryConfig::disabled())
+            .timeout_config(timeouts.clone());
+        let sns = aws_sdk_sns::config::Builder::from(aws.sdk())
+            .retry_config(RetryConfig::disabled())
+            .timeout_config(timeouts);
+        Self {
+            ses: aws_sdk_sesv2::Client::from_conf(ses.build()),
+            sns: aws_sdk_sns::Client::from_conf(sns.build()),
+            mail_from,
+        }
+    }
+
+    /// Sends `mail` to `to`
+    /// (<https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html>).
+    ///
+    /// # Errors
+    /// When it was not sent, or may not have been.
+    pub async fn mail(&self, to: &Email, mail: &Mail) -> Result<(), SendError> {
+        let part = |text: &str| Content::builder().data(text).charset("UTF-8").build();
+        let body = Body::builder().text(part(&mail.text)?);
+        // RFC 3834, section 5: keeps vacation responders from replying.
+        let header = MessageHeader::builder()
+            .name("Auto-Submitted")
+            .value("auto-generated");
+        let message = Message::builder()
+            .subject(part(&mail.subject)?)
+            .body(body.html(part(&mail.html)?).build())
+            .headers(header.build()?);
+        let content = EmailContent::builder().simple(message.build());
+        let destination = Destination::builder().to_addresses(to.as_str());
+        let request = self.ses.send_email().from_email_address(&self.mail_from);
+        let request = request
+            .destination(destination.build())
+            .content(content.build());
+        request.send().await?;
+        Ok(())
+    }
+
+    /// Sends `text` to `to` as a message of type `kind`, in the name of `sender` if there is one
+    /// (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>).
+    ///
+    /// # Errors
+    /// When it was not sent, or may not have been.
+    pub async fn sms(
+        &self,
+        to: &E164,
+        text: &str,
+        kind: Type,
+        sender: Option<&SenderId>,
+    ) -> Result<(), SendError> {
+        let kind = match kind {
+            Type::Transactional => "Transactional",
+            Type::Promotional => "Promotional",
+        };
+        let mut request = self
+            .sns
+            .publish()
+            .phone_number(to.as_str())
+            .message(text)
+            .message_attributes("AWS.SNS.SMS.SMSType", attribute(kind)?);
+        if let Some(sender) = sender {
+            let sender = attribute(sender.as_str())?;
+            request = request.message_attributes("AWS.SNS.SMS.SenderID", sender);
+        }
+        request.send().await?;
+        Ok(())
+    }
+}
+
+fn attribute(value: &str) -> Result<MessageAttributeValue, BuildError> {
+    MessageAttributeValue::builder()
+        .data_type("String")
+        .string_value(value)
+        .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Carriers at `endpoint`.
+    fn carriers(endpoint: &str) -> Carriers {
+        let settings = [
+            ("AWS_REGION", "eu-west-3"),
+            ("AWS_ACCESS_KEY_ID", "x"),
+            ("AWS_SECRET_ACCESS_KEY", "x"),
+        ];
+        let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let aws = Aws::new(&settings.into_iter().collect()).unwrap();
+        Carriers::new(&aws, "a@example.org".to_owned())
+    }
+
+    async fn send(carriers: &Carriers) -> [Result<(), SendError>; 2] {
+        let mail = Mail {
+            subject: "Bonjour".to_owned(),
+            text: "Bonjour".to_owned(),
+            html: "<p>Bonjour</p>".to_owned(),
+        };
+        let (to, number) = ("b@example.org".parse().unwrap(), "+21620123456");
+        let number = number.parse().unwrap();
+        [
+            carriers.mail(&to, &mail).await,
+            carriers
+                .sms(&number, "Bonjour", Type::Transactional, None)
+                .await,
+        ]
+    }
+
+    #[tokio::test]
+    async fn connection_never_opened_is_not_sent() {
+        for sent in send(&carriers("http://127.0.0.1:9")).await {
+            assert!(matches!(sent, Err(SendError::NotSent(_))), "{sent:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn connection_closed_without_response_is_unknown() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let carriers = carriers(&format!("http://{}", listener.local_addr().unwrap()));
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut request = [0; 1024];
+                let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut request).await;
+            }
+        });
+        for sent in send(&carriers).await {
+            assert!(matches!(sent, Err(SendError::Unknown(_))), "{sent:?}");
+        }
+    }
+
+    #[test]
+    fn error_response_is_unknown_only_if_the_server_may_have_accepted() {
+        for (status, code, expected) in [
+            (400, "OptedOut", "OptedOut"),
+            (400, "InvalidParameter", "Rejected"),
+            (400, "MessageRejected", "Rejected"),
+            (403, "AuthorizationError", "NotSent"),
+            (400, "MonthlySpendLimitReached", "NotSent"),
+            (429, "TooManyRequestsException", "NotSent"),
+            (503, "ServiceUnavailable", "NotSent"),
+            (500, "ThrottlingException", "NotSent"),
+            (500, "InternalError", "Unknown"),
+            (500, "InvalidParameter", "Unknown"),
+            (502, "", "Unknown"),
+            (504, "", "Unknown"),
+            (302, "", "Unknown"),
+        ] {
+            let refusal = format!("{:?}", refusal(status, code, String::new()));
+            assert!(refusal.starts_with(expected), "{status} {code}: {refusal}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ use domain::{
     code::{CodeKind, LIFE},
     outbox::News,
 };
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
 /// A mail in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -368,18 +369,25 @@ fn cleaned(text: &str) -> String {
     }
 }
 
-/// `text` for a URL's fragment. Digits are encoded too: an address may hold six in a row.
-fn percent_encoded(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphabetic() || b"-._~".contains(&byte);
-    text.bytes()
-        .map(|byte| {
-            if plain(byte) {
-                char::from(byte).to_string()
-            } else {
-                format!("%{byte:02X}")
-            }
-        })
-        .collect()
+/// What is escaped in a URL's fragment. Digits are escaped too: an address may hold six in a row.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .add(b'0')
+    .add(b'1')
+    .add(b'2')
+    .add(b'3')
+    .add(b'4')
+    .add(b'5')
+    .add(b'6')
+    .add(b'7')
+    .add(b'8')
+    .add(b'9')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+fn percent_encoded(text: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(text, ESCAPED)
 }
 
 fn escaped(text: &str) -> String {

@@ -2,12 +2,11 @@
 
 use std::{collections::HashMap, fmt::Display, str::FromStr};
 
-use domain::Instant;
 use secrecy::{ExposeSecret, SecretString};
-use serde::Deserialize;
-use serde_json::json;
 
-use crate::{Aws, BadSetting, Settings};
+#[cfg(feature = "ssm")]
+use crate::{Aws, parameters};
+use crate::{BadSetting, Settings};
 
 /// A key, or a list of keys, separated by commas, that a function asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,42 +67,6 @@ impl Key {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Parameters {
-    parameters: Vec<Parameter>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct Parameter {
-    name: String,
-    value: SecretString,
-}
-
-/// Those of the parameters `names`, ten at most, that are in SSM
-/// (<https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_GetParameters.html>).
-///
-/// # Errors
-/// When SSM does not answer, or refuses, in words that go on after "SSM: ".
-pub async fn parameters(
-    aws: &Aws,
-    names: &[String],
-    now: Instant,
-) -> Result<HashMap<String, SecretString>, String> {
-    let body = json!({ "Names": names, "WithDecryption": true }).to_string();
-    let answer = aws
-        .call("ssm", "AmazonSSM.GetParameters", body, now)
-        .await?;
-    let answer: Parameters =
-        serde_json::from_slice(&answer).map_err(|_| "the answer makes no sense".to_owned())?;
-    Ok(answer
-        .parameters
-        .into_iter()
-        .map(|parameter| (parameter.name, parameter.value))
-        .collect())
-}
-
 /// The keys that this process may have.
 #[derive(Clone)]
 pub struct Keys(HashMap<&'static str, SecretString>);
@@ -120,12 +83,8 @@ impl Keys {
 
     /// `wanted` from SSM below the path that the setting `KEYS_PATH` names, in one request; from the settings
     /// themselves when there is no such path.
-    pub async fn read(
-        wanted: &[Key],
-        aws: &Aws,
-        settings: &Settings,
-        now: Instant,
-    ) -> Result<Self, BadSetting> {
+    #[cfg(feature = "ssm")]
+    pub async fn read(wanted: &[Key], aws: &Aws, settings: &Settings) -> Result<Self, BadSetting> {
         let Some(path) = settings.optional("KEYS_PATH") else {
             return Ok(Self::from_settings(settings));
         };
@@ -136,10 +95,10 @@ impl Keys {
         let unreadable = |problem| {
             BadSetting::new(
                 "KEYS_PATH",
-                format!("could not be read from SSM: {problem}"),
+                format!("could not be read from SSM, below {path}: {problem}"),
             )
         };
-        let mut there = parameters(aws, &names, now).await.map_err(unreadable)?;
+        let mut there = parameters(&aws.ssm(), &names).await.map_err(unreadable)?;
         let mut keys = HashMap::new();
         for (key, name) in wanted.iter().zip(names) {
             match there.remove(&name) {

@@ -1,6 +1,8 @@
 //! What every function starts with.
 
-use crate::{Aws, BadSetting, Clock, Key, Keys, Settings};
+#[cfg(feature = "ssm")]
+use crate::Key;
+use crate::{Aws, BadSetting, Clock, Keys, Settings};
 
 /// Settings, AWS, keys and clock of one process. Cloning shares them.
 #[derive(Clone)]
@@ -33,9 +35,10 @@ impl Startup {
     ///
     /// # Errors
     /// The first setting or key that is missing or makes no sense.
+    #[cfg(feature = "ssm")]
     pub async fn read(settings: Settings, keys: &[Key]) -> Result<Self, BadSetting> {
         let (aws, clock) = (Aws::new(&settings)?, Clock::default());
-        let keys = Keys::read(keys, &aws, &settings, clock.now()).await?;
+        let keys = Keys::read(keys, &aws, &settings).await?;
         Ok(Self {
             settings,
             aws,

@@ -1,16 +1,22 @@
-//! What a client does at the bucket by itself, with our leave: it sends one file by a form and fetches one
-//! by a link, so that no file has to fit through a function.
+//! Presigned requests, by which a client sends one file to the bucket or fetches one from it itself:
+//! no file has to fit through a function.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
 
+use aws_sdk_s3::presigning::PresigningConfig;
 use domain::Instant;
 use http::HeaderValue;
-use runtime::Fault;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::Objects;
+use crate::{Objects, StorageError};
 
+/// Nothing is signed for longer.
+const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Kinds that a browser may show at once; every other is kept as a file. None of them runs anything.
 const SHOWN: [&str; 4] = ["application/pdf", "image/jpeg", "image/png", "image/webp"];
 /// What comes after this many letters of a file's name is left out.
@@ -28,65 +34,92 @@ pub struct Form {
 }
 
 impl Objects {
-    /// The form by which a client puts a file of exactly `size` bytes and of this type at `key`, whatever
-    /// stands there and as often as it likes until `good_for` is over. S3 does not look into the file: its
-    /// type is what we say.
+    /// The form by which a client puts a file of exactly `size` bytes and of this type at `key`, over
+    /// whatever is there and as often as it likes until `valid_for` has passed. S3 does not look into
+    /// the file: its type is what the form says.
     ///
     /// # Errors
-    /// When `good_for` is not between a second and a week.
+    /// When `valid_for` is not between a second and a week.
     pub fn form(
         &self,
         key: &str,
         content_type: &str,
         size: u64,
-        good_for: Duration,
+        valid_for: Duration,
         now: Instant,
-    ) -> Result<Form, Fault> {
+    ) -> Result<Form, StorageError> {
         let conditions = vec![
             json!({ "bucket": self.bucket }),
             json!({ "key": key }),
             json!({ "Content-Type": content_type }),
             json!(["content-length-range", size, size]),
         ];
-        let mut fields = self.aws.signed_form(conditions, good_for, now)?;
+        let mut fields = self.signer.fields(conditions, checked(valid_for)?, now);
         fields.insert("key".to_owned(), key.to_owned());
         fields.insert("Content-Type".to_owned(), content_type.to_owned());
         Ok(Form {
-            url: format!("{}/", self.url),
+            url: self.url.clone(),
             fields,
         })
     }
 
-    /// The link by which a client fetches the object at `key` until `good_for` is over, as a file called
-    /// `name` of this type
+    /// The link by which a client fetches the object at `key` until `valid_for` has passed, as a file
+    /// called `name` of this type
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html#API_GetObject_RequestSyntax>).
     ///
     /// # Errors
-    /// When `content_type` cannot stand in a header, or `good_for` is not between a second and a week.
-    pub fn link(
+    /// When `content_type` cannot stand in a header, or `valid_for` is not between a second and a week.
+    pub async fn link(
         &self,
         key: &str,
         name: &str,
         content_type: &str,
-        good_for: Duration,
+        valid_for: Duration,
         now: Instant,
-    ) -> Result<String, Fault> {
-        HeaderValue::from_str(content_type)
-            .map_err(|_| Fault::Broken("no content type".to_owned()))?;
-        let (disposition, content_type) = (
-            in_query(&disposition(name, content_type)),
-            in_query(content_type),
-        );
-        let query = format!(
-            "response-content-disposition={disposition}&response-content-type={content_type}"
-        );
-        self.aws
-            .presigned(&format!("{}?{query}", self.at(key)), good_for, now)
+    ) -> Result<String, StorageError> {
+        let rejected = |cause: String| StorageError::Rejected(cause);
+        HeaderValue::from_str(content_type).map_err(|error| rejected(error.to_string()))?;
+        let presigning = PresigningConfig::builder()
+            .start_time(SystemTime::from(now.timestamp()))
+            .expires_in(checked(valid_for)?)
+            .build()
+            .map_err(|error| rejected(error.to_string()))?;
+        let request = self.client.get_object().bucket(&self.bucket).key(key);
+        let link = request
+            .response_content_disposition(disposition(name, content_type))
+            .response_content_type(content_type)
+            .presigned(presigning)
+            .await?;
+        Ok(link.uri().to_owned())
     }
 }
 
+fn checked(valid_for: Duration) -> Result<Duration, StorageError> {
+    if (Duration::from_secs(1)..=WEEK).contains(&valid_for) {
+        Ok(valid_for)
+    } else {
+        let cause = "a signature is valid for a second to a week".to_owned();
+        Err(StorageError::Rejected(cause))
+    }
+}
+
+/// What RFC 8187 escapes: everything but `attr-char`.
+const NOT_ATTR_CHAR: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'!')
+    .remove(b'#')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'^')
+    .remove(b'_')
+    .remove(b'`')
+    .remove(b'|')
+    .remove(b'~');
+
 /// How a browser treats a file, and what it calls it (<https://www.rfc-editor.org/rfc/rfc6266>): the name in
-/// ASCII for whoever reads no other, then the whole of it (<https://www.rfc-editor.org/rfc/rfc8187>).
+/// ASCII for clients that read no other, then the whole name (<https://www.rfc-editor.org/rfc/rfc8187>).
 fn disposition(name: &str, content_type: &str) -> String {
     let kind = if SHOWN.contains(&content_type) {
         "inline"
@@ -98,10 +131,7 @@ fn disposition(name: &str, content_type: &str) -> String {
         |letter: char| !matches!(letter, ' '..='~') || matches!(letter, '"' | '%'),
         "_",
     );
-    // `attr-char` of RFC 8187
-    let whole = encoded(&name, |byte| {
-        byte.is_ascii_alphanumeric() || b"!#$&+-.^_`|~".contains(&byte)
-    });
+    let whole = utf8_percent_encode(&name, NOT_ATTR_CHAR);
     format!("{kind}; filename=\"{ascii}\"; filename*=UTF-8''{whole}")
 }
 
@@ -125,43 +155,30 @@ fn file_name(name: &str) -> String {
     }
 }
 
-/// `text` as a value of a query that is to be signed
-/// (<https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html>).
-fn in_query(text: &str) -> String {
-    encoded(text, |byte| {
-        byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)
-    })
-}
-
-/// `text` with every byte that is not `plain` percent-encoded.
-fn encoded(text: &str, plain: impl Fn(u8) -> bool) -> String {
-    let letter = |byte| {
-        if plain(byte) {
-            char::from(byte).to_string()
-        } else {
-            format!("%{byte:02X}")
-        }
-    };
-    text.bytes().map(letter).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::{prelude::*, prop_assert, prop_assert_eq, prop_oneof, proptest};
-    use runtime::Aws;
+    use runtime::{Aws, Settings};
 
     use super::*;
 
     fn objects() -> Objects {
-        let lookup = |name: &str| match name {
-            "AWS_ENDPOINT_URL" => Some("http://127.0.0.1:9".to_owned()),
-            "AWS_REGION" => Some("eu-west-3".to_owned()),
-            "AWS_ACCESS_KEY_ID" | "AWS_SECRET_ACCESS_KEY" | "AWS_SESSION_TOKEN" => {
-                Some("secret".to_owned())
-            }
-            _ => None,
-        };
-        Objects::new(Aws::new(&lookup).unwrap(), Some("bucket")).unwrap()
+        objects_of(&[
+            ("AWS_ENDPOINT_URL", "http://127.0.0.1:9"),
+            ("AWS_REGION", "eu-west-3"),
+            ("AWS_ACCESS_KEY_ID", "secret"),
+            ("AWS_SECRET_ACCESS_KEY", "secret"),
+            ("AWS_SESSION_TOKEN", "secret"),
+            ("FILES_BUCKET", "bucket"),
+        ])
+    }
+
+    fn objects_of(settings: &[(&str, &str)]) -> Objects {
+        let settings: Settings = settings
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        Objects::new(&Aws::new(&settings).unwrap(), &settings).unwrap()
     }
 
     fn now() -> Instant {
@@ -169,6 +186,14 @@ mod tests {
     }
 
     const HOUR: Duration = Duration::from_secs(3600);
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap()
+            .block_on(future)
+    }
 
     /// What `text` is with its escapes undone; nothing when an escape is broken.
     fn decoded(text: &str) -> Option<String> {
@@ -227,22 +252,73 @@ mod tests {
         ] {
             assert_eq!(disposition(name, content_type), expected, "{name:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn link_takes_long_name_and_rejects_what_cannot_be_signed() {
+        let objects = objects();
+        let link = async |name: &str, content_type: &str, valid_for: Duration| {
+            objects
+                .link("files/x", name, content_type, valid_for, now())
+                .await
+        };
         assert!(
-            objects()
-                .link(
-                    "files/x",
-                    &"\u{1f4a9}".repeat(2000),
-                    "text/plain",
-                    HOUR,
-                    now()
-                )
-                .is_ok(),
-            "a long name is cut"
+            link(&"\u{1f4a9}".repeat(2000), "text/plain", HOUR)
+                .await
+                .is_ok()
         );
+        assert!(link("x", "text/plain", WEEK).await.is_ok());
+        for (content_type, valid_for) in [
+            ("text/plain\r\nx: y", HOUR),
+            ("text/plain", Duration::from_millis(999)),
+            ("text/plain", WEEK + Duration::from_millis(1)),
+        ] {
+            let rejected = link("x", content_type, valid_for).await;
+            assert!(
+                matches!(rejected, Err(StorageError::Rejected(_))),
+                "{content_type} {valid_for:?}"
+            );
+        }
         assert!(
-            objects()
-                .link("files/x", "x", "text/plain\r\nx: y", HOUR, now())
+            objects
+                .form("files/x", "text/plain", 1, WEEK + HOUR, now())
                 .is_err()
+        );
+    }
+
+    /// The credentials, the bucket, the key and the time of the published example, whose link has no
+    /// parameters of its own: <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html>
+    #[tokio::test]
+    async fn link_on_aws_names_bucket_as_host_and_our_time() {
+        let objects = objects_of(&[
+            ("AWS_REGION", "us-east-1"),
+            ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
+            (
+                "AWS_SECRET_ACCESS_KEY",
+                "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+            ),
+            ("FILES_BUCKET", "examplebucket"),
+        ]);
+        let (day, now) = (24 * HOUR, "2013-05-24T00:00:00.999Z".parse().unwrap());
+        let link = objects
+            .link("test.txt", "a+b", "text/plain", day, now)
+            .await
+            .unwrap();
+        let start = "https://examplebucket.s3.us-east-1.amazonaws.com/test.txt?";
+        assert!(link.starts_with(start), "{link}");
+        for part in [
+            "response-content-disposition=attachment%3B%20filename%3D%22a%2Bb%22",
+            "X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request",
+            "X-Amz-Date=20130524T000000Z",
+            "X-Amz-Expires=86400",
+            "X-Amz-SignedHeaders=host",
+        ] {
+            assert!(link.contains(part), "{part} in {link}");
+        }
+        let form = objects.form("test.txt", "text/plain", 1, day, now).unwrap();
+        assert_eq!(
+            form.url,
+            "https://examplebucket.s3.us-east-1.amazonaws.com/"
         );
     }
 
@@ -309,7 +385,7 @@ mod tests {
 
         #[test]
         fn a_link_asks_for_two_headers_and_names_its_signer(name in names(), content_type in "[ -~]{1,40}") {
-            let link = objects().link("files/x", &name, &content_type, HOUR, now()).unwrap();
+            let link = block_on(objects().link("files/x", &name, &content_type, HOUR, now())).unwrap();
             let query = link.strip_prefix("http://127.0.0.1:9/bucket/files/x?").unwrap();
             prop_assert!(query.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%=&".contains(&byte)), "{query}");
             let pairs: Vec<(String, String)> = query
@@ -317,9 +393,10 @@ mod tests {
                 .map(|pair| pair.split_once('=').unwrap())
                 .map(|(name, value)| (decoded(name).unwrap(), decoded(value).unwrap()))
                 .collect();
-            prop_assert_eq!(&pairs[0], &("response-content-disposition".to_owned(), disposition(&name, &content_type)));
-            prop_assert_eq!(&pairs[1], &("response-content-type".to_owned(), content_type));
-            let others: Vec<&str> = pairs[2..].iter().map(|(name, _)| name.trim_start_matches("X-Amz-")).collect();
+            prop_assert_eq!(&pairs[0], &("x-id".to_owned(), "GetObject".to_owned()));
+            prop_assert_eq!(&pairs[1], &("response-content-disposition".to_owned(), disposition(&name, &content_type)));
+            prop_assert_eq!(&pairs[2], &("response-content-type".to_owned(), content_type));
+            let others: Vec<&str> = pairs[3..].iter().map(|(name, _)| name.trim_start_matches("X-Amz-")).collect();
             prop_assert_eq!(others, ["Algorithm", "Credential", "Date", "Expires", "SignedHeaders", "Signature", "Security-Token"]);
         }
     }

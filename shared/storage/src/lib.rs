@@ -1,35 +1,87 @@
-//! Files and pictures in S3, reached by signed requests of our own: the service needs a few operations,
-//! and the SDK's crate for them would be the largest of a binary.
+//! Files and pictures in S3.
 
 pub mod avatar;
 mod form;
+mod policy;
 
-use std::time::Duration;
+use std::{error::Error, fmt, time::Duration};
 
+use aws_sdk_s3::{
+    Client,
+    config::{
+        Builder, RequestChecksumCalculation, ResponseChecksumValidation, retry::RetryConfig,
+        timeout::TimeoutConfig,
+    },
+    error::{ProvideErrorMetadata, SdkError},
+    primitives::ByteStream,
+};
 use bytes::Bytes;
-use domain::{FileId, Instant};
-use http::{Method, Request, StatusCode, header};
-use runtime::{Answer, Aws, BadSetting, Fault, Settings};
+use domain::FileId;
+use runtime::{Aws, BadSetting, Settings, Unavailable};
 
 pub use form::Form;
+use policy::PolicySigner;
 
-/// Below this the pictures lie that everybody sees.
+/// The prefix of the pictures that everyone may see.
 pub const MEDIA: &str = "media/";
 
-/// Where the file `id` lies, which its owner sends and fetches by himself, with our leave.
+/// The key of the file `id`, which its owner uploads and downloads by a presigned form and link.
 pub fn key_of(id: FileId) -> String {
     format!("files/{id}")
 }
 
-/// An object of a few megabytes is on its way for no longer than this.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// The most that one operation takes, the transfer of a few megabytes included.
+const TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The objects of the one bucket. Cloning shares the connections.
+/// Why the bucket did not do what was asked. Nothing in it is for clients.
+#[derive(Debug)]
+pub enum StorageError {
+    /// S3 did not answer, or asked to be called again later.
+    Unavailable(Unavailable),
+    /// S3 refused, or the request makes no sense.
+    Rejected(String),
+}
+
+impl fmt::Display for StorageError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable(cause) => write!(out, "S3: {cause}"),
+            Self::Rejected(cause) => write!(out, "S3 rejected a request: {cause}"),
+        }
+    }
+}
+
+impl Error for StorageError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Unavailable(cause) => Some(cause),
+            Self::Rejected(_) => None,
+        }
+    }
+}
+
+impl<E: Error + ProvideErrorMetadata + 'static> From<SdkError<E>> for StorageError {
+    fn from(error: SdkError<E>) -> Self {
+        let cause = runtime::cause(&error);
+        let status = status(&error);
+        match error {
+            SdkError::ConstructionFailure(_) => Self::Rejected(cause),
+            SdkError::ServiceError(_) if !matches!(status, Some(429 | 500..)) => {
+                Self::Rejected(cause)
+            }
+            _ => Self::Unavailable(Unavailable(cause)),
+        }
+    }
+}
+
+/// The objects of one bucket. Clones share the connections.
 #[derive(Clone)]
 pub struct Objects {
-    aws: Aws,
+    client: Client,
     bucket: String,
+    /// Where a form is posted.
     url: String,
+    signer: PolicySigner,
 }
 
 impl Objects {
@@ -37,117 +89,114 @@ impl Objects {
     ///
     /// # Errors
     /// When it is not set.
-    pub fn new(aws: Aws, settings: &Settings) -> Result<Self, BadSetting> {
+    pub fn new(aws: &Aws, settings: &Settings) -> Result<Self, BadSetting> {
         let bucket = settings.required("FILES_BUCKET")?;
-        let url = aws.bucket_url(bucket);
+        let sdk = aws.sdk();
+        let region = sdk.region().map(ToString::to_string).unwrap_or_default();
+        // An endpoint of our own has no host per bucket.
+        let url = match sdk.endpoint_url() {
+            Some(endpoint) => format!("{endpoint}/{bucket}/"),
+            None => format!("https://{bucket}.s3.{region}.amazonaws.com/"),
+        };
+        let config = Builder::from(sdk)
+            .force_path_style(sdk.endpoint_url().is_some())
+            .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
+            .response_checksum_validation(ResponseChecksumValidation::WhenRequired)
+            .retry_config(RetryConfig::disabled())
+            .timeout_config(TimeoutConfig::builder().operation_timeout(TIMEOUT).build());
         Ok(Self {
-            aws,
+            client: Client::from_conf(config.build()),
             bucket: bucket.to_owned(),
             url,
+            signer: PolicySigner {
+                credentials: aws.credentials().clone(),
+                region,
+            },
         })
     }
 
-    /// Keeps `bytes` at `key`, whatever stood there
+    /// Writes `bytes` to `key`, over whatever is there
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html>).
     ///
     /// # Errors
-    /// When the bucket is out of reach; then it may have been kept.
+    /// When S3 refuses or is unavailable; when it is unavailable, the object may have been written.
     pub async fn put(
         &self,
         key: &str,
         content_type: &str,
         bytes: Bytes,
-        now: Instant,
-    ) -> Result<(), Fault> {
-        let request = Request::put(self.at(key))
-            .header(header::CONTENT_TYPE, content_type)
-            .body(bytes);
-        accepted(&self.send(request, now).await?)
+    ) -> Result<(), StorageError> {
+        let request = self.client.put_object().bucket(&self.bucket).key(key);
+        let request = request.content_type(content_type).body(bytes.into());
+        request.send().await?;
+        Ok(())
     }
 
     /// The object at `key`, if there is one
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html>).
     ///
     /// # Errors
-    /// When the bucket is out of reach.
-    pub async fn get(&self, key: &str, now: Instant) -> Result<Option<Bytes>, Fault> {
-        let answer = self
-            .send(Request::get(self.at(key)).body(Bytes::new()), now)
-            .await?;
-        // Without the right to list, a missing object is told as forbidden.
-        if [StatusCode::NOT_FOUND, StatusCode::FORBIDDEN].contains(&answer.status) {
-            return Ok(None);
-        }
-        accepted(&answer).map(|()| Some(answer.body))
+    /// When S3 is unavailable.
+    pub async fn get(&self, key: &str) -> Result<Option<Bytes>, StorageError> {
+        let request = self.client.get_object().bucket(&self.bucket).key(key);
+        let object = async {
+            match request.send().await {
+                // Without `s3:ListBucket` S3 answers 403 for a missing object.
+                Err(error) if matches!(status(&error), Some(403 | 404)) => Ok(None),
+                object => whole(object?.body).await.map(Some),
+            }
+        };
+        // The SDK's time-out ends where the body begins.
+        tokio::time::timeout(TIMEOUT, object)
+            .await
+            .unwrap_or_else(|_| {
+                let cause = "the object did not come in time".to_owned();
+                Err(StorageError::Unavailable(Unavailable(cause)))
+            })
     }
 
-    /// How many bytes the object at `key` has, if there is one
-    /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html>). Who asks has the right to list:
-    /// a missing object is told as missing then, and a refusal is never taken for it.
+    /// The size in bytes of the object at `key`, if there is one
+    /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html>). The caller must have
+    /// `s3:ListBucket`: S3 answers 404 for a missing object then, and 403 is always a refusal.
     ///
     /// # Errors
-    /// When the bucket is out of reach, or refuses.
-    pub async fn size(&self, key: &str, now: Instant) -> Result<Option<u64>, Fault> {
-        let answer = self
-            .send(Request::head(self.at(key)).body(Bytes::new()), now)
-            .await?;
-        if answer.status == StatusCode::NOT_FOUND {
-            return Ok(None);
-        }
-        accepted(&answer)?;
-        let length = answer
-            .headers
-            .get(header::CONTENT_LENGTH)
-            .and_then(|length| length.to_str().ok()?.parse().ok());
+    /// When S3 refuses or is unavailable.
+    pub async fn size(&self, key: &str) -> Result<Option<u64>, StorageError> {
+        let request = self.client.head_object().bucket(&self.bucket).key(key);
+        let object = match request.send().await {
+            Err(error) if status(&error) == Some(404) => return Ok(None),
+            object => object?,
+        };
+        let length = object
+            .content_length()
+            .and_then(|length| length.try_into().ok());
         length
             .map(Some)
-            .ok_or_else(|| Fault::Broken("an object without a length".to_owned()))
+            .ok_or_else(|| StorageError::Rejected("an object without a length".to_owned()))
     }
 
     /// Removes the object at `key`, if there is one
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html>).
     ///
     /// # Errors
-    /// When the bucket is out of reach.
-    pub async fn delete(&self, key: &str, now: Instant) -> Result<(), Fault> {
-        let answer = self
-            .send(
-                Request::builder()
-                    .method(Method::DELETE)
-                    .uri(self.at(key))
-                    .body(Bytes::new()),
-                now,
-            )
-            .await?;
-        if answer.status == StatusCode::NOT_FOUND {
-            Ok(())
-        } else {
-            accepted(&answer)
+    /// When S3 refuses or is unavailable.
+    pub async fn delete(&self, key: &str) -> Result<(), StorageError> {
+        let request = self.client.delete_object().bucket(&self.bucket).key(key);
+        match request.send().await {
+            Err(error) if status(&error) == Some(404) => Ok(()),
+            deleted => Ok(deleted.map(drop)?),
         }
-    }
-
-    /// Keys are ours: letters, digits, `-`, `.`, `_` and `/`, which a URL takes as they are.
-    fn at(&self, key: &str) -> String {
-        format!("{}/{key}", self.url)
-    }
-
-    async fn send(
-        &self,
-        request: http::Result<Request<Bytes>>,
-        now: Instant,
-    ) -> Result<Answer, Fault> {
-        let request = request.map_err(|error| Fault::Broken(error.to_string()))?;
-        Ok(self.aws.send("s3", request, PATIENCE, now).await?)
     }
 }
 
-fn accepted(answer: &Answer) -> Result<(), Fault> {
-    let cause = || format!("status {}", answer.status.as_u16());
-    match answer.status {
-        status if status.is_success() => Ok(()),
-        status if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS => {
-            Err(Fault::Unavailable(cause()))
-        }
-        _ => Err(Fault::Broken(cause())),
-    }
+/// The status of the response, if there was one.
+fn status<E>(error: &SdkError<E>) -> Option<u16> {
+    let response = error.raw_response()?;
+    Some(response.status().as_u16())
+}
+
+async fn whole(body: ByteStream) -> Result<Bytes, StorageError> {
+    let body = body.collect().await;
+    body.map(|body| body.into_bytes())
+        .map_err(|error| StorageError::Unavailable(Unavailable(error.to_string())))
 }

@@ -1,10 +1,13 @@
 //! What a function that uses the tables starts with.
 
-use runtime::{Aws, BadSetting, Clock, Key, Keys, Settings, Startup};
+#[cfg(feature = "ssm")]
+use runtime::Key;
+use runtime::{Aws, BadSetting, Clock, Keys, Settings, Startup};
 
 use crate::Store;
 
 /// Connections that one request uses side by side: for the limit, and for the caller.
+#[cfg(feature = "ssm")]
 const CONNECTIONS: usize = 2;
 
 /// Everything that routes are made of. Cloning shares it.
@@ -28,11 +31,12 @@ impl Setup {
     ///
     /// # Errors
     /// The first setting or key that is missing or makes no sense.
+    #[cfg(feature = "ssm")]
     pub async fn start(settings: Settings, keys: &[Key]) -> Result<Self, BadSetting> {
         let (aws, clock) = (Aws::new(&settings)?, Clock::default());
         let store = Store::of_settings(&aws, &settings)?;
         let (keys, ()) = tokio::join!(
-            Keys::read(keys, &aws, &settings, clock.now()),
+            Keys::read(keys, &aws, &settings),
             store.open_connections(CONNECTIONS)
         );
         Ok(Self {
@@ -69,7 +73,7 @@ impl Store {
     /// The tables that `RECORDS_TABLE` and `TRANSIENT_TABLE` name.
     fn of_settings(aws: &Aws, settings: &Settings) -> Result<Self, BadSetting> {
         Ok(Self::new(
-            &aws.sdk(),
+            aws.sdk(),
             settings.required("RECORDS_TABLE")?.to_owned(),
             settings.required("TRANSIENT_TABLE")?.to_owned(),
         ))

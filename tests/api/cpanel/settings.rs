@@ -1,6 +1,6 @@
 use common::Refusal;
-use serde_json::json;
 use runtime::Startup;
+use serde_json::json;
 use store::Setup;
 use tests::World;
 

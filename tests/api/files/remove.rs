@@ -65,14 +65,10 @@ async fn what_a_form_brings_back_later_goes_too() {
         .tells(Message::FileDeleted);
     world.deliver().await;
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
-    let objects =
-        storage::Objects::new(world.setup().aws.clone(), &world.setup().settings).unwrap();
+    let objects = storage::Objects::new(&world.setup().aws, &world.setup().settings).unwrap();
     let size = async || {
         objects
-            .size(
-                announced["upload"]["fields"]["key"].as_str().unwrap(),
-                world.clock().now(),
-            )
+            .size(announced["upload"]["fields"]["key"].as_str().unwrap())
             .await
             .unwrap()
     };

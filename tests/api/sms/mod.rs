@@ -4,6 +4,7 @@ mod crashes;
 mod list;
 mod opt_out;
 mod opt_outs;
+mod outcomes;
 mod rate;
 mod show;
 mod single;

@@ -4,7 +4,7 @@ use std::{net::TcpListener, sync::Arc};
 
 use bench::trouble;
 use bytes::Bytes;
-use common::Edge;
+use common::{Edge};
 use http::{Request, header};
 use local::{Trouble, chance::Chance, cloud::Cloud, home, home::LocalSettings, house};
 use runtime::Clock;

@@ -15,7 +15,7 @@ use std::{fs, net::Ipv4Addr, path::Path};
 
 use bench::{grouped, say, trouble};
 use bytes::Bytes;
-use common::Edge;
+use common::{Edge};
 use domain::{CommitteeId, committee::Committee};
 use http::{Request, Response, header};
 use identity::chance;

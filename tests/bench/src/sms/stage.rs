@@ -4,7 +4,7 @@ use std::{collections::HashMap, net::Ipv4Addr, process::Stdio, time::Duration};
 
 use bench::trouble;
 use bytes::Bytes;
-use common::Edge;
+use common::{Edge};
 use dispatcher::Dispatcher;
 use http::{Request, Response, header};
 use local::{Trouble, cloud::Cloud, delivery, home, home::LocalSettings, house};

@@ -1,0 +1,79 @@
+//! SSM Parameter Store: the operations that functions and operators use, in JSON 1.1.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use bytes::Bytes;
+use http::{Response, StatusCode};
+use http_body_util::Full;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::tables;
+
+/// The parameters by name. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Parameters(Arc<Mutex<BTreeMap<String, String>>>);
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "PascalCase", default)]
+struct Request {
+    name: String,
+    names: Vec<String>,
+    value: Option<String>,
+    overwrite: bool,
+}
+
+impl Parameters {
+    /// Writes `value` to `name`, over whatever is there.
+    pub(crate) fn put(&self, name: &str, value: &str) {
+        self.known().insert(name.to_owned(), value.to_owned());
+    }
+
+    /// The value of `name`.
+    pub(crate) fn get(&self, name: &str) -> Option<String> {
+        self.known().get(name).cloned()
+    }
+
+    /// The response to `operation`, or the name of the error.
+    pub(crate) fn answer(
+        &self,
+        operation: &str,
+        body: &[u8],
+    ) -> Result<Response<Full<Bytes>>, &'static str> {
+        let request: Request = serde_json::from_slice(body).unwrap_or_default();
+        let (name, mut known) = (request.name, self.known());
+        let response = match (operation, request.value) {
+            ("GetParameters", _) => {
+                let (valid, invalid): (Vec<_>, Vec<_>) = request
+                    .names
+                    .into_iter()
+                    .partition(|name| known.contains_key(name));
+                let found: Vec<Value> = valid
+                    .iter()
+                    .map(|name| json!({ "Name": name, "Value": known.get(name) }))
+                    .collect();
+                json!({ "Parameters": found, "InvalidParameters": invalid })
+            }
+            ("PutParameter", Some(_)) if known.contains_key(&name) && !request.overwrite => {
+                return Err("ParameterAlreadyExists");
+            }
+            ("PutParameter", Some(value)) => {
+                known.insert(name, value);
+                json!({ "Version": 1, "Tier": "Standard" })
+            }
+            ("DeleteParameter", _) => match known.remove(&name) {
+                Some(_) => json!({}),
+                None => return Err("ParameterNotFound"),
+            },
+            _ => return Err("ValidationException"),
+        };
+        Ok(tables::response(StatusCode::OK, response.to_string()))
+    }
+
+    fn known(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

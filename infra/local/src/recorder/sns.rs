@@ -1,0 +1,304 @@
+//! Amazon SNS: text messages, by the Query protocol
+//! (<https://smithy.io/2.0/aws/protocols/aws-query-protocol.html>).
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use domain::Instant;
+use http::{Response, StatusCode};
+use http_body_util::Full;
+use identity::chance;
+use quick_xml::escape::escape;
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use super::{Recorder, response, status};
+
+impl Recorder {
+    /// The response of SNS to the form `body`.
+    pub(crate) fn sns(&self, body: &[u8], now: Instant) -> Response<Full<Bytes>> {
+        let id = chance::id(now);
+        match text(body, id, now).map(|text| self.texts.keep(text)) {
+            Ok(Ok(())) => xml(StatusCode::OK, "PublishResponse", |request| {
+                let metadata = format!(
+                    "<ResponseMetadata><RequestId>{request}</RequestId></ResponseMetadata>"
+                );
+                format!("<PublishResult><MessageId>{id}</MessageId></PublishResult>{metadata}")
+            }),
+            Ok(Err(error)) => refusal(
+                "InternalError",
+                StatusCode::INTERNAL_SERVER_ERROR,
+                &error.to_string(),
+            ),
+            Err((code, message)) => refusal(code, StatusCode::BAD_REQUEST, &message),
+        }
+    }
+}
+
+/// The message that the form `body` sends
+/// (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>), or code and text of a refusal.
+fn text(body: &[u8], id: Uuid, now: Instant) -> Result<Value, (&'static str, String)> {
+    let form: BTreeMap<String, String> = form_urlencoded::parse(body).into_owned().collect();
+    let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
+    let (action, version) = (field("Action"), field("Version"));
+    if (action, version) != ("Publish", "2010-03-31") {
+        return Err((
+            "InvalidAction",
+            format!("Could not find operation {action} for version {version}"),
+        ));
+    }
+    let invalid = |name: &str, reason: &str| {
+        Err((
+            "InvalidParameter",
+            format!("Invalid parameter: {name} Reason: {reason}"),
+        ))
+    };
+    let (to, text) = (field("PhoneNumber"), field("Message"));
+    let digits = to
+        .strip_prefix('+')
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    if !digits.is_some_and(|digits| (2..=15).contains(&digits.len()) && !digits.starts_with('0')) {
+        return invalid("PhoneNumber", &format!("{to} is not valid to publish to"));
+    }
+    if text.is_empty() || text.len() > 1600 {
+        return invalid(
+            "Message",
+            &format!("{} bytes instead of 1 to 1600", text.len()),
+        );
+    }
+    // An attribute is written as MessageAttributes.entry.1.Name, ….1.Value.DataType and ….1.Value.StringValue.
+    let mut attributes = BTreeMap::new();
+    for (entry, name) in form
+        .iter()
+        .filter_map(|(key, name)| Some((key.strip_suffix(".Name")?, name.as_str())))
+    {
+        if !form.contains_key(&format!("{entry}.Value.DataType")) {
+            return Err((
+                "ParameterValueInvalid",
+                format!("The message attribute '{name}' has no type."),
+            ));
+        }
+        attributes.insert(name, field(&format!("{entry}.Value.StringValue")));
+    }
+    // Promotional is what an account sends that was told nothing else.
+    let kind = attributes
+        .get("AWS.SNS.SMS.SMSType")
+        .copied()
+        .unwrap_or("Promotional");
+    if !["Promotional", "Transactional"].contains(&kind) {
+        return invalid(
+            "SMSType",
+            &format!("{kind} is neither Promotional nor Transactional"),
+        );
+    }
+    let mut message = json!({ "id": id, "to": to, "text": text, "at": now, "type": kind });
+    if let Some(&name) = attributes.get("AWS.SNS.SMS.SenderID") {
+        let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && name.bytes().any(|byte| byte.is_ascii_alphabetic());
+        if !is_word || name.len() > 11 {
+            return invalid(
+                "SenderID",
+                "1 to 11 letters and digits, one letter at least",
+            );
+        }
+        message["senderId"] = name.into();
+    }
+    Ok(message)
+}
+
+/// The operation that the form `body` names.
+pub(crate) fn operation(body: &[u8]) -> String {
+    form_urlencoded::parse(body)
+        .find(|(name, _)| name == "Action")
+        .map(|(_, action)| action.into_owned())
+        .unwrap_or_default()
+}
+
+/// The injected error `code`.
+pub(crate) fn error(code: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
+    refusal(code, status(code, otherwise), "on demand")
+}
+
+fn refusal(code: &str, status: StatusCode, message: &str) -> Response<Full<Bytes>> {
+    let side = if status.is_server_error() {
+        "Receiver"
+    } else {
+        "Sender"
+    };
+    let error = format!(
+        "<Type>{side}</Type><Code>{}</Code><Message>{}</Message>",
+        text_of(code),
+        text_of(message)
+    );
+    xml(status, "ErrorResponse", |request| {
+        format!("<Error>{error}</Error><RequestId>{request}</RequestId>")
+    })
+}
+
+fn xml(
+    status: StatusCode,
+    root: &str,
+    content: impl FnOnce(&str) -> String,
+) -> Response<Full<Bytes>> {
+    response(status, "text/xml", |request| {
+        format!(
+            "<{root} xmlns=\"http://sns.amazonaws.com/doc/2010-03-31/\">{}</{root}>",
+            content(request)
+        )
+    })
+}
+
+/// `text` between two tags, without control characters, which XML cannot hold.
+fn text_of(text: &str) -> String {
+    escape(text.replace(char::is_control, "")).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    const NUMBER: &str = "+21620123456";
+
+    fn now() -> Instant {
+        "2026-11-20T23:46:12Z".parse().unwrap()
+    }
+
+    fn form(fields: &[(&str, &str)]) -> Vec<u8> {
+        let usual = [
+            ("Action", "Publish"),
+            ("Version", "2010-03-31"),
+            ("PhoneNumber", NUMBER),
+            ("Message", "123456"),
+        ];
+        let kept = usual
+            .iter()
+            .filter(|(name, _)| fields.iter().all(|(other, _)| other != name));
+        form_urlencoded::Serializer::new(String::new())
+            .extend_pairs(kept.chain(fields))
+            .finish()
+            .into_bytes()
+    }
+
+    fn attribute<'a>(name: &'a str, value: &'a str) -> [(&'a str, &'a str); 3] {
+        [
+            ("MessageAttributes.entry.1.Name", name),
+            ("MessageAttributes.entry.1.Value.DataType", "String"),
+            ("MessageAttributes.entry.1.Value.StringValue", value),
+        ]
+    }
+
+    async fn told(response: Response<Full<Bytes>>) -> String {
+        String::from_utf8(
+            response
+                .into_body()
+                .collect()
+                .await
+                .unwrap()
+                .to_bytes()
+                .to_vec(),
+        )
+        .unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_text_is_kept_as_it_was_sent() {
+        let recorder = Recorder::in_memory();
+        let said = "Code d'accès : 1 & 2 + 50 % < 3 ; رمزك 🎓\n";
+        let answer = told(recorder.sns(&form(&[("Message", said)]), now())).await;
+        let text = &recorder.texts()[0];
+        assert!(
+            answer.contains(&format!(
+                "<MessageId>{}</MessageId>",
+                text["id"].as_str().unwrap()
+            )),
+            "{answer}"
+        );
+        assert_eq!(
+            (
+                text["to"].as_str(),
+                text["text"].as_str(),
+                text["type"].as_str()
+            ),
+            (Some(NUMBER), Some(said), Some("Promotional"))
+        );
+        assert_eq!(
+            (&text["at"], text.get("senderId")),
+            (&json!("2026-11-20T23:46:12.000Z"), None)
+        );
+        recorder.sns(&form(&attribute("AWS.SNS.SMS.SenderID", "Halqa")), now());
+        recorder.sns(
+            &form(&attribute("AWS.SNS.SMS.SMSType", "Transactional")),
+            now(),
+        );
+        assert_eq!(
+            (
+                &recorder.texts()[0]["type"],
+                &recorder.texts()[1]["senderId"]
+            ),
+            (&json!("Transactional"), &json!("Halqa"))
+        );
+    }
+
+    #[tokio::test]
+    async fn what_sns_refuses_is_not_kept() {
+        let recorder = Recorder::in_memory();
+        let long = "é".repeat(801);
+        for (fields, code) in [
+            (&[("Action", "Subscribe")][..], "InvalidAction"),
+            (&[("Version", "")], "InvalidAction"),
+            (&[("PhoneNumber", "")], "InvalidParameter"),
+            (&[("PhoneNumber", "21620123456")], "InvalidParameter"),
+            (&[("PhoneNumber", "+0123456789")], "InvalidParameter"),
+            (&[("PhoneNumber", "+1234567890123456")], "InvalidParameter"),
+            (
+                &[("PhoneNumber", "+216<&>\0")],
+                "+216&lt;&amp;&gt; is not valid",
+            ),
+            (&[("Message", "")], "InvalidParameter"),
+            (&[("Message", &long)], "InvalidParameter"),
+            (
+                &attribute("AWS.SNS.SMS.SMSType", "Urgent"),
+                "InvalidParameter",
+            ),
+            (
+                &attribute("AWS.SNS.SMS.SenderID", "123456"),
+                "InvalidParameter",
+            ),
+            (
+                &attribute("AWS.SNS.SMS.SenderID", "Halqa Halqa"),
+                "InvalidParameter",
+            ),
+            (
+                &attribute("AWS.SNS.SMS.SenderID", "HalqaFormations"),
+                "InvalidParameter",
+            ),
+            (
+                &attribute("AWS.SNS.SMS.SenderID", "")[..1],
+                "ParameterValueInvalid",
+            ),
+        ] {
+            let response = recorder.sns(&form(fields), now());
+            assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{fields:?}");
+            assert!(told(response).await.contains(code), "{fields:?}");
+        }
+        assert!(recorder.texts().is_empty());
+    }
+
+    #[tokio::test]
+    async fn injected_error_has_code_side_and_status() {
+        assert_eq!(operation(&form(&[])), "Publish");
+        for (code, side, status) in [
+            ("Throttled", "Sender", 429),
+            ("InternalError", "Receiver", 500),
+            ("ServiceUnavailable", "Receiver", 503),
+        ] {
+            let error = error(code, StatusCode::TOO_MANY_REQUESTS);
+            assert_eq!(error.status(), status, "{code}");
+            let body = told(error).await;
+            let expected = format!("<Type>{side}</Type><Code>{code}</Code>");
+            assert!(body.contains(&expected), "{body}");
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The signature of a presigned POST, which the SDK does not compute
+//! (<https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html>).
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
+
+use aws_credential_types::Credentials;
+use aws_sigv4::sign::v4::{calculate_signature, generate_signing_key};
+use data_encoding::BASE64;
+use domain::Instant;
+use serde_json::{Value, json};
+
+/// Signs POST policies with the credentials of the function. A policy ends with them, however long it
+/// was meant to last, and until then the form may be used again and again.
+#[derive(Clone)]
+pub(crate) struct PolicySigner {
+    pub(crate) credentials: Credentials,
+    pub(crate) region: String,
+}
+
+impl PolicySigner {
+    /// The form fields that allow an upload until `valid_for` has passed, when the rest of the form
+    /// meets `conditions`: `policy`, `x-amz-algorithm`, `x-amz-credential`, `x-amz-date`,
+    /// `x-amz-signature`, and `x-amz-security-token` where the credentials have one. The conditions
+    /// for these are added; every other field of the form needs one.
+    pub(crate) fn fields(
+        &self,
+        mut conditions: Vec<Value>,
+        valid_for: Duration,
+        now: Instant,
+    ) -> BTreeMap<String, String> {
+        let mut fields = self.signer(now);
+        conditions.extend(fields.iter().map(|(name, value)| json!({ name: value })));
+        let policy = json!({ "expiration": now.after(valid_for), "conditions": conditions });
+        let policy = BASE64.encode(policy.to_string().as_bytes());
+        fields.insert("x-amz-signature".to_owned(), self.signature(&policy, now));
+        fields.insert("policy".to_owned(), policy);
+        fields
+    }
+
+    /// The fields that name the signer and the time.
+    fn signer(&self, now: Instant) -> BTreeMap<String, String> {
+        let (at, key) = (now.timestamp(), self.credentials.access_key_id());
+        let scope = format!(
+            "{key}/{}/{}/s3/aws4_request",
+            at.strftime("%Y%m%d"),
+            self.region
+        );
+        let mut fields = BTreeMap::from([
+            ("x-amz-algorithm".to_owned(), "AWS4-HMAC-SHA256".to_owned()),
+            ("x-amz-credential".to_owned(), scope),
+            (
+                "x-amz-date".to_owned(),
+                at.strftime("%Y%m%dT%H%M%SZ").to_string(),
+            ),
+        ]);
+        if let Some(token) = self.credentials.session_token() {
+            fields.insert("x-amz-security-token".to_owned(), token.to_owned());
+        }
+        fields
+    }
+
+    /// The signature of `policy`, which is in Base64
+    /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html>).
+    fn signature(&self, policy: &str, now: Instant) -> String {
+        let at = SystemTime::from(now.timestamp());
+        let secret = self.credentials.secret_access_key();
+        let key = generate_signing_key(secret, at, &self.region, "s3");
+        calculate_signature(key, policy.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The credentials of AWS's examples.
+    fn signer(token: Option<&str>) -> PolicySigner {
+        let secret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+        let token = token.map(str::to_owned);
+        PolicySigner {
+            credentials: Credentials::new("AKIAIOSFODNN7EXAMPLE", secret, token, None, "test"),
+            region: "us-east-1".to_owned(),
+        }
+    }
+
+    fn at(text: &str) -> Instant {
+        text.parse().unwrap()
+    }
+
+    /// <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-post-example.html>; its lines end in CRLF.
+    const POLICY: &str = r#"{ "expiration": "2015-12-30T12:00:00.000Z",
+  "conditions": [
+    {"bucket": "sigv4examplebucket"},
+    ["starts-with", "$key", "user/user1/"],
+    {"acl": "public-read"},
+    {"success_action_redirect": "http://sigv4examplebucket.s3.amazonaws.com/successful_upload.html"},
+    ["starts-with", "$Content-Type", "image/"],
+    {"x-amz-meta-uuid": "14365123651274"},
+    {"x-amz-server-side-encryption": "AES256"},
+    ["starts-with", "$x-amz-meta-tag", ""],
+
+    {"x-amz-credential": "AKIAIOSFODNN7EXAMPLE/20151229/us-east-1/s3/aws4_request"},
+    {"x-amz-algorithm": "AWS4-HMAC-SHA256"},
+    {"x-amz-date": "20151229T000000Z" }
+  ]
+}"#;
+
+    #[test]
+    fn published_policy_has_published_signature() {
+        let policy = BASE64.encode(POLICY.replace('\n', "\r\n").as_bytes());
+        assert_eq!(
+            signer(None).signature(&policy, at("2015-12-29")),
+            "8afdbf4008c03f22c2cd3cdb72e4afbb1f6a588f3255ac628749a66d7f09699e"
+        );
+    }
+
+    #[test]
+    fn form_names_its_signer_and_the_policy_requires_those_fields() {
+        let (now, example): (_, Value) = (at("2015-12-29"), serde_json::from_str(POLICY).unwrap());
+        let valid_for = Duration::from_secs(36 * 3600);
+        for token in [None, Some("token")] {
+            let signer = signer(token);
+            let given = vec![json!({ "acl": "public-read" })];
+            let mut fields = signer.fields(given, valid_for, now);
+            let policy = fields.remove("policy").unwrap();
+            assert_eq!(
+                fields.remove("x-amz-signature").unwrap(),
+                signer.signature(&policy, now)
+            );
+            assert_eq!(
+                fields.get("x-amz-security-token").map(String::as_str),
+                token
+            );
+            let policy = BASE64.decode(policy.as_bytes()).unwrap();
+            let policy: Value = serde_json::from_slice(&policy).unwrap();
+            assert_eq!(policy["expiration"], example["expiration"]);
+            let conditions = policy["conditions"].as_array().unwrap();
+            assert_eq!(conditions.len(), 1 + fields.len());
+            let published = example["conditions"].as_array().unwrap();
+            for (name, value) in &fields {
+                let condition = json!({ name: value });
+                assert!(conditions.contains(&condition), "{condition}");
+                assert_eq!(
+                    published.contains(&condition),
+                    name != "x-amz-security-token"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Which crate names which AWS SDK, which function links it, and what its calls need of a role.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::{
+    crates::{dependencies, linked},
+    files, functions,
+};
+
+/// Which crates may name which SDK; all others reach the service through them.
+const SDKS: [(&str, &[&str]); 6] = [
+    ("aws-sdk-dynamodb", &["shared/store"]),
+    ("aws-sdk-s3", &["shared/storage"]),
+    ("aws-sigv4", &["shared/storage"]),
+    ("aws-sdk-sns", &["shared/messaging"]),
+    ("aws-sdk-sesv2", &["shared/messaging"]),
+    ("aws-sdk-ssm", &["shared/runtime", "infra/ops"]),
+];
+
+#[test]
+fn each_sdk_is_named_by_its_crates_only() {
+    let manifests: Vec<String> = ["functions", "shared", "infra", "tests"]
+        .into_iter()
+        .flat_map(|folder| files(folder, "Cargo.toml"))
+        .map(|(manifest, _)| manifest)
+        .filter(|manifest| !manifest.starts_with("tests/fuzz"))
+        .collect();
+    for manifest in &manifests {
+        let named = dependencies(manifest);
+        let expected: BTreeSet<&str> = SDKS
+            .into_iter()
+            .filter(|(_, crates)| {
+                crates
+                    .iter()
+                    .any(|krate| *manifest == format!("{krate}/Cargo.toml"))
+            })
+            .map(|(sdk, _)| sdk)
+            .collect();
+        let found: BTreeSet<&str> = named
+            .iter()
+            .map(String::as_str)
+            .filter(|name| name.starts_with("aws-sdk-") || *name == "aws-sigv4")
+            .collect();
+        assert_eq!(found, expected, "{manifest}");
+    }
+}
+
+#[test]
+fn each_function_links_its_sdks_only() {
+    for function in functions() {
+        let mut expected = BTreeSet::from(["aws-sdk-dynamodb", "aws-sdk-ssm"]);
+        if ["dispatcher", "files", "users"].contains(&function.as_str()) {
+            expected.insert("aws-sdk-s3");
+        }
+        if function == "dispatcher" {
+            expected.extend(["aws-sdk-sesv2", "aws-sdk-sns"]);
+        }
+        let linked = linked(&function);
+        let sdks: Vec<&str> = linked
+            .iter()
+            .filter_map(|krate| krate.split(' ').next())
+            .filter(|name| name.starts_with("aws-sdk-"))
+            .collect();
+        assert_eq!(sdks, Vec::from_iter(expected), "{function}");
+    }
+}
+
+#[test]
+fn local_process_links_no_ssm() {
+    let linked = linked("local");
+    assert!(linked.iter().any(|krate| krate.starts_with("aws-sdk-s3 ")));
+    assert!(
+        linked
+            .iter()
+            .all(|krate| !krate.starts_with("aws-sdk-ssm "))
+    );
+}
+
+/// The actions that roles of functions allow on services other than the tables are those of the SDK
+/// calls that the shared crates make, and the bucket's listing, without which S3 calls a missing object
+/// forbidden.
+#[test]
+fn roles_allow_the_actions_of_the_sdk_calls() {
+    let mut called = BTreeSet::from(["s3:ListBucket".to_owned()]);
+    for (krate, client, service) in [
+        ("storage", "client", "s3"),
+        ("messaging", "ses", "ses"),
+        ("messaging", "sns", "sns"),
+        ("runtime", "ssm", "ssm"),
+    ] {
+        for (_, text) in files(&format!("shared/{krate}/src"), ".rs") {
+            let code: String = text.split_whitespace().collect();
+            for call in code.split(&format!("{client}.")).skip(1) {
+                let operation = call.split("()").next().unwrap_or_default();
+                if operation
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+                {
+                    called.insert(format!("{service}:{}", action_of(operation)));
+                }
+            }
+        }
+    }
+    let template = tests::policies::template();
+    let allowed: BTreeSet<String> = functions()
+        .iter()
+        .map(|function| format!("{}{}Role", function[..1].to_uppercase(), &function[1..]))
+        .flat_map(|role| actions(&template["Resources"][&role]))
+        .filter(|action| !action.starts_with("dynamodb:") && !action.starts_with("logs:"))
+        .collect();
+    assert_eq!(allowed, called);
+}
+
+/// `put_object` is allowed by `PutObject`; S3 has no action for `HeadObject` of its own.
+fn action_of(operation: &str) -> String {
+    let words = operation.split('_');
+    let action: String = words
+        .map(|word| format!("{}{}", word[..1].to_uppercase(), &word[1..]))
+        .collect();
+    action.replace("HeadObject", "GetObject")
+}
+
+/// The actions in the policies of `role`.
+fn actions(role: &Value) -> Vec<String> {
+    let policies = role["Properties"]["Policies"].as_array();
+    let statements = policies
+        .into_iter()
+        .flatten()
+        .filter_map(|policy| policy["PolicyDocument"]["Statement"].as_array())
+        .flatten();
+    statements
+        .flat_map(|statement| match &statement["Action"] {
+            Value::String(action) => vec![action.clone()],
+            actions => actions
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|action| action.as_str().map(str::to_owned))
+                .collect(),
+        })
+        .collect()
+}
