@@ -199,6 +199,7 @@ mod tests {
     /// Carriers at `endpoint`.
     fn carriers(endpoint: &str) -> Carriers {
         let settings = [
+            ("AWS_ENDPOINT_URL", endpoint),
             ("AWS_REGION", "eu-west-3"),
             ("AWS_ACCESS_KEY_ID", "x"),
             ("AWS_SECRET_ACCESS_KEY", "x"),

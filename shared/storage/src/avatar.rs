@@ -1,49 +1,61 @@
-//! Avatars: whatever picture somebody uploads becomes a small, plain one, or is refused. A file of a few
-//! megabytes can ask for gigabytes, hide a second file, or tell where its picture was taken; so each kind
-//! is weighed before its decoder sees it, and nothing leaves here that was not drawn anew from pixels.
+//! Avatars: an uploaded picture becomes a small, plain one, or is refused.
+//!
+//! A file of 4 MiB can ask for gigabytes of memory or minutes of CPU, contain a second file, or say
+//! where the picture was taken. So the size is checked before anything is decoded, what the decoders
+//! cannot bound is refused, and the result is encoded anew from pixels. `tests/worst_pictures.rs`
+//! measures the worst files of each format.
 
-mod jpeg;
-mod png;
 mod shrink;
-mod vp8l;
-mod webp;
 
-use std::{error::Error, fmt, panic::catch_unwind};
+use std::{error::Error, fmt, io::Cursor, panic::catch_unwind};
 
 use image::{
-    DynamicImage, ImageResult, RgbaImage,
-    codecs::{jpeg::JpegEncoder, png::PngEncoder},
+    DynamicImage, ImageDecoder, ImageFormat, ImageResult, Limits, RgbImage, RgbaImage,
+    codecs::{
+        jpeg::JpegEncoder,
+        png::{PngDecoder, PngEncoder},
+    },
     metadata::Orientation,
 };
+use image_webp::WebPDecoder;
 use shrink::shrink;
+use zune_jpeg::{
+    JpegDecoder,
+    zune_core::{bytestream::ZCursor, options::DecoderOptions},
+};
 
-/// An uploaded picture is at most this wide and this high.
-const INPUT_SIDE: u32 = 16_384;
-/// An uploaded picture has at most this many pixels.
-const PIXELS: u64 = 25_000_000;
-/// An uploaded picture has at most this many bytes once decoded.
-const DECODED: u64 = 100_000_000;
-/// A decoder takes at most this many bytes, the decoded ones included: some would take three times those.
-const MEMORY: u64 = 180_000_000;
-/// How well a JPEG is encoded, of 100.
+/// The largest width and height of an uploaded picture.
+const MAX_SIDE: u32 = 16_384;
+/// The most pixels of an uploaded picture.
+const MAX_PIXELS: u64 = 16_000_000;
+/// The most bytes of an uploaded picture once it is decoded.
+const MAX_DECODED: u64 = 100_000_000;
+/// The most bytes for the decoded picture and what its decoder keeps beside it. Rows, tables and
+/// metadata take up to 4 MB more.
+const MAX_MEMORY: u64 = 176_000_000;
+/// The most bytes for the colour profile and the texts of a PNG.
+const MAX_PNG_METADATA: u64 = 16_000_000;
+/// The most scans of a progressive JPEG: ten are usual, and each passes over the whole picture.
+const MAX_SCANS: usize = 32;
+/// The JPEG quality of an avatar, of 100.
 const QUALITY: u8 = 85;
 
-/// A picture made safe to show to others: at most 512 by 512, eight bits a channel, upright, with
-/// nothing of the uploaded file but its looks.
+/// A picture that is safe to publish: at most 512 by 512, eight bits a channel, upright, without
+/// metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Avatar {
-    /// The file.
+    /// The encoded file.
     pub bytes: Vec<u8>,
-    /// What it is.
+    /// Its format.
     pub format: Format,
 }
 
 /// The format of an avatar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Of an opaque picture.
+    /// For an opaque picture.
     Jpeg,
-    /// Of a picture that is transparent somewhere.
+    /// For a picture with transparent pixels.
     Png,
 }
 
@@ -56,7 +68,7 @@ impl Format {
         }
     }
 
-    /// The usual ending of a file's name, without the dot.
+    /// The usual extension of a file name, without the dot.
     pub const fn extension(self) -> &'static str {
         match self {
             Self::Jpeg => "jpg",
@@ -65,7 +77,7 @@ impl Format {
     }
 }
 
-/// The file is no whole PNG, JPEG or WebP, or one too large.
+/// The file is not a complete PNG, JPEG or lossy WebP within the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotAnImage;
 
@@ -77,21 +89,21 @@ impl fmt::Display for NotAnImage {
 
 impl Error for NotAnImage {}
 
-/// Makes an avatar of an uploaded file.
+/// Makes an avatar of an uploaded file: PNG, JPEG or lossy WebP, recognised by its content.
 ///
-/// Takes the bytes of a PNG, JPEG or WebP, told by content; of an animation the first picture counts.
-/// Gives it upright, shrunk to at most 512 by 512 in its proportions and never enlarged: a PNG where it
-/// is transparent, else a JPEG. Colour profiles are dropped, so colours are read as sRGB.
+/// The avatar is upright, fits 512 by 512 in its proportions, is never enlarged, and is a PNG if it is
+/// transparent, else a JPEG. Colour profiles are dropped: colours are read as sRGB. Of an animated PNG
+/// the default image counts.
 ///
-/// It works for up to some seconds and takes up to 180 MB: call it where blocking is allowed.
+/// This takes up to two seconds of CPU and 180 MB: call it where blocking is allowed.
 ///
 /// # Errors
-/// [`NotAnImage`] when the file is anything else, is cut or found broken, has a side above 16,384, more
-/// than 25 megapixels, more than 100,000,000 bytes once decoded, or would take more than 180,000,000
-/// bytes to decode. The last refuses progressive JPEGs above 20 megapixels if no channel is subsampled
-/// (16 in CMYK), and lossy WebPs above 16 megapixels if they are transparent.
+/// [`NotAnImage`] if the file is anything else, lossless or animated WebP included, is cut or broken,
+/// has a side above 16,384, more than 16,000,000 pixels, more than 100,000,000 bytes once decoded, or
+/// would take more than 180 MB to decode: the transparency of a lossy WebP (about 20 kB at most,
+/// compressed) and some JPEGs in CMYK.
 pub fn clean(file: &[u8]) -> Result<Avatar, NotAnImage> {
-    // Decoders have been known to panic on broken files; such a file is no picture either.
+    // The decoders have panicked on broken files before.
     let (picture, orientation) = catch_unwind(|| decode(file))
         .ok()
         .flatten()
@@ -102,40 +114,128 @@ pub fn clean(file: &[u8]) -> Result<Avatar, NotAnImage> {
     encode(small.into_rgba8()).map_err(|_| NotAnImage)
 }
 
-/// Gives the picture as it is stored, and how it is to be turned.
+/// The picture as it is stored, and how it must be turned.
 fn decode(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
-    match file {
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => png::decode(file),
-        [0xFF, 0xD8, ..] => jpeg::decode(file),
-        [
-            b'R',
-            b'I',
-            b'F',
-            b'F',
-            _,
-            _,
-            _,
-            _,
-            b'W',
-            b'E',
-            b'B',
-            b'P',
-            ..,
-        ] => webp::decode(file),
+    match image::guess_format(file).ok()? {
+        ImageFormat::Png => decode_png(file),
+        ImageFormat::Jpeg => decode_jpeg(file),
+        ImageFormat::WebP => decode_webp(file),
         _ => None,
     }
 }
 
-/// Something when a picture is within all bounds, given its bytes once decoded and what decoding takes.
-fn fits(width: u32, height: u32, decoded: u64, memory: u64) -> Option<()> {
-    let sides = 1..=INPUT_SIDE;
+/// The pixel count of a picture of this size, if it is within the limits.
+fn check_size(width: u32, height: u32, bytes_per_pixel: u64) -> Option<u64> {
+    let sides = 1..=MAX_SIDE;
     let pixels = u64::from(width) * u64::from(height);
-    let fits = sides.contains(&width)
+    (sides.contains(&width)
         && sides.contains(&height)
-        && pixels <= PIXELS
-        && decoded <= DECODED
-        && memory <= MEMORY;
-    fits.then_some(())
+        && pixels <= MAX_PIXELS
+        && pixels * bytes_per_pixel <= MAX_DECODED)
+        .then_some(pixels)
+}
+
+/// How often these bytes occur anywhere in the file. It is not split into segments or chunks: whatever
+/// a decoder takes for one, wherever it stands, is counted.
+fn count(file: &[u8], bytes: &[u8]) -> usize {
+    let windows = file.windows(bytes.len());
+    windows.filter(|window| *window == bytes).count()
+}
+
+fn decode_png(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
+    // The decoder stops at the last pixel: without this a file cut behind it would pass.
+    if count(file, b"IEND\xAE\x42\x60\x82") == 0 {
+        return None;
+    }
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(MAX_PNG_METADATA);
+    let mut decoder = PngDecoder::with_limits(Cursor::new(file), limits).ok()?;
+    let (width, height) = decoder.dimensions();
+    check_size(width, height, decoder.color_type().bytes_per_pixel().into())?;
+    let orientation = decoder.orientation().ok()?;
+    Some((DynamicImage::from_decoder(decoder).ok()?, orientation))
+}
+
+/// `image` decodes JPEG with the same decoder, but fills with grey what a cut file lacks.
+fn decode_jpeg(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
+    // The decoder accepts a file without its end marker.
+    if count(file, b"\xFF\xD9") == 0
+        // A sequential JPEG may have any number of scans; 280,000 that are two bytes long took 18 s.
+        // By chance 4 MiB of other data contain 64 such markers.
+        || count(file, b"\xFF\xDA") > 1_000
+        // The decoder sorts all parts of the extended XMP after every segment; 25,000 took 40 s. A part
+        // is 64 KiB long, so a picture of 4 MiB has at most 65.
+        || count(file, b"http://ns.adobe.com/xmp/extension/\0") > 100
+    {
+        return None;
+    }
+    let options = DecoderOptions::default()
+        .set_strict_mode(true)
+        .jpeg_set_max_scans(MAX_SCANS);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(file), options);
+    decoder.decode_headers().ok()?;
+    let info = decoder.info()?;
+    let (width, height) = (info.width.into(), info.height.into());
+    let pixels = check_size(width, height, 3)?;
+    // Of several scans the decoder keeps all coefficients, in blocks of up to 32 by 32 pixels.
+    let padded = width.next_multiple_of(32) * height.next_multiple_of(32);
+    let coefficients = 2 * u64::from(info.components) * u64::from(padded);
+    if 3 * pixels + coefficients > MAX_MEMORY {
+        return None;
+    }
+    let orientation = orientation(&info.exif_data.unwrap_or_default());
+    let picture = RgbImage::from_raw(width, height, decoder.decode().ok()?)?;
+    Some((picture.into(), orientation))
+}
+
+/// `image` does not tell lossy from lossless, so its WebP decoder is called directly.
+fn decode_webp(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
+    // The decoder reads zeros behind the end of a cut file.
+    let length = u32::from_le_bytes(*file.get(4..)?.first_chunk()?);
+    let mut decoder = WebPDecoder::new(Cursor::new(file.get(..8 + length as usize)?)).ok()?;
+    if !decoder.is_lossy() || decoder.is_animated() || decoder.num_frames() > 0 {
+        return None;
+    }
+    let ((width, height), has_alpha) = (decoder.dimensions(), decoder.has_alpha());
+    let pixels = check_size(width, height, if has_alpha { 4 } else { 3 })?;
+    if !webp_chunks_fit(file, width, height, pixels) {
+        return None;
+    }
+    decoder.set_memory_limit(file.len());
+    let exif = decoder.exif_metadata().ok()?.unwrap_or_default();
+    let orientation = orientation(exif.strip_prefix(b"Exif\0\0").unwrap_or(&exif));
+    let mut decoded = vec![0; decoder.output_buffer_size()?];
+    decoder.read_image(&mut decoded).ok()?;
+    let picture = if has_alpha {
+        RgbaImage::from_raw(width, height, decoded)?.into()
+    } else {
+        RgbImage::from_raw(width, height, decoded)?.into()
+    };
+    Some((picture, orientation))
+}
+
+/// Whether two kinds of chunks, which the decoder does not limit, fit the size that the file declares.
+/// They are searched for in the whole file, so that no chunk that the decoder finds is missed.
+fn webp_chunks_fit(file: &[u8], width: u32, height: u32, pixels: u64) -> bool {
+    let side = |low, high| u32::from(u16::from_le_bytes([low, high]) & 0x3FFF);
+    file.windows(18).all(|bytes| match *bytes {
+        // The decoder compares the sizes only when it has decoded the frame; one of 268 megapixels in a
+        // picture of 16 by 16 took 412 MB.
+        [b'V', b'P', b'8', b' ', .., 0x9D, 0x01, 0x2A, w0, w1, h0, h1] => {
+            (side(w0, w1), side(h0, h1)) == (width, height)
+        }
+        // Compressed transparency is a lossless stream, whose prefix codes the decoder expands up to
+        // 7,000 times; 300 kB took 1,730 MB. The planes take 12 bytes a pixel.
+        [b'A', b'L', b'P', b'H', l0, l1, l2, l3, flags, ..] if flags & 3 == 1 => {
+            let length = u32::from_le_bytes([l0, l1, l2, l3]);
+            12 * pixels + 7_000 * u64::from(length) <= MAX_MEMORY
+        }
+        _ => true,
+    })
+}
+
+fn orientation(exif: &[u8]) -> Orientation {
+    Orientation::from_exif_chunk(exif).unwrap_or(Orientation::NoTransforms)
 }
 
 fn encode(picture: RgbaImage) -> ImageResult<Avatar> {
@@ -153,413 +253,171 @@ fn encode(picture: RgbaImage) -> ImageResult<Avatar> {
 
 #[cfg(test)]
 mod tests {
-    use std::{error::Error, io::Cursor};
+    use std::io::Cursor;
 
-    use image::{
-        DynamicImage, ExtendedColorType, ImageBuffer, ImageEncoder, ImageFormat, Luma, LumaA, Rgb,
-        RgbImage, Rgba, RgbaImage, codecs::jpeg::JpegEncoder, metadata::Orientation,
-    };
+    use image::{DynamicImage, ImageBuffer, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 
-    use super::{
-        Avatar, DECODED, Format, MEMORY, NotAnImage, clean, fits,
-        jpeg::tests::{jpeg_of, segment, with_segments},
-        png::tests::{chunk, png_of, with_chunks},
-        webp::tests::{ALPH, VP8, riff, vp8l, vp8x},
-    };
+    use super::{Avatar, Format, NotAnImage, clean};
 
-    pub(crate) fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
+    /// Small files of the fuzzing corpus.
+    macro_rules! corpus {
+        ($name:literal) => {
+            include_bytes!(concat!("../../../tests/fuzz/corpus/avatar/", $name)).as_slice()
+        };
+    }
+
+    pub(super) fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
         let mut file = Cursor::new(Vec::new());
         picture.into().write_to(&mut file, format).unwrap();
         file.into_inner()
     }
 
     /// Red rises from left to right, green from top to bottom.
-    pub(crate) fn slope(width: u32, height: u32) -> RgbImage {
+    pub(super) fn gradient(width: u32, height: u32) -> RgbImage {
         RgbImage::from_fn(width, height, |x, y| {
             Rgb([(x * 255 / width) as u8, (y * 255 / height) as u8, 60])
         })
     }
 
-    pub(crate) fn slope_with_alpha() -> RgbaImage {
-        RgbaImage::from_fn(24, 16, |x, y| {
-            Rgba([x as u8 * 10, y as u8 * 15, 60, 100 + x as u8])
-        })
-    }
-
-    pub(crate) fn cleaned(file: &[u8]) -> (RgbaImage, Avatar) {
+    pub(super) fn cleaned(file: &[u8]) -> (RgbaImage, Avatar) {
         let avatar = clean(file).unwrap();
-        (
-            image::load_from_memory(&avatar.bytes).unwrap().into_rgba8(),
-            avatar,
-        )
+        let decoded = image::load_from_memory(&avatar.bytes).unwrap();
+        (decoded.into_rgba8(), avatar)
     }
 
-    pub(crate) fn holds(file: &[u8], part: &[u8]) -> bool {
-        file.windows(part.len()).any(|window| window == part)
-    }
-
-    /// TIFF with one entry: the orientation.
-    pub(crate) fn exif(orientation: u8) -> Vec<u8> {
-        [
-            &b"MM\0\x2A\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0"[..],
-            &[orientation],
-            b"\0\0\0\0\0\0",
-        ]
-        .concat()
-    }
-
-    fn near(is: Rgba<u8>, wanted: [u8; 4]) -> bool {
-        is.0.iter()
-            .zip(wanted)
-            .all(|(is, wanted)| is.abs_diff(wanted) <= 8)
+    fn near(picture: &RgbaImage, (x, y): (u32, u32), wanted: [u8; 4]) -> bool {
+        let Rgba(is) = picture.get_pixel(x, y);
+        let mut channels = is.iter().zip(wanted);
+        channels.all(|(is, wanted)| is.abs_diff(wanted) <= 8)
     }
 
     #[test]
-    fn what_is_no_png_jpeg_or_webp_is_refused() {
-        let (png, jpeg) = (
-            encoded(slope(9, 9), ImageFormat::Png),
-            encoded(slope(9, 9), ImageFormat::Jpeg),
-        );
-        let webp = encoded(slope(9, 9), ImageFormat::WebP);
-        let files: &[(&str, &[u8])] = &[
-            ("nothing", b""),
-            ("a byte", b"\x89"),
-            ("a text", b"This is a picture, believe me."),
-            ("zeros", &[0; 4096]),
-            ("SVG", b"<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>"),
-            ("SVG with a declaration", b"<?xml version=\"1.0\"?><svg xmlns=\"http://www.w3.org/2000/svg\"/>"),
-            ("HTML", b"<!doctype html><img src=x onerror=alert(1)>"),
-            ("GIF", b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\0\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;"),
-            ("BMP", b"BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x01\0\0\0\x01\0\0\0\x01\0\x18\0\0\0\0\0\x04\0\0\0"),
-            ("TIFF", b"II\x2a\0\x08\0\0\0\0\0\0\0\0\0"),
-            ("ICO", b"\0\0\x01\0\x01\0\x01\x01\0\0\x01\0\x18\0\x30\0\0\0\x16\0\0\0"),
-            ("AVIF", b"\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf"),
-            ("PDF", b"%PDF-1.7\n"),
-            ("ZIP", b"PK\x03\x04\x14\0\0\0\0\0"),
-            ("a sound in RIFF", b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x44\xac\0\0\x88\x58\x01\0\x02\0\x10\0data\0\0\0\0"),
-            ("PNG, the signature alone", &png[..8]),
-            ("JPEG, the signature alone", &jpeg[..2]),
-            ("WebP, the signature alone", &webp[..12]),
-            ("an empty WebP", &riff(&[])),
-            ("JPEG without a picture", &[0xFF, 0xD8, 0xFF, 0xD9]),
-            ("a JPEG after a PNG's signature", &[&png[..8], &jpeg].concat()),
-            ("a PNG after a JPEG's signature", &[&jpeg[..2], &png].concat()),
-            ("a JPEG in a WebP", &riff(&[(b"VP8 ", &jpeg)])),
-            ("a lossy stream as a lossless one", &riff(&[(b"VP8L", VP8)])),
-            ("a picture after a space", &[b" ", &png[..]].concat()),
-        ];
-        for (what, file) in files {
-            assert_eq!(clean(file), Err(NotAnImage), "{what}");
-        }
-    }
-
-    #[test]
-    fn a_picture_cut_anywhere_is_refused() {
-        let files = [
-            encoded(slope(20, 12), ImageFormat::Png),
-            encoded(slope(20, 12), ImageFormat::Jpeg),
-            encoded(slope(20, 12), ImageFormat::WebP),
-            jpeg_of(40, 3, true, "123"),
-            riff(&[(b"VP8 ", VP8)]),
-            riff(&[
-                (b"VP8X", &vp8x(0x10, 16, 8)),
-                (b"ALPH", ALPH),
-                (b"VP8 ", VP8),
-            ]),
+    fn other_formats_are_refused() {
+        let (png, jpeg) = (corpus!("rgb.png"), corpus!("grey.jpg"));
+        let files: [&[u8]; 13] = [
+            b"",
+            b"\x89",
+            &[0; 4096],
+            b"<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>",
+            b"<!doctype html><img src=x onerror=alert(1)>",
+            b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\0\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;",
+            b"II\x2a\0\x08\0\0\0\0\0\0\0\0\0",
+            b"\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf",
+            b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x44\xac\0\0\x88\x58\x01\0\x02\0\x10\0data\0\0\0\0",
+            &[&png[..8], jpeg].concat(),
+            &[&jpeg[..2], png].concat(),
+            &[b" ", png].concat(),
+            corpus!("lossless.webp"),
         ];
         for file in files {
-            assert!(clean(&file).is_ok(), "{file:x?}");
-            for length in 0..file.len() {
-                assert_eq!(
-                    clean(&file[..length]),
-                    Err(NotAnImage),
-                    "{length} of {}",
-                    file.len()
-                );
-            }
+            assert_eq!(clean(file), Err(NotAnImage), "{}", file.escape_ascii());
         }
     }
 
     #[test]
-    fn a_picture_beyond_the_bounds_is_refused_by_its_header() {
-        let png =
-            |width, height, depth, colour| png_of(width, height, depth, colour, b"", &[0; 999]);
-        let lossless = |width: u32, height: u32| {
-            riff(&[(
-                b"VP8L",
-                &[
-                    &[0x2F][..],
-                    &((height - 1) << 14 | (width - 1)).to_le_bytes(),
-                    &[0; 99],
-                ]
-                .concat(),
-            )])
-        };
-        let files = [
-            png(65_535, 65_535, 8, 6),
-            png(u32::MAX, u32::MAX, 16, 6),
-            png(0, 1, 8, 2),
-            png(16_385, 1, 8, 0),
-            png(1, 16_385, 8, 0),
-            png(5_001, 5_000, 8, 0),
-            png(5_000, 5_000, 16, 6),
-            jpeg_of(5_001, 1, false, "1"),
-            jpeg_of(65_535, 3, false, ""),
-            lossless(16_384, 16_384),
-            lossless(5_001, 5_000),
-        ];
-        for (number, file) in files.iter().enumerate() {
-            assert_eq!(clean(file), Err(NotAnImage), "{number}");
-        }
-        assert_eq!(fits(5_000, 5_000, DECODED, MEMORY), Some(()));
-        assert_eq!(fits(16_384, 1, 1, 1), Some(()));
-        for (width, height, decoded, memory) in [
-            (0, 1, 0, 0),
-            (16_385, 1, 1, 1),
-            (5_001, 5_000, 1, 1),
-            (1, 1, DECODED + 1, 1),
-            (1, 1, 1, MEMORY + 1),
+    fn cut_pictures_are_refused() {
+        for file in [
+            corpus!("rgba.png"),
+            corpus!("progressive.jpg"),
+            &encoded(gradient(20, 12), ImageFormat::Jpeg),
+            corpus!("lossy.webp"),
+            corpus!("alpha.webp"),
         ] {
-            assert_eq!(fits(width, height, decoded, memory), None);
-        }
-    }
-
-    #[test]
-    fn what_is_appended_to_a_picture_is_gone() {
-        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP] {
-            let plain = encoded(slope(40, 30), format);
-            for tail in [
-                &b"<html><script>alert(1)</script></html>"[..],
-                b"PK\x03\x04payload.exe",
-                b"\xFF\xD8\xFF\xE0 payload \xFF\xD9",
-            ] {
-                let (_, avatar) = cleaned(&[&plain[..], tail].concat());
-                assert_eq!(Ok(&avatar), clean(&plain).as_ref());
-                assert!(!holds(&avatar.bytes, b"script") && !holds(&avatar.bytes, b"payload"));
+            assert!(clean(file).is_ok());
+            for length in 0..file.len() {
+                assert_eq!(clean(&file[..length]), Err(NotAnImage), "{length}");
             }
         }
     }
 
     #[test]
-    fn an_opaque_picture_becomes_a_jpeg_and_a_transparent_one_a_png() {
-        for format in [ImageFormat::Png, ImageFormat::WebP] {
-            let (out, avatar) = cleaned(&encoded(slope_with_alpha(), format));
-            assert_eq!(
-                (
-                    avatar.format,
-                    avatar.format.content_type(),
-                    avatar.format.extension()
-                ),
-                (Format::Png, "image/png", "png")
-            );
-            assert_eq!(out, slope_with_alpha());
-            let mut opaque = slope_with_alpha();
-            opaque.pixels_mut().for_each(|pixel| pixel.0[3] = 255);
-            let (_, avatar) = cleaned(&encoded(opaque, format));
-            assert_eq!(
-                (
-                    avatar.format,
-                    avatar.format.content_type(),
-                    avatar.format.extension()
-                ),
-                (Format::Jpeg, "image/jpeg", "jpg")
-            );
+    fn declared_sizes_beyond_the_limits_are_refused() {
+        let (jpeg, lossy, alpha) = (
+            encoded(gradient(20, 12), ImageFormat::Jpeg),
+            corpus!("lossy.webp"),
+            corpus!("alpha.webp"),
+        );
+        let frame = jpeg.windows(2).position(|two| two == [0xFF, 0xC0]).unwrap();
+        // A file, and what is written where.
+        for (file, at, size) in [
+            (jpeg.as_slice(), frame + 5, [0x40, 1, 0, 1]),
+            (&jpeg, frame + 5, [0, 1, 0x40, 1]),
+            (&jpeg, frame + 5, [0x0F, 0xA0, 0x0F, 0xA1]),
+            (lossy, 26, [0xA0, 0x0F, 0xA1, 0x0F]),
+            // The frame is larger than the picture; the transparency is too long.
+            (alpha, 62, [0xFF, 0x3F, 8, 0]),
+            (alpha, 34, [0, 0x80, 0, 0]),
+        ] {
+            let mut file = file.to_vec();
+            file[at..at + 4].copy_from_slice(&size);
+            assert_eq!(clean(&file), Err(NotAnImage), "{size:?}");
         }
-    }
-
-    #[test]
-    fn exif_turns_the_picture_upright() {
-        let (jpeg, png) = (
-            encoded(slope(64, 32), ImageFormat::Jpeg),
-            encoded(slope(64, 32), ImageFormat::Png),
-        );
-        for orientation in 1..=8 {
-            let tiff = exif(orientation);
-            let stream = vp8l(DynamicImage::from(slope(64, 32)).into_rgba8());
-            let files = [
-                with_segments(&jpeg, &segment(0xE1, &[b"Exif\0\0", &tiff[..]].concat())),
-                with_chunks(&png, &chunk(b"eXIf", &tiff)),
-                riff(&[
-                    (b"VP8X", &vp8x(8, 64, 32)),
-                    (b"VP8L", &stream),
-                    (b"EXIF", &tiff),
-                ]),
-            ];
-            let mut wanted = DynamicImage::from(slope(64, 32));
-            wanted.apply_orientation(Orientation::from_exif(orientation).unwrap());
-            let wanted = wanted.into_rgba8();
-            for file in files {
-                let (out, avatar) = cleaned(&file);
-                assert_eq!(out.dimensions(), wanted.dimensions(), "{orientation}");
-                assert!(
-                    out.pixels()
-                        .zip(wanted.pixels())
-                        .all(|(is, wanted)| near(*is, wanted.0)),
-                    "{orientation}"
-                );
-                assert!(!holds(&avatar.bytes, b"Exif"));
-            }
-        }
-    }
-
-    #[test]
-    fn a_large_picture_is_shrunk_and_turned() {
-        let jpeg = encoded(slope(1000, 500), ImageFormat::Jpeg);
-        let (out, _) = cleaned(&with_segments(
-            &jpeg,
-            &segment(0xE1, &[b"Exif\0\0", &exif(6)[..]].concat()),
-        ));
-        assert_eq!(out.dimensions(), (256, 512));
-        // Turned clockwise, the lower left corner is now the upper left.
-        assert!(
-            near(*out.get_pixel(0, 0), [0, 255, 60, 255])
-                && near(*out.get_pixel(0, 511), [255, 255, 60, 255])
-        );
-    }
-
-    #[test]
-    fn every_kind_of_pixel_becomes_eight_bits_of_red_green_and_blue() {
-        let grey = encoded(
-            ImageBuffer::from_pixel(9, 9, Luma([200_u8])),
-            ImageFormat::Png,
-        );
-        let grey_alpha = encoded(
-            ImageBuffer::from_pixel(9, 9, LumaA([200_u8, 50])),
-            ImageFormat::Png,
-        );
-        let deep = encoded(
-            ImageBuffer::from_pixel(9, 9, Rgba([0xFFFF_u16, 0x8080, 0, 0x4040])),
-            ImageFormat::Png,
-        );
-        let deep_grey = encoded(
-            ImageBuffer::from_pixel(9, 9, Luma([0x8080_u16])),
-            ImageFormat::Png,
-        );
-        let palette = |colours: &[u8], alphas: &[u8]| {
-            [chunk(b"PLTE", colours), chunk(b"tRNS", alphas)].concat()
+        let deep = |side| {
+            encoded(
+                ImageBuffer::<Rgba<u16>, _>::new(side, side),
+                ImageFormat::Png,
+            )
         };
-        let mut grey_jpeg = Vec::new();
-        JpegEncoder::new(&mut grey_jpeg)
-            .write_image(&[90; 81], 9, 9, ExtendedColorType::L8)
-            .unwrap();
-        for (what, file, format, colour) in [
-            ("grey", grey, Format::Jpeg, [200, 200, 200, 255]),
+        assert!(clean(&deep(3_535)).is_ok());
+        assert_eq!(clean(&deep(3_536)), Err(NotAnImage));
+    }
+
+    #[test]
+    fn each_kind_of_picture_keeps_its_colours() {
+        let (grey, red) = ([128, 128, 128, 255], [255, 0, 0, 255]);
+        for (file, format, size, colour) in [
+            (corpus!("grey.jpg"), Format::Jpeg, (8, 8), grey),
+            (corpus!("progressive.jpg"), Format::Jpeg, (24, 24), grey),
+            (corpus!("sequential.jpg"), Format::Jpeg, (16, 16), grey),
+            (corpus!("grey16.png"), Format::Jpeg, (5, 4), [0, 0, 0, 255]),
+            (corpus!("palette.png"), Format::Png, (4, 3), [0; 4]),
+            (corpus!("rgb.png"), Format::Jpeg, (9, 7), [0, 0, 60, 255]),
+            (corpus!("rgba.png"), Format::Png, (6, 4), [0, 0, 60, 100]),
+            (corpus!("lossy.webp"), Format::Jpeg, (16, 8), red),
             (
-                "grey with alpha",
-                grey_alpha,
+                corpus!("alpha.webp"),
                 Format::Png,
-                [200, 200, 200, 50],
-            ),
-            ("16 bits with alpha", deep, Format::Png, [255, 128, 0, 64]),
-            (
-                "16 bits of grey",
-                deep_grey,
-                Format::Jpeg,
-                [128, 128, 128, 255],
-            ),
-            (
-                "1 bit",
-                png_of(1, 1, 1, 0, b"", &[0, 0x80]),
-                Format::Jpeg,
-                [255, 255, 255, 255],
-            ),
-            (
-                "palette",
-                png_of(
-                    1,
-                    1,
-                    2,
-                    3,
-                    &palette(&[1, 2, 3, 40, 50, 60], &[]),
-                    &[0, 0x40],
-                ),
-                Format::Jpeg,
-                [40, 50, 60, 255],
-            ),
-            (
-                "palette with alpha",
-                png_of(
-                    1,
-                    1,
-                    2,
-                    3,
-                    &palette(&[1, 2, 3, 40, 50, 60], &[255, 70]),
-                    &[0, 0x40],
-                ),
-                Format::Png,
-                [40, 50, 60, 70],
-            ),
-            (
-                "one colour that stands for none",
-                png_of(
-                    1,
-                    1,
-                    8,
-                    2,
-                    &chunk(b"tRNS", &[0, 1, 0, 2, 0, 3]),
-                    &[0, 1, 2, 3],
-                ),
-                Format::Png,
-                [0; 4],
-            ),
-            ("grey JPEG", grey_jpeg, Format::Jpeg, [90, 90, 90, 255]),
-            (
-                "progressive JPEG",
-                jpeg_of(40, 3, true, "123"),
-                Format::Jpeg,
-                [128, 128, 128, 255],
-            ),
-            (
-                "CMYK JPEG",
-                jpeg_of(40, 4, false, "1234"),
-                Format::Jpeg,
-                [64, 64, 64, 255],
-            ),
-            (
-                "lossy WebP",
-                riff(&[(b"VP8 ", VP8)]),
-                Format::Jpeg,
-                [255, 0, 0, 255],
-            ),
-            (
-                "lossy WebP with alpha",
-                riff(&[
-                    (b"VP8X", &vp8x(0x10, 16, 8)),
-                    (b"ALPH", ALPH),
-                    (b"VP8 ", VP8),
-                ]),
-                Format::Png,
+                (16, 8),
                 [255, 0, 0, 128],
             ),
+            // Turned upright as their metadata says.
+            (corpus!("exif.png"), Format::Jpeg, (4, 6), [0, 0, 0, 255]),
+            (corpus!("exif.webp"), Format::Jpeg, (8, 16), red),
         ] {
-            let (out, avatar) = cleaned(&file);
-            assert_eq!(avatar.format, format, "{what}");
-            assert!(
-                out.pixels().all(|pixel| near(*pixel, colour)),
-                "{what}: {:?}",
-                out.get_pixel(0, 0)
-            );
+            let (picture, avatar) = cleaned(file);
+            assert_eq!((avatar.format, picture.dimensions()), (format, size));
+            assert!(near(&picture, (0, 0), colour), "{format:?} {size:?}");
         }
     }
 
     #[test]
-    fn an_avatar_can_be_uploaded_again() {
-        for picture in [
-            DynamicImage::from(slope(700, 300)),
-            slope_with_alpha().into(),
+    fn appended_data_and_metadata_are_gone() {
+        for file in [
+            corpus!("rgb.png"),
+            corpus!("rgba.png"),
+            corpus!("exif.jpg"),
+            corpus!("lossy.webp"),
         ] {
-            let (out, avatar) = cleaned(&encoded(picture, ImageFormat::Png));
-            let (again, second) = cleaned(&avatar.bytes);
-            assert_eq!(
-                (second.format, again.dimensions()),
-                (avatar.format, out.dimensions())
-            );
+            let (_, avatar) = cleaned(&[file, b"<script>alert(1)</script>"].concat());
+            assert_eq!(Ok(&avatar), clean(file).as_ref());
+            for name in ["script", "Exif", "eXIf", "ICC", "tEXt"] {
+                let mut windows = avatar.bytes.windows(name.len());
+                assert!(!windows.any(|window| window == name.as_bytes()), "{name}");
+            }
+            // And it can be uploaded again.
+            assert_eq!(cleaned(&avatar.bytes).1.format, avatar.format);
         }
     }
 
     #[test]
-    fn the_refusal_says_what_it_is() {
-        let refusal: &dyn Error = &NotAnImage;
-        assert_eq!(refusal.to_string(), "not an image that can be an avatar");
+    fn large_picture_is_shrunk_and_turned() {
+        let jpeg = encoded(gradient(1000, 500), ImageFormat::Jpeg);
+        // Exif that says: turn clockwise.
+        let exif = *b"\xFF\xE1\0\x22Exif\0\0MM\0\x2A\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+        let (picture, _) = cleaned(&[&jpeg[..2], &exif, &jpeg[2..]].concat());
+        assert_eq!(picture.dimensions(), (256, 512));
+        // The lower left corner is now the upper left.
+        assert!(near(&picture, (0, 0), [0, 255, 60, 255]));
+        assert!(near(&picture, (0, 511), [255, 255, 60, 255]));
     }
 }

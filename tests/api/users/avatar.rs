@@ -105,6 +105,31 @@ async fn what_is_no_picture_is_refused_clearly() {
 }
 
 #[tokio::test]
+async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
+    const LOSSY: &[u8] = include_bytes!("../../fuzz/corpus/avatar/lossy.webp");
+    const LOSSLESS: &[u8] = include_bytes!("../../fuzz/corpus/avatar/lossless.webp");
+    // One frame of 16 by 8, shown for 100 ms: the chunk of the lossy file.
+    let chunks = [
+        &b"VP8X\x0A\0\0\0\x02\0\0\0\x0F\0\0\x07\0\0ANIM\x06\0\0\0\0\0\0\0\0\0ANMF\x44\0\0\0"[..],
+        b"\0\0\0\0\0\0\x0F\0\0\x07\0\0\x64\0\0\0",
+        &LOSSY[12..],
+    ]
+    .concat();
+    let length = (chunks.len() as u32 + 4).to_le_bytes();
+    let animated = [b"RIFF", &length[..], b"WEBP", &chunks].concat();
+    let world = World::new().await;
+    let member = world.member().await;
+    send(&member, "image/webp", LOSSY.to_vec())
+        .await
+        .tells(Message::AvatarUpdated);
+    for refused in [LOSSLESS.to_vec(), animated] {
+        send(&member, "image/webp", refused)
+            .await
+            .refuses_field("avatar", Refusal::AvatarInvalid);
+    }
+}
+
+#[tokio::test]
 async fn a_bucket_out_of_reach_leaves_the_former_picture() {
     let world = World::new().await;
     let member = world.member().await;

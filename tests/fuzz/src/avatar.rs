@@ -1,4 +1,4 @@
-//! Pictures: whatever comes in, what goes out is small, plain and whole, and is taken again.
+//! Avatars: an accepted picture becomes a small and complete one without metadata, which is accepted again.
 
 use png::{BitDepth, ColorType, Decoder};
 use storage::avatar::{Avatar, Format, clean};
@@ -9,6 +9,13 @@ const SIDE: usize = 512;
 
 pub(crate) fn run(input: &[u8]) {
     let Ok(avatar) = clean(input) else { return };
+    let chunk = input.get(12..21).filter(|_| input.starts_with(b"RIFF"));
+    assert!(
+        !chunk
+            .is_some_and(|chunk| chunk.starts_with(b"VP8L")
+                || chunk.starts_with(b"VP8X") && chunk[8] & 2 != 0),
+        "lossless and animated WebP are refused"
+    );
     let sides = plain(&avatar.bytes, avatar.format);
     let Avatar { bytes, format } = clean(&avatar.bytes).expect("what was made is a picture");
     assert_eq!(

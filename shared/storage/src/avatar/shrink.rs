@@ -1,6 +1,6 @@
 //! Making a picture small. The filters of `image` mix in the colours that full transparency hides, which
-//! darkens edges and shows what nobody meant to show, and the finer ones keep a picture of floats besides.
-//! This one averages every pixel, by its opacity, and takes nothing but its result.
+//! darkens edges and reveals hidden content, and the finer ones keep a second picture of floats.
+//! This one averages every pixel, weighted by its opacity, and allocates nothing but its result.
 
 use image::{DynamicImage, GenericImageView, Rgba, RgbaImage};
 
@@ -53,7 +53,7 @@ mod tests {
     use image::{ImageFormat, Rgba, RgbaImage};
 
     use super::shrink;
-    use crate::avatar::tests::{cleaned, encoded, slope};
+    use crate::avatar::tests::{cleaned, encoded, gradient};
 
     #[test]
     fn an_avatar_is_at_most_512_by_512_in_its_proportions() {
@@ -68,7 +68,7 @@ mod tests {
             ((16_384, 1), (512, 1)),
             ((3, 1024), (2, 512)),
         ] {
-            let (out, _) = cleaned(&encoded(slope(from.0, from.1), ImageFormat::Png));
+            let (out, _) = cleaned(&encoded(gradient(from.0, from.1), ImageFormat::Png));
             assert_eq!(out.dimensions(), to, "{from:?}");
         }
     }
