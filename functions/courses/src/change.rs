@@ -63,7 +63,7 @@ pub(crate) async fn change(
                     return Err(Refusal::VersionConflict.into());
                 }
                 let course = wish.content.clone().begun(id, &writer.0.user, now);
-                write.new_course(&course)?;
+                write.new_course(&course);
                 (Message::CourseCreated, course)
             }
             course => {
@@ -80,7 +80,7 @@ pub(crate) async fn change(
                 }
                 let after = wish.content.clone().replacing(&before, now);
                 must_stay_ready(&after)?;
-                write.change_course(&before.outline, &after)?;
+                write.change_course(&before.outline, &after);
                 (Message::CourseUpdated, after)
             }
         };

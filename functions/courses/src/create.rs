@@ -16,7 +16,7 @@ pub(crate) async fn create(
 ) -> Reply<Shown> {
     let course = content.begun(CourseId::new(chance::id(now)), &writer.0.user, now);
     let mut create = courses.store.transaction();
-    create.new_course(&course)?;
+    create.new_course(&course);
     match create.commit().await? {
         Outcome::Done => told(Message::CourseCreated, Shown { course }),
         Outcome::Refused(_) => Err(Fault::Broken("a new identifier was taken".to_owned()).into()),

@@ -27,7 +27,7 @@ pub(crate) async fn publish(
         }
         let (after, mut publish) =
             courses.brought(&before, Stage::Published, publisher.0.user.user_id, now)?;
-        publish.require_active_committee(after.outline.committee_id)?;
+        publish.require_active_committee(after.outline.committee_id);
         match publish.commit().await? {
             Outcome::Done => return told(Message::CoursePublished, Shown { course: after }),
             Outcome::Refused(Part::Committee) => {

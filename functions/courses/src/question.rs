@@ -87,7 +87,7 @@ pub(crate) async fn change(
             order: order.clamp(1, before.order.len()),
         };
         let mut change = courses.store.transaction();
-        change.change_question(&before, old.question, &new, now)?;
+        change.change_question(&before, old.question, &new, now);
         if change.commit().await? == Outcome::Done {
             return told(Message::QuestionUpdated, Shown { question: new });
         }
@@ -105,7 +105,7 @@ pub(crate) async fn remove(
         courses.store.let_others_pass(tries).await?;
         let (before, old) = courses.changeable(&writer, course, id).await?;
         let mut remove = courses.store.transaction();
-        remove.remove_question(&before, old.question, now)?;
+        remove.remove_question(&before, old.question, now);
         if remove.commit().await? == Outcome::Done {
             return told(Message::QuestionDeleted, Nothing {});
         }

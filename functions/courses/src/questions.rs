@@ -83,7 +83,7 @@ pub(crate) async fn add(
             return Err(Refusal::QuestionsLimit.into());
         }
         let mut add = courses.store.transaction();
-        add.add_questions(&before, &questions, now)?;
+        add.add_questions(&before, &questions, now);
         if add.commit().await? == Outcome::Done {
             let first = before.order.len() + 1;
             let placed = questions

@@ -93,7 +93,7 @@ impl Cpanel {
             now,
         );
         let mut noted = self.store.transaction();
-        noted.note(&entry)?;
+        noted.note(&entry);
         match noted.commit().await? {
             Outcome::Done => Ok(()),
             Outcome::Refused(_) => Err(Refusal::Conflict.into()),

@@ -76,7 +76,7 @@ impl Dispatcher {
             let page = store.batches_of(id, position.as_deref(), PAGE).await?;
             for batch in page.items {
                 let mut forget = store.transaction();
-                forget.forget_batch(&batch)?;
+                forget.forget_batch(&batch);
                 let _ = forget.commit().await?;
             }
             position = page.last;
@@ -88,7 +88,7 @@ impl Dispatcher {
             let page = store.sms_of(id, position.as_deref(), PAGE).await?;
             let forgotten = stream::iter(page.items).map(|sms| async move {
                 let mut forget = store.transaction();
-                forget.forget_sms(sms.sms_id)?;
+                forget.forget_sms(sms.sms_id);
                 if forget.commit().await? == Outcome::Done {
                     Ok(())
                 } else {
@@ -157,7 +157,7 @@ impl Dispatcher {
         }
         let after = before.changed(clock.now(), |course| course.details = details);
         let mut take_over = store.transaction();
-        take_over.change_course(&before.outline, &after)?;
+        take_over.change_course(&before.outline, &after);
         if take_over.commit().await? == Outcome::Done {
             Ok(())
         } else {

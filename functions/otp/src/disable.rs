@@ -88,8 +88,8 @@ impl Otp {
                 user.is_otp_verified = false;
             });
             let mut change = self.store.transaction();
-            change.remove_otp(user.user_id, Some(proof))?;
-            change.change_user(&user, &after)?;
+            change.remove_otp(user.user_id, Some(proof));
+            change.change_user(&user, &after);
             change.send(&self.post.tell(
                 &user,
                 News::OtpDisabled {
@@ -97,7 +97,7 @@ impl Otp {
                     by_administrator: false,
                 },
                 now,
-            )?)?;
+            )?);
             if matches!(proof, Proof::Recovery(_)) {
                 change.send(&self.post.tell(
                     &user,
@@ -106,7 +106,7 @@ impl Otp {
                         at: now,
                     },
                     now,
-                )?)?;
+                )?);
             }
             match change.commit().await? {
                 Outcome::Done => return Ok(()),

@@ -47,7 +47,7 @@ pub(crate) async fn renew(
         &totp::place_in_force(id),
     )?);
     let mut renew = otp.store.transaction();
-    renew.renew_recovery(id, step, &Kept { recovery, ..kept })?;
+    renew.renew_recovery(id, step, &Kept { recovery, ..kept });
     // Places that cannot be given back are free when their windows end.
     let (renewed, _) = tokio::join!(renew.commit(), otp.store.give_back(reserved));
     match renewed? {

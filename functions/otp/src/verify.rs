@@ -148,8 +148,8 @@ impl Otp {
         now: Instant,
     ) -> Result<SelfView, Failure> {
         let mut beside = self.store.transaction();
-        beside.end_step(claims.sid, now)?;
-        beside.use_proof(claims.sub, proof)?;
+        beside.end_step(claims.sid, now);
+        beside.use_proof(claims.sub, proof);
         let method = match proof {
             Proof::Step(_) => Method::Otp,
             Proof::Recovery(_) => {
@@ -157,7 +157,7 @@ impl Otp {
                     left: kept.recovery.len().saturating_sub(1),
                     at: now,
                 };
-                beside.send(&self.post.tell(&arrival.user, news, now)?)?;
+                beside.send(&self.post.tell(&arrival.user, news, now)?);
                 Method::Recovery
             }
         };
@@ -233,11 +233,11 @@ impl Otp {
             });
             let renewed = self.sessions.renewed(&session, &after, Method::Otp, now);
             let mut enrol = self.store.transaction();
-            enrol.end_enrolment(user.user_id, enrolment)?;
-            enrol.set_otp(user.user_id, kept, self.sealer.kid())?;
-            enrol.change_user(&user, &after)?;
-            enrol.keep_session(&session, &renewed)?;
-            enrol.send(&self.post.tell(&user, News::OtpEnabled { at: now }, now)?)?;
+            enrol.end_enrolment(user.user_id, enrolment);
+            enrol.set_otp(user.user_id, kept, self.sealer.kid());
+            enrol.change_user(&user, &after);
+            enrol.keep_session(&session, &renewed);
+            enrol.send(&self.post.tell(&user, News::OtpEnabled { at: now }, now)?);
             match enrol.commit().await? {
                 Outcome::Done => {
                     let arrival = Arrival {

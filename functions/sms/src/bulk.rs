@@ -118,7 +118,7 @@ pub(crate) async fn send(
     let batch = answer.batch.accepted(batch_id, sending);
     let mut accept = messages.store.transaction();
     if let Some(request) = &request {
-        accept.answer_once(request, serde_json::to_string(&answer)?, now)?;
+        accept.answer_once(request, serde_json::to_string(&answer)?, now);
     }
     accept.count_sms(
         user.user_id,
@@ -126,9 +126,9 @@ pub(crate) async fn send(
         batch.accepted.into(),
         messages.quota,
         now,
-    )?;
-    accept.accept_batch(&batch, message.as_ref(), &chunks(&batch, entries))?;
-    accept.note(&AuditEntry::of_batch(chance::id(now), &batch))?;
+    );
+    accept.accept_batch(&batch, message.as_ref(), &chunks(&batch, entries));
+    accept.note(&AuditEntry::of_batch(chance::id(now), &batch));
     let is_kept = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
     messages
         .settle(accept, request.as_ref(), said, answer, is_kept, now)

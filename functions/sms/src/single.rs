@@ -110,10 +110,10 @@ pub(crate) async fn send(
     let accepted = Accepted { sms };
     let mut accept = store.transaction();
     if let Some(request) = &request {
-        accept.answer_once(request, serde_json::to_string(&accepted)?, now)?;
+        accept.answer_once(request, serde_json::to_string(&accepted)?, now);
     }
-    accept.count_sms(user.user_id, user.committee_id, 1, messages.quota, now)?;
-    accept.accept_sms(&accepted.sms, &message)?;
+    accept.count_sms(user.user_id, user.committee_id, 1, messages.quota, now);
+    accept.accept_sms(&accepted.sms, &message);
     let is_kept = async { Ok(store.sms(sms_id).await?.is_some()) };
     messages
         .settle(accept, request.as_ref(), said, accepted, is_kept, now)

@@ -113,11 +113,11 @@ pub(crate) async fn change(
                 .filter(|_| wish.email.is_some() || standing.0 == standing.1);
         });
         if after.committee_id != before.committee_id {
-            change.require_active_committee(after.committee_id)?;
+            change.require_active_committee(after.committee_id);
         }
         if after != before {
-            change.change_user(&before, &after)?;
-            change.follow_admins(&before, &after)?;
+            change.change_user(&before, &after);
+            change.follow_admins(&before, &after);
             let actor = admin.0.user.user_id;
             change.note(&AuditEntry::of_user(
                 chance::id(now),
@@ -126,7 +126,7 @@ pub(crate) async fn change(
                 &before,
                 &after,
                 now,
-            ))?;
+            ));
         }
         match change.commit().await? {
             Outcome::Done => {

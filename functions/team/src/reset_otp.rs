@@ -29,8 +29,8 @@ pub(crate) async fn reset(
                 user.is_otp_verified = false;
                 user.epoch += 1;
             });
-            reset.change_user(&before, &after)?;
-            reset.remove_otp(id, None)?;
+            reset.change_user(&before, &after);
+            reset.remove_otp(id, None);
             if before.is_active {
                 reset.send(&team.codes.post().tell(
                     &before,
@@ -39,7 +39,7 @@ pub(crate) async fn reset(
                         by_administrator: true,
                     },
                     now,
-                )?)?;
+                )?);
             }
             let actor = admin.0.user.user_id;
             reset.note(&AuditEntry::of_user(
@@ -49,7 +49,7 @@ pub(crate) async fn reset(
                 &before,
                 &after,
                 now,
-            ))?;
+            ));
         }
         if reset.commit().await? == Outcome::Done {
             return told(Message::OtpReset, Nothing {});

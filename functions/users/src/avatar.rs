@@ -195,7 +195,7 @@ impl Users {
         for _ in 0..crate::TRIES {
             let after = user.changed(|user| path.clone_into(&mut user.avatar));
             let mut change = self.store.transaction();
-            change.change_user(&user, &after)?;
+            change.change_user(&user, &after);
             match change.commit().await? {
                 Outcome::Done => return Ok((after, user.avatar)),
                 Outcome::Refused(Part::User) => {}

@@ -111,7 +111,7 @@ impl Users {
                     user.set_phone(phone.clone());
                 }
             });
-            change.change_user(&user, &after)?;
+            change.change_user(&user, &after);
             match change.commit().await? {
                 Outcome::Done => return Ok(after),
                 Outcome::Refused(Part::User) => {}

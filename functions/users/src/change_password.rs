@@ -82,21 +82,21 @@ async fn replace(
     for _ in 0..crate::TRIES {
         let after = user.changed(User::throw_out);
         let mut change = users.store.transaction();
-        change.change_password(user.user_id, old_hash, new_hash)?;
+        change.change_password(user.user_id, old_hash, new_hash);
         change.keep_session(
             session,
             &Session {
                 epoch: after.epoch,
                 ..session.clone()
             },
-        )?;
-        change.change_user(&user, &after)?;
+        );
+        change.change_user(&user, &after);
         change.send(
             &users
                 .codes
                 .post()
                 .tell(&user, News::PasswordChanged { at: now }, now)?,
-        )?;
+        );
         match change.commit().await? {
             Outcome::Done => return Ok(true),
             Outcome::Refused(store::Part::User) => {}

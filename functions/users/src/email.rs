@@ -118,17 +118,17 @@ async fn prove(
             }
         });
         let mut prove = users.store.transaction();
-        prove.use_code(CodeKind::Email, place, code, &client.network, now)?;
-        prove.change_user(&user, &after)?;
+        prove.use_code(CodeKind::Email, place, code, &client.network, now);
+        prove.change_user(&user, &after);
         if moves {
-            prove.free_email(&user.email)?;
-            prove.take_email(email, user.user_id, user.committee_id)?;
+            prove.free_email(&user.email);
+            prove.take_email(email, user.user_id, user.committee_id);
             prove.send(
                 &users
                     .codes
                     .post()
                     .tell(&user, News::EmailChanged { at: now }, now)?,
-            )?;
+            );
         }
         match prove.commit().await? {
             Outcome::Done => return Ok(true),

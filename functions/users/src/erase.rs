@@ -88,11 +88,11 @@ impl Users {
                 .erased(now)
                 .map_err(|_| Fault::Broken("an erased account is malformed".to_owned()))?;
             let mut erase = self.store.transaction();
-            erase.change_user(&before, &after)?;
-            erase.free_email(&before.email)?;
-            erase.remove_credentials(id)?;
-            erase.remove_otp(id, None)?;
-            erase.follow_admins(&before, &after)?;
+            erase.change_user(&before, &after);
+            erase.free_email(&before.email);
+            erase.remove_credentials(id);
+            erase.remove_otp(id, None);
+            erase.follow_admins(&before, &after);
             if id != actor {
                 erase.note(&AuditEntry::of_user(
                     chance::id(now),
@@ -101,7 +101,7 @@ impl Users {
                     &before,
                     &after,
                     now,
-                ))?;
+                ));
             }
             match erase.commit().await? {
                 Outcome::Done => return Ok(()),

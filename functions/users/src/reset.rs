@@ -158,15 +158,15 @@ async fn replace(
             code,
             &client.network,
             now,
-        )?;
-        reset.change_password(user.user_id, &credentials.password_hash, new_hash)?;
-        reset.change_user(&user, &after)?;
+        );
+        reset.change_password(user.user_id, &credentials.password_hash, new_hash);
+        reset.change_user(&user, &after);
         reset.send(
             &users
                 .codes
                 .post()
                 .tell(&user, News::PasswordChanged { at: now }, now)?,
-        )?;
+        );
         match reset.commit().await? {
             Outcome::Done => return Ok(true),
             Outcome::Refused(Part::Code) => return Ok(false),

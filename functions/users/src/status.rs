@@ -42,8 +42,8 @@ pub(crate) async fn set_status(
         });
         let mut change = users.store.transaction();
         if after != before {
-            change.change_user(&before, &after)?;
-            change.follow_admins(&before, &after)?;
+            change.change_user(&before, &after);
+            change.follow_admins(&before, &after);
             let actor = admin.0.user.user_id;
             change.note(&AuditEntry::of_user(
                 chance::id(now),
@@ -52,7 +52,7 @@ pub(crate) async fn set_status(
                 &before,
                 &after,
                 now,
-            ))?;
+            ));
         }
         match change.commit().await? {
             Outcome::Done => {

@@ -41,9 +41,6 @@ impl Post {
     }
 
     /// The letter that tells `news` of the account `about` to `to`, its owner, whose first name is `name`.
-    ///
-    /// # Errors
-    /// None that comes from outside.
     pub fn letter(
         &self,
         to: Recipient,
@@ -75,9 +72,6 @@ impl Post {
     }
 
     /// The letter that tells `news` to the address in force of `user`.
-    ///
-    /// # Errors
-    /// None that comes from outside.
     pub fn tell(&self, user: &User, news: News, now: Instant) -> Result<Outgoing, Failure> {
         self.letter(
             Recipient::Mail(user.email.clone()),
@@ -281,9 +275,6 @@ impl Codes {
     }
 
     /// Has `transaction` keep a new code of `kind` at `place` and send it to `to`.
-    ///
-    /// # Errors
-    /// None that comes from outside.
     pub fn issue(
         &self,
         transaction: &mut Transaction,
@@ -309,7 +300,7 @@ impl Codes {
             tries: 0,
             networks: BTreeMap::new(),
         };
-        transaction.keep_code(kind, place, &kept)?;
+        transaction.keep_code(kind, place, &kept);
         let name = user.map_or("", |user| user.name.as_str());
         transaction.send(&self.post.letter(
             to,
@@ -317,15 +308,12 @@ impl Codes {
             name,
             News::Code { kind, digits, link },
             now,
-        )?)?;
+        )?);
         Ok(())
     }
 
     /// Has `user` ask for the address `email`: it is pending until a code that goes to it comes back, and
     /// the one in force is told. The address in force itself takes an earlier wish back.
-    ///
-    /// # Errors
-    /// None that comes from outside.
     pub fn ask_for_email(
         &self,
         transaction: &mut Transaction,
@@ -354,7 +342,7 @@ impl Codes {
             &self
                 .post
                 .tell(user, News::EmailChangeRequested { at: now }, now)?,
-        )?;
+        );
         Ok(())
     }
 

@@ -3,6 +3,10 @@
 //! One `impl Store` block per entity. What may happen twice at once is a condition of the write,
 //! never a read before it; what belongs together is one transaction; nothing scans. Whether a
 //! person *may* do a thing is not asked here.
+//!
+//! Every method that asks the tables fails with a [`Fault`] when they cannot be reached; a method's own
+//! documentation names only what is special about its errors. The methods of [`Transaction`] only collect
+//! writes, so they cannot fail; [`Transaction::commit`] can.
 
 mod audits;
 mod breaker;
@@ -31,6 +35,7 @@ mod table;
 mod transaction;
 mod users;
 mod words;
+mod write;
 
 use std::sync::Arc;
 

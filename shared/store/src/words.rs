@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, Update};
+use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::{
     CourseId,
     course::{Outline, State},
@@ -22,7 +22,8 @@ use crate::{
     courses::Stored,
     keys::{self, AT_PREFIX, COURSE_PREFIX, Key, Table},
     meter::Trip,
-    table::{Carded, Item, number, text, value},
+    table::{Carded, text},
+    write::Write,
 };
 
 /// No search reads more entries.
@@ -64,15 +65,12 @@ pub fn course_id(pk: &str) -> Option<CourseId> {
 }
 
 /// The entries of `course`, one for each of its words; none while it is not published.
-///
-/// # Errors
-/// None that comes from outside.
-pub(crate) fn entries(course: &Outline) -> Result<Vec<(Key, Item)>, Fault> {
+pub(crate) fn entries(course: &Outline) -> Vec<Write> {
     let Some(published_at) = course
         .published_at
         .filter(|_| course.state == State::Published)
     else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
     let entry = Entry {
         words: course.words(),
@@ -81,16 +79,12 @@ pub(crate) fn entries(course: &Outline) -> Result<Vec<(Key, Item)>, Fault> {
         .words
         .iter()
         .map(|word| keys::word(word, published_at, course.course_id));
-    keys.map(|key| Ok((key.clone(), key.holding(&entry)?)))
-        .collect()
+    keys.map(|key| key.holding(&entry)).collect()
 }
 
 impl Store {
     /// At most `limit` published courses after `position` that have all of `words`, which are folded; newest
     /// publishing first. At most 500 entries are read, so a page may be short before the list ends.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn search(
         &self,
         words: &[String],
@@ -223,7 +217,7 @@ impl Store {
                 return Ok(());
             };
             let mut index = self.transaction();
-            let wanted = index.set_words(&course.card, &indexed)?;
+            let wanted = index.set_words(&course.card, &indexed);
             if index.commit().await? == Outcome::Done {
                 let came = wanted
                     .iter()
@@ -246,14 +240,9 @@ impl Store {
 
     async fn count_word(&self, word: &str, by: i64) -> Result<(), Fault> {
         let key = keys::word_count(word);
-        let update = Update::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()));
-        let update = update
-            .update_expression("ADD n :by")
-            .expression_attribute_values(":by", number(by));
-        self.update::<serde::de::IgnoredAny>(update.build()?)
-            .await?;
+        let update = Write::at(&key);
+        let update = update.expression("ADD n :by").number(":by", by);
+        self.apply(update).await?;
         Ok(())
     }
 }
@@ -261,8 +250,8 @@ impl Store {
 impl Transaction {
     /// The entries of `course`, which stood under `indexed`, become what its words are now; refused when the
     /// course has changed. At most 81 parts, of the hundred that a transaction takes.
-    fn set_words(&mut self, course: &Outline, indexed: &[String]) -> Result<Vec<String>, Fault> {
-        let entries = entries(course)?;
+    fn set_words(&mut self, course: &Outline, indexed: &[String]) -> Vec<String> {
+        let entries = entries(course);
         let wanted = if entries.is_empty() {
             Vec::new()
         } else {
@@ -270,8 +259,8 @@ impl Transaction {
         };
         // An entry holds all words, so one that is new or gone is news for each.
         if wanted != indexed {
-            for (key, item) in &entries {
-                self.put_over(Part::New, key, item.clone())?;
+            for entry in entries {
+                self.put(Part::New, entry);
             }
         }
         // Nobody is indexed who never was published.
@@ -279,14 +268,14 @@ impl Transaction {
             let Some(published_at) = course.published_at else {
                 continue;
             };
-            self.remove(Part::New, &keys::word(word, published_at, course.course_id))?;
+            self.remove(Part::New, &keys::word(word, published_at, course.course_id));
         }
         let update = self
             .course_update(course.course_id, "card.version = :before")
-            .update_expression("SET foundBy = :words REMOVE duePk, dueAt")
-            .expression_attribute_values(":before", number(course.version))
-            .expression_attribute_values(":words", value(&wanted)?);
-        self.update(Part::Course, update.build()?);
-        Ok(wanted)
+            .expression("SET foundBy = :words REMOVE duePk, dueAt")
+            .number(":before", course.version)
+            .value(":words", &wanted);
+        self.update(Part::Course, update);
+        wanted
     }
 }
