@@ -10,7 +10,7 @@ use domain::{
     question::{PlacedQuestion, Question, Wording},
 };
 use serde::Serialize;
-use store::{Outcome, Questionnaire};
+use store::Questionnaire;
 
 use crate::{
     Courses,
@@ -65,8 +65,7 @@ pub(crate) async fn change(
     Path((course, id)): Ids,
     Input(wish): Input<Wish>,
 ) -> Reply<Shown> {
-    for tries in 0..crate::TRIES {
-        courses.store.let_others_pass(tries).await?;
+    let change = || async {
         let (before, old) = courses.changeable(&writer, course, id).await?;
         let question = Question {
             wording: wish.wording.clone(),
@@ -88,11 +87,10 @@ pub(crate) async fn change(
         };
         let mut change = courses.store.transaction();
         change.change_question(&before, old.question, &new, now);
-        if change.commit().await? == Outcome::Done {
-            return told(Message::QuestionUpdated, Shown { question: new });
-        }
-    }
-    Err(Refusal::Conflict.into())
+        Ok::<_, Failure>((change, new))
+    };
+    let question = courses.store.update(change, |_| None).await?;
+    told(Message::QuestionUpdated, Shown { question })
 }
 
 pub(crate) async fn remove(
@@ -101,16 +99,14 @@ pub(crate) async fn remove(
     writer: Writer,
     Path((course, id)): Ids,
 ) -> Reply<Nothing> {
-    for tries in 0..crate::TRIES {
-        courses.store.let_others_pass(tries).await?;
+    let remove = || async {
         let (before, old) = courses.changeable(&writer, course, id).await?;
         let mut remove = courses.store.transaction();
         remove.remove_question(&before, old.question, now);
-        if remove.commit().await? == Outcome::Done {
-            return told(Message::QuestionDeleted, Nothing {});
-        }
-    }
-    Err(Refusal::Conflict.into())
+        Ok::<_, Failure>((remove, ()))
+    };
+    courses.store.update(remove, |_| None).await?;
+    told(Message::QuestionDeleted, Nothing {})
 }
 
 impl Courses {

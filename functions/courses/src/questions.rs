@@ -1,14 +1,15 @@
 //! `POST /courses/questions/{courseId}`: a writer adds questions to a course, all or none of them.
 
 use axum::extract::State;
-use common::{Fields, FromFields, Input, Message, Now, Path, Refusal, Reply, flag, text, told};
+use common::{
+    Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Reply, flag, text, told,
+};
 use domain::{
     CourseId, QuestionId,
     question::{PlacedQuestion, Question, QuestionType, Wording, check_options},
 };
 use identity::chance;
 use serde::Serialize;
-use store::Outcome;
 
 use crate::{Courses, rights::Writer};
 
@@ -71,32 +72,22 @@ pub(crate) async fn add(
         }
     });
     let questions: Vec<Question> = made.collect();
-    for tries in 0..crate::TRIES {
-        courses.store.let_others_pass(tries).await?;
-        let before = courses
-            .store
-            .questionnaire(course_id)
-            .await?
-            .ok_or(Refusal::CourseNotFound)?;
+    let add = || async {
+        let before = courses.store.questionnaire(course_id).await?;
+        let before = before.ok_or(Refusal::CourseNotFound)?;
         writer.changes(Some(before.course.clone()))?;
         if !before.has_room(&[], &questions) {
             return Err(Refusal::QuestionsLimit.into());
         }
         let mut add = courses.store.transaction();
         add.add_questions(&before, &questions, now);
-        if add.commit().await? == Outcome::Done {
-            let first = before.order.len() + 1;
-            let placed = questions
-                .into_iter()
-                .zip(first..)
-                .map(|(question, order)| PlacedQuestion { question, order });
-            return told(
-                Message::QuestionsAdded,
-                Added {
-                    questions: placed.collect(),
-                },
-            );
-        }
-    }
-    Err(Refusal::Conflict.into())
+        Ok::<_, Failure>((add, before.order.len() + 1))
+    };
+    let first = courses.store.update(add, |_| None).await?;
+    let questions = questions
+        .into_iter()
+        .zip(first..)
+        .map(|(question, order)| PlacedQuestion { question, order })
+        .collect();
+    told(Message::QuestionsAdded, Added { questions })
 }

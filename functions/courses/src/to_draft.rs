@@ -1,9 +1,8 @@
-//! `GET` and `POST /courses/{courseId}/to-draft`: the course is seen by its committee's writers alone again.
+//! `GET` and `POST /courses/{courseId}/to-draft`: only the writers of its committee see the course again.
 
 use axum::extract::State;
-use common::{Message, Now, Path, Refusal, Reply, told};
+use common::{Message, Now, Path, Reply, told};
 use domain::{CourseId, course::State as Stage};
-use store::Outcome;
 
 use crate::{Courses, Shown, rights::Publisher};
 
@@ -13,16 +12,9 @@ pub(crate) async fn to_draft(
     publisher: Publisher,
     Path(id): Path<CourseId>,
 ) -> Reply<Shown> {
-    for _ in 0..crate::TRIES {
-        let before = publisher.publishes(courses.store.course(id).await?)?;
-        if before.outline.state == Stage::Draft {
-            return told(Message::CourseReturned, Shown { course: before });
-        }
-        let (after, take_back) =
-            courses.brought(&before, Stage::Draft, publisher.0.user.user_id, now)?;
-        if take_back.commit().await? == Outcome::Done {
-            return told(Message::CourseReturned, Shown { course: after });
-        }
-    }
-    Err(Refusal::Conflict.into())
+    let allowed = |course| publisher.publishes(course);
+    let (course, _) = courses
+        .bring(id, Stage::Draft, &publisher.0, now, allowed)
+        .await?;
+    told(Message::CourseReturned, Shown { course })
 }

@@ -2,15 +2,15 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
-    SignedIn, attempts, secret, told,
+    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refused, Reply, SignedIn,
+    attempts, secret, told,
 };
 use domain::{Instant, otp::Proof, outbox::News, session::Session, user::User};
 use identity::password::Match;
 use secrecy::SecretString;
-use store::{Outcome, Part};
+use store::Transaction;
 
-use crate::{Answered, Otp, invalid};
+use crate::{Answered, Otp, invalid, refused};
 
 pub(crate) struct Wish {
     password: SecretString,
@@ -76,50 +76,35 @@ impl Otp {
     /// The secret and its recovery codes, of which `left` were left, go, and the owner is told.
     async fn turn_off(
         &self,
-        mut user: User,
+        user: User,
         session: &Session,
         proof: &Proof,
         left: usize,
         now: Instant,
-    ) -> Result<(), Failure> {
-        for _ in 0..crate::TRIES {
-            let after = user.changed(|user| {
+    ) -> Result<User, Failure> {
+        let id = user.user_id;
+        let turn_off = |user: &User, change: &mut Transaction| {
+            if !session.is_alive(user, now) {
+                return Err(Refused::invalid_token().into());
+            }
+            change.remove_otp(id, Some(proof));
+            let disabled = News::OtpDisabled {
+                at: now,
+                by_administrator: false,
+            };
+            change.send(&self.post.tell(user, disabled, now)?);
+            if matches!(proof, Proof::Recovery(_)) {
+                let used = News::RecoveryCodeUsed {
+                    left: left.saturating_sub(1),
+                    at: now,
+                };
+                change.send(&self.post.tell(user, used, now)?);
+            }
+            Ok(user.changed(|user| {
                 user.is_otp_enabled = false;
                 user.is_otp_verified = false;
-            });
-            let mut change = self.store.transaction();
-            change.remove_otp(user.user_id, Some(proof));
-            change.change_user(&user, &after);
-            change.send(&self.post.tell(
-                &user,
-                News::OtpDisabled {
-                    at: now,
-                    by_administrator: false,
-                },
-                now,
-            )?);
-            if matches!(proof, Proof::Recovery(_)) {
-                change.send(&self.post.tell(
-                    &user,
-                    News::RecoveryCodeUsed {
-                        left: left.saturating_sub(1),
-                        at: now,
-                    },
-                    now,
-                )?);
-            }
-            match change.commit().await? {
-                Outcome::Done => return Ok(()),
-                Outcome::Refused(Part::User) => {}
-                Outcome::Refused(_) => return Err(invalid()),
-            }
-            let read = self
-                .store
-                .user(user.user_id)
-                .await?
-                .filter(|read| session.is_alive(read, now));
-            user = read.ok_or_else(Refused::invalid_token)?;
-        }
-        Err(Refusal::Conflict.into())
+            }))
+        };
+        self.store.update_user(user, turn_off, refused).await
     }
 }

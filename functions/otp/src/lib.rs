@@ -10,7 +10,8 @@ use axum::{
     routing::{delete, post},
 };
 use common::{
-    BadSetting, Failure, Fields, Key, Post, Refusal, Sessions, Setup, attempts, effect, text,
+    BadSetting, Failure, Fields, Key, Post, Refusal, Refused, Sessions, Setup, attempts, effect,
+    text,
 };
 use domain::{
     Flaw, Instant, Line, UserId,
@@ -22,7 +23,7 @@ use identity::{
     totp::{self, Secret},
 };
 use serde_json::Value;
-use store::{Counter, Store};
+use store::{Counter, Part, Store};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[
@@ -31,9 +32,6 @@ pub const KEYS: &[Key] = &[
     Key::Sealing,
     Key::Outbox,
 ];
-
-/// How often a change is tried that others are faster with: each time, one of them was done.
-const TRIES: u32 = 25;
 
 /// What this function can do.
 #[derive(Clone)]
@@ -129,6 +127,15 @@ fn new_recovery(secret: &Secret) -> (Vec<String>, std::collections::BTreeMap<Str
         .map(|code| (secret.recovery_mac(code), true))
         .collect();
     (codes.into(), kept)
+}
+
+/// Why a change of the account that a code allows was not made.
+fn refused(part: Part) -> Failure {
+    match part {
+        // The account is gone, or the session was ended.
+        Part::User | Part::Session => Refused::invalid_token().into(),
+        _ => invalid(),
+    }
 }
 
 /// The code is not one, or not any more.

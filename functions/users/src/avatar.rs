@@ -20,10 +20,13 @@ use storage::{
     MEDIA, Objects,
     avatar::{self, Avatar},
 };
-use store::{Outcome, Part};
+use store::Transaction;
 use tokio::{sync::Semaphore, task};
 
-use crate::Users;
+use crate::{
+    Users,
+    change::{must_be_active, overtaken},
+};
 
 /// No picture is longer, in bytes.
 const MAX_PICTURE: usize = 4 * 1024 * 1024;
@@ -191,24 +194,14 @@ pub(crate) async fn change(
 
 impl Users {
     /// `user` with the avatar at `path`, and the path of the one before.
-    async fn show_avatar(&self, mut user: User, path: &str) -> Result<(User, String), Failure> {
-        for _ in 0..crate::TRIES {
-            let after = user.changed(|user| path.clone_into(&mut user.avatar));
-            let mut change = self.store.transaction();
-            change.change_user(&user, &after);
-            match change.commit().await? {
-                Outcome::Done => return Ok((after, user.avatar)),
-                Outcome::Refused(Part::User) => {}
-                Outcome::Refused(_) => break,
-            }
-            // Closed or erased meanwhile: whoever it was, his session is over.
-            let read = self
-                .store
-                .user(user.user_id)
-                .await?
-                .filter(|read| read.is_active);
-            user = read.ok_or_else(|| Failure::from(Refused::invalid_token()))?;
-        }
-        Err(Refusal::Conflict.into())
+    async fn show_avatar(&self, user: User, path: &str) -> Result<(User, String), Failure> {
+        let mut former = String::new();
+        let show = |user: &User, _: &mut Transaction| {
+            must_be_active(user)?;
+            former.clone_from(&user.avatar);
+            Ok(user.changed(|user| path.clone_into(&mut user.avatar)))
+        };
+        let user = self.store.update_user(user, show, overtaken).await?;
+        Ok((user, former))
     }
 }

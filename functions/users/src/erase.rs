@@ -12,7 +12,7 @@ use domain::{
 };
 use identity::{chance, password::Match};
 use secrecy::SecretString;
-use store::{Fault, Outcome, Part};
+use store::{Fault, Part, Transaction};
 
 use crate::Users;
 
@@ -80,35 +80,30 @@ impl Users {
             .1)
     }
 
-    async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<(), Failure> {
-        for _ in 0..crate::TRIES {
-            let before = self.store.user(id).await?.ok_or(Refusal::UserNotFound)?;
+    async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<User, Failure> {
+        let user = self.store.user(id).await?.ok_or(Refusal::UserNotFound)?;
+        let erase = |before: &User, change: &mut Transaction| {
             let after = before
                 .clone()
                 .erased(now)
                 .map_err(|_| Fault::Broken("an erased account is malformed".to_owned()))?;
-            let mut erase = self.store.transaction();
-            erase.change_user(&before, &after);
-            erase.free_email(&before.email);
-            erase.remove_credentials(id);
-            erase.remove_otp(id, None);
-            erase.follow_admins(&before, &after);
+            change.free_email(&before.email);
+            change.remove_credentials(id);
+            change.remove_otp(id, None);
+            change.follow_admins(before, &after);
             if id != actor {
-                erase.note(&AuditEntry::of_user(
-                    chance::id(now),
-                    actor,
-                    Action::UserDeleted,
-                    &before,
-                    &after,
-                    now,
+                let (audit, action) = (chance::id(now), Action::UserDeleted);
+                change.note(&AuditEntry::of_user(
+                    audit, actor, action, before, &after, now,
                 ));
             }
-            match erase.commit().await? {
-                Outcome::Done => return Ok(()),
-                Outcome::Refused(Part::Admins) => return Err(Refusal::LastAdmin.into()),
-                Outcome::Refused(_) => {}
-            }
-        }
-        Err(Refusal::Conflict.into())
+            Ok(after)
+        };
+        let refused = |part| match part {
+            Part::User => Refusal::UserNotFound.into(),
+            Part::Admins => Refusal::LastAdmin.into(),
+            _ => Refusal::Conflict.into(),
+        };
+        self.store.update_user(user, erase, refused).await
     }
 }

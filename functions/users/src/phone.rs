@@ -12,7 +12,7 @@ use domain::{
     code::{Code, CodeKind},
     user::User,
 };
-use store::{Outcome, Part};
+use store::Transaction;
 
 use crate::Users;
 
@@ -64,45 +64,27 @@ pub(crate) async fn verify(
         prove(&users, person.user, &code, &client, now),
         users.store.give_back(reserved)
     );
-    if proved? {
-        told(Message::PhoneVerified, Nothing {})
-    } else {
-        Err(Refusal::VerificationInvalid.into())
-    }
+    proved?;
+    told(Message::PhoneVerified, Nothing {})
 }
 
-/// The code is used up and the number that it went to proved: whether both were still so.
+/// The code is used up and the number that it went to verified, unless the account has another by now.
 async fn prove(
     users: &Users,
-    mut user: User,
+    user: User,
     code: &Code,
     client: &Client,
     now: Instant,
-) -> Result<bool, Failure> {
+) -> Result<User, Failure> {
     let (id, phone) = (user.user_id, user.phone.clone());
-    for _ in 0..crate::TRIES {
+    let prove = |user: &User, change: &mut Transaction| {
         if user.phone != phone || !user.is_active {
-            return Ok(false);
+            return Err(Refusal::VerificationInvalid.into());
         }
-        let after = user.changed(|user| user.is_phone_verified = true);
-        let mut prove = users.store.transaction();
-        prove.use_code(
-            CodeKind::Phone,
-            place_of_phone(id, &phone),
-            code,
-            &client.network,
-            now,
-        );
-        prove.change_user(&user, &after);
-        match prove.commit().await? {
-            Outcome::Done => return Ok(true),
-            Outcome::Refused(Part::User) => {}
-            Outcome::Refused(_) => return Ok(false),
-        }
-        match users.store.user(id).await? {
-            Some(read) => user = read,
-            None => return Ok(false),
-        }
-    }
-    Err(Refusal::Conflict.into())
+        let place = place_of_phone(id, &phone);
+        change.use_code(CodeKind::Phone, place, code, &client.network, now);
+        Ok(user.changed(|user| user.is_phone_verified = true))
+    };
+    let refused = |_| Refusal::VerificationInvalid.into();
+    users.store.update_user(user, prove, refused).await
 }

@@ -14,6 +14,7 @@ use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use domain::{
     Instant, Profile, SessionId, UserId,
     agent::Agent,
+    audit::{Action, AuditEntry},
     committee::Committee,
     login_activity::Place,
     permissions::{Reach, Right},
@@ -21,8 +22,11 @@ use domain::{
     user::{Account, User},
 };
 use http::{HeaderMap, header, request::Parts};
-use identity::token::{Claims, Use, Verifier};
-use store::{Fault, Store};
+use identity::{
+    chance,
+    token::{Claims, Use, Verifier},
+};
+use store::{Fault, Part, Store, Transaction};
 
 use crate::{Failure, Refusal, Refused, sessions::Lives};
 
@@ -121,22 +125,59 @@ impl SignedIn {
 pub struct Administrator(pub SignedIn);
 
 impl Administrator {
-    /// The person `id`, if this administrator may edit him.
+    /// The person `id`, if this administrator may edit them.
     ///
     /// # Errors
-    /// `USER_NOT_FOUND_MESSAGE` for whom he may not know, `FORBIDDEN_MESSAGE` for whom he may not edit.
+    /// `USER_NOT_FOUND_MESSAGE` for whom they may not know, `FORBIDDEN_MESSAGE` for whom they may not edit.
     pub async fn edits(&self, store: &Store, id: UserId) -> Result<User, Failure> {
+        let user = store.user(id).await?.ok_or(Refusal::UserNotFound)?;
+        self.must_edit(&user)?;
+        Ok(user)
+    }
+
+    fn must_edit(&self, user: &User) -> Result<(), Refusal> {
         let caller = self.0.user.standing();
-        let user = store
-            .user(id)
-            .await?
-            .filter(|user| caller.may(Right::ReadCards, user.user_id, user.committee_id));
-        let user = user.ok_or(Refusal::UserNotFound)?;
-        if caller.may_edit(&user.standing()) {
-            Ok(user)
+        if !caller.may(Right::ReadCards, user.user_id, user.committee_id) {
+            Err(Refusal::UserNotFound)
+        } else if !caller.may_edit(&user.standing()) {
+            Err(Refusal::Forbidden)
         } else {
-            Err(Refusal::Forbidden.into())
+            Ok(())
         }
+    }
+
+    /// Edits `user`, as [`edits`](Self::edits) gave them: writes what `decide` makes of the account, with the
+    /// audit entry of `action` when that is a change.
+    ///
+    /// # Errors
+    /// As [`edits`](Self::edits); `LAST_ADMIN_MESSAGE`; `COMMITTEE_INVALID_MESSAGE` when the transaction
+    /// requires an active committee that is not one; those of `decide`.
+    pub async fn edit(
+        &self,
+        store: &Store,
+        user: User,
+        action: Action,
+        now: Instant,
+        mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, Failure>,
+    ) -> Result<User, Failure> {
+        let actor = self.0.user.user_id;
+        let decide = |before: &User, change: &mut Transaction| {
+            self.must_edit(before)?;
+            let after = decide(before, change)?;
+            if after != *before {
+                let id = chance::id(now);
+                change.follow_admins(before, &after);
+                change.note(&AuditEntry::of_user(id, actor, action, before, &after, now));
+            }
+            Ok(after)
+        };
+        let refused = |part| match part {
+            Part::User => Refusal::UserNotFound.into(),
+            Part::Admins => Refusal::LastAdmin.into(),
+            Part::Committee => Refused::field("committeeID", Refusal::CommitteeInvalid).into(),
+            _ => Refusal::Conflict.into(),
+        };
+        store.update_user(user, decide, refused).await
     }
 
     /// The committee of `user`: the administrator's own without another read.

@@ -14,7 +14,7 @@ use domain::Instant;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use identity::chance;
-use store::{Cost, metered};
+use store::{Cost, metered, within};
 use tower::ServiceExt;
 
 use crate::{
@@ -30,6 +30,9 @@ use crate::{
 
 /// `lastActive` is written when it is older than this.
 const ACTIVE_EVERY: Duration = Duration::from_secs(300);
+
+/// Updates that others overtake are not tried again after this long; every function has 10 s and more.
+const UPDATE_TIME: Duration = Duration::from_secs(5);
 
 /// Where people prove who they are: who is refused there is counted, for an attack begins with that. What the public
 /// limit refuses is counted nowhere: it got no answer.
@@ -121,7 +124,8 @@ impl Edge {
         let method = request.method().clone();
         let asked = request.headers().clone();
 
-        let (arrived, cost) = metered(self.0.decide(request, ip, now)).await;
+        let decided = within(UPDATE_TIME, self.0.decide(request, ip, now));
+        let (arrived, cost) = metered(decided).await;
         let Arrived {
             response,
             standing,

@@ -160,7 +160,7 @@ impl Transaction {
 
     /// The course `before` becomes `after`; refused when it has changed since `before` was read.
     pub fn change_course(&mut self, before: &Outline, after: &Course) {
-        let update = self.course_update(before.course_id, "card.version = :before");
+        let update = course_update(before.course_id, "card.version = :before");
         let update = update.number(":before", before.version);
         let mut sets = vec!["card = :card".to_owned(), "details = :details".to_owned()];
         let mut update = update
@@ -185,11 +185,11 @@ impl Transaction {
             update.expression(format!("SET {}{removed}", sets.join(", "))),
         );
     }
+}
 
-    pub(crate) fn course_update(&self, id: CourseId, condition: &str) -> Write {
-        let key = keys::course(id);
-        Write::at(&key).when(condition)
-    }
+/// An update of the course `id` under `condition`.
+pub(crate) fn course_update(id: CourseId, condition: &str) -> Write {
+    Write::at(&keys::course(id)).when(condition)
 }
 
 /// The put of a new course.

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{
     FileId, Instant, UserId,
     file::{File, Status, Usage},
@@ -86,8 +85,7 @@ impl Store {
             .with(due(FILES_DUE, file.created_at.after(AWAITED)));
         // What was given up may come back as long as its form is good: twice the quota is all that may lie there.
         let room_with_given_up = room.saturating_add(quota);
-        let update = announce
-            .usage_update(file, 1, Room::Both)
+        let update = usage_update(file, 1, Room::Both)
             .when("attribute_not_exists(bytes) OR (bytes <= :room AND taken <= :roomWithGivenUp)")
             .number(":room", room)
             .number(":roomWithGivenUp", room_with_given_up);
@@ -118,21 +116,10 @@ impl Store {
             .map(|item| item.card))
     }
 
-    /// Its owner does not want `file` any more: from `now` on nobody sees it, and its room is free. Whether it
-    /// was as it was read.
+    /// Commits [`Transaction::give_up_file`]: whether `file` was as it was read.
     pub async fn give_up_file(&self, file: &File, now: Instant) -> Result<bool, Fault> {
         let mut give_up = self.transaction();
-        let update = give_up
-            .file_update(file)?
-            .expression(
-                "SET card.#status = :deleted, duePk = :due, dueAt = :now REMOVE listPk, listSk",
-            )
-            .value(":deleted", &Status::Deleted)
-            .text(":due", FILES_DUE)
-            .number(":now", now.unix_milliseconds());
-        give_up.update(Part::File, update);
-        let update = give_up.usage_update(file, -1, Room::Kept);
-        give_up.update(Part::Usage, update);
+        give_up.give_up_file(file, now);
         Ok(give_up.commit().await? == Outcome::Done)
     }
 
@@ -149,10 +136,7 @@ impl Store {
 
     /// The deleted `file` is to be looked at again at `at`.
     pub async fn put_off_file(&self, file: &File, at: Instant) -> Result<(), Fault> {
-        let update = self
-            .transaction()
-            .file_update(file)?
-            .expression("SET dueAt = :at");
+        let update = file_update(file).expression("SET dueAt = :at");
         let update = update.number(":at", at.unix_milliseconds());
         self.apply(update).await?;
         Ok(())
@@ -164,7 +148,7 @@ impl Store {
         let mut forget = self.transaction();
         let delete = Write::at(&key);
         forget.delete(Part::File, delete.when("attribute_exists(pk)"));
-        let update = forget.usage_update(file, -1, Room::Taken);
+        let update = usage_update(file, -1, Room::Taken);
         forget.update(Part::Usage, update);
         // Refused when it was forgotten already.
         let _ = forget.commit().await?;
@@ -173,25 +157,40 @@ impl Store {
 }
 
 impl Transaction {
-    fn file_update(&self, file: &File) -> Result<Write, Fault> {
-        let update = Write::at(&keys::file(file.file_id))
-            .when("card.#status = :status")
-            .name("#status", "status")
-            .value(":status", &file.status);
-        Ok(update)
+    /// The owner of `file` does not want it any more: from `now` on it is listed nowhere, and its room is free.
+    /// Refused when its status has changed since it was read.
+    pub fn give_up_file(&mut self, file: &File, now: Instant) {
+        let update = file_update(file)
+            .expression(
+                "SET card.#status = :deleted, duePk = :due, dueAt = :now REMOVE listPk, listSk",
+            )
+            .value(":deleted", &Status::Deleted)
+            .text(":due", FILES_DUE)
+            .number(":now", now.unix_milliseconds());
+        self.update(Part::File, update);
+        let update = usage_update(file, -1, Room::Kept);
+        self.update(Part::Usage, update);
     }
+}
 
-    /// Adds `files` files like `file` to what its owner keeps, to what may lie in the bucket, or to both.
-    fn usage_update(&self, file: &File, files: i64, of: Room) -> Write {
-        let bytes = AttributeValue::N((i128::from(file.size) * i128::from(files)).to_string());
-        let update = Write::at(&keys::usage(file.user_id)).attribute(":bytes", bytes);
-        let update = match of {
-            Room::Both => update.expression("ADD files :files, bytes :bytes, taken :bytes"),
-            Room::Kept => update.expression("ADD files :files, bytes :bytes"),
-            Room::Taken => return update.expression("ADD taken :bytes"),
-        };
-        update.attribute(":files", AttributeValue::N(files.to_string()))
-    }
+/// An update of `file`, if its status is what it was when it was read.
+fn file_update(file: &File) -> Write {
+    Write::at(&keys::file(file.file_id))
+        .when("card.#status = :status")
+        .name("#status", "status")
+        .value(":status", &file.status)
+}
+
+/// Adds `files` files like `file` to what its owner keeps, to what may lie in the bucket, or to both.
+fn usage_update(file: &File, files: i64, of: Room) -> Write {
+    let bytes = i128::from(file.size) * i128::from(files);
+    let update = Write::at(&keys::usage(file.user_id)).number(":bytes", bytes);
+    let update = match of {
+        Room::Both => update.expression("ADD files :files, bytes :bytes, taken :bytes"),
+        Room::Kept => update.expression("ADD files :files, bytes :bytes"),
+        Room::Taken => return update.expression("ADD taken :bytes"),
+    };
+    update.number(":files", files)
 }
 
 /// What a file counts in: `bytes`, which its owner is shown, and `taken`, which also holds what he gave up and

@@ -33,6 +33,7 @@ mod sms;
 mod snapshot;
 mod table;
 mod transaction;
+mod update;
 mod users;
 mod words;
 mod write;
@@ -60,6 +61,7 @@ pub use questions::Questionnaire;
 pub use sms::{SmsQuota, is_chunk};
 pub use table::Page;
 pub use transaction::{Outcome, Part, Transaction};
+pub use update::within;
 pub use users::{Credentials, EmailOwner, NewUser};
 pub use words::course_id;
 

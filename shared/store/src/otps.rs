@@ -6,7 +6,7 @@ use domain::{
 };
 
 use crate::{
-    Fault, Outcome, Page, Part, Store, Transaction,
+    Fault, Page, Part, Store, Transaction,
     keys::{self},
     table::{Order, text, ttl},
     write::Write,
@@ -31,25 +31,6 @@ impl Store {
     /// The secret that `user` is trying out, dead or alive.
     pub async fn enrolment(&self, user: UserId) -> Result<Option<Enrolment>, Fault> {
         self.get(&keys::enrolment(user)).await
-    }
-
-    /// Has `user` try out `enrolment`, unless one is alive at `now`: whether he does.
-    pub async fn begin_enrolment(
-        &self,
-        user: UserId,
-        enrolment: &Enrolment,
-        now: Instant,
-    ) -> Result<bool, Fault> {
-        let key = keys::enrolment(user);
-        let put = key
-            .holding(enrolment)
-            .with([ttl(enrolment.expires_at)])
-            .when("attribute_not_exists(pk) OR expiresAt <= :now OR tries >= :most")
-            .value(":now", &now)
-            .number(":most", ENROLMENT_TRIES);
-        let mut begin = self.transaction();
-        begin.put(Part::Enrolment, put);
-        Ok(begin.commit().await? == Outcome::Done)
     }
 
     /// Counts a wrong code against `enrolment`.
@@ -112,6 +93,17 @@ impl Store {
 }
 
 impl Transaction {
+    /// `user` tries out `enrolment`; refused when one is alive at `now`.
+    pub fn begin_enrolment(&mut self, user: UserId, enrolment: &Enrolment, now: Instant) {
+        let put = keys::enrolment(user)
+            .holding(enrolment)
+            .with([ttl(enrolment.expires_at)])
+            .when("attribute_not_exists(pk) OR expiresAt <= :now OR tries >= :most")
+            .value(":now", &now)
+            .number(":most", ENROLMENT_TRIES);
+        self.put(Part::Enrolment, put);
+    }
+
     /// `otp`, sealed under the key `kid`, is the secret of `user`.
     pub fn set_otp(&mut self, user: UserId, otp: &Otp, kid: &str) {
         let put = keys::otp(user).holding(otp).with([

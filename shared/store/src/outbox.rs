@@ -149,8 +149,7 @@ impl Store {
         until: Instant,
         now: Instant,
     ) -> Result<Option<u32>, Fault> {
-        let update = self
-            .moving_from(what, State::Queued, "card.#status = :before", now)?
+        let update = moving_from(what, State::Queued, "card.#status = :before", now)
             .expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :until ADD attempts :one")
             .value(":after", &State::Sending)
             .number(":until", until.unix_milliseconds())
@@ -172,12 +171,12 @@ impl Store {
         cause: Option<Cause>,
         now: Instant,
     ) -> Result<(), Fault> {
-        let update = self.moving_from(
+        let update = moving_from(
             what,
             State::Sending,
             "card.#status = :before AND attempts = :attempts",
             now,
-        )?;
+        );
         let update = update.number(":attempts", attempts);
         self.end_message(update, state, cause, now)
             .await
@@ -186,12 +185,12 @@ impl Store {
 
     /// Ends the message `what` as `UNKNOWN`, if it is still claimed and the claim ran out before `now`.
     pub async fn give_up_claim(&self, what: Outbound, now: Instant) -> Result<bool, Fault> {
-        let update = self.moving_from(
+        let update = moving_from(
             what,
             State::Sending,
             "card.#status = :before AND dueAt <= :moment",
             now,
-        )?;
+        );
         let update = update.number(":moment", now.unix_milliseconds());
         self.end_message(update, State::Unknown, None, now).await
     }
@@ -231,17 +230,16 @@ impl Store {
         at: Instant,
         now: Instant,
     ) -> Result<(), Fault> {
-        let update = self
-            .moving_from(
-                what,
-                State::Sending,
-                "card.#status = :before AND attempts = :attempts",
-                now,
-            )?
-            .number(":attempts", attempts)
-            .expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :at")
-            .value(":after", &State::Queued)
-            .number(":at", at.unix_milliseconds());
+        let update = moving_from(
+            what,
+            State::Sending,
+            "card.#status = :before AND attempts = :attempts",
+            now,
+        )
+        .number(":attempts", attempts)
+        .expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :at")
+        .value(":after", &State::Queued)
+        .number(":at", at.unix_milliseconds());
         self.apply(update).await?;
         Ok(())
     }
@@ -251,33 +249,24 @@ impl Store {
     /// # Errors
     /// When the store is out of reach: then it is the sweeper's when its minute is over.
     pub async fn leave_to_sweeper(&self, what: Outbound, now: Instant) -> Result<(), Fault> {
-        let update = self
-            .moving_from(
-                what,
-                State::Queued,
-                "card.#status = :before AND dueAt > :moment",
-                now,
-            )?
-            .expression("SET card.updatedAt = :now, dueAt = :moment")
-            .number(":moment", now.unix_milliseconds());
+        let update = moving_from(
+            what,
+            State::Queued,
+            "card.#status = :before AND dueAt > :moment",
+            now,
+        )
+        .expression("SET card.updatedAt = :now, dueAt = :moment")
+        .number(":moment", now.unix_milliseconds());
         self.apply(update).await?;
         Ok(())
     }
+}
 
-    /// An update of `what` under a condition in which `:before` is `state`.
-    fn moving_from(
-        &self,
-        what: Outbound,
-        state: State,
-        condition: &str,
-        now: Instant,
-    ) -> Result<Write, Fault> {
-        let key = what.key();
-        let update = Write::at(&key)
-            .when(condition)
-            .name("#status", "status")
-            .value(":before", &state)
-            .value(":now", &now);
-        Ok(update)
-    }
+/// An update of `what` under a condition in which `:before` is `state`.
+fn moving_from(what: Outbound, state: State, condition: &str, now: Instant) -> Write {
+    Write::at(&what.key())
+        .when(condition)
+        .name("#status", "status")
+        .value(":before", &state)
+        .value(":now", &now)
 }

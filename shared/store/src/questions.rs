@@ -8,7 +8,13 @@ use domain::{
 };
 use serde::Deserialize;
 
-use crate::{Fault, Part, Store, Transaction, courses::Stored, keys, table::Item, write::Write};
+use crate::{
+    Fault, Part, Store, Transaction,
+    courses::{Stored, course_update},
+    keys,
+    table::Item,
+    write::Write,
+};
 
 #[derive(Deserialize)]
 struct Ordered {
@@ -197,8 +203,7 @@ impl Transaction {
             updated_at: now.max(course.updated_at),
             ..course.clone()
         };
-        let update: Write = self
-            .course_update(course.course_id, "card.version = :before")
+        let update: Write = course_update(course.course_id, "card.version = :before")
             .expression(
                 "SET card.version = card.version + :one, card.updatedAt = :now, listSk = :change, authoredSk = :change, \
                  card.questionCount = :count, questionBytes = :bytes",

@@ -102,6 +102,11 @@ impl Transaction {
             .map_or(Outcome::Done, Outcome::Refused))
     }
 
+    /// Adds the parts of `other` after those that are there.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.parts.extend(other.parts);
+    }
+
     pub(crate) fn put(&mut self, part: Part, write: Write) {
         self.parts.push((part, Action::Put, write));
     }

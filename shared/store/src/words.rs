@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use serde_dynamo::from_items;
 
 use crate::{
-    Fault, Outcome, Page, Part, Store, Transaction,
-    courses::Stored,
+    Fault, Page, Part, Store, Transaction,
+    courses::{Stored, course_update},
     keys::{self, AT_PREFIX, COURSE_PREFIX, Key, Table},
     meter::Trip,
     table::{Carded, text},
@@ -28,8 +28,6 @@ use crate::{
 
 /// No search reads more entries.
 const MOST_READ: u16 = 500;
-/// How often the entries are tried anew when somebody changes the course meanwhile.
-const TRIES: u32 = 5;
 
 /// What stands under a word.
 #[derive(Serialize, Deserialize)]
@@ -205,37 +203,31 @@ impl Store {
     /// Has the course `id` be found by the words that it has now, and by no others.
     ///
     /// # Errors
-    /// When the store is out of reach, or the course changes faster than this: then it stays due.
+    /// As [`update`](Self::update): then it stays due.
     pub async fn index_course(&self, id: CourseId) -> Result<(), Fault> {
-        for _ in 0..TRIES {
+        let index = || async {
+            let mut index = self.transaction();
             let Some(Indexed {
                 course,
                 indexed,
                 due: Some(_),
             }) = self.get(&keys::course(id)).await?
             else {
-                return Ok(());
+                return Ok((index, (Vec::new(), Vec::new())));
             };
-            let mut index = self.transaction();
             let wanted = index.set_words(&course.card, &indexed);
-            if index.commit().await? == Outcome::Done {
-                let came = wanted
-                    .iter()
-                    .filter(|word| !indexed.contains(word))
-                    .map(|word| (word, 1));
-                let went = indexed
-                    .iter()
-                    .filter(|word| !wanted.contains(word))
-                    .map(|word| (word, -1));
-                let counts = came.chain(went).map(|(word, by)| self.count_word(word, by));
-                join_all(counts)
-                    .await
-                    .into_iter()
-                    .collect::<Result<Vec<()>, Fault>>()?;
-                return Ok(());
-            }
-        }
-        Err(Fault::Conflict)
+            Ok::<_, Fault>((index, (indexed, wanted)))
+        };
+        let (indexed, wanted) = self.update(index, |_| None).await?;
+        let came = wanted.iter().filter(|word| !indexed.contains(word));
+        let went = indexed.iter().filter(|word| !wanted.contains(word));
+        let counts = came
+            .map(|word| (word, 1))
+            .chain(went.map(|word| (word, -1)));
+        join_all(counts.map(|(word, by)| self.count_word(word, by)))
+            .await
+            .into_iter()
+            .collect()
     }
 
     async fn count_word(&self, word: &str, by: i64) -> Result<(), Fault> {
@@ -270,8 +262,7 @@ impl Transaction {
             };
             self.remove(Part::New, &keys::word(word, published_at, course.course_id));
         }
-        let update = self
-            .course_update(course.course_id, "card.version = :before")
+        let update = course_update(course.course_id, "card.version = :before")
             .expression("SET foundBy = :words REMOVE duePk, dueAt")
             .number(":before", course.version)
             .value(":words", &wanted);
