@@ -4,7 +4,7 @@ use axum::extract::State;
 use common::{
     Asked, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply,
     codes::{Proved, place_of},
-    text, told,
+    input, text, told,
 };
 use domain::{
     CommitteeId, Email, Line, UserId,
@@ -24,19 +24,10 @@ use crate::{
     sign_in::{SignIn, sign_in},
 };
 
-pub(crate) struct Wish {
-    email: Email,
-    method: SendMethod,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let email = fields.required("email", text);
-        let method = fields.optional("sendMethode", text);
-        Some(Self {
-            email: email?,
-            method: method?.unwrap_or(SendMethod::Email),
-        })
+input! {
+    pub(crate) struct PasswordlessRequest {
+        email: Email = required("email", text),
+        method: SendMethod = optional_or("sendMethode", text, SendMethod::Email),
     }
 }
 
@@ -50,7 +41,7 @@ pub(crate) struct Pending {
 pub(crate) async fn request(
     State(auth): State<Auth>,
     Now(now): Now,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<PasswordlessRequest>,
 ) -> Reply<Pending> {
     let (may_send, owner) = tokio::join!(
         auth.codes

@@ -1,20 +1,20 @@
 //! `DELETE /courses/{courseId}`: a course leaves the lists; its writers may still read it.
 
 use axum::extract::State;
-use common::{Message, Now, Path, Reply, told};
+use common::{Message, Now, Path, Permitted, Reply, rights::WriteCourses, told};
 use domain::{CourseId, course::State as Stage};
 
-use crate::{Courses, Shown, rights::Writer};
+use crate::{Courses, Shown, rights::writable};
 
 pub(crate) async fn archive(
     State(courses): State<Courses>,
     Now(now): Now,
-    writer: Writer,
+    writer: Permitted<WriteCourses>,
     Path(id): Path<CourseId>,
 ) -> Reply<Shown> {
-    let allowed = |course| writer.owns(course);
+    let allowed = |course| writable(course, &writer.person);
     let (course, _) = courses
-        .bring(id, Stage::Archived, &writer.0, now, allowed)
+        .bring(id, Stage::Archived, &writer.person, now, allowed)
         .await?;
     told(Message::CourseArchived, Shown { course })
 }

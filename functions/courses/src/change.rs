@@ -3,8 +3,8 @@
 
 use axum::extract::State;
 use common::{
-    Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of,
-    if_match_holds, if_none_match_holds, integer, told,
+    Failure, Input, Message, Now, Path, Permitted, Refusal, Refused, Reply, etag_of,
+    if_match_holds, if_none_match_holds, input, integer, rights::WriteCourses, told,
 };
 use domain::{
     CourseId, Instant,
@@ -13,24 +13,13 @@ use domain::{
 };
 use http::{HeaderMap, header};
 
-use crate::{Courses, Shown, ShownWhole, content::Content, reasons, rights::Writer};
+use crate::{Courses, Shown, ShownWhole, content::Content, reasons, rights::changeable};
 
-/// What the course is to say, and the version that the writer has seen.
-pub(crate) struct Wish {
-    content: Content,
-    version: Option<u64>,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, state: &S) -> Option<Self> {
-        let (content, version) = (
-            Content::from_fields(fields, state),
-            fields.optional("version", integer(0..=u64::MAX)),
-        );
-        Some(Self {
-            content: content?,
-            version: version?,
-        })
+input! {
+    pub(crate) struct UpdateCourseRequest {
+        content: Content = group(|fields| Content::from_fields(fields, &())),
+        /// The version that the writer has seen.
+        version: Option<u64> = optional("version", integer(0..=u64::MAX)),
     }
 }
 
@@ -45,10 +34,10 @@ struct Found {
 pub(crate) async fn change(
     State(courses): State<Courses>,
     Now(now): Now,
-    writer: Writer,
+    writer: Permitted<WriteCourses>,
     Path(id): Path<CourseId>,
     headers: HeaderMap,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<UpdateCourseRequest>,
 ) -> Reply<Shown> {
     if id == CourseId::in_path("") {
         return Err(Refusal::CourseNotFound.into());
@@ -60,11 +49,11 @@ pub(crate) async fn change(
                 let found = courses.find(id, &headers).await?;
                 let mut write = courses.store.transaction();
                 let Some(before) = found.course else {
-                    let course = wish.begun(id, &writer.0.user, &headers, now)?;
+                    let course = wish.begun(id, &writer.person.user, &headers, now)?;
                     write.new_course(&course);
                     return Ok((write, (Message::CourseCreated, course)));
                 };
-                let before = writer.changes(Some(before))?;
+                let before = changeable(Some(before), &writer.person)?;
                 wish.must_replace(&before, found.etag, &headers)?;
                 let after = wish.content.clone().replacing(&before, now);
                 must_stay_ready(&after)?;
@@ -77,7 +66,7 @@ pub(crate) async fn change(
     told(message, Shown { course })
 }
 
-impl Wish {
+impl UpdateCourseRequest {
     /// A new course, unless the writer means one that they have seen.
     fn begun(
         &self,

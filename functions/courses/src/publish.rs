@@ -1,21 +1,21 @@
 //! `GET` and `POST /courses/{courseId}/publish`: every account finds the course from now on.
 
 use axum::extract::State;
-use common::{Message, Now, Path, Reply, told};
+use common::{Message, Now, Path, Permitted, Reply, rights::PublishCourses, told};
 use domain::{CourseId, course::State as Stage};
 
-use crate::{Courses, Shown, rights::Publisher};
+use crate::{Courses, Shown, rights::publishable};
 
 /// That the committee is active is part of the transaction: one that is being closed publishes nothing.
 pub(crate) async fn publish(
     State(courses): State<Courses>,
     Now(now): Now,
-    publisher: Publisher,
+    publisher: Permitted<PublishCourses>,
     Path(id): Path<CourseId>,
 ) -> Reply<Shown> {
-    let allowed = |course| publisher.publishes(course);
+    let allowed = |course| publishable(course, &publisher.person);
     let (course, was_moved) = courses
-        .bring(id, Stage::Published, &publisher.0, now, allowed)
+        .bring(id, Stage::Published, &publisher.person, now, allowed)
         .await?;
     let message = if was_moved {
         Message::CoursePublished

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Reply, SignedIn,
-    integer, shown, told,
+    Failure, Input, Message, Nothing, Now, Path, Permitted, Refusal, Reply, SignedIn, input,
+    integer, rights::WriteCourses, shown, told,
 };
 use domain::{
     CourseId, QuestionId,
@@ -15,25 +15,14 @@ use store::Questionnaire;
 use crate::{
     Courses,
     questions::wording,
-    rights::{Writer, visible},
+    rights::{changeable, visible},
 };
 
-pub(crate) struct Wish {
-    wording: Wording,
-    /// From 1; 0 is taken for 1, and more than there are for the last.
-    order: Option<u64>,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let (wording, order) = (
-            wording(fields),
-            fields.optional("order", integer(0..=u64::MAX)),
-        );
-        Some(Self {
-            wording: wording?,
-            order: order?,
-        })
+input! {
+    pub(crate) struct UpdateQuestionRequest {
+        wording: Wording = group(wording),
+        /// From 1; 0 is taken for 1, and more than there are for the last.
+        order: Option<u64> = optional("order", integer(0..=u64::MAX)),
     }
 }
 
@@ -61,9 +50,9 @@ pub(crate) async fn show(
 pub(crate) async fn change(
     State(courses): State<Courses>,
     Now(now): Now,
-    writer: Writer,
+    writer: Permitted<WriteCourses>,
     Path((course, id)): Ids,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<UpdateQuestionRequest>,
 ) -> Reply<Shown> {
     let change = || async {
         let (before, old) = courses.changeable(&writer, course, id).await?;
@@ -96,7 +85,7 @@ pub(crate) async fn change(
 pub(crate) async fn remove(
     State(courses): State<Courses>,
     Now(now): Now,
-    writer: Writer,
+    writer: Permitted<WriteCourses>,
     Path((course, id)): Ids,
 ) -> Reply<Nothing> {
     let remove = || async {
@@ -125,12 +114,12 @@ impl Courses {
     /// The question, if `writer` may change it.
     async fn changeable(
         &self,
-        writer: &Writer,
+        writer: &Permitted<WriteCourses>,
         course: CourseId,
         id: QuestionId,
     ) -> Result<(Questionnaire, PlacedQuestion), Failure> {
         let (before, question) = self.question(course, id).await?;
-        writer.changes(Some(before.course.clone()))?;
+        changeable(Some(before.course.clone()), &writer.person)?;
         let question = question
             .and_then(|question| before.place(question))
             .ok_or(Refusal::QuestionNotFound)?;

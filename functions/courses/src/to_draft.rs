@@ -1,20 +1,20 @@
 //! `GET` and `POST /courses/{courseId}/to-draft`: only the writers of its committee see the course again.
 
 use axum::extract::State;
-use common::{Message, Now, Path, Reply, told};
+use common::{Message, Now, Path, Permitted, Reply, rights::PublishCourses, told};
 use domain::{CourseId, course::State as Stage};
 
-use crate::{Courses, Shown, rights::Publisher};
+use crate::{Courses, Shown, rights::publishable};
 
 pub(crate) async fn to_draft(
     State(courses): State<Courses>,
     Now(now): Now,
-    publisher: Publisher,
+    publisher: Permitted<PublishCourses>,
     Path(id): Path<CourseId>,
 ) -> Reply<Shown> {
-    let allowed = |course| publisher.publishes(course);
+    let allowed = |course| publishable(course, &publisher.person);
     let (course, _) = courses
-        .bring(id, Stage::Draft, &publisher.0, now, allowed)
+        .bring(id, Stage::Draft, &publisher.person, now, allowed)
         .await?;
     told(Message::CourseReturned, Shown { course })
 }

@@ -4,10 +4,9 @@ use common::Failure;
 use domain::{
     UserId,
     course::{Course, Details, State},
-    user::DEFAULT_AVATAR,
+    user::{DEFAULT_AVATAR, avatar_key},
 };
 use futures_util::{StreamExt, stream};
-use storage::MEDIA;
 use store::{CourseList, Fault, Outcome};
 
 use crate::{AT_ONCE, Dispatcher, Powers};
@@ -34,13 +33,9 @@ impl Dispatcher {
         self.forget_sms(id).await?;
         while store.forget_login_activity(id).await? {}
         while store.forget_sessions(id).await? {}
-        if let Some(name) = user
-            .avatar
-            .strip_prefix("/media/")
-            .filter(|_| user.avatar != DEFAULT_AVATAR)
-        {
+        if user.avatar != DEFAULT_AVATAR {
             objects
-                .delete(&format!("{MEDIA}{name}"), clock.now())
+                .delete(avatar_key(&user.avatar), clock.now())
                 .await?;
         }
         Ok(store.settle_erased(&user, clock.now()).await?)

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refused, Reply, SignedIn,
-    attempts, secret, told,
+    Client, Failure, Input, Message, Nothing, Now, Refused, Reply, SignedIn, attempts, input,
+    secret, told,
 };
 use domain::{Instant, otp::Proof, outbox::News, session::Session, user::User};
 use identity::password::Match;
@@ -12,19 +12,10 @@ use store::Transaction;
 
 use crate::{Answered, Otp, invalid, refused};
 
-pub(crate) struct Wish {
-    password: SecretString,
-    answered: Answered,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let password = fields.required("password", secret);
-        let answered = Answered::read(fields);
-        Some(Self {
-            password: password?,
-            answered: answered?,
-        })
+input! {
+    pub(crate) struct DisableOtpRequest {
+        password: SecretString = required("password", secret),
+        answered: Answered = group(Answered::read),
     }
 }
 
@@ -34,7 +25,7 @@ pub(crate) async fn disable(
     Now(now): Now,
     client: Client,
     person: SignedIn,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<DisableOtpRequest>,
 ) -> Reply<Nothing> {
     let SignedIn { user, session, .. } = person;
     let id = user.user_id;

@@ -1,7 +1,7 @@
 //! `POST /otp/recovery-codes`: ten new recovery codes; the former ones are dead.
 
 use axum::extract::State;
-use common::{Fields, FromFields, Input, Message, Now, Reply, SignedIn, attempts, told};
+use common::{Input, Message, Now, Reply, SignedIn, attempts, input, told};
 use domain::otp::{Otp as Kept, Proof};
 use identity::totp::{self, Secret};
 use serde::Serialize;
@@ -9,11 +9,9 @@ use store::Outcome;
 
 use crate::{Answered, Otp, code, invalid, new_recovery};
 
-pub(crate) struct Wish(String);
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        fields.required("code", code).map(Self)
+input! {
+    pub(crate) struct RecoveryCodesRequest {
+        code: String = required("code", code),
     }
 }
 
@@ -27,9 +25,9 @@ pub(crate) async fn renew(
     State(otp): State<Otp>,
     Now(now): Now,
     person: SignedIn,
-    Input(Wish(code)): Input<Wish>,
+    Input(request): Input<RecoveryCodesRequest>,
 ) -> Reply<Created> {
-    let (id, answered) = (person.user.user_id, Answered::Code(code));
+    let (id, answered) = (person.user.user_id, Answered::Code(request.code));
     let counters = answered.counters(id, &person.session.sid.to_string());
     let (reserved, kept) = tokio::join!(
         attempts::reserve(&otp.store, &counters, now),

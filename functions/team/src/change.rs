@@ -2,11 +2,11 @@
 
 use axum::extract::State;
 use common::{
-    Administrator, Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply,
-    etag_of, flag, if_match_holds, integer, phone, text, told,
+    Administrator, Failure, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, flag,
+    if_match_holds, input, integer, phone, text, told,
 };
 use domain::{
-    CommitteeId, Email, Flaw, Line, Name, Permissions, Phone, Profile, UserId,
+    CommitteeId, Email, Flaw, Line, Name, Patch, Permissions, Phone, Profile, UserId,
     audit::Action,
     committee::Committee,
     user::{Editable, User},
@@ -17,44 +17,19 @@ use store::Transaction;
 
 use crate::Team;
 
-pub(crate) struct Wish {
-    name: Option<Name>,
-    last_name: Option<Name>,
-    email: Option<Email>,
-    phone: Option<Phone>,
-    profile: Option<Profile>,
-    role: Option<Option<Line<64>>>,
-    permissions: Option<Permissions>,
-    is_verified: Option<bool>,
-    /// As it was written: only super admins have this field, so it is read when the caller is known.
-    committee_id: Option<Value>,
-    version: Option<u64>,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let name = fields.optional("name", text);
-        let last_name = fields.optional("lastName", text);
-        let email = fields.optional("email", text);
-        let phone = phone(fields);
-        let profile = fields.optional("profile", text);
-        let role = fields.nullable("role", text);
-        let permissions = fields.optional("permissions", permissions);
-        let is_verified = fields.optional("isVerified", flag);
-        let committee_id = fields.take("committeeID");
-        let version = fields.optional("version", integer(0..=u32::MAX));
-        Some(Self {
-            name: name?,
-            last_name: last_name?,
-            email: email?,
-            phone: phone?,
-            profile: profile?,
-            role: role?,
-            permissions: permissions?,
-            is_verified: is_verified?,
-            committee_id,
-            version: version?.map(u64::from),
-        })
+input! {
+    pub(crate) struct UpdateMemberRequest {
+        name: Option<Name> = optional("name", text),
+        last_name: Option<Name> = optional("lastName", text),
+        email: Option<Email> = optional("email", text),
+        phone: Option<Phone> = group(phone),
+        profile: Option<Profile> = optional("profile", text),
+        role: Patch<Line<64>> = patch("role", text),
+        permissions: Option<Permissions> = optional("permissions", permissions),
+        is_verified: Option<bool> = optional("isVerified", flag),
+        /// As it was written: only super admins have this field, so it is read when the caller is known.
+        committee_id: Option<Value> = raw("committeeID"),
+        version: Option<u32> = optional("version", integer(0..=u32::MAX)),
     }
 }
 
@@ -79,7 +54,7 @@ pub(crate) async fn change(
     admin: Administrator,
     Path(id): Path<UserId>,
     headers: HeaderMap,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<UpdateMemberRequest>,
 ) -> Reply<Editable> {
     let committee_id = wish.committee_of(&admin)?;
     let (before, owner, committee) = tokio::join!(
@@ -98,7 +73,7 @@ pub(crate) async fn change(
     let committee = admin.committee_of(&team.store, &before).await?;
     let update = |before: &User, change: &mut Transaction| {
         may_set(&admin, before, &wish)?;
-        must_be_seen(before, &committee, wish.version, &headers)?;
+        must_be_seen(before, &committee, wish.version.map(u64::from), &headers)?;
         let mut asked = before.clone();
         if let Some(email) = &wish.email {
             team.codes.ask_for_email(change, &mut asked, email, now)?;
@@ -126,7 +101,11 @@ pub(crate) async fn change(
 }
 
 /// A profile strictly below one's own, and grants for rights that one has by profile; super admins any.
-fn may_set(admin: &Administrator, before: &User, wish: &Wish) -> Result<(), Refusal> {
+fn may_set(
+    admin: &Administrator,
+    before: &User,
+    wish: &UpdateMemberRequest,
+) -> Result<(), Refusal> {
     let caller = admin.0.user.standing();
     let is_super = caller.profile == Profile::SuperAdmin;
     let profile = wish
@@ -186,7 +165,7 @@ impl Team {
     }
 }
 
-impl Wish {
+impl UpdateMemberRequest {
     /// The committee that a super admin moves the person to; nobody else has this field.
     fn committee_of(&self, admin: &Administrator) -> Result<Option<CommitteeId>, Refused> {
         let is_super = admin.0.user.profile == Profile::SuperAdmin;
@@ -209,7 +188,7 @@ impl Wish {
         set(&mut user.name, &self.name);
         set(&mut user.last_name, &self.last_name);
         set(&mut user.profile, &self.profile);
-        set(&mut user.role, &self.role);
+        self.role.clone().apply(&mut user.role);
         set(&mut user.permissions, &self.permissions);
         set(&mut user.is_verified, &self.is_verified);
         set(&mut user.committee_id, &committee_id);

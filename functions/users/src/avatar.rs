@@ -11,13 +11,13 @@ use common::{Failure, Message, Now, Refusal, Refused, Reply, SignedIn, told};
 use data_encoding::HEXLOWER;
 use domain::{
     Instant, UserId,
-    user::{Account, DEFAULT_AVATAR, User},
+    user::{Account, DEFAULT_AVATAR, MEDIA, User, avatar_key},
 };
 use http::header;
 use identity::sealing::Sealer;
 use serde::Serialize;
 use storage::{
-    MEDIA, Objects,
+    Objects,
     avatar::{self, Avatar},
 };
 use store::Transaction;
@@ -65,13 +65,17 @@ impl Avatars {
             &[user.uuid().as_bytes(), avatar.bytes.as_slice()].concat(),
         );
         let path = format!(
-            "/media/{}.{}",
+            "{MEDIA}{}.{}",
             HEXLOWER.encode(&name[..20]),
             avatar.format.extension()
         );
-        let key = object_key(&path);
         self.objects
-            .put(&key, avatar.format.content_type(), avatar.bytes.into(), now)
+            .put(
+                avatar_key(&path),
+                avatar.format.content_type(),
+                avatar.bytes.into(),
+                now,
+            )
             .await?;
         Ok(path)
     }
@@ -79,16 +83,11 @@ impl Avatars {
     /// What nobody shows any more goes; if it cannot, it stays, and nobody knows its name.
     async fn forget(&self, path: &str, now: Instant) {
         if path != DEFAULT_AVATAR
-            && let Err(failure) = self.objects.delete(&object_key(path), now).await
+            && let Err(failure) = self.objects.delete(avatar_key(path), now).await
         {
             tracing::warn!(%failure, "a former avatar was not removed");
         }
     }
-}
-
-/// The object behind a path.
-fn object_key(path: &str) -> String {
-    format!("{MEDIA}{}", path.trim_start_matches("/media/"))
 }
 
 /// A picture's file: of a form, in the field `avatar` or `file`, or as the body itself.

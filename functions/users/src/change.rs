@@ -2,8 +2,7 @@
 
 use axum::extract::State;
 use common::{
-    Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply, SignedIn,
-    phone, text, told,
+    Failure, Input, Message, Now, Path, Refusal, Refused, Reply, SignedIn, input, phone, text, told,
 };
 use domain::{Email, Instant, Name, Phone, UserId, permissions::Right, user::Account, user::User};
 use serde::Serialize;
@@ -11,25 +10,12 @@ use store::{Part, Transaction};
 
 use crate::Users;
 
-pub(crate) struct Wish {
-    name: Option<Name>,
-    last_name: Option<Name>,
-    phone: Option<Phone>,
-    email: Option<Email>,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let name = fields.optional("name", text);
-        let last_name = fields.optional("lastName", text);
-        let phone = phone(fields);
-        let email = fields.optional("email", text);
-        Some(Self {
-            name: name?,
-            last_name: last_name?,
-            phone: phone?,
-            email: email?,
-        })
+input! {
+    pub(crate) struct UpdateUserRequest {
+        name: Option<Name> = optional("name", text),
+        last_name: Option<Name> = optional("lastName", text),
+        phone: Option<Phone> = group(phone),
+        email: Option<Email> = optional("email", text),
     }
 }
 
@@ -43,7 +29,7 @@ pub(crate) async fn change(
     Now(now): Now,
     person: SignedIn,
     Path(id): Path<UserId>,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<UpdateUserRequest>,
 ) -> Reply<Shown> {
     users.must_be_oneself(&person, id).await?;
     let user = users.apply(person.user, &wish, now).await?;
@@ -81,7 +67,12 @@ impl Users {
     }
 
     /// `user` with the fields of `wish`. Fields that others change meanwhile keep their change.
-    async fn apply(&self, user: User, wish: &Wish, now: Instant) -> Result<User, Failure> {
+    async fn apply(
+        &self,
+        user: User,
+        wish: &UpdateUserRequest,
+        now: Instant,
+    ) -> Result<User, Failure> {
         if let Some(email) = &wish.email {
             let owner = self.store.email_owner(email).await?;
             if owner.is_some_and(|owner| owner.user_id != user.user_id) {

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Reply, SignedIn,
-    attempts, secret, told,
+    Client, Failure, Input, Message, Nothing, Now, Refusal, Reply, SignedIn, attempts, input,
+    secret, told,
 };
 use domain::{Instant, outbox::News, session::Session, user::User};
 use identity::password::Match;
@@ -12,23 +12,10 @@ use store::Transaction;
 
 use crate::{NewPassword, Users};
 
-pub(crate) struct Change {
-    old: SecretString,
-    new: NewPassword,
-}
-
-impl<S> FromFields<S> for Change {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let old = fields.required("oldPassword", secret);
-        let password = fields.required("newPassword", secret);
-        let confirmation = fields.required("confirmPassword", secret);
-        Some(Self {
-            old: old?,
-            new: NewPassword {
-                password: password?,
-                confirmation: confirmation?,
-            },
-        })
+input! {
+    pub(crate) struct ChangePasswordRequest {
+        old: SecretString = required("oldPassword", secret),
+        new: NewPassword = group(NewPassword::read),
     }
 }
 
@@ -38,7 +25,7 @@ pub(crate) async fn change_password(
     Now(now): Now,
     client: Client,
     person: SignedIn,
-    Input(change): Input<Change>,
+    Input(change): Input<ChangePasswordRequest>,
 ) -> Reply<Nothing> {
     let SignedIn { user, session, .. } = person;
     let counters = attempts::of_password(&user.email, &client);

@@ -2,10 +2,9 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
-    SignedIn,
+    Client, Failure, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn,
     codes::{Proved, place_of, place_of_wish},
-    text, told,
+    input, text, told,
 };
 use domain::{
     Email, Instant, Line,
@@ -41,19 +40,10 @@ pub(crate) async fn request(
     told(Message::VerificationSent, Nothing {})
 }
 
-pub(crate) struct Proof {
-    email: Email,
-    code: Line<128>,
-}
-
-impl<S> FromFields<S> for Proof {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let email = fields.required("email", text);
-        let code = fields.required("code", text);
-        Some(Self {
-            email: email?,
-            code: code?,
-        })
+input! {
+    pub(crate) struct VerifyEmailRequest {
+        email: Email = required("email", text),
+        code: Line<128> = required("code", text),
     }
 }
 
@@ -62,7 +52,7 @@ pub(crate) async fn verify(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    Input(proof): Input<Proof>,
+    Input(proof): Input<VerifyEmailRequest>,
 ) -> Reply<Nothing> {
     let places = [place_of(&proof.email), place_of_wish(&proof.email)];
     let Some(Proved {

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Refused,
-    Reply, SignedIn, attempts, secret, told,
+    Client, Failure, Input, Message, Nothing, Now, Path, Refusal, Refused, Reply, SignedIn,
+    attempts, input, secret, told,
 };
 use domain::{
     Instant, Profile, UserId,
@@ -16,15 +16,9 @@ use store::{Fault, Part, Transaction};
 
 use crate::Users;
 
-pub(crate) struct Wish {
-    password: Option<SecretString>,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        Some(Self {
-            password: fields.nullable("password", secret)?.flatten(),
-        })
+input! {
+    pub(crate) struct DeleteUserRequest {
+        password: Option<SecretString> = nullable("password", secret),
     }
 }
 
@@ -36,7 +30,7 @@ pub(crate) async fn erase(
     client: Client,
     person: SignedIn,
     Path(id): Path<UserId>,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<DeleteUserRequest>,
 ) -> Reply<Nothing> {
     let actor = person.user.user_id;
     if id == actor {

@@ -20,7 +20,8 @@ use axum::{
     routing::{get, post, put},
 };
 use common::{
-    BadSetting, Codes, Cursors, FieldError, Key, Refused, Registration, Settings, Setup, effect,
+    BadSetting, Codes, Cursors, FieldError, Fields, Key, Refused, Registration, Settings, Setup,
+    effect, secret,
 };
 use domain::{Flaw, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
@@ -152,6 +153,17 @@ impl Users {
 pub(crate) struct NewPassword {
     password: SecretString,
     confirmation: SecretString,
+}
+
+impl NewPassword {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let password = fields.required("newPassword", secret);
+        let confirmation = fields.required("confirmPassword", secret);
+        Some(Self {
+            password: password?,
+            confirmation: confirmation?,
+        })
+    }
 }
 
 /// Whether two passwords are the same, however an accent was typed.

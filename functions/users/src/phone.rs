@@ -2,10 +2,9 @@
 
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
-    SignedIn,
+    Client, Failure, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn,
     codes::{Proved, place_of_phone},
-    text, told,
+    input, text, told,
 };
 use domain::{
     Instant, Line,
@@ -36,11 +35,9 @@ pub(crate) async fn request(
     told(Message::VerificationSent, Nothing {})
 }
 
-pub(crate) struct Proof(Line<128>);
-
-impl<S> FromFields<S> for Proof {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        fields.required("code", text).map(Self)
+input! {
+    pub(crate) struct VerifyPhoneRequest {
+        code: Line<128> = required("code", text),
     }
 }
 
@@ -49,12 +46,18 @@ pub(crate) async fn verify(
     Now(now): Now,
     client: Client,
     person: SignedIn,
-    Input(Proof(text)): Input<Proof>,
+    Input(request): Input<VerifyPhoneRequest>,
 ) -> Reply<Nothing> {
     let place = place_of_phone(person.user.user_id, &person.user.phone);
     let Some(Proved { code, reserved, .. }) = users
         .codes
-        .prove(CodeKind::Phone, &[place], text.as_str(), &client, now)
+        .prove(
+            CodeKind::Phone,
+            &[place],
+            request.code.as_str(),
+            &client,
+            now,
+        )
         .await?
     else {
         return Err(Refusal::VerificationInvalid.into());

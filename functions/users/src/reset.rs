@@ -2,9 +2,9 @@
 
 use axum::extract::State;
 use common::{
-    Asked, Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Reply,
+    Asked, Client, Failure, Input, Message, Nothing, Now, Refusal, Reply,
     codes::{Proved, place_of},
-    secret, text, told,
+    input, text, told,
 };
 use domain::{
     Email, Instant, Line, UserId,
@@ -16,19 +16,10 @@ use tokio::sync::OnceCell;
 
 use crate::{NewPassword, Users};
 
-pub(crate) struct Wish {
-    method: SendMethod,
-    email: Email,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let method = fields.required("sendMethode", text);
-        let email = fields.required("email", text);
-        Some(Self {
-            method: method?,
-            email: email?,
-        })
+input! {
+    pub(crate) struct ResetCodeQuery {
+        method: SendMethod = required("sendMethode", text),
+        email: Email = required("email", text),
     }
 }
 
@@ -36,7 +27,7 @@ impl<S> FromFields<S> for Wish {
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
-    Asked(wish): Asked<Wish>,
+    Asked(wish): Asked<ResetCodeQuery>,
 ) -> Reply<Nothing> {
     let (may_send, owner) = tokio::join!(
         users
@@ -69,26 +60,11 @@ pub(crate) async fn request(
     told(Message::ResetCodeSent, Nothing {})
 }
 
-pub(crate) struct Reset {
-    email: Email,
-    code: Line<128>,
-    new: NewPassword,
-}
-
-impl<S> FromFields<S> for Reset {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let email = fields.required("email", text);
-        let code = fields.required("code", text);
-        let password = fields.required("newPassword", secret);
-        let confirmation = fields.required("confirmPassword", secret);
-        Some(Self {
-            email: email?,
-            code: code?,
-            new: NewPassword {
-                password: password?,
-                confirmation: confirmation?,
-            },
-        })
+input! {
+    pub(crate) struct ResetPasswordRequest {
+        email: Email = required("email", text),
+        code: Line<128> = required("code", text),
+        new: NewPassword = group(NewPassword::read),
     }
 }
 
@@ -98,7 +74,7 @@ pub(crate) async fn reset(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    Input(wish): Input<Reset>,
+    Input(wish): Input<ResetPasswordRequest>,
 ) -> Reply<Nothing> {
     let place = place_of(&wish.email);
     let Some(Proved { code, reserved, .. }) = users
@@ -120,7 +96,7 @@ pub(crate) async fn reset(
 /// The code is used up, the password changes, every session ends, and the owner gets a message.
 async fn replace(
     users: &Users,
-    wish: &Reset,
+    wish: &ResetPasswordRequest,
     code: &Code,
     client: &Client,
     now: Instant,

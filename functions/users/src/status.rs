@@ -1,7 +1,7 @@
 //! `PUT /users/user-status/{userId}`: an administrator opens or closes an account.
 
 use axum::extract::State;
-use common::{Administrator, Fields, FromFields, Input, Message, Now, Path, Reply, flag, told};
+use common::{Administrator, Input, Message, Now, Path, Reply, flag, input, told};
 use domain::{
     UserId,
     audit::Action,
@@ -11,15 +11,9 @@ use store::Transaction;
 
 use crate::Users;
 
-pub(crate) struct Wish {
-    is_active: bool,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        Some(Self {
-            is_active: fields.required("isActive", flag)?,
-        })
+input! {
+    pub(crate) struct SetStatusRequest {
+        is_active: bool = required("isActive", flag),
     }
 }
 
@@ -29,7 +23,7 @@ pub(crate) async fn set_status(
     Now(now): Now,
     admin: Administrator,
     Path(id): Path<UserId>,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<SetStatusRequest>,
 ) -> Reply<Editable> {
     let user = admin.edits(&users.store, id).await?;
     let set = |user: &User, _: &mut Transaction| {

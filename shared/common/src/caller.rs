@@ -17,7 +17,7 @@ use domain::{
     audit::{Action, AuditEntry},
     committee::Committee,
     login_activity::Place,
-    permissions::{Reach, Right},
+    permissions::Right,
     session::Session,
     user::{Account, User},
 };
@@ -28,7 +28,7 @@ use identity::{
 };
 use store::{Fault, Part, Store, Transaction};
 
-use crate::{Failure, Refusal, Refused, sessions::Lives};
+use crate::{Failure, Permitted, Refusal, Refused, rights, sessions::Lives};
 
 /// The one `now` of a request.
 #[derive(Debug, Clone, Copy)]
@@ -199,7 +199,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Administrator {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        able(parts, state, Right::ManageUsers).await.map(Self)
+        let manager = Permitted::<rights::ManageUsers>::from_request_parts(parts, state).await?;
+        Ok(Self(manager.person))
     }
 }
 
@@ -402,37 +403,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Verified {
         person.must_be_verified()?;
         Ok(Self(person))
     }
-}
-
-/// The verified person who calls, if he has `right`, at least over what is his own: to look at something.
-///
-/// # Errors
-/// `FORBIDDEN_MESSAGE`, `ACCOUNT_NOT_VERIFIED_MESSAGE`, in this order.
-pub async fn able_to_see<S: Send + Sync>(
-    parts: &mut Parts,
-    state: &S,
-    right: Right,
-) -> Result<SignedIn, Failure> {
-    let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
-    if person.user.standing().reach(right) == Reach::Nowhere {
-        return Err(Refusal::Forbidden.into());
-    }
-    person.must_be_verified()?;
-    Ok(person)
-}
-
-/// The same of an open committee: to change something.
-///
-/// # Errors
-/// As [`able_to_see`], then `COMMITTEE_INACTIVE_MESSAGE`.
-pub async fn able<S: Send + Sync>(
-    parts: &mut Parts,
-    state: &S,
-    right: Right,
-) -> Result<SignedIn, Failure> {
-    let person = able_to_see(parts, state, right).await?;
-    person.must_be_of_open_committee()?;
-    Ok(person)
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for SuperAdmin {

@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use domain::Instant;
+use domain::{Instant, user::MEDIA};
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use identity::chance;
@@ -252,12 +252,10 @@ impl Inner {
                 .filter(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         match self.prefixes.iter().find_map(below) {
-            Some(rest) if rest.starts_with("/media/") => Target::Nowhere,
+            Some(rest) if rest.starts_with(MEDIA) => Target::Nowhere,
             Some("") => Target::Nowhere,
             Some(rest) => Target::Path(rest.to_owned()),
-            None if path == "/health" || path.starts_with("/media/") => {
-                Target::Path(path.to_owned())
-            }
+            None if path == "/health" || path.starts_with(MEDIA) => Target::Path(path.to_owned()),
             None => Target::Nowhere,
         }
     }
@@ -331,7 +329,7 @@ impl Inner {
 /// Health checks and images cost no point.
 fn is_outside_limit(target: &Target, method: &Method) -> bool {
     let read = method == Method::GET || method == Method::HEAD;
-    matches!(target, Target::Path(path) if path.starts_with("/media/") || (path == "/health" && read))
+    matches!(target, Target::Path(path) if path.starts_with(MEDIA) || (path == "/health" && read))
 }
 
 /// The template of the route, such as `/users/{userId}`, for the log.

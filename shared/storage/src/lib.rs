@@ -13,9 +13,6 @@ use runtime::{Answer, Aws, BadSetting, Fault};
 
 pub use form::Form;
 
-/// Below this the pictures lie that everybody sees.
-pub const MEDIA: &str = "media/";
-
 /// Where the file `id` lies, which its owner sends and fetches by himself, with our leave.
 pub fn key_of(id: FileId) -> String {
     format!("files/{id}")

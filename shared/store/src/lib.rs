@@ -62,7 +62,7 @@ pub use sms::{SmsQuota, is_chunk};
 pub use table::Page;
 pub use transaction::{Outcome, Part, Transaction};
 pub use update::within;
-pub use users::{Credentials, EmailOwner, NewUser};
+pub use users::{Credentials, EmailOwner, NewUser, user_id};
 pub use words::course_id;
 
 /// The two tables, reached through the SDK. Cloning shares the connections.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Fault, Outcome, Page, Part, Store, Transaction,
-    keys::{self},
+    keys::{self, USER_PREFIX},
     table::{Carded, Order},
     write::Write,
 };
@@ -47,6 +47,11 @@ const MOST_LOOKED_AT: usize = 500;
 pub(crate) fn living(item: Option<Carded<User>>) -> Option<User> {
     item.map(|item| item.card)
         .filter(|user| user.erased_at.is_none())
+}
+
+/// The person whose partition key is `pk`, if it is one.
+pub fn user_id(pk: &str) -> Option<UserId> {
+    pk.strip_prefix(USER_PREFIX).map(UserId::in_path)
 }
 
 impl Store {
