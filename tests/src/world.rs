@@ -413,21 +413,17 @@ impl World {
             someone,
         );
         let mut register = self.setup.store.transaction();
-        register
-            .new_user(&NewUser {
-                user: user.clone(),
-                password_hash,
-            })
-            .expect("a person");
-        register
-            .follow_admins(
-                &User {
-                    is_active: false,
-                    ..user.clone()
-                },
-                &user,
-            )
-            .expect("a person");
+        register.new_user(&NewUser {
+            user: user.clone(),
+            password_hash,
+        });
+        register.follow_admins(
+            &User {
+                is_active: false,
+                ..user.clone()
+            },
+            &user,
+        );
         assert_eq!(
             register.commit().await.expect("the store answers"),
             Outcome::Done

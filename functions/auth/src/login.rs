@@ -2,7 +2,7 @@
 
 use accounts::{Arrival, attempts};
 use axum::extract::State;
-use common::{Client, Failure, Fields, FromFields, Input, Now, Reply, secret, text};
+use common::{Client, Failure, Input, Now, Reply, input, secret, text};
 use domain::{CommitteeId, Email, Instant, UserId, session::Method};
 use identity::password::Match;
 use secrecy::SecretString;
@@ -13,19 +13,10 @@ use crate::{
     sign_in::{SignIn, sign_in},
 };
 
-pub(crate) struct Login {
-    email: Email,
-    password: SecretString,
-}
-
-impl<S> FromFields<S> for Login {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let email = fields.required("email", text);
-        let password = fields.required("password", secret);
-        Some(Self {
-            email: email?,
-            password: password?,
-        })
+input! {
+    pub(crate) struct LoginRequest {
+        email: Email = required("email", text),
+        password: SecretString = required("password", secret),
     }
 }
 
@@ -35,7 +26,7 @@ pub(crate) async fn login(
     State(auth): State<Auth>,
     Now(now): Now,
     client: Client,
-    Input(login): Input<Login>,
+    Input(login): Input<LoginRequest>,
 ) -> Reply<SignIn> {
     let counters = attempts::of_password(&login.email, &client);
     let (reserved, found) = tokio::join!(

@@ -3,8 +3,8 @@
 use accounts::{Proved, place_of};
 use axum::extract::State;
 use common::{
-    Asked, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, text,
-    told,
+    Asked, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply,
+    input, text, told,
 };
 use domain::{
     CommitteeId, Email, Line, UserId,
@@ -24,19 +24,10 @@ use crate::{
     sign_in::{SignIn, sign_in},
 };
 
-pub(crate) struct Wish {
-    email: Email,
-    method: SendMethod,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let email = fields.required("email", text);
-        let method = fields.optional("sendMethode", text);
-        Some(Self {
-            email: email?,
-            method: method?.unwrap_or(SendMethod::Email),
-        })
+input! {
+    pub(crate) struct PasswordlessRequest {
+        email: Email = required("email", text),
+        method: SendMethod = optional_or("sendMethode", text, SendMethod::Email),
     }
 }
 
@@ -50,7 +41,7 @@ pub(crate) struct Pending {
 pub(crate) async fn request(
     State(auth): State<Auth>,
     Now(now): Now,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<PasswordlessRequest>,
 ) -> Reply<Pending> {
     let (may_send, owner) = tokio::join!(
         auth.codes
@@ -149,11 +140,11 @@ pub(crate) async fn sign_in_with_code(
             .filter(|arrival| arrival.user.is_active && place_of(&arrival.user.email) == place);
         let mut arrival = found.ok_or(Refusal::BadAuthCombination)?;
         let mut beside = auth.store.transaction();
-        beside.use_code(kind, place, &proved, &client.network, now)?;
+        beside.use_code(kind, place, &proved, &client.network, now);
         if proved.by_mail && auth.mailbox_verifies && !arrival.user.is_verified {
             arrival.user.is_verified = true;
             arrival.user.version += 1;
-            beside.verify_mailbox(&arrival.user)?;
+            beside.verify_mailbox(&arrival.user);
         }
         let method = if proved.by_mail {
             Method::Link

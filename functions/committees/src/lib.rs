@@ -2,6 +2,7 @@
 
 mod change;
 mod create;
+mod fields;
 mod list;
 mod show;
 
@@ -71,4 +72,12 @@ pub(crate) enum View {
 #[derive(Serialize)]
 pub(crate) struct Shown {
     committee: View,
+}
+
+impl Shown {
+    fn whole(committee: Committee) -> Self {
+        Self {
+            committee: View::Whole(Box::new(committee)),
+        }
+    }
 }

@@ -28,18 +28,9 @@ pub(crate) async fn list(
         "GET /committees closed={} caller={id}",
         is_super_admin(caller)
     );
-    let position = paging
-        .cursor
-        .map(|cursor| state.cursors.read(&cursor, &name, now))
-        .transpose()?;
-    let page = state
-        .store
-        .committees(position.as_deref(), paging.limit)
-        .await?;
-    let next_cursor = page
-        .last
-        .map(|position| state.cursors.write(&position, &name, now))
-        .transpose()?;
+    let list = paging.open(&state.cursors, name, now)?;
+    let page = state.store.committees(list.position(), list.limit).await?;
+    let next_cursor = list.next_cursor(page.last)?;
     shown(Shown {
         committees: page
             .items

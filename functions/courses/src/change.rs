@@ -3,34 +3,23 @@
 
 use axum::extract::State;
 use common::{
-    Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of,
-    if_match_holds, if_none_match_holds, integer, told,
+    Failure, Input, Message, Now, Path, Permitted, Refusal, Refused, Reply, etag_of,
+    if_match_holds, if_none_match_holds, input, integer, rights::WriteCourses, told,
 };
 use domain::{
-    CourseId,
+    CourseId, Instant,
     course::{Course, State as Stage},
+    user::User,
 };
 use http::{HeaderMap, header};
-use store::Outcome;
 
-use crate::{Courses, Shown, ShownWhole, content::Content, reasons, rights::Writer};
+use crate::{Courses, Shown, ShownWhole, content::Content, reasons, rights::changeable};
 
-/// What the course is to say, and the version that the writer has seen.
-pub(crate) struct Wish {
-    content: Content,
-    version: Option<u64>,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, state: &S) -> Option<Self> {
-        let (content, version) = (
-            Content::from_fields(fields, state),
-            fields.optional("version", integer(0..=u64::MAX)),
-        );
-        Some(Self {
-            content: content?,
-            version: version?,
-        })
+input! {
+    pub(crate) struct UpdateCourseRequest {
+        content: Content = group(|fields| Content::from_fields(fields, &())),
+        /// The version that the writer has seen.
+        version: Option<u64> = optional("version", integer(0..=u64::MAX)),
     }
 }
 
@@ -45,50 +34,71 @@ struct Found {
 pub(crate) async fn change(
     State(courses): State<Courses>,
     Now(now): Now,
-    writer: Writer,
+    writer: Permitted<WriteCourses>,
     Path(id): Path<CourseId>,
     headers: HeaderMap,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<UpdateCourseRequest>,
 ) -> Reply<Shown> {
     if id == CourseId::in_path("") {
         return Err(Refusal::CourseNotFound.into());
     }
-    for tries in 0..crate::TRIES {
-        courses.store.let_others_pass(tries).await?;
-        let Found { course, etag } = courses.find(id, &headers).await?;
-        let mut write = courses.store.transaction();
-        let (message, course) = match course {
-            None => {
-                if wish.version.is_some() || headers.contains_key(header::IF_MATCH) {
-                    return Err(Refusal::VersionConflict.into());
-                }
-                let course = wish.content.clone().begun(id, &writer.0.user, now);
-                write.new_course(&course)?;
-                (Message::CourseCreated, course)
-            }
-            course => {
-                let before = writer.changes(course)?;
-                let etag = etag.unwrap_or_default();
-                let is_as_seen = wish
-                    .version
-                    .is_none_or(|version| version == before.outline.version);
-                if !is_as_seen
-                    || !if_match_holds(&headers, &etag)
-                    || !if_none_match_holds(&headers, &etag)
-                {
-                    return Err(Refusal::VersionConflict.into());
-                }
+    let (message, course) = courses
+        .store
+        .update(
+            || async {
+                let found = courses.find(id, &headers).await?;
+                let mut write = courses.store.transaction();
+                let Some(before) = found.course else {
+                    let course = wish.begun(id, &writer.person.user, &headers, now)?;
+                    write.new_course(&course);
+                    return Ok((write, (Message::CourseCreated, course)));
+                };
+                let before = changeable(Some(before), &writer.person)?;
+                wish.must_replace(&before, found.etag, &headers)?;
                 let after = wish.content.clone().replacing(&before, now);
                 must_stay_ready(&after)?;
-                write.change_course(&before.outline, &after)?;
-                (Message::CourseUpdated, after)
-            }
-        };
-        if write.commit().await? == Outcome::Done {
-            return told(message, Shown { course });
+                write.change_course(&before.outline, &after);
+                Ok::<_, Failure>((write, (Message::CourseUpdated, after)))
+            },
+            |_| None,
+        )
+        .await?;
+    told(message, Shown { course })
+}
+
+impl UpdateCourseRequest {
+    /// A new course, unless the writer means one that they have seen.
+    fn begun(
+        &self,
+        id: CourseId,
+        author: &User,
+        headers: &HeaderMap,
+        now: Instant,
+    ) -> Result<Course, Refusal> {
+        if self.version.is_some() || headers.contains_key(header::IF_MATCH) {
+            return Err(Refusal::VersionConflict);
+        }
+        Ok(self.content.clone().begun(id, author, now))
+    }
+
+    /// # Errors
+    /// `VERSION_CONFLICT_MESSAGE` when `before` is not the course that the writer means to replace.
+    fn must_replace(
+        &self,
+        before: &Course,
+        etag: Option<String>,
+        headers: &HeaderMap,
+    ) -> Result<(), Refusal> {
+        let etag = etag.unwrap_or_default();
+        let is_version = self
+            .version
+            .is_none_or(|version| version == before.outline.version);
+        if is_version && if_match_holds(headers, &etag) && if_none_match_holds(headers, &etag) {
+            Ok(())
+        } else {
+            Err(Refusal::VersionConflict)
         }
     }
-    Err(Refusal::Conflict.into())
 }
 
 /// # Errors

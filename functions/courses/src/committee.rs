@@ -1,9 +1,8 @@
 //! `GET /courses/committee`: the courses of the caller's committee that he may read.
 
 use axum::extract::State;
-use common::{Asked, Fields, FromFields, Now, Paging, Reply, Verified, shown, text};
+use common::{Asked, Now, Paging, Reply, Verified, choice, input, shown};
 use domain::{
-    Flaw,
     course::{Course, State as Stage},
     permissions::{Reach, Right},
     user::User,
@@ -13,14 +12,9 @@ use store::CourseList;
 
 use crate::Courses;
 
-pub(crate) struct Filter {
-    state: Option<Stage>,
-}
-
-impl<S> FromFields<S> for Filter {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let state = fields.optional("state", |value| text(value).map_err(|_| Flaw::Value));
-        Some(Self { state: state? })
+input! {
+    pub(crate) struct CommitteeCoursesQuery {
+        state: Option<Stage> = optional("state", choice),
     }
 }
 
@@ -37,35 +31,29 @@ pub(crate) async fn list(
     Now(now): Now,
     Verified(person): Verified,
     paging: Paging,
-    Asked(filter): Asked<Filter>,
+    Asked(filter): Asked<CommitteeCoursesQuery>,
 ) -> Reply<Shown> {
     let lists = filter.lists(&person.user);
     let list = format!(
         "GET /courses/committee {lists:?} caller={}",
         person.user.user_id
     );
-    let position = paging
-        .cursor
-        .map(|cursor| courses.cursors.read(&cursor, &list, now))
-        .transpose()?;
+    let list = paging.open(&courses.cursors, list, now)?;
     let mut page = courses
         .store
-        .courses(&lists, position.as_deref(), paging.limit)
+        .courses(&lists, list.position(), list.limit)
         .await?;
     // Drafts that somebody took along in his list of own ones from another committee.
     page.items
         .retain(|course| course.outline.committee_id == person.user.committee_id);
-    let next_cursor = page
-        .last
-        .map(|position| courses.cursors.write(&position, &list, now))
-        .transpose()?;
+    let next_cursor = list.next_cursor(page.last)?;
     shown(Shown {
         courses: page.items,
         next_cursor,
     })
 }
 
-impl Filter {
+impl CommitteeCoursesQuery {
     /// The lists that hold what `user` may read: published courses, drafts and archived ones as far as he may.
     fn lists(&self, user: &User) -> Vec<CourseList> {
         let (standing, committee) = (user.standing(), user.committee_id);

@@ -17,11 +17,11 @@ impl<S> FromFields<S> for Content {
         let course_sub_title = fields.nullable("courseSubTitle", text);
         let description = fields.nullable("description", text);
         let price = fields.exact_number("price");
-        let currency = fields.optional("currency", text);
+        let currency = fields.optional_or("currency", text, Default::default());
         let location = fields.nullable("location", text);
         let course_type = fields.nullable("courseType", text);
         let section_of_matter = fields.nullable("sectionOfMatter", text);
-        let language = fields.optional("language", text);
+        let language = fields.optional_or("language", text, Default::default());
         let region = fields.nullable("region", text);
         let city = fields.nullable("city", text);
         let contact_person = fields.nullable("contactPerson", text);
@@ -29,7 +29,7 @@ impl<S> FromFields<S> for Content {
         let contact_email = fields.nullable("contactEmail", text);
         let start_at = fields.nullable("startAt", text::<Instant>);
         let end_at = fields.nullable("endAt", text::<Instant>);
-        if let (Some(Some(Some(start))), Some(Some(Some(end)))) = (start_at, end_at)
+        if let (Some(Some(start)), Some(Some(end))) = (start_at, end_at)
             && end < start
         {
             fields.refuse("endAt", Flaw::Value);
@@ -42,17 +42,17 @@ impl<S> FromFields<S> for Content {
                 course_id: CourseId::in_path(""),
                 committee_id: CommitteeId::in_path(""),
                 course_title: course_title?,
-                course_sub_title: course_sub_title?.flatten(),
-                price: price?.flatten(),
-                currency: currency?.unwrap_or_default(),
-                location: location?.flatten(),
-                course_type: course_type?.flatten(),
-                section_of_matter: section_of_matter?.flatten(),
-                language: language?.unwrap_or_default(),
-                region: region?.flatten(),
-                city: city?.flatten(),
-                start_at: start_at?.flatten(),
-                end_at: end_at?.flatten(),
+                course_sub_title: course_sub_title?,
+                price: price?,
+                currency: currency?,
+                location: location?,
+                course_type: course_type?,
+                section_of_matter: section_of_matter?,
+                language: language?,
+                region: region?,
+                city: city?,
+                start_at: start_at?,
+                end_at: end_at?,
                 state: State::Draft,
                 version: 1,
                 question_count: 0,
@@ -62,10 +62,10 @@ impl<S> FromFields<S> for Content {
                 published_at: None,
             },
             details: Details {
-                description: description?.flatten(),
-                contact_person: contact_person?.flatten(),
-                contact_phone: contact_phone?.flatten(),
-                contact_email: contact_email?.flatten(),
+                description: description?,
+                contact_person: contact_person?,
+                contact_phone: contact_phone?,
+                contact_email: contact_email?,
             },
         }))
     }

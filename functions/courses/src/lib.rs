@@ -17,9 +17,9 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use common::{Cursors, Failure, FieldError, Routes, effect};
+use common::{Cursors, Failure, FieldError, Refusal, Refused, Routes, SignedIn, effect};
 use domain::{
-    Instant, UserId,
+    CourseId, Instant,
     audit::AuditEntry,
     course::{Course, State as Stage},
     question::PlacedQuestion,
@@ -27,14 +27,10 @@ use domain::{
 use identity::chance;
 use runtime::{BadSetting, Key};
 use serde::Serialize;
-use store::{Setup, Store, Transaction};
+use store::{Part, Setup, Store};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
-
-/// How often a change is decided anew when somebody else was faster: a committee's trainers may all be at one
-/// course.
-const TRIES: u32 = 20;
 
 /// What this function can do.
 #[derive(Clone)]
@@ -81,26 +77,59 @@ pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
 }
 
 impl Courses {
-    /// `before` as `actor` brings it to `stage` at `now`, and the transaction that does so and notes it.
-    fn brought(
+    /// Moves the course `id` to `stage` and notes it; a course that is there already is left as it is. `allowed`
+    /// decides whether `person` may. The course, and whether it was moved.
+    async fn bring(
         &self,
-        before: &Course,
+        id: CourseId,
         stage: Stage,
-        actor: UserId,
+        person: &SignedIn,
         now: Instant,
-    ) -> Result<(Course, Transaction), Failure> {
-        let after = before.brought_to(stage, now);
-        let mut bring = self.store.transaction();
-        bring.change_course(&before.outline, &after)?;
-        bring.note(&AuditEntry::of_course(
-            chance::id(now),
-            actor,
-            &before.outline,
-            stage,
-            now,
-        ))?;
-        Ok((after, bring))
+        allowed: impl Fn(Option<Course>) -> Result<Course, Refusal>,
+    ) -> Result<(Course, bool), Failure> {
+        let actor = person.user.user_id;
+        let bring = || async {
+            let mut bring = self.store.transaction();
+            let before = allowed(self.store.course(id).await?)?;
+            if before.outline.state == stage {
+                return Ok((bring, (before, false)));
+            }
+            if stage == Stage::Published {
+                self.must_be_ready(&before).await?;
+                bring.require_active_committee(before.outline.committee_id);
+            }
+            let after = before.brought_to(stage, now);
+            let audit = AuditEntry::of_course(chance::id(now), actor, &before.outline, stage, now);
+            bring.change_course(&before.outline, &after);
+            bring.note(&audit);
+            Ok((bring, (after, true)))
+        };
+        let refused = |part| (part == Part::Committee).then(|| not_ready(vec![no_committee()]));
+        self.store.update(bring, refused).await
     }
+
+    /// # Errors
+    /// `COURSE_NOT_READY_MESSAGE` with everything that keeps the course from being published, unless that is
+    /// its committee alone.
+    async fn must_be_ready(&self, course: &Course) -> Result<(), Failure> {
+        let mut errors = reasons(course);
+        if errors.is_empty() {
+            return Ok(());
+        }
+        let committee = self.store.committee(course.outline.committee_id).await?;
+        if !committee.is_some_and(|committee| committee.is_active) {
+            errors.push(no_committee());
+        }
+        Err(not_ready(errors))
+    }
+}
+
+fn no_committee() -> FieldError {
+    FieldError::new("committeeID", Refusal::CommitteeInvalid)
+}
+
+fn not_ready(errors: Vec<FieldError>) -> Failure {
+    Refused::because(Refusal::CourseNotReady, errors).into()
 }
 
 /// What keeps `course` from being published, as its writer is told; its committee apart.

@@ -2,38 +2,27 @@
 
 use axum::extract::State;
 use common::{
-    Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Reply, SignedIn,
-    integer, shown, told,
+    Failure, Input, Message, Nothing, Now, Path, Permitted, Refusal, Reply, SignedIn, input,
+    integer, rights::WriteCourses, shown, told,
 };
 use domain::{
     CourseId, QuestionId,
     question::{PlacedQuestion, Question, Wording},
 };
 use serde::Serialize;
-use store::{Outcome, Questionnaire};
+use store::Questionnaire;
 
 use crate::{
     Courses,
     questions::wording,
-    rights::{Writer, visible},
+    rights::{changeable, visible},
 };
 
-pub(crate) struct Wish {
-    wording: Wording,
-    /// From 1; 0 is taken for 1, and more than there are for the last.
-    order: Option<u64>,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let (wording, order) = (
-            wording(fields),
-            fields.optional("order", integer(0..=u64::MAX)),
-        );
-        Some(Self {
-            wording: wording?,
-            order: order?,
-        })
+input! {
+    pub(crate) struct UpdateQuestionRequest {
+        wording: Wording = group(wording),
+        /// From 1; 0 is taken for 1, and more than there are for the last.
+        order: Option<u64> = optional("order", integer(0..=u64::MAX)),
     }
 }
 
@@ -61,12 +50,11 @@ pub(crate) async fn show(
 pub(crate) async fn change(
     State(courses): State<Courses>,
     Now(now): Now,
-    writer: Writer,
+    writer: Permitted<WriteCourses>,
     Path((course, id)): Ids,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<UpdateQuestionRequest>,
 ) -> Reply<Shown> {
-    for tries in 0..crate::TRIES {
-        courses.store.let_others_pass(tries).await?;
+    let change = || async {
         let (before, old) = courses.changeable(&writer, course, id).await?;
         let question = Question {
             wording: wish.wording.clone(),
@@ -87,30 +75,27 @@ pub(crate) async fn change(
             order: order.clamp(1, before.order.len()),
         };
         let mut change = courses.store.transaction();
-        change.change_question(&before, old.question, &new, now)?;
-        if change.commit().await? == Outcome::Done {
-            return told(Message::QuestionUpdated, Shown { question: new });
-        }
-    }
-    Err(Refusal::Conflict.into())
+        change.change_question(&before, old.question, &new, now);
+        Ok::<_, Failure>((change, new))
+    };
+    let question = courses.store.update(change, |_| None).await?;
+    told(Message::QuestionUpdated, Shown { question })
 }
 
 pub(crate) async fn remove(
     State(courses): State<Courses>,
     Now(now): Now,
-    writer: Writer,
+    writer: Permitted<WriteCourses>,
     Path((course, id)): Ids,
 ) -> Reply<Nothing> {
-    for tries in 0..crate::TRIES {
-        courses.store.let_others_pass(tries).await?;
+    let remove = || async {
         let (before, old) = courses.changeable(&writer, course, id).await?;
         let mut remove = courses.store.transaction();
-        remove.remove_question(&before, old.question, now)?;
-        if remove.commit().await? == Outcome::Done {
-            return told(Message::QuestionDeleted, Nothing {});
-        }
-    }
-    Err(Refusal::Conflict.into())
+        remove.remove_question(&before, old.question, now);
+        Ok::<_, Failure>((remove, ()))
+    };
+    courses.store.update(remove, |_| None).await?;
+    told(Message::QuestionDeleted, Nothing {})
 }
 
 impl Courses {
@@ -129,12 +114,12 @@ impl Courses {
     /// The question, if `writer` may change it.
     async fn changeable(
         &self,
-        writer: &Writer,
+        writer: &Permitted<WriteCourses>,
         course: CourseId,
         id: QuestionId,
     ) -> Result<(Questionnaire, PlacedQuestion), Failure> {
         let (before, question) = self.question(course, id).await?;
-        writer.changes(Some(before.course.clone()))?;
+        changeable(Some(before.course.clone()), &writer.person)?;
         let question = question
             .and_then(|question| before.place(question))
             .ok_or(Refusal::QuestionNotFound)?;

@@ -1,29 +1,25 @@
 //! `POST /courses/questions/{courseId}`: a writer adds questions to a course, all or none of them.
 
 use axum::extract::State;
-use common::{Fields, FromFields, Input, Message, Now, Path, Refusal, Reply, flag, text, told};
+use common::{
+    Failure, Fields, Input, Message, Now, Path, Permitted, Refusal, Reply, flag, input,
+    rights::WriteCourses, text, told,
+};
 use domain::{
     CourseId, QuestionId,
     question::{PlacedQuestion, Question, QuestionType, Wording, check_options},
 };
 use identity::chance;
 use serde::Serialize;
-use store::Outcome;
 
-use crate::{Courses, rights::Writer};
+use crate::{Courses, rights::changeable};
 
 /// No call adds more.
 const MOST: usize = 50;
 
-pub(crate) struct Wish {
-    questions: Vec<Wording>,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        Some(Self {
-            questions: fields.objects("questions", MOST, wording)?,
-        })
+input! {
+    pub(crate) struct AddQuestionsRequest {
+        questions: Vec<Wording> = objects("questions", MOST, wording),
     }
 }
 
@@ -32,18 +28,17 @@ pub(crate) fn wording(fields: &mut Fields) -> Option<Wording> {
     let language = fields.required("language", text);
     let question = fields.required("question", text);
     let question_type = fields.required("questionType", text::<QuestionType>);
-    let required = fields.optional("required", flag);
+    let required = fields.optional_or("required", flag, false);
     let options = fields.texts("options");
     let (question_type, options) = (question_type?, options?);
     let options = check_options(question_type, options)
         .map_err(|flaw| fields.refuse("options", flaw))
         .ok();
-    let required = required?.unwrap_or(false);
     Some(Wording {
         language: language?,
         question: question?,
         question_type,
-        required,
+        required: required?,
         options: options?,
     })
 }
@@ -57,9 +52,9 @@ pub(crate) struct Added {
 pub(crate) async fn add(
     State(courses): State<Courses>,
     Now(now): Now,
-    writer: Writer,
+    writer: Permitted<WriteCourses>,
     Path(course_id): Path<CourseId>,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<AddQuestionsRequest>,
 ) -> Reply<Added> {
     let made = wish.questions.into_iter().map(|wording| {
         let question_id = QuestionId::new(chance::id(now));
@@ -71,32 +66,22 @@ pub(crate) async fn add(
         }
     });
     let questions: Vec<Question> = made.collect();
-    for tries in 0..crate::TRIES {
-        courses.store.let_others_pass(tries).await?;
-        let before = courses
-            .store
-            .questionnaire(course_id)
-            .await?
-            .ok_or(Refusal::CourseNotFound)?;
-        writer.changes(Some(before.course.clone()))?;
+    let add = || async {
+        let before = courses.store.questionnaire(course_id).await?;
+        let before = before.ok_or(Refusal::CourseNotFound)?;
+        changeable(Some(before.course.clone()), &writer.person)?;
         if !before.has_room(&[], &questions) {
             return Err(Refusal::QuestionsLimit.into());
         }
         let mut add = courses.store.transaction();
-        add.add_questions(&before, &questions, now)?;
-        if add.commit().await? == Outcome::Done {
-            let first = before.order.len() + 1;
-            let placed = questions
-                .into_iter()
-                .zip(first..)
-                .map(|(question, order)| PlacedQuestion { question, order });
-            return told(
-                Message::QuestionsAdded,
-                Added {
-                    questions: placed.collect(),
-                },
-            );
-        }
-    }
-    Err(Refusal::Conflict.into())
+        add.add_questions(&before, &questions, now);
+        Ok::<_, Failure>((add, before.order.len() + 1))
+    };
+    let first = courses.store.update(add, |_| None).await?;
+    let questions = questions
+        .into_iter()
+        .zip(first..)
+        .map(|(question, order)| PlacedQuestion { question, order })
+        .collect();
+    told(Message::QuestionsAdded, Added { questions })
 }

@@ -1,36 +1,10 @@
 //! Who may do what with a course.
 
-use axum::extract::FromRequestParts;
-use common::{Failure, Refusal, SignedIn, able};
+use common::{Refusal, SignedIn};
 use domain::{
     course::{Course, Outline, State},
     permissions::Right,
 };
-use http::request::Parts;
-
-/// A verified person of an open committee who may write courses, at least his own.
-#[derive(Debug, Clone)]
-pub(crate) struct Writer(pub(crate) SignedIn);
-
-/// The same who may publish them.
-#[derive(Debug, Clone)]
-pub(crate) struct Publisher(pub(crate) SignedIn);
-
-impl<S: Send + Sync> FromRequestParts<S> for Writer {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        able(parts, state, Right::WriteCourses).await.map(Self)
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for Publisher {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        able(parts, state, Right::PublishCourses).await.map(Self)
-    }
-}
 
 /// The course, if `person` may know of it: a published one everybody, a draft who may read drafts, an
 /// archived one who may write it.
@@ -50,50 +24,44 @@ pub(crate) fn visible(course: Option<Course>, person: &SignedIn) -> Result<Cours
     person.must_be_verified().map(|()| course)
 }
 
-impl Writer {
-    /// The course, if this person may change it.
-    ///
-    /// # Errors
-    /// As [`visible`]; `FORBIDDEN_MESSAGE` for what he may only see, `COURSE_ARCHIVED_MESSAGE` for what nobody
-    /// may change.
-    pub(crate) fn changes(&self, course: Option<Course>) -> Result<Course, Refusal> {
-        let course = self.owns(course)?;
-        if course.outline.state == State::Archived {
-            Err(Refusal::CourseArchived)
-        } else {
-            Ok(course)
-        }
-    }
+/// The course, if `person` is one of its writers, archived or not.
+///
+/// # Errors
+/// As [`visible`], and `FORBIDDEN_MESSAGE` for what they may only see.
+pub(crate) fn writable(course: Option<Course>, person: &SignedIn) -> Result<Course, Refusal> {
+    permitted(course, person, Right::WriteCourses)
+}
 
-    /// The course, if this person is one of its writers, archived or not.
-    ///
-    /// # Errors
-    /// As [`visible`], and `FORBIDDEN_MESSAGE`.
-    pub(crate) fn owns(&self, course: Option<Course>) -> Result<Course, Refusal> {
-        let course = visible(course, &self.0)?;
-        if may(&self.0, Right::WriteCourses, &course.outline) {
-            Ok(course)
-        } else {
-            Err(Refusal::Forbidden)
-        }
+/// The course, if `person` may change it.
+///
+/// # Errors
+/// As [`writable`], and `COURSE_ARCHIVED_MESSAGE`.
+pub(crate) fn changeable(course: Option<Course>, person: &SignedIn) -> Result<Course, Refusal> {
+    not_archived(writable(course, person)?)
+}
+
+/// The course, if `person` may publish it or take it back.
+///
+/// # Errors
+/// As [`changeable`].
+pub(crate) fn publishable(course: Option<Course>, person: &SignedIn) -> Result<Course, Refusal> {
+    not_archived(permitted(course, person, Right::PublishCourses)?)
+}
+
+fn permitted(course: Option<Course>, person: &SignedIn, right: Right) -> Result<Course, Refusal> {
+    let course = visible(course, person)?;
+    if may(person, right, &course.outline) {
+        Ok(course)
+    } else {
+        Err(Refusal::Forbidden)
     }
 }
 
-impl Publisher {
-    /// The course, if this person may publish it or take it back.
-    ///
-    /// # Errors
-    /// As [`Writer::changes`].
-    pub(crate) fn publishes(&self, course: Option<Course>) -> Result<Course, Refusal> {
-        let course = visible(course, &self.0)?;
-        if !may(&self.0, Right::PublishCourses, &course.outline) {
-            return Err(Refusal::Forbidden);
-        }
-        if course.outline.state == State::Archived {
-            Err(Refusal::CourseArchived)
-        } else {
-            Ok(course)
-        }
+fn not_archived(course: Course) -> Result<Course, Refusal> {
+    if course.outline.state == State::Archived {
+        Err(Refusal::CourseArchived)
+    } else {
+        Ok(course)
     }
 }
 

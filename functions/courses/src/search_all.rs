@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use common::{Asked, Fields, FromFields, Now, Paging, Reply, SignedIn, shown, text};
+use common::{Asked, Now, Paging, Reply, SignedIn, input, shown, text};
 use domain::{Flaw, Line, course::Outline, words};
 use serde::Serialize;
 
@@ -12,25 +12,20 @@ use crate::Courses;
 /// Nobody asks for more words at once.
 const MOST_WORDS: usize = 5;
 
-pub(crate) struct Wish {
-    /// Folded, each once; `None` when nothing is asked for.
-    words: Option<Vec<String>>,
+input! {
+    pub(crate) struct SearchQuery {
+        /// `None` when nothing is asked for.
+        words: Option<Vec<String>> = nullable("q", |value| search_words(text(value)?)),
+    }
 }
 
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let words = fields.nullable("q", |value| {
-            let text: Line<200> = text(value)?;
-            let words: BTreeSet<String> = words(text.as_str()).collect();
-            if words.len() > MOST_WORDS {
-                Err(Flaw::Length)
-            } else {
-                Ok(words.into_iter().collect())
-            }
-        });
-        Some(Self {
-            words: words?.flatten(),
-        })
+/// The words of a text, folded, each once.
+fn search_words(text: Line<200>) -> Result<Vec<String>, Flaw> {
+    let words: BTreeSet<String> = words(text.as_str()).collect();
+    if words.len() > MOST_WORDS {
+        Err(Flaw::Length)
+    } else {
+        Ok(words.into_iter().collect())
     }
 }
 
@@ -47,25 +42,19 @@ pub(crate) async fn search(
     Now(now): Now,
     person: SignedIn,
     paging: Paging,
-    Asked(wish): Asked<Wish>,
+    Asked(wish): Asked<SearchQuery>,
 ) -> Reply<Shown> {
     let list = format!(
         "GET /courses/search-all {:?} caller={}",
         wish.words, person.user.user_id
     );
-    let position = paging
-        .cursor
-        .map(|cursor| courses.cursors.read(&cursor, &list, now))
-        .transpose()?;
-    let (position, limit) = (position.as_deref(), paging.limit);
+    let list = paging.open(&courses.cursors, list, now)?;
+    let (position, limit) = (list.position(), list.limit);
     let page = match wish.words {
         None => courses.store.published(position, limit).await?,
         Some(words) => courses.store.search(&words, position, limit).await?,
     };
-    let next_cursor = page
-        .last
-        .map(|position| courses.cursors.write(&position, &list, now))
-        .transpose()?;
+    let next_cursor = list.next_cursor(page.last)?;
     shown(Shown {
         courses: page.items,
         next_cursor,

@@ -1,28 +1,20 @@
-//! `GET` and `POST /courses/{courseId}/to-draft`: the course is seen by its committee's writers alone again.
+//! `GET` and `POST /courses/{courseId}/to-draft`: only the writers of its committee see the course again.
 
 use axum::extract::State;
-use common::{Message, Now, Path, Refusal, Reply, told};
+use common::{Message, Now, Path, Permitted, Reply, rights::PublishCourses, told};
 use domain::{CourseId, course::State as Stage};
-use store::Outcome;
 
-use crate::{Courses, Shown, rights::Publisher};
+use crate::{Courses, Shown, rights::publishable};
 
 pub(crate) async fn to_draft(
     State(courses): State<Courses>,
     Now(now): Now,
-    publisher: Publisher,
+    publisher: Permitted<PublishCourses>,
     Path(id): Path<CourseId>,
 ) -> Reply<Shown> {
-    for _ in 0..crate::TRIES {
-        let before = publisher.publishes(courses.store.course(id).await?)?;
-        if before.outline.state == Stage::Draft {
-            return told(Message::CourseReturned, Shown { course: before });
-        }
-        let (after, take_back) =
-            courses.brought(&before, Stage::Draft, publisher.0.user.user_id, now)?;
-        if take_back.commit().await? == Outcome::Done {
-            return told(Message::CourseReturned, Shown { course: after });
-        }
-    }
-    Err(Refusal::Conflict.into())
+    let allowed = |course| publishable(course, &publisher.person);
+    let (course, _) = courses
+        .bring(id, Stage::Draft, &publisher.person, now, allowed)
+        .await?;
+    told(Message::CourseReturned, Shown { course })
 }

@@ -1,7 +1,10 @@
 //! `POST /cpanel/subdomain`: a subdomain is made, once, and whatever the panel says of it, what it lists decides.
 
 use axum::extract::State;
-use common::{Failure, Fields, FromFields, Input, Message, Now, Refusal, Reply, text, told};
+use common::{
+    Failure, Fields, FromFields, Input, Message, Now, Permitted, Refusal, Reply,
+    rights::WritePanel, text, told,
+};
 use cpanel_client::Trouble;
 use domain::{
     Instant,
@@ -15,16 +18,15 @@ use store::Outcome;
 use crate::{
     Cpanel,
     gate::{Guest, told_of},
-    rights::Writer,
 };
 
-pub(crate) struct Wish {
+pub(crate) struct CreateSubdomainRequest {
     label: Label,
     root: RootDomain,
     subdomain: Subdomain,
 }
 
-impl<S> FromFields<S> for Wish {
+impl<S> FromFields<S> for CreateSubdomainRequest {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
         let label = fields.required("domain", text::<Label>);
         let root = fields.required("rootdomain", text::<RootDomain>);
@@ -52,10 +54,10 @@ pub(crate) struct Created {
 pub(crate) async fn create(
     State(cpanel): State<Cpanel>,
     Now(now): Now,
-    writer: Writer,
-    Input(wish): Input<Wish>,
+    writer: Permitted<WritePanel>,
+    Input(wish): Input<CreateSubdomainRequest>,
 ) -> Reply<Created> {
-    let Wish {
+    let CreateSubdomainRequest {
         label,
         root,
         subdomain,
@@ -83,8 +85,13 @@ pub(crate) async fn create(
 }
 
 impl Cpanel {
-    async fn note(&self, writer: &Writer, fqdn: &str, now: Instant) -> Result<(), Failure> {
-        let person = &writer.0.user;
+    async fn note(
+        &self,
+        writer: &Permitted<WritePanel>,
+        fqdn: &str,
+        now: Instant,
+    ) -> Result<(), Failure> {
+        let person = &writer.person.user;
         let entry = AuditEntry::of_subdomain(
             chance::id(now),
             person.user_id,
@@ -93,7 +100,7 @@ impl Cpanel {
             now,
         );
         let mut noted = self.store.transaction();
-        noted.note(&entry)?;
+        noted.note(&entry);
         match noted.commit().await? {
             Outcome::Done => Ok(()),
             Outcome::Refused(_) => Err(Refusal::Conflict.into()),

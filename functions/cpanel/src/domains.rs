@@ -1,17 +1,20 @@
 //! `GET /cpanel/domains`: the domains of the hosting account.
 
 use axum::extract::State;
-use common::{Now, Reply, shown};
+use common::{Now, Reply, Viewer, rights::ReadPanel, shown};
 use cpanel_client::Trouble;
 use domain::subdomain::Domains;
 
 use crate::{
     Cpanel,
     gate::{Guest, told_of},
-    rights::Reader,
 };
 
-pub(crate) async fn show(State(cpanel): State<Cpanel>, Now(now): Now, _: Reader) -> Reply<Domains> {
+pub(crate) async fn show(
+    State(cpanel): State<Cpanel>,
+    Now(now): Now,
+    _: Viewer<ReadPanel>,
+) -> Reply<Domains> {
     let mut guest = cpanel.enter(now).await?;
     shown(guest.domains().await.map_err(|trouble| told_of(&trouble))?)
 }

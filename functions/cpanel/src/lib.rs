@@ -6,7 +6,6 @@ mod databases;
 mod domains;
 mod gate;
 mod own;
-mod rights;
 mod subdomains;
 
 use axum::{Router, routing::get};

@@ -3,11 +3,10 @@
 use domain::{
     UserId,
     course::{Course, Details, State},
-    user::DEFAULT_AVATAR,
+    user::{DEFAULT_AVATAR, avatar_key},
 };
 use futures_util::{StreamExt, stream};
 use runtime::Error;
-use storage::MEDIA;
 use store::{CourseList, Fault, Outcome};
 
 use crate::{AT_ONCE, Dispatcher, Powers};
@@ -34,12 +33,8 @@ impl Dispatcher {
         self.forget_sms(id).await?;
         while store.forget_login_activity(id).await? {}
         while store.forget_sessions(id).await? {}
-        if let Some(name) = user
-            .avatar
-            .strip_prefix("/media/")
-            .filter(|_| user.avatar != DEFAULT_AVATAR)
-        {
-            objects.delete(&format!("{MEDIA}{name}")).await?;
+        if user.avatar != DEFAULT_AVATAR {
+            objects.delete(avatar_key(&user.avatar)).await?;
         }
         Ok(store.settle_erased(&user, clock.now()).await?)
     }
@@ -74,7 +69,7 @@ impl Dispatcher {
             let page = store.batches_of(id, position.as_deref(), PAGE).await?;
             for batch in page.items {
                 let mut forget = store.transaction();
-                forget.forget_batch(&batch)?;
+                forget.forget_batch(&batch);
                 let _ = forget.commit().await?;
             }
             position = page.last;
@@ -86,7 +81,7 @@ impl Dispatcher {
             let page = store.sms_of(id, position.as_deref(), PAGE).await?;
             let forgotten = stream::iter(page.items).map(|sms| async move {
                 let mut forget = store.transaction();
-                forget.forget_sms(sms.sms_id)?;
+                forget.forget_sms(sms.sms_id);
                 if forget.commit().await? == Outcome::Done {
                     Ok(())
                 } else {
@@ -155,7 +150,7 @@ impl Dispatcher {
         }
         let after = before.changed(clock.now(), |course| course.details = details);
         let mut take_over = store.transaction();
-        take_over.change_course(&before.outline, &after)?;
+        take_over.change_course(&before.outline, &after);
         if take_over.commit().await? == Outcome::Done {
             Ok(())
         } else {

@@ -76,10 +76,7 @@ impl Task {
         let chunk = || store::is_chunk(pk).then(|| Self::Expand(pk.to_owned()));
         let file = || store::file_id(pk).map(Self::Settle);
         let course = || store::course_id(pk).map(Self::Index);
-        let person = || {
-            pk.strip_prefix("USER#")
-                .map(|id| Self::Forget(UserId::in_path(id)))
-        };
+        let person = || store::user_id(pk).map(Self::Forget);
         message
             .or_else(chunk)
             .or_else(file)

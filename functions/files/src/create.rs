@@ -12,25 +12,24 @@ use storage::{Form, key_of};
 
 use crate::{Files, Keeper};
 
-pub(crate) struct Wish {
+pub(crate) struct CreateFileRequest {
     name: FileName,
     content_type: ContentType,
     size: u64,
     visibility: Visibility,
 }
 
-impl FromFields<Files> for Wish {
+impl FromFields<Files> for CreateFileRequest {
     fn from_fields(fields: &mut Fields, files: &Files) -> Option<Self> {
         let name = fields.required("name", text);
         let content_type = fields.required("contentType", text);
         let size = fields.required("size", integer(1..=files.max_bytes));
-        let visibility = fields.optional("visibility", text);
-        let visibility = visibility?.unwrap_or(Visibility::Private);
+        let visibility = fields.optional_or("visibility", text, Visibility::Private);
         Some(Self {
             name: name?,
             content_type: content_type?,
             size: size?,
-            visibility,
+            visibility: visibility?,
         })
     }
 }
@@ -46,9 +45,9 @@ pub(crate) async fn create(
     State(files): State<Files>,
     Now(now): Now,
     keeper: Keeper,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<CreateFileRequest>,
 ) -> Reply<Announced> {
-    let Wish {
+    let CreateFileRequest {
         name,
         content_type,
         size,

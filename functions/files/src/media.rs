@@ -3,7 +3,7 @@
 use axum::extract::State;
 use bytes::Bytes;
 use common::{Failure, Image, Path, Refusal};
-use storage::MEDIA;
+use domain::user::{DEFAULT_AVATAR, MEDIA, avatar_key};
 
 use crate::Files;
 
@@ -14,7 +14,8 @@ pub(crate) async fn show(
     State(files): State<Files>,
     Path(key): Path<String>,
 ) -> Result<Image, Failure> {
-    if key == "default.png" {
+    let path = format!("{MEDIA}{key}");
+    if path == DEFAULT_AVATAR {
         return Ok(Image {
             content_type: "image/png",
             bytes: Bytes::from_static(DEFAULT),
@@ -23,7 +24,7 @@ pub(crate) async fn show(
     let content_type = content_type(&key).ok_or(Refusal::NotFound)?;
     let bytes = files
         .objects
-        .get(&format!("{MEDIA}{key}"))
+        .get(avatar_key(&path))
         .await?
         .ok_or(Refusal::NotFound)?;
     Ok(Image {

@@ -31,19 +31,13 @@ pub(crate) async fn list(
 ) -> Reply<Listed> {
     let owner = person.user.user_id;
     let list = format!("GET /files/my-files caller={owner}");
-    let position = paging
-        .cursor
-        .map(|cursor| files.cursors.read(&cursor, &list, now))
-        .transpose()?;
+    let list = paging.open(&files.cursors, list, now)?;
     let (page, usage) = tokio::join!(
-        files.store.files(owner, position.as_deref(), paging.limit),
+        files.store.files(owner, list.position(), list.limit),
         files.store.usage(owner)
     );
     let (page, usage) = (page?, usage?);
-    let next_cursor = page
-        .last
-        .map(|position| files.cursors.write(&position, &list, now))
-        .transpose()?;
+    let next_cursor = list.next_cursor(page.last)?;
     let usage = Usage {
         files: usage.files,
         bytes: usage.bytes,

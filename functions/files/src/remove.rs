@@ -1,13 +1,10 @@
 //! `DELETE /files/{fileId}`: the owner does not want a file any more.
 
 use axum::extract::State;
-use common::{Message, Nothing, Now, Path, Refusal, Reply, told};
+use common::{Failure, Message, Nothing, Now, Path, Reply, told};
 use domain::FileId;
 
 use crate::{Files, Keeper};
-
-/// How often it is tried anew when the file comes at the same time.
-const TRIES: u32 = 3;
 
 /// Nobody sees it any more and its room is free with the answer; the dispatcher removes it from the bucket.
 pub(crate) async fn remove(
@@ -16,11 +13,12 @@ pub(crate) async fn remove(
     keeper: Keeper,
     Path(id): Path<FileId>,
 ) -> Reply<Nothing> {
-    for _ in 0..TRIES {
+    let give_up = || async {
         let file = files.own(id, keeper.0.user.user_id).await?;
-        if files.store.give_up_file(&file, now).await? {
-            return told(Message::FileDeleted, Nothing {});
-        }
-    }
-    Err(Refusal::Conflict.into())
+        let mut give_up = files.store.transaction();
+        give_up.give_up_file(&file, now);
+        Ok::<_, Failure>((give_up, ()))
+    };
+    files.store.update(give_up, |_| None).await?;
+    told(Message::FileDeleted, Nothing {})
 }

@@ -3,29 +3,19 @@
 use accounts::attempts;
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
-    SignedIn, secret, told,
+    Client, Failure, Input, Message, Nothing, Now, Refused, Reply, SignedIn, input, secret, told,
 };
 use domain::{Instant, otp::Proof, outbox::News, session::Session, user::User};
 use identity::password::Match;
 use secrecy::SecretString;
-use store::{Outcome, Part};
+use store::Transaction;
 
-use crate::{Answered, Otp, invalid};
+use crate::{Answered, Otp, invalid, refused};
 
-pub(crate) struct Wish {
-    password: SecretString,
-    answered: Answered,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let password = fields.required("password", secret);
-        let answered = Answered::read(fields);
-        Some(Self {
-            password: password?,
-            answered: answered?,
-        })
+input! {
+    pub(crate) struct DisableOtpRequest {
+        password: SecretString = required("password", secret),
+        answered: Answered = group(Answered::read),
     }
 }
 
@@ -35,7 +25,7 @@ pub(crate) async fn disable(
     Now(now): Now,
     client: Client,
     person: SignedIn,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<DisableOtpRequest>,
 ) -> Reply<Nothing> {
     let SignedIn { user, session, .. } = person;
     let id = user.user_id;
@@ -77,50 +67,35 @@ impl Otp {
     /// The secret and its recovery codes, of which `left` were left, go, and the owner is told.
     async fn turn_off(
         &self,
-        mut user: User,
+        user: User,
         session: &Session,
         proof: &Proof,
         left: usize,
         now: Instant,
-    ) -> Result<(), Failure> {
-        for _ in 0..crate::TRIES {
-            let after = user.changed(|user| {
+    ) -> Result<User, Failure> {
+        let id = user.user_id;
+        let turn_off = |user: &User, change: &mut Transaction| {
+            if !session.is_alive(user, now) {
+                return Err(Refused::invalid_token().into());
+            }
+            change.remove_otp(id, Some(proof));
+            let disabled = News::OtpDisabled {
+                at: now,
+                by_administrator: false,
+            };
+            change.send(&self.post.tell(user, disabled, now)?);
+            if matches!(proof, Proof::Recovery(_)) {
+                let used = News::RecoveryCodeUsed {
+                    left: left.saturating_sub(1),
+                    at: now,
+                };
+                change.send(&self.post.tell(user, used, now)?);
+            }
+            Ok(user.changed(|user| {
                 user.is_otp_enabled = false;
                 user.is_otp_verified = false;
-            });
-            let mut change = self.store.transaction();
-            change.remove_otp(user.user_id, Some(proof))?;
-            change.change_user(&user, &after)?;
-            change.send(&self.post.tell(
-                &user,
-                News::OtpDisabled {
-                    at: now,
-                    by_administrator: false,
-                },
-                now,
-            )?)?;
-            if matches!(proof, Proof::Recovery(_)) {
-                change.send(&self.post.tell(
-                    &user,
-                    News::RecoveryCodeUsed {
-                        left: left.saturating_sub(1),
-                        at: now,
-                    },
-                    now,
-                )?)?;
-            }
-            match change.commit().await? {
-                Outcome::Done => return Ok(()),
-                Outcome::Refused(Part::User) => {}
-                Outcome::Refused(_) => return Err(invalid()),
-            }
-            let read = self
-                .store
-                .user(user.user_id)
-                .await?
-                .filter(|read| session.is_alive(read, now));
-            user = read.ok_or_else(Refused::invalid_token)?;
-        }
-        Err(Refusal::Conflict.into())
+            }))
+        };
+        self.store.update_user(user, turn_off, refused).await
     }
 }

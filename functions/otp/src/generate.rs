@@ -73,14 +73,12 @@ impl Otp {
     /// all get the same.
     async fn tried_out(&self, user: UserId, now: Instant) -> Result<Secret, Failure> {
         let place = totp::place_tried_out(user);
-        for _ in 0..crate::TRIES {
-            if let Some(enrolment) = self
-                .store
-                .enrolment(user)
-                .await?
-                .filter(|enrolment| enrolment.is_alive(now))
-            {
-                return Ok(Secret::open(&enrolment.sealed, &self.sealer, &place)?);
+        let attempt = || async {
+            let mut begin = self.store.transaction();
+            let alive = self.store.enrolment(user).await?;
+            if let Some(enrolment) = alive.filter(|enrolment| enrolment.is_alive(now)) {
+                let secret = Secret::open(&enrolment.sealed, &self.sealer, &place)?;
+                return Ok((begin, secret));
             }
             let secret = Secret::generate();
             let enrolment = Enrolment {
@@ -88,10 +86,9 @@ impl Otp {
                 expires_at: now.after(ENROLMENT_LIFE),
                 tries: 0,
             };
-            if self.store.begin_enrolment(user, &enrolment, now).await? {
-                return Ok(secret);
-            }
-        }
-        Err(Refusal::Conflict.into())
+            begin.begin_enrolment(user, &enrolment, now);
+            Ok((begin, secret))
+        };
+        self.store.update(attempt, |_| None).await
     }
 }

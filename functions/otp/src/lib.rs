@@ -10,7 +10,7 @@ use axum::{
     Router,
     routing::{delete, post},
 };
-use common::{Failure, Fields, Refusal, Routes, effect, sign_in, text};
+use common::{Failure, Fields, Refusal, Refused, Routes, effect, sign_in, text};
 use domain::{
     Flaw, Instant, Line, UserId,
     otp::{Otp as Kept, Proof},
@@ -23,7 +23,7 @@ use identity::{
 };
 use runtime::{BadSetting, Key};
 use serde_json::Value;
-use store::{Counter, Setup, Store};
+use store::{Counter, Part, Setup, Store};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[
@@ -32,9 +32,6 @@ pub const KEYS: &[Key] = &[
     Key::Sealing,
     Key::Outbox,
 ];
-
-/// How often a change is tried that others are faster with: each time, one of them was done.
-const TRIES: u32 = 25;
 
 /// What this function can do.
 #[derive(Clone)]
@@ -133,6 +130,15 @@ fn new_recovery(secret: &Secret) -> (Vec<String>, std::collections::BTreeMap<Str
         .map(|code| (secret.recovery_mac(code), true))
         .collect();
     (codes.into(), kept)
+}
+
+/// Why a change of the account that a code allows was not made.
+fn refused(part: Part) -> Failure {
+    match part {
+        // The account is gone, or the session was ended.
+        Part::User | Part::Session => Refused::invalid_token().into(),
+        _ => invalid(),
+    }
 }
 
 /// The code is not one, or not any more.

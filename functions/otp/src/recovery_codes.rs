@@ -2,7 +2,7 @@
 
 use accounts::attempts;
 use axum::extract::State;
-use common::{Fields, FromFields, Input, Message, Now, Reply, SignedIn, told};
+use common::{Input, Message, Now, Reply, SignedIn, input, told};
 use domain::otp::{Otp as Kept, Proof};
 use identity::totp::{self, Secret};
 use serde::Serialize;
@@ -10,11 +10,9 @@ use store::Outcome;
 
 use crate::{Answered, Otp, code, invalid, new_recovery};
 
-pub(crate) struct Wish(String);
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        fields.required("code", code).map(Self)
+input! {
+    pub(crate) struct RecoveryCodesRequest {
+        code: String = required("code", code),
     }
 }
 
@@ -28,9 +26,9 @@ pub(crate) async fn renew(
     State(otp): State<Otp>,
     Now(now): Now,
     person: SignedIn,
-    Input(Wish(code)): Input<Wish>,
+    Input(request): Input<RecoveryCodesRequest>,
 ) -> Reply<Created> {
-    let (id, answered) = (person.user.user_id, Answered::Code(code));
+    let (id, answered) = (person.user.user_id, Answered::Code(request.code));
     let counters = answered.counters(id, &person.session.sid.to_string());
     let (reserved, kept) = tokio::join!(
         attempts::reserve(&otp.store, &counters, now),
@@ -48,7 +46,7 @@ pub(crate) async fn renew(
         &totp::place_in_force(id),
     )?);
     let mut renew = otp.store.transaction();
-    renew.renew_recovery(id, step, &Kept { recovery, ..kept })?;
+    renew.renew_recovery(id, step, &Kept { recovery, ..kept });
     // Places that cannot be given back are free when their windows end.
     let (renewed, _) = tokio::join!(renew.commit(), otp.store.give_back(reserved));
     match renewed? {

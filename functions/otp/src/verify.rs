@@ -3,8 +3,7 @@
 use accounts::{Arrival, attempts};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, SignedIn,
-    told,
+    Client, Failure, Fields, FromFields, Input, Message, Now, Refused, Reply, SignedIn, told,
 };
 use domain::{
     Instant,
@@ -19,9 +18,9 @@ use identity::{
     totp::{self, Secret},
 };
 use serde::Serialize;
-use store::{Outcome, Part};
+use store::{Part, Transaction};
 
-use crate::{Answered, Otp, invalid, new_recovery};
+use crate::{Answered, Otp, invalid, new_recovery, refused};
 
 /// Who answers: somebody in the middle of signing in, or somebody who has.
 pub(crate) enum Answering {
@@ -149,8 +148,8 @@ impl Otp {
         now: Instant,
     ) -> Result<SelfView, Failure> {
         let mut beside = self.store.transaction();
-        beside.end_step(claims.sid, now)?;
-        beside.use_proof(claims.sub, proof)?;
+        beside.end_step(claims.sid, now);
+        beside.use_proof(claims.sub, proof);
         let method = match proof {
             Proof::Step(_) => Method::Otp,
             Proof::Recovery(_) => {
@@ -158,7 +157,7 @@ impl Otp {
                     left: kept.recovery.len().saturating_sub(1),
                     at: now,
                 };
-                beside.send(&self.post.tell(&arrival.user, news, now)?)?;
+                beside.send(&self.post.tell(&arrival.user, news, now)?);
                 Method::Recovery
             }
         };
@@ -217,7 +216,7 @@ impl Otp {
         now: Instant,
     ) -> Result<SelfView, Failure> {
         let SignedIn {
-            mut user,
+            user,
             committee,
             session,
             ..
@@ -226,41 +225,30 @@ impl Otp {
             .store
             .login_activity(user.user_id, SelfView::ACTIVITY, now)
             .await?;
-        for _ in 0..crate::TRIES {
+        let enrol = |user: &User, change: &mut Transaction| {
+            if !session.is_alive(user, now) {
+                return Err(Refused::invalid_token().into());
+            }
             let after = user.changed(|user| {
                 user.is_otp_enabled = true;
                 user.is_otp_verified = true;
                 user.epoch += 1;
             });
-            let renewed = self.sessions.renewed(&session, &after, Method::Otp, now);
-            let mut enrol = self.store.transaction();
-            enrol.end_enrolment(user.user_id, enrolment)?;
-            enrol.set_otp(user.user_id, kept, self.sealer.kid())?;
-            enrol.change_user(&user, &after)?;
-            enrol.keep_session(&session, &renewed)?;
-            enrol.send(&self.post.tell(&user, News::OtpEnabled { at: now }, now)?)?;
-            match enrol.commit().await? {
-                Outcome::Done => {
-                    let arrival = Arrival {
-                        user: after,
-                        committee,
-                        activity,
-                        enrolment: None,
-                    };
-                    return self.sessions.show_fresh(arrival, &renewed, now);
-                }
-                Outcome::Refused(Part::User) => {}
-                Outcome::Refused(Part::Session) => return Err(Refused::invalid_token().into()),
-                Outcome::Refused(_) => return Err(invalid()),
-            }
-            // Closed, or signed out everywhere, meanwhile: this session is over.
-            let read = self
-                .store
-                .user(user.user_id)
-                .await?
-                .filter(|read| session.is_alive(read, now));
-            user = read.ok_or_else(Refused::invalid_token)?;
-        }
-        Err(Refusal::Conflict.into())
+            let kept_session = self.sessions.renewed(&session, &after, Method::Otp, now);
+            change.end_enrolment(user.user_id, enrolment);
+            change.set_otp(user.user_id, kept, self.sealer.kid());
+            change.keep_session(&session, &kept_session);
+            change.send(&self.post.tell(user, News::OtpEnabled { at: now }, now)?);
+            Ok(after)
+        };
+        let user = self.store.update_user(user, enrol, refused).await?;
+        let renewed = self.sessions.renewed(&session, &user, Method::Otp, now);
+        let arrival = Arrival {
+            user,
+            committee,
+            activity,
+            enrolment: None,
+        };
+        self.sessions.show_fresh(arrival, &renewed, now)
     }
 }

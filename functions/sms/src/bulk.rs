@@ -3,7 +3,8 @@
 use axum::extract::State;
 use bytes::Bytes;
 use common::{
-    Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, flag, text, told,
+    Failure, Fields, FromFields, Input, Message, Now, Permitted, Refusal, Refused, Reply, flag,
+    rights::SendBulkSms, text, told,
 };
 use domain::{
     BatchId,
@@ -20,13 +21,12 @@ use crate::{
     Manner, Messages,
     accepting::IdempotencyKey,
     recipients::{Addressed, Fate, Sorted, Told, Wanted},
-    rights::BulkSender,
 };
 
 /// No call names more recipients.
 const MOST: usize = 1000;
 
-pub(crate) struct Wish {
+pub(crate) struct SendBulkRequest {
     recipients: Vec<Wanted>,
     message: Option<Text>,
     manner: Manner,
@@ -34,7 +34,7 @@ pub(crate) struct Wish {
     body: Bytes,
 }
 
-impl FromFields<Messages> for Wish {
+impl FromFields<Messages> for SendBulkRequest {
     const MAX_BYTES: usize = 2_000_000;
 
     fn from_fields(fields: &mut Fields, messages: &Messages) -> Option<Self> {
@@ -42,13 +42,12 @@ impl FromFields<Messages> for Wish {
         let recipients = fields.objects_or_texts("recipients", MOST, Some("to"), Wanted::of);
         let message = fields.nullable("message", text);
         let manner = Manner::of(fields, messages);
-        let dry_run = fields.optional("dryRun", flag);
-        let (message, dry_run) = (message?.flatten(), dry_run?.unwrap_or(false));
+        let dry_run = fields.optional_or("dryRun", flag, false);
         Some(Self {
             recipients: recipients?,
-            message,
+            message: message?,
             manner: manner?,
-            dry_run,
+            dry_run: dry_run?,
             body,
         })
     }
@@ -74,12 +73,12 @@ struct Counted {
 pub(crate) async fn send(
     State(messages): State<Messages>,
     Now(now): Now,
-    sender: BulkSender,
+    sender: Permitted<SendBulkSms>,
     key: IdempotencyKey,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<SendBulkRequest>,
 ) -> Reply<Accepted> {
-    let (user, said) = (&sender.0.user, Message::SmsBulkAccepted);
-    let Wish {
+    let (user, said) = (&sender.person.user, Message::SmsBulkAccepted);
+    let SendBulkRequest {
         recipients,
         message,
         manner,
@@ -118,7 +117,7 @@ pub(crate) async fn send(
     let batch = answer.batch.accepted(batch_id, sending);
     let mut accept = messages.store.transaction();
     if let Some(request) = &request {
-        accept.answer_once(request, serde_json::to_string(&answer)?, now)?;
+        accept.answer_once(request, serde_json::to_string(&answer)?, now);
     }
     accept.count_sms(
         user.user_id,
@@ -126,9 +125,9 @@ pub(crate) async fn send(
         batch.accepted.into(),
         messages.quota,
         now,
-    )?;
-    accept.accept_batch(&batch, message.as_ref(), &chunks(&batch, entries))?;
-    accept.note(&AuditEntry::of_batch(chance::id(now), &batch))?;
+    );
+    accept.accept_batch(&batch, message.as_ref(), &chunks(&batch, entries));
+    accept.note(&AuditEntry::of_batch(chance::id(now), &batch));
     let is_kept = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
     messages
         .settle(accept, request.as_ref(), said, answer, is_kept, now)

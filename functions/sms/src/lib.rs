@@ -97,7 +97,7 @@ pub(crate) struct Manner {
 
 impl Manner {
     fn of(fields: &mut Fields, messages: &Messages) -> Option<Self> {
-        let r#type = fields.optional("type", text);
+        let r#type = fields.optional_or("type", text, Type::Transactional);
         let sender_id = fields.nullable("senderId", |value| {
             let name: SenderId = text(value)?;
             if messages.sender_ids.contains(&name) {
@@ -107,8 +107,8 @@ impl Manner {
             }
         });
         Some(Self {
-            r#type: r#type?.unwrap_or(Type::Transactional),
-            sender_id: sender_id?.flatten(),
+            r#type: r#type?,
+            sender_id: sender_id?,
         })
     }
 

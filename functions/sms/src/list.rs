@@ -24,27 +24,17 @@ pub(crate) async fn list(
     let (store, caller) = (&messages.store, person.0.user.user_id);
     let asked = query.get("batchID").map(BatchId::in_path);
     let list = format!("GET /sms batch={asked:?} caller={caller}");
-    let position = paging
-        .cursor
-        .map(|cursor| messages.cursors.read(&cursor, &list, now))
-        .transpose()?;
+    let list = paging.open(&messages.cursors, list, now)?;
     let page = match asked {
         Some(batch) => {
             messages.batch(batch, &person.0).await?;
             store
-                .sms_of_batch(batch, position.as_deref(), paging.limit)
+                .sms_of_batch(batch, list.position(), list.limit)
                 .await?
         }
-        None => {
-            store
-                .sms_of(caller, position.as_deref(), paging.limit)
-                .await?
-        }
+        None => store.sms_of(caller, list.position(), list.limit).await?,
     };
-    let next_cursor = page
-        .last
-        .map(|position| messages.cursors.write(&position, &list, now))
-        .transpose()?;
+    let next_cursor = list.next_cursor(page.last)?;
     shown(Listed {
         sms: page.items,
         next_cursor,

@@ -53,7 +53,7 @@ pub(crate) async fn add(
         created_at: now,
     };
     let mut add = messages.store.transaction();
-    add.opt_out(&opt_out)?;
+    add.opt_out(&opt_out);
     let opt_out = match add.commit().await? {
         Outcome::Refused(Part::OptOut) => messages
             .store
@@ -74,7 +74,7 @@ pub(crate) async fn remove(
     let number = number(&text).map_err(|_| Refused::field("number", Flaw::Format))?;
     let committee = keeper.committee(&messages).await?;
     let mut remove = messages.store.transaction();
-    remove.opt_in(committee, &number)?;
+    remove.opt_in(committee, &number);
     let _ = remove.commit().await?;
     told(Message::OptOutRemoved, Nothing {})
 }

@@ -25,18 +25,12 @@ pub(crate) async fn list(
         "GET /sms/opt-outs committee={committee:?} caller={}",
         reader.user()
     );
-    let position = paging
-        .cursor
-        .map(|cursor| messages.cursors.read(&cursor, &list, now))
-        .transpose()?;
+    let list = paging.open(&messages.cursors, list, now)?;
     let page = messages
         .store
-        .opt_outs(committee, position.as_deref(), paging.limit)
+        .opt_outs(committee, list.position(), list.limit)
         .await?;
-    let next_cursor = page
-        .last
-        .map(|position| messages.cursors.write(&position, &list, now))
-        .transpose()?;
+    let next_cursor = list.next_cursor(page.last)?;
     shown(Listed {
         opt_outs: page.items,
         next_cursor,

@@ -32,12 +32,11 @@ impl Wanted {
         let message = fields.nullable("message", any_text);
         let variables = fields.nullable("variables", texts_by_name);
         let client_ref = fields.nullable("clientRef", text);
-        let (to, message, variables) = (to?.flatten(), message?.flatten(), variables?.flatten());
         Some(Self {
-            to: to.unwrap_or_default(),
-            message,
-            variables: variables.unwrap_or_default(),
-            client_ref: client_ref?.flatten(),
+            to: to?.unwrap_or_default(),
+            message: message?,
+            variables: variables?.unwrap_or_default(),
+            client_ref: client_ref?,
         })
     }
 

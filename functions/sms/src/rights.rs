@@ -1,7 +1,7 @@
 //! Who may send, and who may see what was sent.
 
 use axum::extract::FromRequestParts;
-use common::{Failure, Query, Refusal, SignedIn, able, able_to_see};
+use common::{Failure, Query, Refusal, SignedIn, Viewer, rights::ManageSms};
 use domain::{
     CommitteeId, UserId,
     permissions::{Reach, Right},
@@ -10,30 +10,6 @@ use domain::{
 use http::request::Parts;
 
 use crate::Messages;
-
-/// A verified person of an open committee who may send single messages.
-#[derive(Debug, Clone)]
-pub(crate) struct Sender(pub(crate) SignedIn);
-
-/// The same who may send to many.
-#[derive(Debug, Clone)]
-pub(crate) struct BulkSender(pub(crate) SignedIn);
-
-impl<S: Send + Sync> FromRequestParts<S> for Sender {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        able(parts, state, Right::SendSms).await.map(Self)
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for BulkSender {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        able(parts, state, Right::SendBulkSms).await.map(Self)
-    }
-}
 
 /// Whether `person` may see what was sent: what he sent himself, and what his right to see others' covers.
 pub(crate) fn sees(person: &SignedIn, sending: &Sending) -> bool {
@@ -65,8 +41,8 @@ impl<S: Send + Sync> FromRequestParts<S> for ListReader {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let person = able_to_see(parts, state, Right::ManageSms).await?;
-        let reach = person.user.standing().reach(Right::ManageSms);
+        let viewer = Viewer::<ManageSms>::from_request_parts(parts, state).await?;
+        let (reach, person) = (viewer.reach(), viewer.person);
         let Ok(query) = Query::from_request_parts(parts, state).await;
         let asked = query
             .get("committeeID")

@@ -2,7 +2,10 @@
 
 use axum::extract::State;
 use bytes::Bytes;
-use common::{Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, phone, text};
+use common::{
+    Fields, FromFields, Input, Message, Now, Permitted, Refusal, Refused, Reply, phone,
+    rights::SendSms, text,
+};
 use domain::{
     E164, Flaw, Line, SmsId,
     sms::{Recipient, Sms, Text},
@@ -10,16 +13,16 @@ use domain::{
 use identity::chance;
 use serde::{Deserialize, Serialize};
 
-use crate::{Manner, Messages, accepting::IdempotencyKey, rights::Sender};
+use crate::{Manner, Messages, accepting::IdempotencyKey};
 
-pub(crate) struct Wish {
+pub(crate) struct SendSmsRequest {
     recipient: Recipient,
     message: Text,
     manner: Manner,
     body: Bytes,
 }
 
-impl FromFields<Messages> for Wish {
+impl FromFields<Messages> for SendSmsRequest {
     fn from_fields(fields: &mut Fields, messages: &Messages) -> Option<Self> {
         let body = fields.body().clone();
         let to = number(fields, messages);
@@ -28,7 +31,7 @@ impl FromFields<Messages> for Wish {
         let client_ref = fields.nullable("clientRef", text::<Line<64>>);
         let recipient = Recipient {
             to: to?,
-            client_ref: client_ref?.flatten(),
+            client_ref: client_ref?,
         };
         Some(Self {
             recipient,
@@ -76,12 +79,12 @@ pub(crate) struct Accepted {
 pub(crate) async fn send(
     State(messages): State<Messages>,
     Now(now): Now,
-    sender: Sender,
+    sender: Permitted<SendSms>,
     key: IdempotencyKey,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<SendSmsRequest>,
 ) -> Reply<Accepted> {
-    let (user, said) = (&sender.0.user, Message::SmsAccepted);
-    let Wish {
+    let (user, said) = (&sender.person.user, Message::SmsAccepted);
+    let SendSmsRequest {
         recipient,
         message,
         manner,
@@ -110,10 +113,10 @@ pub(crate) async fn send(
     let accepted = Accepted { sms };
     let mut accept = store.transaction();
     if let Some(request) = &request {
-        accept.answer_once(request, serde_json::to_string(&accepted)?, now)?;
+        accept.answer_once(request, serde_json::to_string(&accepted)?, now);
     }
-    accept.count_sms(user.user_id, user.committee_id, 1, messages.quota, now)?;
-    accept.accept_sms(&accepted.sms, &message)?;
+    accept.count_sms(user.user_id, user.committee_id, 1, messages.quota, now);
+    accept.accept_sms(&accepted.sms, &message);
     let is_kept = async { Ok(store.sms(sms_id).await?.is_some()) };
     messages
         .settle(accept, request.as_ref(), said, accepted, is_kept, now)

@@ -2,59 +2,34 @@
 
 use axum::extract::State;
 use common::{
-    Administrator, Failure, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply,
-    etag_of, flag, if_match_holds, integer, phone, text, told,
+    Administrator, Failure, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, flag,
+    if_match_holds, input, integer, phone, text, told,
 };
 use domain::{
-    CommitteeId, Email, Flaw, Line, Name, Permissions, Phone, Profile, UserId,
-    audit::{Action, AuditEntry},
+    CommitteeId, Email, Flaw, Line, Name, Patch, Permissions, Phone, Profile, UserId,
+    audit::Action,
+    committee::Committee,
     user::{Editable, User},
 };
 use http::HeaderMap;
-use identity::chance;
 use serde_json::Value;
-use store::{Outcome, Part};
+use store::Transaction;
 
 use crate::Team;
 
-pub(crate) struct Wish {
-    name: Option<Name>,
-    last_name: Option<Name>,
-    email: Option<Email>,
-    phone: Option<Phone>,
-    profile: Option<Profile>,
-    role: Option<Option<Line<64>>>,
-    permissions: Option<Permissions>,
-    is_verified: Option<bool>,
-    /// As it was written: only super admins have this field, so it is read when the caller is known.
-    committee_id: Option<Value>,
-    version: Option<u64>,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let name = fields.optional("name", text);
-        let last_name = fields.optional("lastName", text);
-        let email = fields.optional("email", text);
-        let phone = phone(fields);
-        let profile = fields.optional("profile", text);
-        let role = fields.nullable("role", text);
-        let permissions = fields.optional("permissions", permissions);
-        let is_verified = fields.optional("isVerified", flag);
-        let committee_id = fields.take("committeeID");
-        let version = fields.optional("version", integer(0..=u32::MAX));
-        Some(Self {
-            name: name?,
-            last_name: last_name?,
-            email: email?,
-            phone: phone?,
-            profile: profile?,
-            role: role?,
-            permissions: permissions?,
-            is_verified: is_verified?,
-            committee_id,
-            version: version?.map(u64::from),
-        })
+input! {
+    pub(crate) struct UpdateMemberRequest {
+        name: Option<Name> = optional("name", text),
+        last_name: Option<Name> = optional("lastName", text),
+        email: Option<Email> = optional("email", text),
+        phone: Option<Phone> = group(phone),
+        profile: Option<Profile> = optional("profile", text),
+        role: Patch<Line<64>> = patch("role", text),
+        permissions: Option<Permissions> = optional("permissions", permissions),
+        is_verified: Option<bool> = optional("isVerified", flag),
+        /// As it was written: only super admins have this field, so it is read when the caller is known.
+        committee_id: Option<Value> = raw("committeeID"),
+        version: Option<u32> = optional("version", integer(0..=u32::MAX)),
     }
 }
 
@@ -79,72 +54,58 @@ pub(crate) async fn change(
     admin: Administrator,
     Path(id): Path<UserId>,
     headers: HeaderMap,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<UpdateMemberRequest>,
 ) -> Reply<Editable> {
     let committee_id = wish.committee_of(&admin)?;
-    for _ in 0..crate::TRIES {
-        let (before, owner, committee) = tokio::join!(
-            admin.edits(&team.store, id),
-            team.owner(wish.email.as_ref()),
-            team.is_active(committee_id)
-        );
-        // What is wrong with the fields comes before who it is about.
-        if owner?.is_some_and(|owner| owner != id) {
-            return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into());
-        }
-        if !committee? {
-            return Err(Refused::field("committeeID", Refusal::CommitteeInvalid).into());
-        }
-        let before = before?;
-        may_set(&admin, &before, &wish)?;
-        guard(&team, &admin, &before, &wish, &headers).await?;
-        let mut change = team.store.transaction();
+    let (before, owner, committee) = tokio::join!(
+        admin.edits(&team.store, id),
+        team.owner(wish.email.as_ref()),
+        team.is_active(committee_id)
+    );
+    // What is wrong with the fields comes before who it is about.
+    if owner?.is_some_and(|owner| owner != id) {
+        return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into());
+    }
+    if !committee? {
+        return Err(Refused::field("committeeID", Refusal::CommitteeInvalid).into());
+    }
+    let before = before?;
+    let committee = admin.committee_of(&team.store, &before).await?;
+    let update = |before: &User, change: &mut Transaction| {
+        may_set(&admin, before, &wish)?;
+        must_be_seen(before, &committee, wish.version.map(u64::from), &headers)?;
         let mut asked = before.clone();
         if let Some(email) = &wish.email {
-            team.codes
-                .ask_for_email(&mut change, &mut asked, email, now)?;
+            team.codes.ask_for_email(change, &mut asked, email, now)?;
         }
         let after = before.changed(|user| {
             wish.apply(user, committee_id);
-            let standing = (user.standing(), before.standing());
-            // Whoever asked for an address when the person could do less does not get one who can do more.
-            user.pending_email = asked
-                .pending_email
-                .filter(|_| wish.email.is_some() || standing.0 == standing.1);
+            // An address that was asked for by a person who could do less is not theirs to keep with more rights.
+            let may_keep = wish.email.is_some() || user.standing() == before.standing();
+            user.pending_email = asked.pending_email.filter(|_| may_keep);
         });
         if after.committee_id != before.committee_id {
-            change.require_active_committee(after.committee_id)?;
+            change.require_active_committee(after.committee_id);
         }
-        if after != before {
-            change.change_user(&before, &after)?;
-            change.follow_admins(&before, &after)?;
-            let actor = admin.0.user.user_id;
-            change.note(&AuditEntry::of_user(
-                chance::id(now),
-                actor,
-                Action::TeamMemberUpdated,
-                &before,
-                &after,
-                now,
-            ))?;
-        }
-        match change.commit().await? {
-            Outcome::Done => {
-                let committee = admin.committee_of(&team.store, &after).await?;
-                return told(Message::TeamMemberUpdated, Editable::of(after, committee));
-            }
-            Outcome::Refused(Part::Admins) => return Err(Refusal::LastAdmin.into()),
-            Outcome::Refused(Part::Committee) => {
-                return Err(Refused::field("committeeID", Refusal::CommitteeInvalid).into());
-            }
-            Outcome::Refused(_) => {}
-        }
-    }
-    Err(Refusal::Conflict.into())
+        Ok(after)
+    };
+    let user = admin
+        .edit(&team.store, before, Action::TeamMemberUpdated, now, update)
+        .await?;
+    let committee = if user.committee_id == committee.committee_id {
+        committee
+    } else {
+        admin.committee_of(&team.store, &user).await?
+    };
+    told(Message::TeamMemberUpdated, Editable::of(user, committee))
 }
 
 /// A profile strictly below one's own, and grants for rights that one has by profile; super admins any.
-fn may_set(admin: &Administrator, before: &User, wish: &Wish) -> Result<(), Refusal> {
+fn may_set(
+    admin: &Administrator,
+    before: &User,
+    wish: &UpdateMemberRequest,
+) -> Result<(), Refusal> {
     let caller = admin.0.user.standing();
     let is_super = caller.profile == Profile::SuperAdmin;
     let profile = wish
@@ -164,24 +125,18 @@ fn may_set(admin: &Administrator, before: &User, wish: &Wish) -> Result<(), Refu
 
 /// # Errors
 /// `VERSION_CONFLICT_MESSAGE` when the account is not as the caller has seen it.
-async fn guard(
-    team: &Team,
-    admin: &Administrator,
-    before: &User,
-    wish: &Wish,
+fn must_be_seen(
+    user: &User,
+    committee: &Committee,
+    version: Option<u64>,
     headers: &HeaderMap,
 ) -> Result<(), Failure> {
-    let seen = async {
-        if !headers.contains_key(http::header::IF_MATCH) {
-            return Ok::<_, Failure>(true);
-        }
-        let committee = admin.committee_of(&team.store, before).await?;
-        Ok(if_match_holds(
-            headers,
-            &etag_of(Editable::of(before.clone(), committee))?,
-        ))
+    let is_version = version.is_none_or(|version| version == user.version);
+    let is_etag = || {
+        let etag = etag_of(Editable::of(user.clone(), committee.clone()))?;
+        Ok::<_, Failure>(if_match_holds(headers, &etag))
     };
-    if wish.version.is_none_or(|version| version == before.version) && seen.await? {
+    if is_version && (!headers.contains_key(http::header::IF_MATCH) || is_etag()?) {
         Ok(())
     } else {
         Err(Refusal::VersionConflict.into())
@@ -210,7 +165,7 @@ impl Team {
     }
 }
 
-impl Wish {
+impl UpdateMemberRequest {
     /// The committee that a super admin moves the person to; nobody else has this field.
     fn committee_of(&self, admin: &Administrator) -> Result<Option<CommitteeId>, Refused> {
         let is_super = admin.0.user.profile == Profile::SuperAdmin;
@@ -233,7 +188,7 @@ impl Wish {
         set(&mut user.name, &self.name);
         set(&mut user.last_name, &self.last_name);
         set(&mut user.profile, &self.profile);
-        set(&mut user.role, &self.role);
+        self.role.clone().apply(&mut user.role);
         set(&mut user.permissions, &self.permissions);
         set(&mut user.is_verified, &self.is_verified);
         set(&mut user.committee_id, &committee_id);

@@ -15,9 +15,6 @@ use store::{Setup, Store};
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Sealing, Key::Outbox];
 
-/// How often a change is tried that others are faster with: each time, one of them was done.
-const TRIES: u32 = 25;
-
 /// What this function can do.
 #[derive(Clone)]
 pub(crate) struct Team {

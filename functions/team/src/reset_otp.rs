@@ -1,14 +1,9 @@
 //! `DELETE /team/{userId}/otp`: an administrator helps somebody who has lost his authenticator.
 
 use axum::extract::State;
-use common::{Administrator, Message, Nothing, Now, Path, Refusal, Reply, told};
-use domain::{
-    UserId,
-    audit::{Action, AuditEntry},
-    outbox::News,
-};
-use identity::chance;
-use store::Outcome;
+use common::{Administrator, Message, Nothing, Now, Path, Reply, told};
+use domain::{UserId, audit::Action, outbox::News, user::User};
+use store::Transaction;
 
 use crate::Team;
 
@@ -20,40 +15,27 @@ pub(crate) async fn reset(
     admin: Administrator,
     Path(id): Path<UserId>,
 ) -> Reply<Nothing> {
-    for _ in 0..crate::TRIES {
-        let before = admin.edits(&team.store, id).await?;
-        let mut reset = team.store.transaction();
-        if before.is_otp_enabled {
-            let after = before.changed(|user| {
-                user.is_otp_enabled = false;
-                user.is_otp_verified = false;
-                user.epoch += 1;
-            });
-            reset.change_user(&before, &after)?;
-            reset.remove_otp(id, None)?;
-            if before.is_active {
-                reset.send(&team.codes.post().tell(
-                    &before,
-                    News::OtpDisabled {
-                        at: now,
-                        by_administrator: true,
-                    },
-                    now,
-                )?)?;
-            }
-            let actor = admin.0.user.user_id;
-            reset.note(&AuditEntry::of_user(
-                chance::id(now),
-                actor,
-                Action::OtpReset,
-                &before,
-                &after,
-                now,
-            ))?;
+    let user = admin.edits(&team.store, id).await?;
+    let disable = |user: &User, change: &mut Transaction| {
+        if !user.is_otp_enabled {
+            return Ok(user.clone());
         }
-        if reset.commit().await? == Outcome::Done {
-            return told(Message::OtpReset, Nothing {});
+        change.remove_otp(id, None);
+        if user.is_active {
+            let news = News::OtpDisabled {
+                at: now,
+                by_administrator: true,
+            };
+            change.send(&team.codes.post().tell(user, news, now)?);
         }
-    }
-    Err(Refusal::Conflict.into())
+        Ok(user.changed(|user| {
+            user.is_otp_enabled = false;
+            user.is_otp_verified = false;
+            user.epoch += 1;
+        }))
+    };
+    admin
+        .edit(&team.store, user, Action::OtpReset, now, disable)
+        .await?;
+    told(Message::OtpReset, Nothing {})
 }

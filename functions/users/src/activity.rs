@@ -55,10 +55,7 @@ pub(crate) async fn activity(
         "GET /users/activity of={about} caller={}",
         person.user.user_id
     );
-    let position = paging
-        .cursor
-        .map(|cursor| users.cursors.read(&cursor, &list, now))
-        .transpose()?;
+    let list = paging.open(&users.cursors, list, now)?;
     if about != person.user.user_id {
         let caller = person.user.standing();
         let other = users
@@ -70,12 +67,9 @@ pub(crate) async fn activity(
     }
     let page = users
         .store
-        .login_activity_page(about, position.as_deref(), paging.limit, now)
+        .login_activity_page(about, list.position(), list.limit, now)
         .await?;
-    let next_cursor = page
-        .last
-        .map(|position| users.cursors.write(&position, &list, now))
-        .transpose()?;
+    let next_cursor = list.next_cursor(page.last)?;
     shown(Shown {
         activity: page.items,
         next_cursor,

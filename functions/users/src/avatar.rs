@@ -11,19 +11,22 @@ use common::{Failure, Message, Refusal, Refused, Reply, SignedIn, told};
 use data_encoding::HEXLOWER;
 use domain::{
     UserId,
-    user::{Account, DEFAULT_AVATAR, User},
+    user::{Account, DEFAULT_AVATAR, MEDIA, User, avatar_key},
 };
 use http::header;
 use identity::sealing::Sealer;
 use serde::Serialize;
 use storage::{
-    MEDIA, Objects,
+    Objects,
     avatar::{self, Avatar},
 };
-use store::{Outcome, Part};
+use store::Transaction;
 use tokio::{sync::Semaphore, task};
 
-use crate::Users;
+use crate::{
+    Users,
+    change::{must_be_active, overtaken},
+};
 
 /// No picture is longer, in bytes.
 const MAX_PICTURE: usize = 4 * 1024 * 1024;
@@ -62,13 +65,16 @@ impl Avatars {
             &[user.uuid().as_bytes(), avatar.bytes.as_slice()].concat(),
         );
         let path = format!(
-            "/media/{}.{}",
+            "{MEDIA}{}.{}",
             HEXLOWER.encode(&name[..20]),
             avatar.format.extension()
         );
-        let key = object_key(&path);
         self.objects
-            .put(&key, avatar.format.content_type(), avatar.bytes.into())
+            .put(
+                avatar_key(&path),
+                avatar.format.content_type(),
+                avatar.bytes.into(),
+            )
             .await?;
         Ok(path)
     }
@@ -76,16 +82,11 @@ impl Avatars {
     /// What nobody shows any more goes; if it cannot, it stays, and nobody knows its name.
     async fn forget(&self, path: &str) {
         if path != DEFAULT_AVATAR
-            && let Err(failure) = self.objects.delete(&object_key(path)).await
+            && let Err(failure) = self.objects.delete(avatar_key(path)).await
         {
             tracing::warn!(%failure, "a former avatar was not removed");
         }
     }
-}
-
-/// The object behind a path.
-fn object_key(path: &str) -> String {
-    format!("{MEDIA}{}", path.trim_start_matches("/media/"))
 }
 
 /// A picture's file: of a form, in the field `avatar` or `file`, or as the body itself.
@@ -190,24 +191,14 @@ pub(crate) async fn change(
 
 impl Users {
     /// `user` with the avatar at `path`, and the path of the one before.
-    async fn show_avatar(&self, mut user: User, path: &str) -> Result<(User, String), Failure> {
-        for _ in 0..crate::TRIES {
-            let after = user.changed(|user| path.clone_into(&mut user.avatar));
-            let mut change = self.store.transaction();
-            change.change_user(&user, &after)?;
-            match change.commit().await? {
-                Outcome::Done => return Ok((after, user.avatar)),
-                Outcome::Refused(Part::User) => {}
-                Outcome::Refused(_) => break,
-            }
-            // Closed or erased meanwhile: whoever it was, his session is over.
-            let read = self
-                .store
-                .user(user.user_id)
-                .await?
-                .filter(|read| read.is_active);
-            user = read.ok_or_else(|| Failure::from(Refused::invalid_token()))?;
-        }
-        Err(Refusal::Conflict.into())
+    async fn show_avatar(&self, user: User, path: &str) -> Result<(User, String), Failure> {
+        let mut former = String::new();
+        let show = |user: &User, _: &mut Transaction| {
+            must_be_active(user)?;
+            former.clone_from(&user.avatar);
+            Ok(user.changed(|user| path.clone_into(&mut user.avatar)))
+        };
+        let user = self.store.update_user(user, show, overtaken).await?;
+        Ok((user, former))
     }
 }

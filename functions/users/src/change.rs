@@ -2,34 +2,20 @@
 
 use axum::extract::State;
 use common::{
-    Failure, FieldError, Fields, FromFields, Input, Message, Now, Path, Refusal, Refused, Reply,
-    SignedIn, phone, text, told,
+    Failure, Input, Message, Now, Path, Refusal, Refused, Reply, SignedIn, input, phone, text, told,
 };
 use domain::{Email, Instant, Name, Phone, UserId, permissions::Right, user::Account, user::User};
 use serde::Serialize;
-use store::{Outcome, Part};
+use store::{Part, Transaction};
 
 use crate::Users;
 
-pub(crate) struct Wish {
-    name: Option<Name>,
-    last_name: Option<Name>,
-    phone: Option<Phone>,
-    email: Option<Email>,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let name = fields.optional("name", text);
-        let last_name = fields.optional("lastName", text);
-        let phone = phone(fields);
-        let email = fields.optional("email", text);
-        Some(Self {
-            name: name?,
-            last_name: last_name?,
-            phone: phone?,
-            email: email?,
-        })
+input! {
+    pub(crate) struct UpdateUserRequest {
+        name: Option<Name> = optional("name", text),
+        last_name: Option<Name> = optional("lastName", text),
+        phone: Option<Phone> = group(phone),
+        email: Option<Email> = optional("email", text),
     }
 }
 
@@ -43,7 +29,7 @@ pub(crate) async fn change(
     Now(now): Now,
     person: SignedIn,
     Path(id): Path<UserId>,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<UpdateUserRequest>,
 ) -> Reply<Shown> {
     users.must_be_oneself(&person, id).await?;
     let user = users.apply(person.user, &wish, now).await?;
@@ -80,51 +66,55 @@ impl Users {
         })
     }
 
-    /// `user` as `wish` makes him. Fields that others change meanwhile keep their change.
-    async fn apply(&self, mut user: User, wish: &Wish, now: Instant) -> Result<User, Failure> {
-        if let Some(email) = &wish.email
-            && self
-                .store
-                .email_owner(email)
-                .await?
-                .is_some_and(|owner| owner.user_id != user.user_id)
-        {
-            return Err(
-                Refused::fields(vec![FieldError::new("email", Refusal::EmailAlreadyUsed)]).into(),
-            );
+    /// `user` with the fields of `wish`. Fields that others change meanwhile keep their change.
+    async fn apply(
+        &self,
+        user: User,
+        wish: &UpdateUserRequest,
+        now: Instant,
+    ) -> Result<User, Failure> {
+        if let Some(email) = &wish.email {
+            let owner = self.store.email_owner(email).await?;
+            if owner.is_some_and(|owner| owner.user_id != user.user_id) {
+                return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into());
+            }
         }
-        for _ in 0..crate::TRIES {
-            let mut change = self.store.transaction();
+        let apply = |user: &User, change: &mut Transaction| {
+            must_be_active(user)?;
             let mut asked = user.clone();
             if let Some(email) = &wish.email {
-                self.codes
-                    .ask_for_email(&mut change, &mut asked, email, now)?;
+                self.codes.ask_for_email(change, &mut asked, email, now)?;
             }
-            let after = user.changed(|user| {
+            Ok(user.changed(|user| {
                 user.pending_email = asked.pending_email;
-                user.name = wish.name.clone().unwrap_or_else(|| user.name.clone());
-                user.last_name = wish
-                    .last_name
-                    .clone()
-                    .unwrap_or_else(|| user.last_name.clone());
+                if let Some(name) = &wish.name {
+                    user.name = name.clone();
+                }
+                if let Some(last_name) = &wish.last_name {
+                    user.last_name = last_name.clone();
+                }
                 if let Some(phone) = &wish.phone {
                     user.set_phone(phone.clone());
                 }
-            });
-            change.change_user(&user, &after)?;
-            match change.commit().await? {
-                Outcome::Done => return Ok(after),
-                Outcome::Refused(Part::User) => {}
-                Outcome::Refused(_) => break,
-            }
-            // Closed or erased meanwhile: whoever it was, his session is over.
-            let read = self
-                .store
-                .user(user.user_id)
-                .await?
-                .filter(|read| read.is_active);
-            user = read.ok_or_else(|| Failure::from(Refused::invalid_token()))?;
-        }
-        Err(Refusal::Conflict.into())
+            }))
+        };
+        self.store.update_user(user, apply, overtaken).await
+    }
+}
+
+/// The session of an account that was closed meanwhile is over.
+pub(crate) fn must_be_active(user: &User) -> Result<(), Failure> {
+    if user.is_active {
+        Ok(())
+    } else {
+        Err(Refused::invalid_token().into())
+    }
+}
+
+/// Why an account that belongs to the caller could not be changed.
+pub(crate) fn overtaken(part: Part) -> Failure {
+    match part {
+        Part::User => Refused::invalid_token().into(),
+        _ => Refusal::Conflict.into(),
     }
 }

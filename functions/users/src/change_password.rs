@@ -3,33 +3,19 @@
 use accounts::attempts;
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Reply, SignedIn,
-    secret, told,
+    Client, Failure, Input, Message, Nothing, Now, Refusal, Reply, SignedIn, input, secret, told,
 };
 use domain::{Instant, outbox::News, session::Session, user::User};
 use identity::password::Match;
 use secrecy::SecretString;
-use store::Outcome;
+use store::Transaction;
 
 use crate::{NewPassword, Users};
 
-pub(crate) struct Change {
-    old: SecretString,
-    new: NewPassword,
-}
-
-impl<S> FromFields<S> for Change {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let old = fields.required("oldPassword", secret);
-        let password = fields.required("newPassword", secret);
-        let confirmation = fields.required("confirmPassword", secret);
-        Some(Self {
-            old: old?,
-            new: NewPassword {
-                password: password?,
-                confirmation: confirmation?,
-            },
-        })
+input! {
+    pub(crate) struct ChangePasswordRequest {
+        old: SecretString = required("oldPassword", secret),
+        new: NewPassword = group(NewPassword::read),
     }
 }
 
@@ -39,7 +25,7 @@ pub(crate) async fn change_password(
     Now(now): Now,
     client: Client,
     person: SignedIn,
-    Input(change): Input<Change>,
+    Input(change): Input<ChangePasswordRequest>,
 ) -> Reply<Nothing> {
     let SignedIn { user, session, .. } = person;
     let counters = attempts::of_password(&user.email, &client);
@@ -62,56 +48,37 @@ pub(crate) async fn change_password(
     let changed = async { replace(&users, user, &session, &old_hash, &new_hash?, now).await };
     // Places that cannot be given back are free when their windows end.
     let (changed, _) = tokio::join!(changed, users.store.give_back(reserved));
-    if changed? {
-        told(Message::PasswordChanged, Nothing {})
-    } else {
-        // somebody was faster: the old password is no longer the password
-        Err(Refusal::BadAuthCombination.into())
-    }
+    changed?;
+    told(Message::PasswordChanged, Nothing {})
 }
 
-/// The password changes, all sessions end but `session`, and the owner is told: whether nobody was faster.
-/// Another change of the account is nobody who was faster.
+/// The password changes, all sessions end but `session`, and the owner gets a message. Another change of the
+/// account meanwhile is no obstacle; when the password or the session was changed, the old password is no
+/// longer the password.
 async fn replace(
     users: &Users,
-    mut user: User,
+    user: User,
     session: &Session,
     old_hash: &str,
     new_hash: &str,
     now: Instant,
-) -> Result<bool, Failure> {
-    for _ in 0..crate::TRIES {
+) -> Result<User, Failure> {
+    let id = user.user_id;
+    let replace = |user: &User, change: &mut Transaction| {
+        if !user.is_active || user.epoch != session.epoch {
+            return Err(Refusal::BadAuthCombination.into());
+        }
         let after = user.changed(User::throw_out);
-        let mut change = users.store.transaction();
-        change.change_password(user.user_id, old_hash, new_hash)?;
-        change.keep_session(
-            session,
-            &Session {
-                epoch: after.epoch,
-                ..session.clone()
-            },
-        )?;
-        change.change_user(&user, &after)?;
-        change.send(
-            &users
-                .codes
-                .post()
-                .tell(&user, News::PasswordChanged { at: now }, now)?,
-        )?;
-        match change.commit().await? {
-            Outcome::Done => return Ok(true),
-            Outcome::Refused(store::Part::User) => {}
-            Outcome::Refused(_) => return Ok(false),
-        }
-        match users
-            .store
-            .user(user.user_id)
-            .await?
-            .filter(|read| read.is_active && read.epoch == session.epoch)
-        {
-            Some(read) => user = read,
-            None => return Ok(false),
-        }
-    }
-    Err(Refusal::Conflict.into())
+        let kept = Session {
+            epoch: after.epoch,
+            ..session.clone()
+        };
+        let news = News::PasswordChanged { at: now };
+        change.change_password(id, old_hash, new_hash);
+        change.keep_session(session, &kept);
+        change.send(&users.codes.post().tell(user, news, now)?);
+        Ok(after)
+    };
+    let refused = |_| Refusal::BadAuthCombination.into();
+    users.store.update_user(user, replace, refused).await
 }

@@ -3,15 +3,16 @@
 use accounts::{Proved, place_of, place_of_wish};
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
-    SignedIn, text, told,
+    Client, Failure, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, input, text,
+    told,
 };
 use domain::{
     Email, Instant, Line,
     code::{Code, CodeKind},
     outbox::News,
+    user::User,
 };
-use store::{Outcome, Part};
+use store::{Part, Transaction};
 use uuid::Uuid;
 
 use crate::Users;
@@ -39,19 +40,10 @@ pub(crate) async fn request(
     told(Message::VerificationSent, Nothing {})
 }
 
-pub(crate) struct Proof {
-    email: Email,
-    code: Line<128>,
-}
-
-impl<S> FromFields<S> for Proof {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let email = fields.required("email", text);
-        let code = fields.required("code", text);
-        Some(Self {
-            email: email?,
-            code: code?,
-        })
+input! {
+    pub(crate) struct VerifyEmailRequest {
+        email: Email = required("email", text),
+        code: Line<128> = required("code", text),
     }
 }
 
@@ -60,7 +52,7 @@ pub(crate) async fn verify(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    Input(proof): Input<Proof>,
+    Input(proof): Input<VerifyEmailRequest>,
 ) -> Reply<Nothing> {
     let places = [place_of(&proof.email), place_of_wish(&proof.email)];
     let Some(Proved {
@@ -79,64 +71,46 @@ pub(crate) async fn verify(
         prove(&users, &proof.email, (place, &code), &client, now),
         users.store.give_back(reserved)
     );
-    if proved? {
-        told(Message::EmailVerified, Nothing {})
-    } else {
-        Err(Refusal::VerificationInvalid.into())
-    }
+    proved?;
+    told(Message::EmailVerified, Nothing {})
 }
 
 /// The code is used up; the address in force is verified, or the one that was asked for comes into force,
-/// which the former one is told: whether the code was still good. An address that
-/// somebody else took meanwhile is refused, and the code not spent.
+/// and the former one gets a message. An address that belongs to another account by now is refused, and the
+/// code not spent.
 async fn prove(
     users: &Users,
     email: &Email,
     (place, code): (Uuid, &Code),
     client: &Client,
     now: Instant,
-) -> Result<bool, Failure> {
-    for _ in 0..crate::TRIES {
-        let Some(user) = users
-            .store
-            .user(code.user_id)
-            .await?
-            .filter(|user| user.is_active)
-        else {
-            return Ok(false);
-        };
+) -> Result<User, Failure> {
+    let invalid = || Failure::from(Refusal::VerificationInvalid);
+    let user = users.store.user(code.user_id).await?.ok_or_else(invalid)?;
+    let prove = |user: &User, change: &mut Transaction| {
         let moves = place == place_of_wish(email) && user.pending_email.as_ref() == Some(email);
-        if !moves && (user.email != *email || place != place_of(email)) {
-            return Ok(false);
+        let is_in_force = user.email == *email && place == place_of(email);
+        if !user.is_active || !(moves || is_in_force) {
+            return Err(invalid());
         }
-        let after = user.changed(|user| {
+        change.use_code(CodeKind::Email, place, code, &client.network, now);
+        if moves {
+            let news = News::EmailChanged { at: now };
+            change.free_email(&user.email);
+            change.take_email(email, user.user_id, user.committee_id);
+            change.send(&users.codes.post().tell(user, news, now)?);
+        }
+        Ok(user.changed(|user| {
             user.is_verified |= users.mailbox_verifies();
             if moves {
                 user.pending_email = None;
                 user.email = email.clone();
             }
-        });
-        let mut prove = users.store.transaction();
-        prove.use_code(CodeKind::Email, place, code, &client.network, now)?;
-        prove.change_user(&user, &after)?;
-        if moves {
-            prove.free_email(&user.email)?;
-            prove.take_email(email, user.user_id, user.committee_id)?;
-            prove.send(
-                &users
-                    .codes
-                    .post()
-                    .tell(&user, News::EmailChanged { at: now }, now)?,
-            )?;
-        }
-        match prove.commit().await? {
-            Outcome::Done => return Ok(true),
-            Outcome::Refused(Part::User) => {}
-            Outcome::Refused(Part::Email) => {
-                return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into());
-            }
-            Outcome::Refused(_) => return Ok(false),
-        }
-    }
-    Err(Refusal::Conflict.into())
+        }))
+    };
+    let refused = |part| match part {
+        Part::Email => Refused::field("email", Refusal::EmailAlreadyUsed).into(),
+        _ => invalid(),
+    };
+    users.store.update_user(user, prove, refused).await
 }

@@ -3,8 +3,8 @@
 use accounts::attempts;
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Path, Refusal, Refused,
-    Reply, SignedIn, secret, told,
+    Client, Failure, Input, Message, Nothing, Now, Path, Refusal, Refused, Reply, SignedIn, input,
+    secret, told,
 };
 use domain::{
     Instant, Profile, UserId,
@@ -13,19 +13,13 @@ use domain::{
 };
 use identity::{chance, password::Match};
 use secrecy::SecretString;
-use store::{Fault, Outcome, Part};
+use store::{Fault, Part, Transaction};
 
 use crate::Users;
 
-pub(crate) struct Wish {
-    password: Option<SecretString>,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        Some(Self {
-            password: fields.nullable("password", secret)?.flatten(),
-        })
+input! {
+    pub(crate) struct DeleteUserRequest {
+        password: Option<SecretString> = nullable("password", secret),
     }
 }
 
@@ -37,7 +31,7 @@ pub(crate) async fn erase(
     client: Client,
     person: SignedIn,
     Path(id): Path<UserId>,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<DeleteUserRequest>,
 ) -> Reply<Nothing> {
     let actor = person.user.user_id;
     if id == actor {
@@ -81,35 +75,30 @@ impl Users {
             .1)
     }
 
-    async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<(), Failure> {
-        for _ in 0..crate::TRIES {
-            let before = self.store.user(id).await?.ok_or(Refusal::UserNotFound)?;
+    async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<User, Failure> {
+        let user = self.store.user(id).await?.ok_or(Refusal::UserNotFound)?;
+        let erase = |before: &User, change: &mut Transaction| {
             let after = before
                 .clone()
                 .erased(now)
                 .map_err(|_| Fault::Broken("an erased account is malformed".to_owned()))?;
-            let mut erase = self.store.transaction();
-            erase.change_user(&before, &after)?;
-            erase.free_email(&before.email)?;
-            erase.remove_credentials(id)?;
-            erase.remove_otp(id, None)?;
-            erase.follow_admins(&before, &after)?;
+            change.free_email(&before.email);
+            change.remove_credentials(id);
+            change.remove_otp(id, None);
+            change.follow_admins(before, &after);
             if id != actor {
-                erase.note(&AuditEntry::of_user(
-                    chance::id(now),
-                    actor,
-                    Action::UserDeleted,
-                    &before,
-                    &after,
-                    now,
-                ))?;
+                let (audit, action) = (chance::id(now), Action::UserDeleted);
+                change.note(&AuditEntry::of_user(
+                    audit, actor, action, before, &after, now,
+                ));
             }
-            match erase.commit().await? {
-                Outcome::Done => return Ok(()),
-                Outcome::Refused(Part::Admins) => return Err(Refusal::LastAdmin.into()),
-                Outcome::Refused(_) => {}
-            }
-        }
-        Err(Refusal::Conflict.into())
+            Ok(after)
+        };
+        let refused = |part| match part {
+            Part::User => Refusal::UserNotFound.into(),
+            Part::Admins => Refusal::LastAdmin.into(),
+            _ => Refusal::Conflict.into(),
+        };
+        self.store.update_user(user, erase, refused).await
     }
 }

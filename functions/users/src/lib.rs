@@ -20,7 +20,7 @@ use axum::{
     Router,
     routing::{get, post, put},
 };
-use common::{Cursors, FieldError, Refused, Routes, effect, sign_in};
+use common::{Cursors, FieldError, Fields, Refused, Routes, effect, secret, sign_in};
 use domain::{Flaw, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
 use runtime::{BadSetting, Key};
@@ -30,9 +30,6 @@ use store::{Setup, Store};
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Sealing, Key::Outbox, Key::Cursor];
-
-/// How often a change is tried that others are faster with: each time, one of them was done.
-const TRIES: u32 = 25;
 
 /// What this function can do.
 #[derive(Clone)]
@@ -170,6 +167,17 @@ impl Users {
 pub(crate) struct NewPassword {
     password: SecretString,
     confirmation: SecretString,
+}
+
+impl NewPassword {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let password = fields.required("newPassword", secret);
+        let confirmation = fields.required("confirmPassword", secret);
+        Some(Self {
+            password: password?,
+            confirmation: confirmation?,
+        })
+    }
 }
 
 /// Whether two passwords are the same, however an accent was typed.

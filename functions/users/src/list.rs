@@ -1,40 +1,22 @@
 //! `GET /users/my-committee-users`: the people of the caller's committee.
 
 use axum::extract::State;
-use common::{Asked, Fields, FromFields, Now, Paging, Reply, Verified, shown, text};
+use common::{Asked, Now, Paging, Reply, Verified, choice, input, shown, text};
 use domain::{
-    Flaw, Line, Profile, folded,
+    Line, Profile, folded,
     permissions::{Reach, Right},
     user::{Account, Card, User},
 };
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::{Users, show::View};
 
-pub(crate) struct Filter {
-    is_active: Option<bool>,
-    profile: Option<Profile>,
-    /// Folded.
-    words: Option<String>,
-}
-
-impl<S> FromFields<S> for Filter {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let is_active = fields.optional("isActive", |value| match value.as_str() {
-            Some("true") => Ok(true),
-            Some("false") => Ok(false),
-            _ => Err(Flaw::Value),
-        });
-        let profile = fields.optional("profile", |value: Value| {
-            text(value).map_err(|_| Flaw::Value)
-        });
-        let words = fields.nullable("q", text::<Line<100>>);
-        Some(Self {
-            is_active: is_active?,
-            profile: profile?,
-            words: words?.flatten().map(|words| folded(words.as_str())),
-        })
+input! {
+    pub(crate) struct MyCommitteeUsersQuery {
+        is_active: Option<bool> = optional("isActive", choice),
+        profile: Option<Profile> = optional("profile", choice),
+        /// Folded.
+        words: Option<String> = nullable("q", |value| Ok(folded(text::<Line<100>>(value)?.as_str()))),
     }
 }
 
@@ -51,10 +33,10 @@ pub(crate) async fn list(
     Now(now): Now,
     Verified(person): Verified,
     paging: Paging,
-    Asked(filter): Asked<Filter>,
+    Asked(filter): Asked<MyCommitteeUsersQuery>,
 ) -> Reply<Shown> {
     let sees_accounts = person.user.standing().reach(Right::ReadAccounts) >= Reach::Committee;
-    let Filter {
+    let MyCommitteeUsersQuery {
         is_active,
         profile,
         words,
@@ -63,24 +45,18 @@ pub(crate) async fn list(
         "GET /users/my-committee-users {is_active:?} {profile:?} {words:?} {sees_accounts} caller={}",
         person.user.user_id
     );
-    let position = paging
-        .cursor
-        .map(|cursor| users.cursors.read(&cursor, &list, now))
-        .transpose()?;
+    let list = paging.open(&users.cursors, list, now)?;
     let wanted = |user: &User| filter.wants(user, sees_accounts);
     let page = users
         .store
         .users(
             person.committee.committee_id,
-            position.as_deref(),
-            paging.limit,
+            list.position(),
+            list.limit,
             wanted,
         )
         .await?;
-    let next_cursor = page
-        .last
-        .map(|position| users.cursors.write(&position, &list, now))
-        .transpose()?;
+    let next_cursor = list.next_cursor(page.last)?;
     let view = |user: User| {
         if sees_accounts {
             View::Account(Box::new(Account::listed(user)))
@@ -94,7 +70,7 @@ pub(crate) async fn list(
     })
 }
 
-impl Filter {
+impl MyCommitteeUsersQuery {
     /// Each word of `q` is the beginning of a word of the names, or of the address where it is shown.
     fn wants(&self, user: &User, sees_accounts: bool) -> bool {
         let is_named = |words: &String| {

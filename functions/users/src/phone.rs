@@ -3,15 +3,15 @@
 use accounts::{Proved, place_of_phone};
 use axum::extract::State;
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Refused, Reply,
-    SignedIn, text, told,
+    Client, Failure, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, input, text,
+    told,
 };
 use domain::{
     Instant, Line,
     code::{Code, CodeKind},
     user::User,
 };
-use store::{Outcome, Part};
+use store::Transaction;
 
 use crate::Users;
 
@@ -35,11 +35,9 @@ pub(crate) async fn request(
     told(Message::VerificationSent, Nothing {})
 }
 
-pub(crate) struct Proof(Line<128>);
-
-impl<S> FromFields<S> for Proof {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        fields.required("code", text).map(Self)
+input! {
+    pub(crate) struct VerifyPhoneRequest {
+        code: Line<128> = required("code", text),
     }
 }
 
@@ -48,12 +46,18 @@ pub(crate) async fn verify(
     Now(now): Now,
     client: Client,
     person: SignedIn,
-    Input(Proof(text)): Input<Proof>,
+    Input(request): Input<VerifyPhoneRequest>,
 ) -> Reply<Nothing> {
     let place = place_of_phone(person.user.user_id, &person.user.phone);
     let Some(Proved { code, reserved, .. }) = users
         .codes
-        .prove(CodeKind::Phone, &[place], text.as_str(), &client, now)
+        .prove(
+            CodeKind::Phone,
+            &[place],
+            request.code.as_str(),
+            &client,
+            now,
+        )
         .await?
     else {
         return Err(Refusal::VerificationInvalid.into());
@@ -63,45 +67,27 @@ pub(crate) async fn verify(
         prove(&users, person.user, &code, &client, now),
         users.store.give_back(reserved)
     );
-    if proved? {
-        told(Message::PhoneVerified, Nothing {})
-    } else {
-        Err(Refusal::VerificationInvalid.into())
-    }
+    proved?;
+    told(Message::PhoneVerified, Nothing {})
 }
 
-/// The code is used up and the number that it went to proved: whether both were still so.
+/// The code is used up and the number that it went to verified, unless the account has another by now.
 async fn prove(
     users: &Users,
-    mut user: User,
+    user: User,
     code: &Code,
     client: &Client,
     now: Instant,
-) -> Result<bool, Failure> {
+) -> Result<User, Failure> {
     let (id, phone) = (user.user_id, user.phone.clone());
-    for _ in 0..crate::TRIES {
+    let prove = |user: &User, change: &mut Transaction| {
         if user.phone != phone || !user.is_active {
-            return Ok(false);
+            return Err(Refusal::VerificationInvalid.into());
         }
-        let after = user.changed(|user| user.is_phone_verified = true);
-        let mut prove = users.store.transaction();
-        prove.use_code(
-            CodeKind::Phone,
-            place_of_phone(id, &phone),
-            code,
-            &client.network,
-            now,
-        )?;
-        prove.change_user(&user, &after)?;
-        match prove.commit().await? {
-            Outcome::Done => return Ok(true),
-            Outcome::Refused(Part::User) => {}
-            Outcome::Refused(_) => return Ok(false),
-        }
-        match users.store.user(id).await? {
-            Some(read) => user = read,
-            None => return Ok(false),
-        }
-    }
-    Err(Refusal::Conflict.into())
+        let place = place_of_phone(id, &phone);
+        change.use_code(CodeKind::Phone, place, code, &client.network, now);
+        Ok(user.changed(|user| user.is_phone_verified = true))
+    };
+    let refused = |_| Refusal::VerificationInvalid.into();
+    users.store.update_user(user, prove, refused).await
 }

@@ -128,11 +128,11 @@ pub(crate) async fn register(
     let password_hash = users.hasher.hash(&new.password).await?;
     let user = new.into_user(now);
     let mut register = users.store.transaction();
-    register.require_active_committee(user.committee_id)?;
+    register.require_active_committee(user.committee_id);
     register.new_user(&NewUser {
         user: user.clone(),
         password_hash,
-    })?;
+    });
     let to = Recipient::Mail(user.email.clone());
     users.codes.issue(
         &mut register,

@@ -3,31 +3,22 @@
 use accounts::{Proved, place_of};
 use axum::extract::State;
 use common::{
-    Asked, Client, Failure, Fields, FromFields, Input, Message, Nothing, Now, Refusal, Reply,
-    secret, text, told,
+    Asked, Client, Failure, Input, Message, Nothing, Now, Refusal, Reply, input, text, told,
 };
 use domain::{
     Email, Instant, Line, UserId,
     code::{Code, CodeKind, SendMethod},
     outbox::News,
 };
-use store::{Outcome, Part};
+use store::Part;
+use tokio::sync::OnceCell;
 
 use crate::{NewPassword, Users};
 
-pub(crate) struct Wish {
-    method: SendMethod,
-    email: Email,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let method = fields.required("sendMethode", text);
-        let email = fields.required("email", text);
-        Some(Self {
-            method: method?,
-            email: email?,
-        })
+input! {
+    pub(crate) struct ResetCodeQuery {
+        method: SendMethod = required("sendMethode", text),
+        email: Email = required("email", text),
     }
 }
 
@@ -35,7 +26,7 @@ impl<S> FromFields<S> for Wish {
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
-    Asked(wish): Asked<Wish>,
+    Asked(wish): Asked<ResetCodeQuery>,
 ) -> Reply<Nothing> {
     let (may_send, owner) = tokio::join!(
         users
@@ -68,26 +59,11 @@ pub(crate) async fn request(
     told(Message::ResetCodeSent, Nothing {})
 }
 
-pub(crate) struct Reset {
-    email: Email,
-    code: Line<128>,
-    new: NewPassword,
-}
-
-impl<S> FromFields<S> for Reset {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let email = fields.required("email", text);
-        let code = fields.required("code", text);
-        let password = fields.required("newPassword", secret);
-        let confirmation = fields.required("confirmPassword", secret);
-        Some(Self {
-            email: email?,
-            code: code?,
-            new: NewPassword {
-                password: password?,
-                confirmation: confirmation?,
-            },
-        })
+input! {
+    pub(crate) struct ResetPasswordRequest {
+        email: Email = required("email", text),
+        code: Line<128> = required("code", text),
+        new: NewPassword = group(NewPassword::read),
     }
 }
 
@@ -97,7 +73,7 @@ pub(crate) async fn reset(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    Input(wish): Input<Reset>,
+    Input(wish): Input<ResetPasswordRequest>,
 ) -> Reply<Nothing> {
     let place = place_of(&wish.email);
     let Some(Proved { code, reserved, .. }) = users
@@ -112,66 +88,46 @@ pub(crate) async fn reset(
         replace(&users, &wish, &code, &client, now),
         users.store.give_back(reserved)
     );
-    if replaced? {
-        told(Message::PasswordChanged, Nothing {})
-    } else {
-        Err(Refusal::ResetCodeInvalid.into())
-    }
+    replaced?;
+    told(Message::PasswordChanged, Nothing {})
 }
 
-/// The code is used up, the password changes, every session ends, and the owner is told: whether the
-/// code was still good for him.
+/// The code is used up, the password changes, every session ends, and the owner gets a message.
 async fn replace(
     users: &Users,
-    wish: &Reset,
+    wish: &ResetPasswordRequest,
     code: &Code,
     client: &Client,
     now: Instant,
-) -> Result<bool, Failure> {
-    let mut new_hash = None;
-    for _ in 0..crate::TRIES {
+) -> Result<(), Failure> {
+    let new_hash = OnceCell::new();
+    let replace = || async {
         let (user, credentials) = tokio::join!(
             users.store.user(code.user_id),
             users.store.credentials(code.user_id)
         );
-        let (Some(user), Some(credentials)) = (
-            user?.filter(|user| user.is_active && user.email == wish.email),
-            credentials?,
-        ) else {
-            return Ok(false);
+        let user = user?.filter(|user| user.is_active && user.email == wish.email);
+        let (Some(user), Some(credentials)) = (user, credentials?) else {
+            return Err(Refusal::ResetCodeInvalid.into());
         };
         users.check_new_password(&user, &wish.new, None)?;
-        let new_hash = match &new_hash {
-            Some(hash) => hash,
-            None => new_hash.insert(users.hasher.hash(&wish.new.password).await?),
-        };
+        let new_hash = new_hash
+            .get_or_try_init(|| users.hasher.hash(&wish.new.password))
+            .await?;
         let after = user.changed(|user| {
             user.throw_out();
-            // Whoever proved a number before anybody proved the mailbox need not be the mailbox's owner.
+            // A number that was verified before the mailbox was need not belong to the mailbox's owner.
             user.is_phone_verified &= user.is_verified || !code.by_mail;
             user.is_verified |= code.by_mail && users.mailbox_verifies();
         });
+        let (place, news) = (place_of(&wish.email), News::PasswordChanged { at: now });
         let mut reset = users.store.transaction();
-        reset.use_code(
-            CodeKind::Reset,
-            place_of(&wish.email),
-            code,
-            &client.network,
-            now,
-        )?;
-        reset.change_password(user.user_id, &credentials.password_hash, new_hash)?;
-        reset.change_user(&user, &after)?;
-        reset.send(
-            &users
-                .codes
-                .post()
-                .tell(&user, News::PasswordChanged { at: now }, now)?,
-        )?;
-        match reset.commit().await? {
-            Outcome::Done => return Ok(true),
-            Outcome::Refused(Part::Code) => return Ok(false),
-            Outcome::Refused(_) => {}
-        }
-    }
-    Err(Refusal::Conflict.into())
+        reset.use_code(CodeKind::Reset, place, code, &client.network, now);
+        reset.change_password(user.user_id, &credentials.password_hash, new_hash);
+        reset.change_user(&user, &after);
+        reset.send(&users.codes.post().tell(&user, news, now)?);
+        Ok((reset, ()))
+    };
+    let refused = |part| (part == Part::Code).then(|| Refusal::ResetCodeInvalid.into());
+    users.store.update(replace, refused).await
 }

@@ -1,28 +1,19 @@
 //! `PUT /users/user-status/{userId}`: an administrator opens or closes an account.
 
 use axum::extract::State;
-use common::{
-    Administrator, Fields, FromFields, Input, Message, Now, Path, Refusal, Reply, flag, told,
-};
+use common::{Administrator, Input, Message, Now, Path, Reply, flag, input, told};
 use domain::{
     UserId,
-    audit::{Action, AuditEntry},
-    user::Editable,
+    audit::Action,
+    user::{Editable, User},
 };
-use identity::chance;
-use store::{Outcome, Part};
+use store::Transaction;
 
 use crate::Users;
 
-pub(crate) struct Wish {
-    is_active: bool,
-}
-
-impl<S> FromFields<S> for Wish {
-    fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        Some(Self {
-            is_active: fields.required("isActive", flag)?,
-        })
+input! {
+    pub(crate) struct SetStatusRequest {
+        is_active: bool = required("isActive", flag),
     }
 }
 
@@ -32,36 +23,18 @@ pub(crate) async fn set_status(
     Now(now): Now,
     admin: Administrator,
     Path(id): Path<UserId>,
-    Input(wish): Input<Wish>,
+    Input(wish): Input<SetStatusRequest>,
 ) -> Reply<Editable> {
-    for _ in 0..crate::TRIES {
-        let before = admin.edits(&users.store, id).await?;
-        let after = before.changed(|user| {
+    let user = admin.edits(&users.store, id).await?;
+    let set = |user: &User, _: &mut Transaction| {
+        Ok(user.changed(|user| {
             user.epoch += u64::from(user.is_active && !wish.is_active);
             user.is_active = wish.is_active;
-        });
-        let mut change = users.store.transaction();
-        if after != before {
-            change.change_user(&before, &after)?;
-            change.follow_admins(&before, &after)?;
-            let actor = admin.0.user.user_id;
-            change.note(&AuditEntry::of_user(
-                chance::id(now),
-                actor,
-                Action::UserStatusChanged,
-                &before,
-                &after,
-                now,
-            ))?;
-        }
-        match change.commit().await? {
-            Outcome::Done => {
-                let committee = admin.committee_of(&users.store, &after).await?;
-                return told(Message::UserStatusUpdated, Editable::of(after, committee));
-            }
-            Outcome::Refused(Part::Admins) => return Err(Refusal::LastAdmin.into()),
-            Outcome::Refused(_) => {}
-        }
-    }
-    Err(Refusal::Conflict.into())
+        }))
+    };
+    let user = admin
+        .edit(&users.store, user, Action::UserStatusChanged, now, set)
+        .await?;
+    let committee = admin.committee_of(&users.store, &user).await?;
+    told(Message::UserStatusUpdated, Editable::of(user, committee))
 }

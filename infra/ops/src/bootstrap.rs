@@ -151,15 +151,13 @@ pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String
         now,
     );
     let mut register = store.transaction();
-    register
-        .new_user(&NewUser {
-            user: User {
-                is_verified: true,
-                ..new
-            },
-            password_hash,
-        })
-        .map_err(failed)?;
+    register.new_user(&NewUser {
+        user: User {
+            is_verified: true,
+            ..new
+        },
+        password_hash,
+    });
     match register.commit().await.map_err(failed)? {
         Outcome::Done => Ok(true),
         _ => Err("Somebody else has just made it.".to_owned()),

@@ -203,9 +203,6 @@ impl Codes {
     }
 
     /// Has `transaction` keep a new code of `kind` at `place` and send it to `to`.
-    ///
-    /// # Errors
-    /// None that comes from outside.
     pub fn issue(
         &self,
         transaction: &mut Transaction,
@@ -231,7 +228,7 @@ impl Codes {
             tries: 0,
             networks: BTreeMap::new(),
         };
-        transaction.keep_code(kind, place, &kept)?;
+        transaction.keep_code(kind, place, &kept);
         let name = user.map_or("", |user| user.name.as_str());
         transaction.send(&self.post.letter(
             to,
@@ -239,15 +236,12 @@ impl Codes {
             name,
             News::Code { kind, digits, link },
             now,
-        )?)?;
+        )?);
         Ok(())
     }
 
     /// Has `user` ask for the address `email`: it is pending until a code that goes to it comes back, and
     /// the one in force is told. The address in force itself takes an earlier wish back.
-    ///
-    /// # Errors
-    /// None that comes from outside.
     pub fn ask_for_email(
         &self,
         transaction: &mut Transaction,
@@ -276,7 +270,7 @@ impl Codes {
             &self
                 .post
                 .tell(user, News::EmailChangeRequested { at: now }, now)?,
-        )?;
+        );
         Ok(())
     }
 

@@ -146,7 +146,7 @@ impl Sessions {
                 ip: client.ip.to_string(),
                 at: now,
             };
-            beside.send(&self.post.tell(user, news, now)?)?;
+            beside.send(&self.post.tell(user, news, now)?);
         }
         let activity = match self.store.sign_in(&session, activity, beside).await? {
             Ok(activity) => activity,

@@ -14,17 +14,21 @@ use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use domain::{
     Instant, Profile, SessionId, UserId,
     agent::Agent,
+    audit::{Action, AuditEntry},
     committee::Committee,
     login_activity::Place,
-    permissions::{Reach, Right},
+    permissions::Right,
     session::Session,
     user::{Account, User},
 };
 use http::{HeaderMap, header, request::Parts};
-use identity::token::{Claims, Use, Verifier};
-use store::{Fault, Store};
+use identity::{
+    chance,
+    token::{Claims, Use, Verifier},
+};
+use store::{Fault, Part, Store, Transaction};
 
-use crate::{Failure, Lives, Refusal, Refused};
+use crate::{Failure, Lives, Permitted, Refusal, Refused, rights};
 
 /// The one `now` of a request.
 #[derive(Debug, Clone, Copy)]
@@ -121,22 +125,59 @@ impl SignedIn {
 pub struct Administrator(pub SignedIn);
 
 impl Administrator {
-    /// The person `id`, if this administrator may edit him.
+    /// The person `id`, if this administrator may edit them.
     ///
     /// # Errors
-    /// `USER_NOT_FOUND_MESSAGE` for whom he may not know, `FORBIDDEN_MESSAGE` for whom he may not edit.
+    /// `USER_NOT_FOUND_MESSAGE` for whom they may not know, `FORBIDDEN_MESSAGE` for whom they may not edit.
     pub async fn edits(&self, store: &Store, id: UserId) -> Result<User, Failure> {
+        let user = store.user(id).await?.ok_or(Refusal::UserNotFound)?;
+        self.must_edit(&user)?;
+        Ok(user)
+    }
+
+    fn must_edit(&self, user: &User) -> Result<(), Refusal> {
         let caller = self.0.user.standing();
-        let user = store
-            .user(id)
-            .await?
-            .filter(|user| caller.may(Right::ReadCards, user.user_id, user.committee_id));
-        let user = user.ok_or(Refusal::UserNotFound)?;
-        if caller.may_edit(&user.standing()) {
-            Ok(user)
+        if !caller.may(Right::ReadCards, user.user_id, user.committee_id) {
+            Err(Refusal::UserNotFound)
+        } else if !caller.may_edit(&user.standing()) {
+            Err(Refusal::Forbidden)
         } else {
-            Err(Refusal::Forbidden.into())
+            Ok(())
         }
+    }
+
+    /// Edits `user`, as [`edits`](Self::edits) gave them: writes what `decide` makes of the account, with the
+    /// audit entry of `action` when that is a change.
+    ///
+    /// # Errors
+    /// As [`edits`](Self::edits); `LAST_ADMIN_MESSAGE`; `COMMITTEE_INVALID_MESSAGE` when the transaction
+    /// requires an active committee that is not one; those of `decide`.
+    pub async fn edit(
+        &self,
+        store: &Store,
+        user: User,
+        action: Action,
+        now: Instant,
+        mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, Failure>,
+    ) -> Result<User, Failure> {
+        let actor = self.0.user.user_id;
+        let decide = |before: &User, change: &mut Transaction| {
+            self.must_edit(before)?;
+            let after = decide(before, change)?;
+            if after != *before {
+                let id = chance::id(now);
+                change.follow_admins(before, &after);
+                change.note(&AuditEntry::of_user(id, actor, action, before, &after, now));
+            }
+            Ok(after)
+        };
+        let refused = |part| match part {
+            Part::User => Refusal::UserNotFound.into(),
+            Part::Admins => Refusal::LastAdmin.into(),
+            Part::Committee => Refused::field("committeeID", Refusal::CommitteeInvalid).into(),
+            _ => Refusal::Conflict.into(),
+        };
+        store.update_user(user, decide, refused).await
     }
 
     /// The committee of `user`: the administrator's own without another read.
@@ -158,7 +199,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Administrator {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        able(parts, state, Right::ManageUsers).await.map(Self)
+        let manager = Permitted::<rights::ManageUsers>::from_request_parts(parts, state).await?;
+        Ok(Self(manager.person))
     }
 }
 
@@ -361,37 +403,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Verified {
         person.must_be_verified()?;
         Ok(Self(person))
     }
-}
-
-/// The verified person who calls, if he has `right`, at least over what is his own: to look at something.
-///
-/// # Errors
-/// `FORBIDDEN_MESSAGE`, `ACCOUNT_NOT_VERIFIED_MESSAGE`, in this order.
-pub async fn able_to_see<S: Send + Sync>(
-    parts: &mut Parts,
-    state: &S,
-    right: Right,
-) -> Result<SignedIn, Failure> {
-    let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
-    if person.user.standing().reach(right) == Reach::Nowhere {
-        return Err(Refusal::Forbidden.into());
-    }
-    person.must_be_verified()?;
-    Ok(person)
-}
-
-/// The same of an open committee: to change something.
-///
-/// # Errors
-/// As [`able_to_see`], then `COMMITTEE_INACTIVE_MESSAGE`.
-pub async fn able<S: Send + Sync>(
-    parts: &mut Parts,
-    state: &S,
-    right: Right,
-) -> Result<SignedIn, Failure> {
-    let person = able_to_see(parts, state, right).await?;
-    person.must_be_of_open_committee()?;
-    Ok(person)
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for SuperAdmin {

@@ -57,6 +57,57 @@ impl Cursors {
     }
 }
 
+/// A page of a list: where it begins, how long it is, and the cursor of the page after it.
+pub struct ListPage<'a> {
+    cursors: &'a Cursors,
+    list: String,
+    now: Instant,
+    position: Option<String>,
+    /// How many entries it has at the most.
+    pub limit: u16,
+}
+
+impl ListPage<'_> {
+    /// After what it begins.
+    pub fn position(&self) -> Option<&str> {
+        self.position.as_deref()
+    }
+
+    /// The cursor of the next page, which begins after `last`.
+    ///
+    /// # Errors
+    /// When the position cannot be sealed.
+    pub fn next_cursor(&self, last: Option<String>) -> Result<Option<String>, Failure> {
+        last.map(|position| self.cursors.write(&position, &self.list, self.now))
+            .transpose()
+    }
+}
+
+impl Paging {
+    /// The page of `list`, which names route, filter and caller, that is asked for.
+    ///
+    /// # Errors
+    /// As [`Cursors::read`].
+    pub fn open(
+        self,
+        cursors: &Cursors,
+        list: String,
+        now: Instant,
+    ) -> Result<ListPage<'_>, Failure> {
+        let position = self
+            .cursor
+            .map(|cursor| cursors.read(&cursor, &list, now))
+            .transpose()?;
+        Ok(ListPage {
+            cursors,
+            list,
+            now,
+            position,
+            limit: self.limit,
+        })
+    }
+}
+
 /// The part of a list that the caller asks for.
 #[derive(Debug, Clone)]
 pub struct Paging {

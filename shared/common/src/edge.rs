@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use identity::{NamedKeys, chance};
 use runtime::{BadSetting, Clock, Key, Settings};
-use store::{Cost, Setup, metered};
+use store::{Cost, Setup, metered, within};
 use tower::ServiceExt;
 
 use crate::{
@@ -31,6 +31,9 @@ use crate::{
 
 /// `lastActive` is written when it is older than this.
 const ACTIVE_EVERY: Duration = Duration::from_secs(300);
+
+/// Updates that others overtake are not tried again after this long; every function has 10 s and more.
+const UPDATE_TIME: Duration = Duration::from_secs(5);
 
 /// Everything between a client and the routes. Cloning shares what it remembers.
 #[derive(Clone)]
@@ -99,7 +102,8 @@ impl Edge {
         let method = request.method().clone();
         let asked = request.headers().clone();
 
-        let (arrived, cost) = metered(self.0.decide(request, ip, now)).await;
+        let decided = within(UPDATE_TIME, self.0.decide(request, ip, now));
+        let (arrived, cost) = metered(decided).await;
         let Arrived {
             response,
             standing,

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, collections::HashMap, fmt, ops::RangeInclusive, str::FromStr};
 
 use bytes::Bytes;
-use domain::{Flaw, Line, Phone};
+use domain::{Flaw, Line, Patch, Phone};
 use secrecy::SecretString;
 use serde_json::{Map, Number, Value, value::RawValue};
 
@@ -68,39 +68,59 @@ impl Fields {
         }
     }
 
-    /// The field `name`, which may be null: absent, null and the empty text are `None` inside.
-    /// The outer `Option`s are those of [`optional`](Self::optional).
-    pub fn nullable<T>(
+    /// The field `name`, or `default` where it is absent. Null is of the wrong type.
+    pub fn optional_or<T>(
         &mut self,
         name: &str,
         read: impl FnOnce(Value) -> Result<T, Flaw>,
-    ) -> Option<Option<Option<T>>> {
+        default: T,
+    ) -> Option<T> {
+        Some(self.optional(name, read)?.unwrap_or(default))
+    }
+
+    /// The field `name` of a partial update: null and the empty text make it empty. `None` when it is refused.
+    pub fn patch<T>(
+        &mut self,
+        name: &str,
+        read: impl FnOnce(Value) -> Result<T, Flaw>,
+    ) -> Option<Patch<T>> {
         match self.object.remove(name) {
-            None => Some(None),
-            Some(Value::Null) => Some(Some(None)),
-            Some(Value::String(text)) if text.trim().is_empty() => Some(Some(None)),
+            None => Some(Patch::Absent),
+            Some(Value::Null) => Some(Patch::Null),
+            Some(Value::String(text)) if text.trim().is_empty() => Some(Patch::Null),
             Some(value) => {
                 let result = read(value);
-                self.note(name, result).map(|value| Some(Some(value)))
+                self.note(name, result).map(Patch::Value)
             }
         }
     }
 
-    /// The number `name`, which may be null, digit by digit, for a value that no double may round. The
-    /// `Option`s are those of [`nullable`](Self::nullable).
-    pub fn exact_number<T: FromStr<Err = Flaw>>(
+    /// The field `name`, if it is there and neither null nor the empty text; the outer `Option` is that of
+    /// [`optional`](Self::optional).
+    pub fn nullable<T>(
         &mut self,
         name: &str,
-    ) -> Option<Option<Option<T>>> {
+        read: impl FnOnce(Value) -> Result<T, Flaw>,
+    ) -> Option<Option<T>> {
+        self.patch(name, read).map(Patch::value)
+    }
+
+    /// What `read` makes of several fields.
+    pub fn group<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        read(self)
+    }
+
+    /// The number `name`, if it is there and not null, digit by digit, for a value that no double may round.
+    /// The outer `Option` is that of [`optional`](Self::optional).
+    pub fn exact_number<T: FromStr<Err = Flaw>>(&mut self, name: &str) -> Option<Option<T>> {
         match self.object.remove(name) {
-            None => Some(None),
-            Some(Value::Null) => Some(Some(None)),
+            None | Some(Value::Null) => Some(None),
             Some(Value::Number(_)) => {
                 let number = self
                     .literal(name)
                     .ok_or(Flaw::Type)
                     .and_then(|literal| literal.parse());
-                self.note(name, number).map(|number| Some(Some(number)))
+                self.note(name, number).map(Some)
             }
             Some(_) => self.note(name, Err(Flaw::Type)),
         }
@@ -185,9 +205,9 @@ impl Fields {
             .map(Some)
     }
 
-    /// The field `name` as it was written, for a rule that needs more than the body.
-    pub fn take(&mut self, name: &str) -> Option<Value> {
-        self.object.remove(name)
+    /// The field `name` as it was written, for a rule that needs more than the body. Never refused.
+    pub fn raw(&mut self, name: &str) -> Option<Option<Value>> {
+        Some(self.object.remove(name))
     }
 
     /// The body that they were written in, byte for byte.
@@ -220,6 +240,15 @@ pub fn text<T: FromStr<Err = Flaw>>(value: Value) -> Result<T, Flaw> {
         Value::String(text) => text.parse(),
         _ => Err(Flaw::Type),
     }
+}
+
+/// Reads a text that is one of a few words.
+///
+/// # Errors
+/// `Value` for anything else.
+pub fn choice<T: FromStr>(value: Value) -> Result<T, Flaw> {
+    let text = value.as_str();
+    text.and_then(|text| text.parse().ok()).ok_or(Flaw::Value)
 }
 
 /// Reads a text into a type that proves its rule, and gives the text; the empty text stays empty.

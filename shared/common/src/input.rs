@@ -30,6 +30,35 @@ pub trait FromFields<S>: Sized {
     fn from_fields(fields: &mut Fields, state: &S) -> Option<Self>;
 }
 
+/// Declares what an endpoint takes: the struct, and how each field is read, by a method of [`Fields`]. All of
+/// them are read before the first refusal ends it, so that every bad field is named.
+///
+/// ```ignore
+/// input! {
+///     pub(crate) struct SetStatusRequest {
+///         is_active: bool = required("isActive", flag),
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! input {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident {
+        $($(#[$doc:meta])* $field:ident: $type:ty = $method:ident($($argument:expr),*)),* $(,)?
+    }) => {
+        $(#[$meta])*
+        $vis struct $name {
+            $($(#[$doc])* $field: $type),*
+        }
+
+        impl<S> $crate::FromFields<S> for $name {
+            fn from_fields(fields: &mut $crate::Fields, _: &S) -> Option<Self> {
+                $(let $field = fields.$method($($argument),*);)*
+                Some(Self { $($field: $field?),* })
+            }
+        }
+    };
+}
+
 impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
     type Rejection = Failure;
 

@@ -21,16 +21,15 @@ mod path;
 mod query;
 mod refusal;
 mod reply;
+pub mod rights;
 mod routes;
 mod throttle;
 
-pub use caller::{
-    Administrator, Client, Now, SignedIn, SuperAdmin, Verified, able, able_to_see, bearer,
-};
+pub use caller::{Administrator, Client, Now, SignedIn, SuperAdmin, Verified, bearer};
 pub use cursor::{Cursors, Paging};
 pub use edge::{Edge, Spent};
 pub use effect::{effect, sign_in};
-pub use fields::{Fields, flag, integer, phone, secret, text, text_or_empty};
+pub use fields::{Fields, choice, flag, integer, phone, secret, text, text_or_empty};
 pub use headers::{if_match_holds, if_none_match_holds};
 pub use input::{Asked, FromFields, Input};
 #[cfg(feature = "lambda")]
@@ -40,5 +39,6 @@ pub use path::Path;
 pub use query::Query;
 pub use refusal::{FieldError, Message, Refusal, Refused};
 pub use reply::{Elsewhere, Failure, Image, Nothing, Reply, Told, etag_of, shown, told};
+pub use rights::{Permitted, Viewer};
 pub use routes::Routes;
 pub use throttle::Throttle;

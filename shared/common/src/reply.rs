@@ -236,6 +236,9 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let (refused, wrong) = match self {
             Self::Refused(refused) => (refused, None),
+            Self::Fault(fault) if matches!(fault.downcast_ref(), Some(Fault::Outpaced)) => {
+                (Refusal::Conflict.into(), None)
+            }
             Self::Fault(fault) => {
                 let is_passing = fault
                     .downcast_ref::<Fault>()

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CommitteeId, E164, Email, Instant, Line, ShortCode};
+use crate::{CommitteeId, E164, Email, Instant, Line, Patch, ShortCode};
 
 /// A committee, as its members see it: the fifteen fields of the interface.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,29 @@ pub struct PublicCommittee {
     pub city: Line<100>,
 }
 
+impl Committee {
+    /// A new committee, active unless `fields` says otherwise; `None` when a field without default is missing.
+    pub fn new(committee_id: CommitteeId, fields: CommitteeChange) -> Option<Self> {
+        Some(Self {
+            committee_id,
+            name_arabe: fields.name_arabe?,
+            name_latin: fields.name_latin?,
+            r#type: fields.r#type?,
+            date_of_est: fields.date_of_est?,
+            vat: fields.vat.unwrap_or_default(),
+            address: fields.address.unwrap_or_default(),
+            region: fields.region?,
+            city: fields.city?,
+            postal_code: fields.postal_code?,
+            is_active: fields.is_active.unwrap_or(true),
+            primary_email: fields.primary_email?,
+            secondary_email: fields.secondary_email.value(),
+            primary_phone: fields.primary_phone?,
+            secondary_phone: fields.secondary_phone.unwrap_or_default(),
+        })
+    }
+}
+
 impl From<Committee> for PublicCommittee {
     fn from(committee: Committee) -> Self {
         Self {
@@ -111,9 +134,9 @@ pub struct CommitteeChange {
     /// The new address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary_email: Option<Email>,
-    /// The new second address; `Some(None)` removes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub secondary_email: Option<Option<Email>>,
+    /// The new second address.
+    #[serde(skip_serializing_if = "Patch::is_absent")]
+    pub secondary_email: Patch<Email>,
     /// The new number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary_phone: Option<E164>,

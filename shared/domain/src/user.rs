@@ -9,6 +9,13 @@ use crate::{
 
 /// The avatar of a person who has not chosen one.
 pub const DEFAULT_AVATAR: &str = "/media/default.png";
+/// The folder of avatars in paths.
+pub const MEDIA: &str = "/media/";
+
+/// The key in the bucket of the avatar at `path`: the path without its first slash.
+pub fn avatar_key(path: &str) -> &str {
+    path.trim_start_matches('/')
+}
 
 /// A person's account, as it is stored: without secrets, which have an item of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -22,9 +22,6 @@ use runtime::{Aws, BadSetting, Settings, Unavailable};
 pub use form::Form;
 use policy::PolicySigner;
 
-/// The prefix of the pictures that everyone may see.
-pub const MEDIA: &str = "media/";
-
 /// The key of the file `id`, which its owner uploads and downloads by a presigned form and link.
 pub fn key_of(id: FileId) -> String {
     format!("files/{id}")

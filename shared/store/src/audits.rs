@@ -19,10 +19,7 @@ const KEPT: Duration = Duration::from_secs(5 * 365 * 86_400);
 
 impl Transaction {
     /// Notes `entry`.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn note(&mut self, entry: &AuditEntry) -> Result<(), Fault> {
+    pub fn note(&mut self, entry: &AuditEntry) {
         let id = entry.audit_id.to_string();
         let of_committee = keys::audit_of_committee(entry.committee_id, &id);
         let target = Some(UserId::new(entry.target_id))
@@ -32,46 +29,38 @@ impl Transaction {
             .flatten()
             .map(|person| keys::audit_of_person(person, &id));
         for key in std::iter::once(of_committee.clone()).chain(people) {
-            let mut item = key.holding(&Carded { card: entry })?;
-            item.extend([ttl(entry.created_at.after(KEPT))]);
+            let mut put = key
+                .holding(&Carded { card: entry })
+                .with([ttl(entry.created_at.after(KEPT))]);
             if key == of_committee {
-                item.extend([
+                put = put.with([
                     ("listPk".to_owned(), text(keys::AUDIT)),
                     ("listSk".to_owned(), text(&id)),
                 ]);
             }
-            self.put_new(Part::New, &key, item)?;
+            self.put_new(Part::New, put);
         }
-        Ok(())
     }
 }
 
 impl Store {
     /// At most `limit` entries of all committees before `position`, newest first.
-    ///
-    /// # Errors
-    /// When the store is out of reach, as with all of these.
     pub async fn audit(
         &self,
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<AuditEntry>, Fault> {
-        let page: Page<Carded<AuditEntry>> = self
-            .list(
-                &keys::LISTING,
-                keys::AUDIT,
-                position,
-                limit,
-                Order::Descending,
-            )
-            .await?;
-        Ok(page.map(|item| item.card))
+        self.cards(
+            &keys::LISTING,
+            keys::AUDIT,
+            position,
+            limit,
+            Order::Descending,
+        )
+        .await
     }
 
     /// The same of `committee`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn audit_of_committee(
         &self,
         committee: CommitteeId,
@@ -86,9 +75,6 @@ impl Store {
     }
 
     /// The same of what `person` did, and of what was done to him.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn audit_of_person(
         &self,
         person: UserId,

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{AttributeValue, Update, builders::UpdateBuilder};
 use domain::{
     Instant,
     breaker::{Breaker, FAILED_FOR, MOST_FAILURES, REFUSED_FOR, TRIAL_LIFE},
@@ -11,7 +10,7 @@ use domain::{
 use crate::{
     Fault, Store,
     keys::{self, Key},
-    table::number,
+    write::Write,
 };
 
 /// How long it is kept after the last change. A secret that has worked for a year is tried anew by one caller.
@@ -36,22 +35,19 @@ impl Store {
     }
 
     /// The leave to try `secret`, unless somebody has it, or it needs none.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn begin_trial(&self, secret: &str, now: Instant) -> Result<Option<Trial>, Fault> {
         let shut = now.after(TRIAL_LIFE).unix_milliseconds();
         let update = self
             .change(&keys::breaker(secret), now)
-            .condition_expression("attribute_not_exists(pk) OR (shut <= :now AND (proven = :no OR failures >= :most))")
-            .update_expression("SET shut = :until, trial = :yes, proven = if_not_exists(proven, :no), failures = if_not_exists(failures, :zero), #ttl = :ttl")
-            .expression_attribute_values(":now", number(now.unix_milliseconds()))
-            .expression_attribute_values(":until", number(shut))
-            .expression_attribute_values(":most", number(MOST_FAILURES))
-            .expression_attribute_values(":zero", number(0))
-            .expression_attribute_values(":yes", AttributeValue::Bool(true))
-            .expression_attribute_values(":no", AttributeValue::Bool(false));
-        let begun: Option<Breaker> = self.update(update.build()?).await?;
+            .when("attribute_not_exists(pk) OR (shut <= :now AND (proven = :no OR failures >= :most))")
+            .expression("SET shut = :until, trial = :yes, proven = if_not_exists(proven, :no), failures = if_not_exists(failures, :zero), #ttl = :ttl")
+            .number(":now", now.unix_milliseconds())
+            .number(":until", shut)
+            .number(":most", MOST_FAILURES)
+            .number(":zero", 0)
+            .value(":yes", &true)
+            .value(":no", &false);
+        let begun: Option<Breaker> = self.update_item(update).await?;
         Ok(begun.map(|breaker| Trial {
             shut,
             failures: breaker.failures,
@@ -59,9 +55,6 @@ impl Store {
     }
 
     /// `secret` has worked, in `trial` or after failures.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn note_success(
         &self,
         secret: &str,
@@ -70,29 +63,23 @@ impl Store {
     ) -> Result<(), Fault> {
         let update = self
             .change(&keys::breaker(secret), now)
-            .condition_expression("shut = :held")
-            .update_expression(
+            .when("shut = :held")
+            .expression(
                 "SET proven = :yes, failures = :zero, shut = :zero, trial = :no, #ttl = :ttl",
             )
-            .expression_attribute_values(":held", number(trial.map_or(0, |trial| trial.shut)))
-            .expression_attribute_values(":zero", number(0))
-            .expression_attribute_values(":yes", AttributeValue::Bool(true))
-            .expression_attribute_values(":no", AttributeValue::Bool(false));
+            .number(":held", trial.map_or(0, |trial| trial.shut))
+            .number(":zero", 0)
+            .value(":yes", &true)
+            .value(":no", &false);
         self.changed(update).await
     }
 
     /// `trial` has shown nothing: the next may try.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn end_trial(&self, secret: &str, trial: Trial, now: Instant) -> Result<(), Fault> {
         self.end(secret, trial, trial.failures, 0, now).await
     }
 
     /// The panel did not answer `secret`. The third time in a row nobody asks for [`FAILED_FOR`].
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn note_failure(
         &self,
         secret: &str,
@@ -115,41 +102,35 @@ impl Store {
         let key = keys::breaker(secret);
         let count = self
             .change(&key, now)
-            .condition_expression("proven = :yes AND shut = :zero")
-            .update_expression("SET failures = failures + :one, #ttl = :ttl")
-            .expression_attribute_values(":yes", AttributeValue::Bool(true))
-            .expression_attribute_values(":zero", number(0))
-            .expression_attribute_values(":one", number(1));
-        let counted: Option<Breaker> = self.update(count.build()?).await?;
+            .when("proven = :yes AND shut = :zero")
+            .expression("SET failures = failures + :one, #ttl = :ttl")
+            .value(":yes", &true)
+            .number(":zero", 0)
+            .number(":one", 1);
+        let counted: Option<Breaker> = self.update_item(count).await?;
         if counted.is_none_or(|breaker| breaker.failures < MOST_FAILURES) {
             return Ok(());
         }
         let shut = self
             .change(&key, now)
-            .condition_expression("shut = :zero AND failures >= :most")
-            .update_expression("SET shut = :until, #ttl = :ttl")
-            .expression_attribute_values(":zero", number(0))
-            .expression_attribute_values(":most", number(MOST_FAILURES))
-            .expression_attribute_values(":until", number(until));
+            .when("shut = :zero AND failures >= :most")
+            .expression("SET shut = :until, #ttl = :ttl")
+            .number(":zero", 0)
+            .number(":most", MOST_FAILURES)
+            .number(":until", until);
         self.changed(shut).await
     }
 
     /// The panel refused `secret`: nobody asks for [`REFUSED_FOR`], and then one caller.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn note_refusal(&self, secret: &str, now: Instant) -> Result<(), Fault> {
         let update = self
             .change(&keys::breaker(secret), now)
-            .update_expression(
+            .expression(
                 "SET proven = :no, failures = :most, shut = :until, trial = :no, #ttl = :ttl",
             )
-            .expression_attribute_values(":no", AttributeValue::Bool(false))
-            .expression_attribute_values(":most", number(MOST_FAILURES))
-            .expression_attribute_values(
-                ":until",
-                number(now.after(REFUSED_FOR).unix_milliseconds()),
-            );
+            .value(":no", &false)
+            .number(":most", MOST_FAILURES)
+            .number(":until", now.after(REFUSED_FOR).unix_milliseconds());
         self.changed(update).await
     }
 
@@ -163,27 +144,24 @@ impl Store {
     ) -> Result<(), Fault> {
         let update = self
             .change(&keys::breaker(secret), now)
-            .condition_expression("shut = :held")
-            .update_expression("SET failures = :failures, shut = :shut, trial = :no, #ttl = :ttl")
-            .expression_attribute_values(":held", number(trial.shut))
-            .expression_attribute_values(":failures", number(failures))
-            .expression_attribute_values(":shut", number(shut))
-            .expression_attribute_values(":no", AttributeValue::Bool(false));
+            .when("shut = :held")
+            .expression("SET failures = :failures, shut = :shut, trial = :no, #ttl = :ttl")
+            .number(":held", trial.shut)
+            .number(":failures", failures)
+            .number(":shut", shut)
+            .value(":no", &false);
         self.changed(update).await
     }
 
-    fn change(&self, key: &Key, now: Instant) -> UpdateBuilder {
-        Update::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()))
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":ttl", number(now.after(KEPT).unix_seconds()))
+    fn change(&self, key: &Key, now: Instant) -> Write {
+        Write::at(key)
+            .name("#ttl", "ttl")
+            .number(":ttl", now.after(KEPT).unix_seconds())
     }
 
     /// Whoever finds that somebody else has changed it meanwhile leaves it to him.
-    async fn changed(&self, update: UpdateBuilder) -> Result<(), Fault> {
-        self.update::<serde::de::IgnoredAny>(update.build()?)
-            .await?;
+    async fn changed(&self, update: Write) -> Result<(), Fault> {
+        self.apply(update).await?;
         Ok(())
     }
 }

@@ -1,6 +1,5 @@
 //! Committees.
 
-use aws_sdk_dynamodb::types::Update;
 use domain::{
     CommitteeId,
     committee::{Committee, CommitteeChange},
@@ -9,41 +8,31 @@ use serde_dynamo::to_item;
 
 use crate::{
     Fault, Outcome, Page, Part, Store,
-    keys::{self, Table},
-    table::{Carded, Item, Order, text},
+    keys::{self},
+    table::{Carded, Item, Order},
+    write::Write,
 };
 
 impl Store {
     /// The committee `id`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn committee(&self, id: CommitteeId) -> Result<Option<Committee>, Fault> {
-        Ok(self
-            .get::<Carded<Committee>>(&keys::committee(id))
-            .await?
-            .map(|item| item.card))
+        self.card(&keys::committee(id)).await
     }
 
     /// At most `limit` committees after `position`, active or not, by folded Latin name, then id.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn committees(
         &self,
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Committee>, Fault> {
-        Ok(self
-            .list::<Carded<Committee>>(
-                &keys::LISTING,
-                keys::COMMITTEES,
-                position,
-                limit,
-                Order::Ascending,
-            )
-            .await?
-            .map(|item| item.card))
+        self.cards(
+            &keys::LISTING,
+            keys::COMMITTEES,
+            position,
+            limit,
+            Order::Ascending,
+        )
+        .await
     }
 
     /// Writes a committee that was not there.
@@ -52,32 +41,22 @@ impl Store {
     /// When the store is out of reach, or something stands at the new id.
     pub async fn create_committee(&self, committee: &Committee) -> Result<(), Fault> {
         let mut create = self.transaction();
-        create.put_new(
-            Part::Committee,
-            &keys::committee(committee.committee_id),
-            Self::committee_item(committee)?,
-        )?;
+        create.put_new(Part::Committee, Self::committee_put(committee));
         match create.commit().await? {
             Outcome::Done => Ok(()),
             Outcome::Refused(_) => Err(Fault::Broken("a new identifier was taken".to_owned())),
         }
     }
 
-    pub(crate) fn committee_item(committee: &Committee) -> Result<Item, Fault> {
-        let mut item =
-            keys::committee(committee.committee_id).holding(&Carded { card: committee })?;
-        item.extend(
-            keys::committee_place(committee.committee_id, committee.name_latin.as_str())
-                .attributes(),
-        );
-        Ok(item)
+    pub(crate) fn committee_put(committee: &Committee) -> Write {
+        let place = keys::committee_place(committee.committee_id, committee.name_latin.as_str());
+        keys::committee(committee.committee_id)
+            .holding(&Carded { card: committee })
+            .with(place.attributes())
     }
 
     /// Sets the given fields of `id` and no others, so that two changes of different fields both
     /// stay; the committee afterwards, or `None` when there is none.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn change_committee(
         &self,
         id: CommitteeId,
@@ -91,26 +70,21 @@ impl Store {
         if fields.is_empty() {
             return self.committee(id).await;
         }
-        let mut update = Update::builder()
-            .table_name(self.name(Table::Records))
-            .set_key(Some(keys::committee(id).item()))
-            .condition_expression("attribute_exists(pk)");
+        let mut update = Write::at(&keys::committee(id)).when("attribute_exists(pk)");
         let mut sets = Vec::new();
         for (number, (field, value)) in fields.into_iter().enumerate() {
             sets.push(format!("card.#f{number} = :v{number}"));
             update = update
-                .expression_attribute_names(format!("#f{number}"), field)
-                .expression_attribute_values(format!(":v{number}"), value);
+                .name(format!("#f{number}"), field)
+                .attribute(format!(":v{number}"), value);
         }
         if let Some(place) = place {
             sets.push("listSk = :place".to_owned());
-            update = update.expression_attribute_values(":place", text(&place.sk));
+            update = update.text(":place", &place.sk);
         }
-        let update = update
-            .update_expression(format!("SET {}", sets.join(", ")))
-            .build()?;
+        let update = update.expression(format!("SET {}", sets.join(", ")));
         Ok(self
-            .update::<Carded<Committee>>(update)
+            .update_item::<Carded<Committee>>(update)
             .await?
             .map(|item| item.card))
     }

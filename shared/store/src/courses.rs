@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use aws_sdk_dynamodb::types::{AttributeValue, Update, builders::UpdateBuilder};
+use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{
     CommitteeId, CourseId, UserId,
     course::{Course, Details, Outline, State},
@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Fault, Page, Part, Store, Transaction,
-    keys::{self, Place, SWEPT_AFTER, Table, WORDS_DUE},
-    table::{Carded, Item, Order, due, number, value},
+    keys::{self, Place, SWEPT_AFTER, WORDS_DUE},
+    table::{Item, Order, due},
+    write::Write,
 };
 
 /// A course as it is stored.
@@ -45,9 +46,6 @@ pub enum CourseList {
 
 impl Store {
     /// The course `id`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn course(&self, id: CourseId) -> Result<Option<Course>, Fault> {
         Ok(self
             .get::<Stored>(&keys::course(id))
@@ -56,9 +54,6 @@ impl Store {
     }
 
     /// The course `id` with its questions in their order.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn course_with_questions(
         &self,
         id: CourseId,
@@ -81,9 +76,6 @@ impl Store {
 
     /// At most `limit` courses of `lists` together, newest change first, after `position`. A course that is
     /// changed meanwhile comes to the front: it is not met again, and perhaps not met at all.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn courses(
         &self,
         lists: &[CourseList],
@@ -144,58 +136,43 @@ impl Store {
     }
 
     /// At most `limit` published courses after `position`, newest publishing first.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn published(
         &self,
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Outline>, Fault> {
-        let page: Page<Carded<Outline>> = self
-            .list(
-                &keys::PUBLISHED,
-                keys::PUBLISHED_COURSES,
-                position,
-                limit,
-                Order::Descending,
-            )
-            .await?;
-        Ok(page.map(|item| item.card))
+        self.cards(
+            &keys::PUBLISHED,
+            keys::PUBLISHED_COURSES,
+            position,
+            limit,
+            Order::Descending,
+        )
+        .await
     }
 }
 
 impl Transaction {
     /// A course that was not there.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn new_course(&mut self, course: &Course) -> Result<(), Fault> {
-        self.put_new(
-            Part::Course,
-            &keys::course(course.outline.course_id),
-            course_item(course)?,
-        )
+    pub fn new_course(&mut self, course: &Course) {
+        self.put_new(Part::Course, course_put(course));
     }
 
     /// The course `before` becomes `after`; refused when it has changed since `before` was read.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn change_course(&mut self, before: &Outline, after: &Course) -> Result<(), Fault> {
-        let update = self.course_update(before.course_id, "card.version = :before");
-        let update = update.expression_attribute_values(":before", number(before.version));
+    pub fn change_course(&mut self, before: &Outline, after: &Course) {
+        let update = course_update(before.course_id, "card.version = :before");
+        let update = update.number(":before", before.version);
         let mut sets = vec!["card = :card".to_owned(), "details = :details".to_owned()];
         let mut update = update
-            .expression_attribute_values(":card", value(&after.outline)?)
-            .expression_attribute_values(":details", value(&after.details)?);
+            .value(":card", &after.outline)
+            .value(":details", &after.details);
         let mut attributes = places(&after.outline);
         if is_found_differently(before, &after.outline) {
             attributes.extend(words_due(&after.outline));
         }
         for (name, value) in attributes {
             sets.push(format!("{name} = :{name}"));
-            update = update.expression_attribute_values(format!(":{name}"), value);
+            update = update.attribute(format!(":{name}"), value);
         }
         let is_published = keys::published_place(&after.outline).is_some();
         let removed = if is_published {
@@ -205,35 +182,31 @@ impl Transaction {
         };
         self.update(
             Part::Course,
-            update
-                .update_expression(format!("SET {}{removed}", sets.join(", ")))
-                .build()?,
+            update.expression(format!("SET {}{removed}", sets.join(", "))),
         );
-        Ok(())
-    }
-
-    pub(crate) fn course_update(&self, id: CourseId, condition: &str) -> UpdateBuilder {
-        let key = keys::course(id);
-        Update::builder()
-            .table_name(self.store.name(Table::Records))
-            .set_key(Some(key.item()))
-            .condition_expression(condition)
     }
 }
 
-/// The item of a new course.
-pub(crate) fn course_item(course: &Course) -> Result<Item, Fault> {
+/// An update of the course `id` under `condition`.
+pub(crate) fn course_update(id: CourseId, condition: &str) -> Write {
+    Write::at(&keys::course(id)).when(condition)
+}
+
+/// The put of a new course.
+pub(crate) fn course_put(course: &Course) -> Write {
     let stored = Stored {
         card: course.outline.clone(),
         details: course.details.clone(),
     };
-    let mut item = keys::course(course.outline.course_id).holding(&stored)?;
-    item.insert("questionBytes".to_owned(), number(0));
-    item.extend(places(&course.outline));
+    let put = keys::course(course.outline.course_id)
+        .holding(&stored)
+        .with_value("questionBytes", &0)
+        .with(places(&course.outline));
     if course.outline.state == State::Published {
-        item.extend(words_due(&course.outline));
+        put.with(words_due(&course.outline))
+    } else {
+        put
     }
-    Ok(item)
 }
 
 /// Where a course stands in the indexes.

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{Update, builders::UpdateBuilder};
 use domain::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Fault, Store,
     keys::{DEAD_DUE, DUE, Key, Table},
-    table::{Page, number, text, value},
+    table::{Page, number, text},
+    write::Write,
 };
 
 /// Work that failed longer ago than this has been done since.
@@ -58,9 +58,6 @@ struct Buried {
 
 impl Store {
     /// At most `limit` pieces of work of `partition` that are due at `now`, the most urgent first.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn due(&self, partition: &str, now: Instant, limit: u16) -> Result<Vec<Due>, Fault> {
         let request = self
             .reads
@@ -94,15 +91,12 @@ impl Store {
                 due,
                 "duePk = :pk AND dueAt = :at AND failed.#until > :recently",
             )
-            .update_expression("SET dueAt = :later, failed.#until = :later, failed.cause = :cause")
-            .expression_attribute_names("#until", "until")
-            .expression_attribute_values(
-                ":recently",
-                number(now.before(FORGOTTEN).unix_milliseconds()),
-            )
-            .expression_attribute_values(":later", number(later))
-            .expression_attribute_values(":cause", text(cause));
-        if let Some(Buried { failed }) = self.update(again.build()?).await? {
+            .expression("SET dueAt = :later, failed.#until = :later, failed.cause = :cause")
+            .name("#until", "until")
+            .number(":recently", now.before(FORGOTTEN).unix_milliseconds())
+            .number(":later", later)
+            .text(":cause", cause);
+        if let Some(Buried { failed }) = self.update_item(again).await? {
             if now.since(failed.since) >= ENDURED {
                 let bury = self
                     .marked(
@@ -112,10 +106,10 @@ impl Store {
                         },
                         "duePk = :pk AND dueAt = :at",
                     )
-                    .update_expression("SET duePk = :dead, dueAt = :now")
-                    .expression_attribute_values(":dead", text(DEAD_DUE))
-                    .expression_attribute_values(":now", number(now.unix_milliseconds()));
-                self.update::<serde::de::IgnoredAny>(bury.build()?).await?;
+                    .expression("SET duePk = :dead, dueAt = :now")
+                    .text(":dead", DEAD_DUE)
+                    .number(":now", now.unix_milliseconds());
+                self.apply(bury).await?;
             }
             return Ok(());
         }
@@ -127,17 +121,14 @@ impl Store {
         };
         let first = self
             .marked(due, "duePk = :pk AND dueAt = :at")
-            .update_expression("SET dueAt = :later, failed = :failed")
-            .expression_attribute_values(":later", number(later))
-            .expression_attribute_values(":failed", value(&failed)?);
-        self.update::<serde::de::IgnoredAny>(first.build()?).await?;
+            .expression("SET dueAt = :later, failed = :failed")
+            .number(":later", later)
+            .value(":failed", &failed);
+        self.apply(first).await?;
         Ok(())
     }
 
     /// At most `limit` pieces of work that nobody tries any more, the longest dead first.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn dead_letters(&self, now: Instant, limit: u16) -> Result<Vec<DeadLetter>, Fault> {
         let mut dead = Vec::new();
         for due in self.due(DEAD_DUE, now, limit).await? {
@@ -158,30 +149,24 @@ impl Store {
     }
 
     /// Has `letter` be tried again from `now` on: whether it was still dead.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn revive(&self, letter: &DeadLetter, now: Instant) -> Result<bool, Fault> {
         let revive = self
             .marked(&letter.due, "duePk = :pk AND dueAt = :at")
-            .update_expression("SET duePk = :from, dueAt = :now REMOVE failed")
-            .expression_attribute_values(":from", text(&letter.from))
-            .expression_attribute_values(":now", number(now.unix_milliseconds()));
+            .expression("SET duePk = :from, dueAt = :now REMOVE failed")
+            .text(":from", &letter.from)
+            .number(":now", now.unix_milliseconds());
         Ok(self
-            .update::<serde::de::IgnoredAny>(revive.build()?)
+            .update_item::<serde::de::IgnoredAny>(revive)
             .await?
             .is_some())
     }
 
     /// An update of the item of `due` under `condition`, in which `:pk` and `:at` are where its mark stands.
-    pub(crate) fn marked(&self, due: &Due, condition: &str) -> UpdateBuilder {
-        let key = due.key();
-        Update::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()))
-            .condition_expression(condition)
-            .expression_attribute_values(":pk", text(&due.due_pk))
-            .expression_attribute_values(":at", number(due.due_at))
+    pub(crate) fn marked(&self, due: &Due, condition: &str) -> Write {
+        Write::at(&due.key())
+            .when(condition)
+            .text(":pk", &due.due_pk)
+            .number(":at", due.due_at)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::Update;
 use domain::{
     Instant, UserId,
     user::{DEFAULT_AVATAR, User},
@@ -11,8 +10,8 @@ use serde::Deserialize;
 
 use crate::{
     Fault, Store,
-    keys::{self, Table},
-    table::{number, text},
+    keys::{self},
+    write::Write,
 };
 
 /// By then whoever was at work for a person when he was erased has finished: his traces are looked for once
@@ -28,9 +27,6 @@ struct Erased {
 
 impl Store {
     /// What is left of the person `id`, if he was erased and his traces are to be removed at `now`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn erased_user(&self, id: UserId, now: Instant) -> Result<Option<User>, Fault> {
         let erased: Option<Erased> = self.get(&keys::user(id)).await?;
         let is_due = |erased: &Erased| {
@@ -43,27 +39,21 @@ impl Store {
     }
 
     /// The traces of `user` were removed at `now`; they are looked for once more a minute after he was erased.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn settle_erased(&self, user: &User, now: Instant) -> Result<(), Fault> {
-        let update = Update::builder()
-            .table_name(self.name(Table::Records))
-            .set_key(Some(keys::user(user.user_id).item()))
-            .condition_expression("attribute_exists(card.erasedAt)")
-            .expression_attribute_values(":default", text(DEFAULT_AVATAR));
+        let update = Write::at(&keys::user(user.user_id))
+            .when("attribute_exists(card.erasedAt)")
+            .text(":default", DEFAULT_AVATAR);
         let again = user
             .erased_at
             .map(|erased_at| erased_at.after(LOOKED_AT_AGAIN))
             .filter(|again| now < *again);
         let update = match again {
             Some(again) => update
-                .update_expression("SET card.avatar = :default, dueAt = :again")
-                .expression_attribute_values(":again", number(again.unix_milliseconds())),
-            None => update.update_expression("SET card.avatar = :default REMOVE duePk, dueAt"),
+                .expression("SET card.avatar = :default, dueAt = :again")
+                .number(":again", again.unix_milliseconds()),
+            None => update.expression("SET card.avatar = :default REMOVE duePk, dueAt"),
         };
-        self.update::<serde::de::IgnoredAny>(update.build()?)
-            .await?;
+        self.apply(update).await?;
         Ok(())
     }
 }

@@ -14,6 +14,8 @@ pub enum Fault {
     Throttled,
     /// Another transaction held the item; nothing was done.
     Conflict,
+    /// Others changed the item each time that it was to be changed, until the deadline; nothing was done.
+    Outpaced,
     /// No answer, or none that says what happened: it may have been done.
     Unavailable(String),
     /// We asked for something that makes no sense, or found an item that does not.
@@ -25,6 +27,7 @@ impl fmt::Display for Fault {
         match self {
             Self::Throttled => out.write_str("the store throttles"),
             Self::Conflict => out.write_str("another transaction holds the item"),
+            Self::Outpaced => out.write_str("others changed the item until the deadline"),
             Self::Unavailable(cause) => write!(out, "the store is out of reach: {cause}"),
             Self::Broken(cause) => write!(out, "the store refused or surprised us: {cause}"),
         }

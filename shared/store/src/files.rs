@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{AttributeValue, Delete, Update, builders::UpdateBuilder};
 use domain::{
     FileId, Instant, UserId,
     file::{File, Status, Usage},
@@ -12,8 +11,9 @@ use serde::Deserialize;
 
 use crate::{
     Fault, Outcome, Page, Part, Store, Transaction,
-    keys::{self, FILE_PREFIX, FILES_DUE, Table},
-    table::{Carded, Order, due, number, text, value},
+    keys::{self, FILE_PREFIX, FILES_DUE},
+    table::{Carded, Order, due},
+    write::Write,
 };
 
 /// What has not come after this long does not come.
@@ -42,9 +42,6 @@ pub fn file_id(pk: &str) -> Option<FileId> {
 
 impl Store {
     /// The file `id`, unless its owner does not want it any more.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn file(&self, id: FileId) -> Result<Option<File>, Fault> {
         let file = self
             .get::<Carded<File>>(&keys::file(id))
@@ -54,60 +51,46 @@ impl Store {
     }
 
     /// At most `limit` files of `user` after `position`, newest first.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn files(
         &self,
         user: UserId,
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<File>, Fault> {
-        let page: Page<Carded<File>> = self
-            .list(
-                &keys::LISTING,
-                &keys::files_of(user),
-                position,
-                limit,
-                Order::Descending,
-            )
-            .await?;
-        Ok(page.map(|item| item.card))
+        self.cards(
+            &keys::LISTING,
+            &keys::files_of(user),
+            position,
+            limit,
+            Order::Descending,
+        )
+        .await
     }
 
     /// What the files of `user` take.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn usage(&self, user: UserId) -> Result<Usage, Fault> {
         Ok(self.get(&keys::usage(user)).await?.unwrap_or_default())
     }
 
     /// Announces `file`, whose owner may keep `quota` bytes: whether there was room for it. Exact, however
     /// many are announced at once.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn announce_file(&self, file: &File, quota: u64) -> Result<bool, Fault> {
         let Some(room) = quota.checked_sub(file.size) else {
             return Ok(false);
         };
         let mut announce = self.transaction();
-        let key = keys::file(file.file_id);
-        let mut item = key.holding(&Carded { card: file })?;
-        item.extend(keys::file_place(file.user_id, file.file_id).attributes());
-        item.extend(due(FILES_DUE, file.created_at.after(AWAITED)));
+        let put = keys::file(file.file_id)
+            .holding(&Carded { card: file })
+            .with(keys::file_place(file.user_id, file.file_id).attributes())
+            .with(due(FILES_DUE, file.created_at.after(AWAITED)));
         // What was given up may come back as long as its form is good: twice the quota is all that may lie there.
         let room_with_given_up = room.saturating_add(quota);
-        let update = announce
-            .usage_update(file, 1, Room::Both)
-            .condition_expression(
-                "attribute_not_exists(bytes) OR (bytes <= :room AND taken <= :roomWithGivenUp)",
-            )
-            .expression_attribute_values(":room", number(room))
-            .expression_attribute_values(":roomWithGivenUp", number(room_with_given_up));
-        announce.update(Part::Usage, update.build()?);
-        announce.put_new(Part::File, &key, item)?;
+        let update = usage_update(file, 1, Room::Both)
+            .when("attribute_not_exists(bytes) OR (bytes <= :room AND taken <= :roomWithGivenUp)")
+            .number(":room", room)
+            .number(":roomWithGivenUp", room_with_given_up);
+        announce.update(Part::Usage, update);
+        announce.put_new(Part::File, put);
         match announce.commit().await? {
             Outcome::Done => Ok(true),
             Outcome::Refused(Part::Usage) => Ok(false),
@@ -121,45 +104,26 @@ impl Store {
     /// When the store is out of reach: then it may have been noted.
     pub async fn receive_file(&self, id: FileId) -> Result<Option<File>, Fault> {
         let key = keys::file(id);
-        let update = Update::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()))
-            .condition_expression("card.#status = :pending")
-            .update_expression("SET card.#status = :ready REMOVE duePk, dueAt")
-            .expression_attribute_names("#status", "status")
-            .expression_attribute_values(":pending", value(&Status::Pending)?)
-            .expression_attribute_values(":ready", value(&Status::Ready)?);
+        let update = Write::at(&key)
+            .when("card.#status = :pending")
+            .expression("SET card.#status = :ready REMOVE duePk, dueAt")
+            .name("#status", "status")
+            .value(":pending", &Status::Pending)
+            .value(":ready", &Status::Ready);
         Ok(self
-            .update::<Carded<File>>(update.build()?)
+            .update_item::<Carded<File>>(update)
             .await?
             .map(|item| item.card))
     }
 
-    /// Its owner does not want `file` any more: from `now` on nobody sees it, and its room is free. Whether it
-    /// was as it was read.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
+    /// Commits [`Transaction::give_up_file`]: whether `file` was as it was read.
     pub async fn give_up_file(&self, file: &File, now: Instant) -> Result<bool, Fault> {
         let mut give_up = self.transaction();
-        let update = give_up
-            .file_update(file)?
-            .update_expression(
-                "SET card.#status = :deleted, duePk = :due, dueAt = :now REMOVE listPk, listSk",
-            )
-            .expression_attribute_values(":deleted", value(&Status::Deleted)?)
-            .expression_attribute_values(":due", text(FILES_DUE))
-            .expression_attribute_values(":now", number(now.unix_milliseconds()));
-        give_up.update(Part::File, update.build()?);
-        let update = give_up.usage_update(file, -1, Room::Kept);
-        give_up.update(Part::Usage, update.build()?);
+        give_up.give_up_file(file, now);
         Ok(give_up.commit().await? == Outcome::Done)
     }
 
     /// The file `id`, if it is to be settled sometime.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn due_file(&self, id: FileId) -> Result<Option<DueFile>, Fault> {
         let found: Option<Awaited> = self.get(&keys::file(id)).await?;
         Ok(found.and_then(|found| {
@@ -171,38 +135,21 @@ impl Store {
     }
 
     /// The deleted `file` is to be looked at again at `at`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn put_off_file(&self, file: &File, at: Instant) -> Result<(), Fault> {
-        let update = self
-            .transaction()
-            .file_update(file)?
-            .update_expression("SET dueAt = :at");
-        let update = update.expression_attribute_values(":at", number(at.unix_milliseconds()));
-        self.update::<serde::de::IgnoredAny>(update.build()?)
-            .await?;
+        let update = file_update(file).expression("SET dueAt = :at");
+        let update = update.number(":at", at.unix_milliseconds());
+        self.apply(update).await?;
         Ok(())
     }
 
     /// Nothing is left of the deleted `file`, in the bucket neither.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn forget_file(&self, file: &File) -> Result<(), Fault> {
         let key = keys::file(file.file_id);
         let mut forget = self.transaction();
-        let delete = Delete::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()));
-        forget.delete(
-            Part::File,
-            delete
-                .condition_expression("attribute_exists(pk)")
-                .build()?,
-        );
-        let update = forget.usage_update(file, -1, Room::Taken);
-        forget.update(Part::Usage, update.build()?);
+        let delete = Write::at(&key);
+        forget.delete(Part::File, delete.when("attribute_exists(pk)"));
+        let update = usage_update(file, -1, Room::Taken);
+        forget.update(Part::Usage, update);
         // Refused when it was forgotten already.
         let _ = forget.commit().await?;
         Ok(())
@@ -210,30 +157,40 @@ impl Store {
 }
 
 impl Transaction {
-    fn file_update(&self, file: &File) -> Result<UpdateBuilder, Fault> {
-        let update = Update::builder()
-            .table_name(self.store.name(Table::Records))
-            .set_key(Some(keys::file(file.file_id).item()))
-            .condition_expression("card.#status = :status")
-            .expression_attribute_names("#status", "status")
-            .expression_attribute_values(":status", value(&file.status)?);
-        Ok(update)
+    /// The owner of `file` does not want it any more: from `now` on it is listed nowhere, and its room is free.
+    /// Refused when its status has changed since it was read.
+    pub fn give_up_file(&mut self, file: &File, now: Instant) {
+        let update = file_update(file)
+            .expression(
+                "SET card.#status = :deleted, duePk = :due, dueAt = :now REMOVE listPk, listSk",
+            )
+            .value(":deleted", &Status::Deleted)
+            .text(":due", FILES_DUE)
+            .number(":now", now.unix_milliseconds());
+        self.update(Part::File, update);
+        let update = usage_update(file, -1, Room::Kept);
+        self.update(Part::Usage, update);
     }
+}
 
-    /// Adds `files` files like `file` to what its owner keeps, to what may lie in the bucket, or to both.
-    fn usage_update(&self, file: &File, files: i64, of: Room) -> UpdateBuilder {
-        let bytes = AttributeValue::N((i128::from(file.size) * i128::from(files)).to_string());
-        let update = Update::builder()
-            .table_name(self.store.name(Table::Records))
-            .set_key(Some(keys::usage(file.user_id).item()))
-            .expression_attribute_values(":bytes", bytes);
-        let update = match of {
-            Room::Both => update.update_expression("ADD files :files, bytes :bytes, taken :bytes"),
-            Room::Kept => update.update_expression("ADD files :files, bytes :bytes"),
-            Room::Taken => return update.update_expression("ADD taken :bytes"),
-        };
-        update.expression_attribute_values(":files", AttributeValue::N(files.to_string()))
-    }
+/// An update of `file`, if its status is what it was when it was read.
+fn file_update(file: &File) -> Write {
+    Write::at(&keys::file(file.file_id))
+        .when("card.#status = :status")
+        .name("#status", "status")
+        .value(":status", &file.status)
+}
+
+/// Adds `files` files like `file` to what its owner keeps, to what may lie in the bucket, or to both.
+fn usage_update(file: &File, files: i64, of: Room) -> Write {
+    let bytes = i128::from(file.size) * i128::from(files);
+    let update = Write::at(&keys::usage(file.user_id)).number(":bytes", bytes);
+    let update = match of {
+        Room::Both => update.expression("ADD files :files, bytes :bytes, taken :bytes"),
+        Room::Kept => update.expression("ADD files :files, bytes :bytes"),
+        Room::Taken => return update.expression("ADD taken :bytes"),
+    };
+    update.number(":files", files)
 }
 
 /// What a file counts in: `bytes`, which its owner is shown, and `taken`, which also holds what he gave up and

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::Put;
 use data_encoding::HEXLOWER;
 use domain::{Instant, UserId};
 use serde::{Deserialize, Serialize};
@@ -12,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     Fault, Part, Store, Transaction,
     keys::{self, Key},
-    table::{number, ttl},
+    table::ttl,
 };
 
 /// How long an answer is given again.
@@ -54,38 +53,25 @@ impl Idempotent {
 impl Transaction {
     /// `request` is answered with `answer`, today and for a day; refused as [`Part::Idempotency`] when it was
     /// answered already.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn answer_once(
-        &mut self,
-        request: &Idempotent,
-        answer: String,
-        now: Instant,
-    ) -> Result<(), Fault> {
+    pub fn answer_once(&mut self, request: &Idempotent, answer: String, now: Instant) {
         let Idempotent { key, body } = request;
         let end = now.after(KEPT);
-        let mut item = key.holding(&Answered {
+        let answered = Answered {
             body: body.clone(),
             answer,
             exp: end.unix_milliseconds(),
-        })?;
-        item.extend([ttl(end)]);
-        let put = Put::builder()
-            .table_name(self.store.name(key.table))
-            .set_item(Some(item))
-            .condition_expression("attribute_not_exists(pk) OR exp <= :now")
-            .expression_attribute_values(":now", number(now.unix_milliseconds()));
-        self.put(Part::Idempotency, put.build()?);
-        Ok(())
+        };
+        let put = key
+            .holding(&answered)
+            .with([ttl(end)])
+            .when("attribute_not_exists(pk) OR exp <= :now")
+            .number(":now", now.unix_milliseconds());
+        self.put(Part::Idempotency, put);
     }
 }
 
 impl Store {
     /// What was answered under the key of `request`, if anything was in the last day.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn earlier(
         &self,
         request: &Idempotent,

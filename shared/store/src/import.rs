@@ -6,34 +6,30 @@ use serde_json::Value;
 
 use crate::{
     Fault,
-    courses::course_item,
+    courses::course_put,
     keys,
     table::{Item, number, value},
     words::entries,
+    write::Write,
 };
 
 /// The items of `course`: itself and, while it is published, its entry under each of its words. The words
 /// have to be counted, too: [`count_item`].
-///
-/// # Errors
-/// None that comes from outside.
 pub fn items_of(course: &Course) -> Result<Vec<Value>, Fault> {
-    let mut item = course_item(course)?;
+    let mut item = course_put(course).into_item()?;
     if course.outline.state == State::Published {
         // The dispatcher has been here.
         item.retain(|name, _| name != "duePk" && name != "dueAt");
         item.insert("foundBy".to_owned(), value(&course.outline.words())?);
     }
-    let entries = entries(&course.outline)?
-        .into_iter()
-        .map(|(_, entry)| entry);
-    [item].into_iter().chain(entries).map(json).collect()
+    let entries = entries(&course.outline).into_iter().map(Write::into_item);
+    std::iter::once(Ok(item))
+        .chain(entries)
+        .map(|item| json(item?))
+        .collect()
 }
 
 /// The item that says that `courses` published courses have `word`, which is folded.
-///
-/// # Errors
-/// None that comes from outside.
 pub fn count_item(word: &str, courses: u64) -> Result<Value, Fault> {
     let mut item = keys::word_count(word).item();
     item.insert("n".to_owned(), number(courses));

@@ -133,17 +133,20 @@ fn transient(pk: String, sk: &str) -> Key {
     }
 }
 
+/// With what the partition keys of people begin.
+pub(crate) const USER_PREFIX: &str = "USER#";
+
 pub(crate) fn user(id: UserId) -> Key {
-    records(format!("USER#{id}"), "USER")
+    records(format!("{USER_PREFIX}{id}"), "USER")
 }
 
 pub(crate) fn credentials(id: UserId) -> Key {
-    records(format!("USER#{id}"), "CREDENTIALS")
+    records(format!("{USER_PREFIX}{id}"), "CREDENTIALS")
 }
 
 pub(crate) fn login(id: UserId, login_activity_id: u64) -> Key {
     records(
-        format!("USER#{id}"),
+        format!("{USER_PREFIX}{id}"),
         &format!("{LOGIN_PREFIX}{login_activity_id:016}"),
     )
 }
@@ -165,7 +168,10 @@ pub(crate) fn committee(id: CommitteeId) -> Key {
 }
 
 pub(crate) fn session(user: UserId, sid: SessionId) -> Key {
-    transient(format!("USER#{user}"), &format!("{SESSION_PREFIX}{sid}"))
+    transient(
+        format!("{USER_PREFIX}{user}"),
+        &format!("{SESSION_PREFIX}{sid}"),
+    )
 }
 
 pub(crate) const SESSION_PREFIX: &str = "SESSION#";
@@ -175,7 +181,7 @@ pub(crate) fn code(kind: CodeKind, place: Uuid) -> Key {
 }
 
 pub(crate) fn otp(user: UserId) -> Key {
-    records(format!("USER#{user}"), "OTP")
+    records(format!("{USER_PREFIX}{user}"), "OTP")
 }
 
 /// The list of the secrets that are sealed under the key `kid`.
@@ -184,7 +190,7 @@ pub(crate) fn sealed_under(kid: &str) -> String {
 }
 
 pub(crate) fn enrolment(user: UserId) -> Key {
-    transient(format!("USER#{user}"), "ENROLMENT")
+    transient(format!("{USER_PREFIX}{user}"), "ENROLMENT")
 }
 
 pub(crate) fn step(id: SessionId) -> Key {
@@ -254,7 +260,7 @@ pub(crate) fn courses_of(committee: CommitteeId, state: State) -> String {
 }
 
 pub(crate) fn courses_by(author: UserId, state: State) -> String {
-    format!("USER#{author}#COURSES#{}", state.code())
+    format!("{USER_PREFIX}{author}#COURSES#{}", state.code())
 }
 
 pub(crate) fn change_of(course: &Outline) -> String {
@@ -293,7 +299,7 @@ pub(crate) const FILE_PREFIX: &str = "FILE#";
 
 /// The list of a person's files, by their identifiers, which sort by time.
 pub(crate) fn files_of(user: UserId) -> String {
-    format!("USER#{user}#FILES")
+    format!("{USER_PREFIX}{user}#FILES")
 }
 
 pub(crate) fn file_place(user: UserId, id: FileId) -> Place {
@@ -305,7 +311,7 @@ pub(crate) fn file_place(user: UserId, id: FileId) -> Place {
 }
 
 pub(crate) fn usage(user: UserId) -> Key {
-    records(format!("USER#{user}"), "USAGE")
+    records(format!("{USER_PREFIX}{user}"), "USAGE")
 }
 
 /// The partition of the index `due` in which files wait to come, or to go.
@@ -316,7 +322,10 @@ pub(crate) fn audit_of_committee(committee: CommitteeId, id: &str) -> Key {
 }
 
 pub(crate) fn audit_of_person(person: UserId, id: &str) -> Key {
-    records(format!("USER#{person}"), &format!("{AUDIT_PREFIX}{id}"))
+    records(
+        format!("{USER_PREFIX}{person}"),
+        &format!("{AUDIT_PREFIX}{id}"),
+    )
 }
 
 pub(crate) const AUDIT_PREFIX: &str = "AUDIT#";

@@ -3,6 +3,10 @@
 //! One `impl Store` block per entity. What may happen twice at once is a condition of the write,
 //! never a read before it; what belongs together is one transaction; nothing scans. Whether a
 //! person *may* do a thing is not asked here.
+//!
+//! Every method that asks the tables fails with a [`Fault`] when they cannot be reached; a method's own
+//! documentation names only what is special about its errors. The methods of [`Transaction`] only collect
+//! writes, so they cannot fail; [`Transaction::commit`] can.
 
 mod audits;
 mod breaker;
@@ -30,8 +34,10 @@ mod sms;
 mod snapshot;
 mod table;
 mod transaction;
+mod update;
 mod users;
 mod words;
+mod write;
 
 use std::sync::Arc;
 
@@ -57,7 +63,8 @@ pub use setup::Setup;
 pub use sms::{SmsQuota, is_chunk};
 pub use table::Page;
 pub use transaction::{Outcome, Part, Transaction};
-pub use users::{Credentials, EmailOwner, NewUser};
+pub use update::within;
+pub use users::{Credentials, EmailOwner, NewUser, user_id};
 pub use words::course_id;
 
 /// The two tables, reached through the SDK. Cloning shares the connections.

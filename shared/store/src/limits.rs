@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::Update;
 use domain::Instant;
 use serde::Deserialize;
 
 use crate::{
     Fault, Store,
     keys::{self, Key},
-    table::number,
+    write::Write,
 };
 
 /// Turns of opening and counting; each that fails means that another request was faster.
@@ -60,11 +59,11 @@ impl Store {
         for number in 0..MOST_TURNS {
             let open = (number % 2 == 0) != seems_open;
             let update = if open {
-                self.opening(key, length, now)?
+                self.opening(key, length, now)
             } else {
-                self.counting(key, now)?
+                self.counting(key, now)
             };
-            if let Some(Stored { n, exp }) = self.update(update).await? {
+            if let Some(Stored { n, exp }) = self.update_item(update).await? {
                 return Ok(Window {
                     count: n,
                     ends: Instant::from_unix_milliseconds(exp),
@@ -74,48 +73,39 @@ impl Store {
         Err(Fault::Conflict)
     }
 
-    fn opening(&self, key: &Key, length: Duration, now: Instant) -> Result<Update, Fault> {
+    fn opening(&self, key: &Key, length: Duration, now: Instant) -> Write {
         let ends = now.after(length);
-        let update = Update::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()))
-            .condition_expression("attribute_not_exists(exp) OR exp <= :now")
-            .update_expression("SET n = :one, exp = :ends, #ttl = :ttl")
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":now", number(now.unix_milliseconds()))
-            .expression_attribute_values(":one", number(1))
-            .expression_attribute_values(":ends", number(ends.unix_milliseconds()))
-            .expression_attribute_values(":ttl", number(ends.unix_seconds() + 60));
-        Ok(update.build()?)
+        Write::at(key)
+            .when("attribute_not_exists(exp) OR exp <= :now")
+            .expression("SET n = :one, exp = :ends, #ttl = :ttl")
+            .name("#ttl", "ttl")
+            .number(":now", now.unix_milliseconds())
+            .number(":one", 1)
+            .number(":ends", ends.unix_milliseconds())
+            .number(":ttl", ends.unix_seconds() + 60)
     }
 
-    fn counting(&self, key: &Key, now: Instant) -> Result<Update, Fault> {
-        let update = Update::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()))
-            .condition_expression("exp > :now")
-            .update_expression("ADD n :one")
-            .expression_attribute_values(":now", number(now.unix_milliseconds()))
-            .expression_attribute_values(":one", number(1));
-        Ok(update.build()?)
+    fn counting(&self, key: &Key, now: Instant) -> Write {
+        Write::at(key)
+            .when("exp > :now")
+            .expression("ADD n :one")
+            .number(":now", now.unix_milliseconds())
+            .number(":one", 1)
     }
 
     /// Gives one back to `window`, if it is still there. The last one closes it, so that the next begins a
     /// window of its own with one write. Which of the two this is, is tried in the likelier order.
     pub(crate) async fn uncount(&self, key: &Key, window: Window) -> Result<(), Fault> {
         let update = |condition: &str, expression: &str| {
-            Update::builder()
-                .table_name(self.name(key.table))
-                .set_key(Some(key.item()))
-                .condition_expression(condition)
-                .update_expression(expression)
-                .expression_attribute_values(":ends", number(window.ends.unix_milliseconds()))
-                .expression_attribute_values(":one", number(1))
+            Write::at(key)
+                .when(condition)
+                .expression(expression)
+                .number(":ends", window.ends.unix_milliseconds())
+                .number(":one", 1)
         };
-        let last = update("exp = :ends AND n = :one", "REMOVE exp SET n = :zero")
-            .expression_attribute_values(":zero", number(0));
-        let one_of_many = update("exp = :ends AND n > :one", "ADD n :less")
-            .expression_attribute_values(":less", number(-1));
+        let last =
+            update("exp = :ends AND n = :one", "REMOVE exp SET n = :zero").number(":zero", 0);
+        let one_of_many = update("exp = :ends AND n > :one", "ADD n :less").number(":less", -1);
         if window.count == 1 {
             // It is about to close.
             self.open_windows.forget(key);
@@ -125,13 +115,8 @@ impl Store {
         } else {
             (one_of_many, last)
         };
-        if self
-            .update::<serde::de::IgnoredAny>(first.build()?)
-            .await?
-            .is_none()
-        {
-            self.update::<serde::de::IgnoredAny>(second.build()?)
-                .await?;
+        if !self.apply(first).await? {
+            self.update_item::<serde::de::IgnoredAny>(second).await?;
         }
         Ok(())
     }

@@ -16,45 +16,31 @@ const AT_ONCE: usize = 100;
 
 impl Transaction {
     /// Notes `opt_out`, if the number is not noted there already; refused as [`Part::OptOut`] when it is.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn opt_out(&mut self, opt_out: &OptOut) -> Result<(), Fault> {
+    pub fn opt_out(&mut self, opt_out: &OptOut) {
         let key = keys::opt_out(opt_out.committee_id, &opt_out.number);
-        let mut item = key.holding(&Carded { card: opt_out })?;
-        item.extend(keys::opt_out_place(opt_out).attributes());
-        self.put_new(Part::OptOut, &key, item)
+        let put = key
+            .holding(&Carded { card: opt_out })
+            .with(keys::opt_out_place(opt_out).attributes());
+        self.put_new(Part::OptOut, put);
     }
 
     /// `number` may be written to again, as far as the list of `committee`, or of all, is concerned.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn opt_in(&mut self, committee: Option<CommitteeId>, number: &E164) -> Result<(), Fault> {
+    pub fn opt_in(&mut self, committee: Option<CommitteeId>, number: &E164) {
         self.remove(Part::OptOut, &keys::opt_out(committee, number))
     }
 }
 
 impl Store {
     /// What the list of `committee`, or of all committees, says of `number`.
-    ///
-    /// # Errors
-    /// When the store is out of reach, as with all of these.
     pub async fn opt_out(
         &self,
         committee: Option<CommitteeId>,
         number: &E164,
     ) -> Result<Option<OptOut>, Fault> {
-        Ok(self
-            .get::<Carded<OptOut>>(&keys::opt_out(committee, number))
-            .await?
-            .map(|item| item.card))
+        self.card(&keys::opt_out(committee, number)).await
     }
 
     /// Whether `committee` may not write to `number`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn has_opted_out(
         &self,
         committee: CommitteeId,
@@ -71,9 +57,6 @@ impl Store {
 
     /// Those of `numbers` that `committee` may not write to, read side by side. Eventually consistent: what is
     /// sent asks once more.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn opted_out(
         &self,
         committee: CommitteeId,
@@ -100,9 +83,6 @@ impl Store {
     }
 
     /// At most `limit` numbers of the list of `committee`, or of all committees, after `position`, newest first.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn opt_outs(
         &self,
         committee: Option<CommitteeId>,
@@ -110,9 +90,7 @@ impl Store {
         limit: u16,
     ) -> Result<Page<OptOut>, Fault> {
         let list = keys::opt_outs_of(committee);
-        let page: Page<Carded<OptOut>> = self
-            .list(&keys::LISTING, &list, position, limit, Order::Descending)
-            .await?;
-        Ok(page.map(|item| item.card))
+        self.cards(&keys::LISTING, &list, position, limit, Order::Descending)
+            .await
     }
 }

@@ -1,15 +1,15 @@
 //! One-time password secrets, and secrets that are being tried out.
 
-use aws_sdk_dynamodb::types::{Delete, Put, Update};
 use domain::{
     Instant, SessionId, UserId,
     otp::{ENROLMENT_TRIES, Enrolment, Otp, Proof},
 };
 
 use crate::{
-    Fault, Outcome, Page, Part, Store, Transaction,
-    keys::{self, Table},
-    table::{Order, number, text, ttl, value},
+    Fault, Page, Part, Store, Transaction,
+    keys::{self},
+    table::{Order, text, ttl},
+    write::Write,
 };
 
 /// How long it is known that a step of a sign-in was done; longer than its token lives.
@@ -24,71 +24,32 @@ struct Listed {
 
 impl Store {
     /// The secret in force of `user`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn otp(&self, user: UserId) -> Result<Option<Otp>, Fault> {
         self.get(&keys::otp(user)).await
     }
 
     /// The secret that `user` is trying out, dead or alive.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn enrolment(&self, user: UserId) -> Result<Option<Enrolment>, Fault> {
         self.get(&keys::enrolment(user)).await
     }
 
-    /// Has `user` try out `enrolment`, unless one is alive at `now`: whether he does.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
-    pub async fn begin_enrolment(
-        &self,
-        user: UserId,
-        enrolment: &Enrolment,
-        now: Instant,
-    ) -> Result<bool, Fault> {
-        let key = keys::enrolment(user);
-        let mut item = key.holding(enrolment)?;
-        item.extend([ttl(enrolment.expires_at)]);
-        let put = Put::builder()
-            .table_name(self.name(key.table))
-            .set_item(Some(item))
-            .condition_expression("attribute_not_exists(pk) OR expiresAt <= :now OR tries >= :most")
-            .expression_attribute_values(":now", value(&now)?)
-            .expression_attribute_values(":most", number(ENROLMENT_TRIES));
-        let mut begin = self.transaction();
-        begin.put(Part::Enrolment, put.build()?);
-        Ok(begin.commit().await? == Outcome::Done)
-    }
-
     /// Counts a wrong code against `enrolment`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn count_enrolment_try(
         &self,
         user: UserId,
         enrolment: &Enrolment,
     ) -> Result<(), Fault> {
         let key = keys::enrolment(user);
-        let update = Update::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()))
-            .condition_expression("sealed = :sealed")
-            .update_expression("ADD tries :one")
-            .expression_attribute_values(":sealed", text(&enrolment.sealed))
-            .expression_attribute_values(":one", number(1));
-        self.update::<serde::de::IgnoredAny>(update.build()?)
-            .await?;
+        let update = Write::at(&key)
+            .when("sealed = :sealed")
+            .expression("ADD tries :one")
+            .text(":sealed", &enrolment.sealed)
+            .number(":one", 1);
+        self.apply(update).await?;
         Ok(())
     }
 
     /// Whether the step of the sign-in `id` was done.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn is_step_done(&self, id: SessionId) -> Result<bool, Fault> {
         Ok(self
             .get::<serde::de::IgnoredAny>(&keys::step(id))
@@ -97,9 +58,6 @@ impl Store {
     }
 
     /// People whose secret is sealed under the key `kid`, at most `limit`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn sealed_under(&self, kid: &str, limit: u16) -> Result<Vec<UserId>, Fault> {
         let page: Page<Listed> = self
             .list(
@@ -114,9 +72,6 @@ impl Store {
     }
 
     /// The secret of `user` is sealed as `sealed` from now on, under the key `kid`; whether it was still `otp`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn reseal_otp(
         &self,
         user: UserId,
@@ -124,119 +79,94 @@ impl Store {
         sealed: &str,
         kid: &str,
     ) -> Result<bool, Fault> {
-        let update = Update::builder()
-            .table_name(self.name(Table::Records))
-            .set_key(Some(keys::otp(user).item()))
-            .condition_expression("sealed = :old")
-            .update_expression("SET sealed = :new, listPk = :list")
-            .expression_attribute_values(":old", text(&otp.sealed))
-            .expression_attribute_values(":new", text(sealed))
-            .expression_attribute_values(":list", text(&keys::sealed_under(kid)));
+        let update = Write::at(&keys::otp(user))
+            .when("sealed = :old")
+            .expression("SET sealed = :new, listPk = :list")
+            .text(":old", &otp.sealed)
+            .text(":new", sealed)
+            .text(":list", &keys::sealed_under(kid));
         Ok(self
-            .update::<serde::de::IgnoredAny>(update.build()?)
+            .update_item::<serde::de::IgnoredAny>(update)
             .await?
             .is_some())
     }
 }
 
 impl Transaction {
+    /// `user` tries out `enrolment`; refused when one is alive at `now`.
+    pub fn begin_enrolment(&mut self, user: UserId, enrolment: &Enrolment, now: Instant) {
+        let put = keys::enrolment(user)
+            .holding(enrolment)
+            .with([ttl(enrolment.expires_at)])
+            .when("attribute_not_exists(pk) OR expiresAt <= :now OR tries >= :most")
+            .value(":now", &now)
+            .number(":most", ENROLMENT_TRIES);
+        self.put(Part::Enrolment, put);
+    }
+
     /// `otp`, sealed under the key `kid`, is the secret of `user`.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn set_otp(&mut self, user: UserId, otp: &Otp, kid: &str) -> Result<(), Fault> {
-        let mut item = keys::otp(user).holding(otp)?;
-        item.extend([
+    pub fn set_otp(&mut self, user: UserId, otp: &Otp, kid: &str) {
+        let put = keys::otp(user).holding(otp).with([
             ("listPk".to_owned(), text(&keys::sealed_under(kid))),
             ("listSk".to_owned(), text(&user.to_string())),
         ]);
-        self.put_over(Part::Otp, &keys::otp(user), item)
+        self.put(Part::Otp, put);
     }
 
     /// `enrolment` was proved; refused when it is not what `user` is trying out, or died.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn end_enrolment(&mut self, user: UserId, enrolment: &Enrolment) -> Result<(), Fault> {
+    pub fn end_enrolment(&mut self, user: UserId, enrolment: &Enrolment) {
         let key = keys::enrolment(user);
-        let delete = Delete::builder()
-            .table_name(self.store.name(key.table))
-            .set_key(Some(key.item()))
-            .condition_expression("sealed = :sealed AND tries < :most")
-            .expression_attribute_values(":sealed", text(&enrolment.sealed))
-            .expression_attribute_values(":most", number(ENROLMENT_TRIES));
-        self.delete(Part::Enrolment, delete.build()?);
-        Ok(())
+        let delete = Write::at(&key)
+            .when("sealed = :sealed AND tries < :most")
+            .text(":sealed", &enrolment.sealed)
+            .number(":most", ENROLMENT_TRIES);
+        self.delete(Part::Enrolment, delete);
     }
 
     /// Uses `proof` up: a step and all before it, or a recovery code. Refused when that has happened.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn use_proof(&mut self, user: UserId, proof: &Proof) -> Result<(), Fault> {
-        let update = Update::builder()
-            .table_name(self.store.name(Table::Records))
-            .set_key(Some(keys::otp(user).item()));
+    pub fn use_proof(&mut self, user: UserId, proof: &Proof) {
+        let update = Write::at(&keys::otp(user));
         let update = match proof {
             Proof::Step(step) => update
-                .condition_expression("lastStep < :step")
-                .update_expression("SET lastStep = :step")
-                .expression_attribute_values(":step", number(step)),
+                .when("lastStep < :step")
+                .expression("SET lastStep = :step")
+                .number(":step", step),
             Proof::Recovery(mac) => update
-                .condition_expression("attribute_exists(recovery.#mac)")
-                .update_expression("REMOVE recovery.#mac")
-                .expression_attribute_names("#mac", mac),
+                .when("attribute_exists(recovery.#mac)")
+                .expression("REMOVE recovery.#mac")
+                .name("#mac", mac),
         };
-        self.update(Part::Otp, update.build()?);
-        Ok(())
+        self.update(Part::Otp, update);
     }
 
     /// Uses the code of `step` up and sets new recovery codes.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn renew_recovery(&mut self, user: UserId, step: u64, otp: &Otp) -> Result<(), Fault> {
-        let update = Update::builder()
-            .table_name(self.store.name(Table::Records))
-            .set_key(Some(keys::otp(user).item()))
-            .condition_expression("lastStep < :step AND sealed = :sealed")
-            .update_expression("SET lastStep = :step, recovery = :recovery")
-            .expression_attribute_values(":step", number(step))
-            .expression_attribute_values(":sealed", text(&otp.sealed))
-            .expression_attribute_values(":recovery", value(&otp.recovery)?);
-        self.update(Part::Otp, update.build()?);
-        Ok(())
+    pub fn renew_recovery(&mut self, user: UserId, step: u64, otp: &Otp) {
+        let update = Write::at(&keys::otp(user))
+            .when("lastStep < :step AND sealed = :sealed")
+            .expression("SET lastStep = :step, recovery = :recovery")
+            .number(":step", step)
+            .text(":sealed", &otp.sealed)
+            .value(":recovery", &otp.recovery);
+        self.update(Part::Otp, update);
     }
 
     /// The secret of `user` goes; with a `proof`, refused when that was used before.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn remove_otp(&mut self, user: UserId, proof: Option<&Proof>) -> Result<(), Fault> {
-        let delete = Delete::builder()
-            .table_name(self.store.name(Table::Records))
-            .set_key(Some(keys::otp(user).item()));
+    pub fn remove_otp(&mut self, user: UserId, proof: Option<&Proof>) {
+        let delete = Write::at(&keys::otp(user));
         let delete = match proof {
             None => delete,
-            Some(Proof::Step(step)) => delete
-                .condition_expression("lastStep < :step")
-                .expression_attribute_values(":step", number(step)),
+            Some(Proof::Step(step)) => delete.when("lastStep < :step").number(":step", step),
             Some(Proof::Recovery(mac)) => delete
-                .condition_expression("attribute_exists(recovery.#mac)")
-                .expression_attribute_names("#mac", mac),
+                .when("attribute_exists(recovery.#mac)")
+                .name("#mac", mac),
         };
-        self.delete(Part::Otp, delete.build()?);
-        Ok(())
+        self.delete(Part::Otp, delete);
     }
 
     /// The step of the sign-in `id` is done; refused when it was before.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn end_step(&mut self, id: SessionId, now: Instant) -> Result<(), Fault> {
+    pub fn end_step(&mut self, id: SessionId, now: Instant) {
         let key = keys::step(id);
-        let mut item = key.item();
-        item.extend([ttl(now.after(STEP_KEPT))]);
-        self.put_new(Part::Step, &key, item)
+        let put = Write::at(&key).with([ttl(now.after(STEP_KEPT))]);
+        self.put_new(Part::Step, put);
     }
 }

@@ -3,7 +3,6 @@
 
 use std::{fmt, time::Duration};
 
-use aws_sdk_dynamodb::types::{Update, builders::UpdateBuilder};
 use domain::{
     Instant, SmsId,
     outbox::{Outgoing, State},
@@ -15,7 +14,8 @@ use uuid::Uuid;
 use crate::{
     Due, Fault, Part, Store, Transaction,
     keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEPT_AFTER},
-    table::{Carded, due, number, ttl, value},
+    table::{Carded, due, ttl},
+    write::Write,
 };
 
 /// How long it is known what became of a letter.
@@ -94,22 +94,17 @@ impl fmt::Display for Outbound {
 
 impl Transaction {
     /// `letter` is on its way.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn send(&mut self, letter: &Outgoing) -> Result<(), Fault> {
+    pub fn send(&mut self, letter: &Outgoing) {
         let key = keys::outbox(letter.outbox_id);
-        let mut item = key.holding(&Carded { card: letter })?;
-        item.extend(due(OUTBOX_DUE, letter.created_at.after(SWEPT_AFTER)));
-        self.put_new(Part::New, &key, item)
+        let put = key
+            .holding(&Carded { card: letter })
+            .with(due(OUTBOX_DUE, letter.created_at.after(SWEPT_AFTER)));
+        self.put_new(Part::New, put);
     }
 }
 
 impl Store {
     /// The message `what`, however far it has come.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn outbound(&self, what: Outbound) -> Result<Option<Content>, Fault> {
         let key = what.key();
         Ok(match what {
@@ -136,11 +131,11 @@ impl Store {
                 due,
                 "duePk = :pk AND dueAt = :at AND card.#status = :queued",
             )
-            .update_expression("SET dueAt = :until")
-            .expression_attribute_names("#status", "status")
-            .expression_attribute_values(":queued", value(&State::Queued)?)
-            .expression_attribute_values(":until", number(until.unix_milliseconds()));
-        self.update(lease.build()?).await
+            .expression("SET dueAt = :until")
+            .name("#status", "status")
+            .value(":queued", &State::Queued)
+            .number(":until", until.unix_milliseconds());
+        self.update_item(lease).await
     }
 
     /// Claims the message `what` at `now` until `until`: it is nobody else's to send. How often it was tried,
@@ -154,13 +149,12 @@ impl Store {
         until: Instant,
         now: Instant,
     ) -> Result<Option<u32>, Fault> {
-        let update = self
-            .moving_from(what, State::Queued, "card.#status = :before", now)?
-            .update_expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :until ADD attempts :one")
-            .expression_attribute_values(":after", value(&State::Sending)?)
-            .expression_attribute_values(":until", number(until.unix_milliseconds()))
-            .expression_attribute_values(":one", number(1));
-        let taken: Option<Taken> = self.update(update.build()?).await?;
+        let update = moving_from(what, State::Queued, "card.#status = :before", now)
+            .expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :until ADD attempts :one")
+            .value(":after", &State::Sending)
+            .number(":until", until.unix_milliseconds())
+            .number(":one", 1);
+        let taken: Option<Taken> = self.update_item(update).await?;
         Ok(taken.map(|taken| taken.attempts))
     }
 
@@ -177,52 +171,49 @@ impl Store {
         cause: Option<Cause>,
         now: Instant,
     ) -> Result<(), Fault> {
-        let update = self.moving_from(
+        let update = moving_from(
             what,
             State::Sending,
             "card.#status = :before AND attempts = :attempts",
             now,
-        )?;
-        let update = update.expression_attribute_values(":attempts", number(attempts));
+        );
+        let update = update.number(":attempts", attempts);
         self.end_message(update, state, cause, now)
             .await
             .map(|_| ())
     }
 
     /// Ends the message `what` as `UNKNOWN`, if it is still claimed and the claim ran out before `now`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn give_up_claim(&self, what: Outbound, now: Instant) -> Result<bool, Fault> {
-        let update = self.moving_from(
+        let update = moving_from(
             what,
             State::Sending,
             "card.#status = :before AND dueAt <= :moment",
             now,
-        )?;
-        let update = update.expression_attribute_values(":moment", number(now.unix_milliseconds()));
+        );
+        let update = update.number(":moment", now.unix_milliseconds());
         self.end_message(update, State::Unknown, None, now).await
     }
 
     async fn end_message(
         &self,
-        update: UpdateBuilder,
+        update: Write,
         state: State,
         cause: Option<Cause>,
         now: Instant,
     ) -> Result<bool, Fault> {
         let (_, until) = ttl(now.after(KEPT));
         let update = update
-            .update_expression(
+            .expression(
                 "SET card.#status = :after, card.updatedAt = :now, card.failure = :cause, #ttl = if_not_exists(#ttl, :ttl) \
                  REMOVE card.sealed, duePk, dueAt",
             )
-            .expression_attribute_names("#ttl", "ttl")
-            .expression_attribute_values(":after", value(&state)?)
-            .expression_attribute_values(":cause", value(&cause)?)
-            .expression_attribute_values(":ttl", until);
+            .name("#ttl", "ttl")
+            .value(":after", &state)
+            .value(":cause", &cause)
+            .attribute(":ttl", until);
         Ok(self
-            .update::<serde::de::IgnoredAny>(update.build()?)
+            .update_item::<serde::de::IgnoredAny>(update)
             .await?
             .is_some())
     }
@@ -239,19 +230,17 @@ impl Store {
         at: Instant,
         now: Instant,
     ) -> Result<(), Fault> {
-        let update = self
-            .moving_from(
-                what,
-                State::Sending,
-                "card.#status = :before AND attempts = :attempts",
-                now,
-            )?
-            .expression_attribute_values(":attempts", number(attempts))
-            .update_expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :at")
-            .expression_attribute_values(":after", value(&State::Queued)?)
-            .expression_attribute_values(":at", number(at.unix_milliseconds()));
-        self.update::<serde::de::IgnoredAny>(update.build()?)
-            .await?;
+        let update = moving_from(
+            what,
+            State::Sending,
+            "card.#status = :before AND attempts = :attempts",
+            now,
+        )
+        .number(":attempts", attempts)
+        .expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :at")
+        .value(":after", &State::Queued)
+        .number(":at", at.unix_milliseconds());
+        self.apply(update).await?;
         Ok(())
     }
 
@@ -260,36 +249,24 @@ impl Store {
     /// # Errors
     /// When the store is out of reach: then it is the sweeper's when its minute is over.
     pub async fn leave_to_sweeper(&self, what: Outbound, now: Instant) -> Result<(), Fault> {
-        let update = self
-            .moving_from(
-                what,
-                State::Queued,
-                "card.#status = :before AND dueAt > :moment",
-                now,
-            )?
-            .update_expression("SET card.updatedAt = :now, dueAt = :moment")
-            .expression_attribute_values(":moment", number(now.unix_milliseconds()));
-        self.update::<serde::de::IgnoredAny>(update.build()?)
-            .await?;
+        let update = moving_from(
+            what,
+            State::Queued,
+            "card.#status = :before AND dueAt > :moment",
+            now,
+        )
+        .expression("SET card.updatedAt = :now, dueAt = :moment")
+        .number(":moment", now.unix_milliseconds());
+        self.apply(update).await?;
         Ok(())
     }
+}
 
-    /// An update of `what` under a condition in which `:before` is `state`.
-    fn moving_from(
-        &self,
-        what: Outbound,
-        state: State,
-        condition: &str,
-        now: Instant,
-    ) -> Result<UpdateBuilder, Fault> {
-        let key = what.key();
-        let update = Update::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()))
-            .condition_expression(condition)
-            .expression_attribute_names("#status", "status")
-            .expression_attribute_values(":before", value(&state)?)
-            .expression_attribute_values(":now", value(&now)?);
-        Ok(update)
-    }
+/// An update of `what` under a condition in which `:before` is `state`.
+fn moving_from(what: Outbound, state: State, condition: &str, now: Instant) -> Write {
+    Write::at(&what.key())
+        .when(condition)
+        .name("#status", "status")
+        .value(":before", &state)
+        .value(":now", &now)
 }

@@ -1,7 +1,6 @@
 //! The questions of courses: items of their own beside their course, which knows how many they are and how
 //! long; their order is a list of its own.
 
-use aws_sdk_dynamodb::types::builders::UpdateBuilder;
 use domain::{
     CourseId, Instant, QuestionId,
     course::{Course, Outline},
@@ -11,9 +10,10 @@ use serde::Deserialize;
 
 use crate::{
     Fault, Part, Store, Transaction,
-    courses::Stored,
+    courses::{Stored, course_update},
     keys,
-    table::{Item, number, text, value},
+    table::Item,
+    write::Write,
 };
 
 #[derive(Deserialize)]
@@ -71,9 +71,6 @@ fn length(questions: &[Question]) -> u64 {
 
 impl Store {
     /// The course `id` with what it knows of its questions.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn questionnaire(&self, id: CourseId) -> Result<Option<Questionnaire>, Fault> {
         let items = self.snapshot(&[keys::course(id), keys::order(id)]).await?;
         let mut items = items.into_iter();
@@ -81,9 +78,6 @@ impl Store {
     }
 
     /// The same, and the question `question` of it.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn question(
         &self,
         id: CourseId,
@@ -148,39 +142,28 @@ impl Store {
 impl Transaction {
     /// `questions` come after those that `before` has. Refused when the course has changed since it was read,
     /// as with all of these.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn add_questions(
-        &mut self,
-        before: &Questionnaire,
-        questions: &[Question],
-        now: Instant,
-    ) -> Result<(), Fault> {
-        self.weigh(before, &[], questions, now)?;
+    pub fn add_questions(&mut self, before: &Questionnaire, questions: &[Question], now: Instant) {
+        self.weigh(before, &[], questions, now);
         for question in questions {
             let key = keys::question(question.course_id, question.question_id);
-            self.put_new(Part::New, &key, key.holding(question)?)?;
+            self.put_new(Part::New, key.holding(question));
         }
         let new = questions.iter().map(|question| question.question_id);
         self.put_order(before, before.order.iter().copied().chain(new).collect())
     }
 
     /// The question `old` becomes `new` and stands at its place from now on.
-    ///
-    /// # Errors
-    /// None that comes from outside.
     pub fn change_question(
         &mut self,
         before: &Questionnaire,
         old: Question,
         new: &PlacedQuestion,
         now: Instant,
-    ) -> Result<(), Fault> {
-        self.weigh(before, &[old], std::slice::from_ref(&new.question), now)?;
+    ) {
+        self.weigh(before, &[old], std::slice::from_ref(&new.question), now);
         let id = new.question.question_id;
         let key = keys::question(new.question.course_id, id);
-        self.put_over(Part::New, &key, key.holding(&new.question)?)?;
+        self.put(Part::New, key.holding(&new.question));
         let mut order: Vec<QuestionId> = before
             .order
             .iter()
@@ -188,29 +171,19 @@ impl Transaction {
             .filter(|other| *other != id)
             .collect();
         order.insert(new.order.saturating_sub(1).min(order.len()), id);
-        if order == before.order {
-            Ok(())
-        } else {
-            self.put_order(before, order)
+        if order != before.order {
+            self.put_order(before, order);
         }
     }
 
     /// The question `old` goes.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn remove_question(
-        &mut self,
-        before: &Questionnaire,
-        old: Question,
-        now: Instant,
-    ) -> Result<(), Fault> {
+    pub fn remove_question(&mut self, before: &Questionnaire, old: Question, now: Instant) {
         let (key, id) = (
             keys::question(old.course_id, old.question_id),
             old.question_id,
         );
-        self.weigh(before, &[old], &[], now)?;
-        self.remove(Part::New, &key)?;
+        self.weigh(before, &[old], &[], now);
+        self.remove(Part::New, &key);
         self.put_order(
             before,
             before
@@ -224,38 +197,28 @@ impl Transaction {
 
     /// The course has `new` questions instead of `old` ones: it is of the next version, and in front of its
     /// lists.
-    fn weigh(
-        &mut self,
-        before: &Questionnaire,
-        old: &[Question],
-        new: &[Question],
-        now: Instant,
-    ) -> Result<(), Fault> {
+    fn weigh(&mut self, before: &Questionnaire, old: &[Question], new: &[Question], now: Instant) {
         let course = &before.course.outline;
         let after = Outline {
             updated_at: now.max(course.updated_at),
             ..course.clone()
         };
-        let update: UpdateBuilder = self
-            .course_update(course.course_id, "card.version = :before")
-            .update_expression(
+        let update: Write = course_update(course.course_id, "card.version = :before")
+            .expression(
                 "SET card.version = card.version + :one, card.updatedAt = :now, listSk = :change, authoredSk = :change, \
                  card.questionCount = :count, questionBytes = :bytes",
             )
-            .expression_attribute_values(":before", number(course.version))
-            .expression_attribute_values(":one", number(1))
-            .expression_attribute_values(":now", value(&after.updated_at)?)
-            .expression_attribute_values(":change", text(&keys::change_of(&after)))
-            .expression_attribute_values(":count", number(before.order.len() + new.len() - old.len()))
-            .expression_attribute_values(":bytes", number((before.bytes + length(new)).saturating_sub(length(old))));
-        self.update(Part::Course, update.build()?);
-        Ok(())
+            .number(":before", course.version)
+            .number(":one", 1)
+            .value(":now", &after.updated_at)
+            .text(":change", &keys::change_of(&after))
+            .number(":count", before.order.len() + new.len() - old.len())
+            .number(":bytes", (before.bytes + length(new)).saturating_sub(length(old)));
+        self.update(Part::Course, update);
     }
 
-    fn put_order(&mut self, before: &Questionnaire, order: Vec<QuestionId>) -> Result<(), Fault> {
+    fn put_order(&mut self, before: &Questionnaire, order: Vec<QuestionId>) {
         let key = keys::order(before.course.outline.course_id);
-        let mut item = key.item();
-        item.insert("ids".to_owned(), value(&order)?);
-        self.put_over(Part::New, &key, item)
+        self.put(Part::New, Write::at(&key).with_value("ids", &order));
     }
 }

@@ -3,11 +3,10 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{Update, builders::UpdateBuilder};
 use domain::Instant;
 use serde::Deserialize;
 
-use crate::{Fault, Store, keys, table::number};
+use crate::{Fault, Store, keys, write::Write};
 
 /// Nobody waits so long for a slot. A row that goes further began in a process whose clock is ahead, and begins anew: the
 /// rate may double until the clocks agree, but no message waits until they do.
@@ -41,25 +40,21 @@ impl Store {
             now.after(patience).unix_milliseconds() * 1000,
         );
         let too_far = now.after(patience + TOO_FAR).unix_milliseconds() * 1000;
-        let behind = self
-            .line()
-            .condition_expression("nextAt > :now AND nextAt <= :latest")
-            .update_expression("SET nextAt = nextAt + :share")
-            .expression_attribute_values(":now", number(present))
-            .expression_attribute_values(":latest", number(latest))
-            .expression_attribute_values(":share", number(share));
-        let first = self
-            .line()
-            .condition_expression(
-                "attribute_not_exists(nextAt) OR nextAt <= :now OR nextAt > :tooFar",
-            )
-            .update_expression("SET nextAt = :next")
-            .expression_attribute_values(":now", number(present))
-            .expression_attribute_values(":tooFar", number(too_far))
-            .expression_attribute_values(":next", number(present + share));
+        let behind = Write::at(&keys::rate())
+            .when("nextAt > :now AND nextAt <= :latest")
+            .expression("SET nextAt = nextAt + :share")
+            .number(":now", present)
+            .number(":latest", latest)
+            .number(":share", share);
+        let first = Write::at(&keys::rate())
+            .when("attribute_not_exists(nextAt) OR nextAt <= :now OR nextAt > :tooFar")
+            .expression("SET nextAt = :next")
+            .number(":now", present)
+            .number(":tooFar", too_far)
+            .number(":next", present + share);
         // Between the first two somebody else may have begun the row.
         for update in [behind.clone(), first, behind] {
-            if let Some(Line { next_at }) = self.update(update.build()?).await? {
+            if let Some(Line { next_at }) = self.update_item(update).await? {
                 // Never earlier than it is.
                 return Ok(Some(Instant::from_unix_milliseconds(
                     (next_at - share + 999).div_euclid(1000),
@@ -67,12 +62,5 @@ impl Store {
             }
         }
         Ok(None)
-    }
-
-    fn line(&self) -> UpdateBuilder {
-        let key = keys::rate();
-        Update::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()))
     }
 }

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{Delete, Update};
 use domain::{
     CommitteeId, Instant, SessionId, UserId, committee::Committee, login_activity::LoginActivity,
     otp::Enrolment, session::Session, user::User,
@@ -11,8 +10,9 @@ use domain::{
 use crate::{
     Fault, Outcome, Page, Part, Store, Transaction,
     keys::{self, LOGIN_PREFIX, SESSION_PREFIX, Table},
-    table::{Carded, number, read, ttl, value},
+    table::{Carded, read, ttl},
     users::living,
+    write::Write,
 };
 
 /// How long a sign-in stays in the list.
@@ -32,18 +32,15 @@ impl Store {
         beside: Transaction,
     ) -> Result<Result<LoginActivity, Part>, Fault> {
         for _ in 0..200 {
-            let mut begun = keys::session(session.user_id, session.sid).holding(session)?;
-            begun.extend([ttl(session.expires_at)]);
-            let key = keys::login(session.user_id, activity.login_activity_id);
-            let mut noted = key.holding(&activity)?;
-            noted.extend([ttl(activity.created_at.after(ACTIVITY_KEPT))]);
+            let begun = keys::session(session.user_id, session.sid)
+                .holding(session)
+                .with([ttl(session.expires_at)]);
+            let noted = keys::login(session.user_id, activity.login_activity_id)
+                .holding(&activity)
+                .with([ttl(activity.created_at.after(ACTIVITY_KEPT))]);
             let mut sign_in = beside.clone();
-            sign_in.put_over(
-                Part::Session,
-                &keys::session(session.user_id, session.sid),
-                begun,
-            )?;
-            sign_in.put_new(Part::Login, &key, noted)?;
+            sign_in.put(Part::Session, begun);
+            sign_in.put_new(Part::Login, noted);
             match sign_in.commit().await? {
                 Outcome::Done => return Ok(Ok(activity)),
                 Outcome::Refused(Part::Login) => activity.login_activity_id += 1,
@@ -55,9 +52,6 @@ impl Store {
 
     /// What a token of `user` tells of: the session `sid`, whether it is still alive or not, the person and the
     /// committee. One request.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn caller(
         &self,
         user: UserId,
@@ -81,9 +75,6 @@ impl Store {
 
     /// What a sign-in of `user` needs: the person, the committee, and the one-time password secret that is being tried
     /// out, dead or alive. One request.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn arrival(
         &self,
         user: UserId,
@@ -105,9 +96,6 @@ impl Store {
     }
 
     /// The sessions of `user` that are alive at `now`, newest first, of the last 100 that began.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn sessions(&self, user: &User, now: Instant) -> Result<Vec<Session>, Fault> {
         let pk = keys::user(user.user_id).pk;
         let mut sessions: Vec<Session> = self
@@ -119,30 +107,22 @@ impl Store {
     }
 
     /// Ends the session `sid` of `user`: whether there was one that had not ended at `now`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn end_session(
         &self,
         user: &User,
         sid: SessionId,
         now: Instant,
     ) -> Result<bool, Fault> {
-        let delete = Delete::builder()
-            .table_name(self.name(Table::Transient))
-            .set_key(Some(keys::session(user.user_id, sid).item()))
-            .condition_expression("epoch = :epoch AND expiresAt > :now")
-            .expression_attribute_values(":epoch", number(user.epoch))
-            .expression_attribute_values(":now", value(&now)?);
+        let delete = Write::at(&keys::session(user.user_id, sid))
+            .when("epoch = :epoch AND expiresAt > :now")
+            .number(":epoch", user.epoch)
+            .value(":now", &now);
         let mut end = self.transaction();
-        end.delete(Part::Session, delete.build()?);
+        end.delete(Part::Session, delete);
         Ok(end.commit().await? == Outcome::Done)
     }
 
     /// The last `limit` sign-ins of `user`, newest first.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn login_activity(
         &self,
         user: UserId,
@@ -156,9 +136,6 @@ impl Store {
     }
 
     /// At most `limit` sign-ins of `user` before `position`, newest first.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn login_activity_page(
         &self,
         user: UserId,
@@ -181,9 +158,6 @@ impl Store {
     }
 
     /// Removes the sign-ins of `user`, at most a hundred: whether any were left to remove.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn forget_login_activity(&self, user: UserId) -> Result<bool, Fault> {
         let pk = keys::user(user).pk;
         let page: Page<LoginActivity> = self
@@ -191,16 +165,13 @@ impl Store {
             .await?;
         let mut forget = self.transaction();
         for entry in &page.items {
-            forget.remove(Part::Login, &keys::login(user, entry.login_activity_id))?;
+            forget.remove(Part::Login, &keys::login(user, entry.login_activity_id));
         }
         let _ = forget.commit().await?;
         Ok(page.last.is_some())
     }
 
     /// Removes the sessions of `user`, dead or alive, at most a hundred: whether any were left to remove.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn forget_sessions(&self, user: UserId) -> Result<bool, Fault> {
         let pk = keys::user(user).pk;
         let page: Page<Session> = self
@@ -208,7 +179,7 @@ impl Store {
             .await?;
         let mut forget = self.transaction();
         for session in &page.items {
-            forget.remove(Part::Session, &keys::session(user, session.sid))?;
+            forget.remove(Part::Session, &keys::session(user, session.sid));
         }
         let _ = forget.commit().await?;
         Ok(page.last.is_some())
@@ -216,28 +187,16 @@ impl Store {
 
     /// Notes that `user` is active at `now` in session `sid`. Never moves the time back, and never
     /// brings a session back that has ended.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn touch(&self, user_id: UserId, sid: SessionId, now: Instant) -> Result<(), Fault> {
-        let now = value(&now)?;
-        let user = Update::builder()
-            .table_name(self.name(Table::Records))
-            .set_key(Some(keys::user(user_id).item()))
-            .condition_expression("card.lastActive < :now")
-            .update_expression("SET card.lastActive = :now")
-            .expression_attribute_values(":now", now.clone());
-        let session = Update::builder()
-            .table_name(self.name(Table::Transient))
-            .set_key(Some(keys::session(user_id, sid).item()))
-            .condition_expression("lastActive < :now")
-            .update_expression("SET lastActive = :now")
-            .expression_attribute_values(":now", now);
-        let (user, session) = (user.build()?, session.build()?);
-        let (user, session) = tokio::join!(
-            self.update::<serde::de::IgnoredAny>(user),
-            self.update::<serde::de::IgnoredAny>(session)
-        );
+        let user = Write::at(&keys::user(user_id))
+            .when("card.lastActive < :now")
+            .expression("SET card.lastActive = :now")
+            .value(":now", &now);
+        let session = Write::at(&keys::session(user_id, sid))
+            .when("lastActive < :now")
+            .expression("SET lastActive = :now")
+            .value(":now", &now);
+        let (user, session) = tokio::join!(self.apply(user), self.apply(session));
         user.and(session).map(|_| ())
     }
 }

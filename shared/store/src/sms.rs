@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use aws_sdk_dynamodb::types::{Delete, Update};
 use domain::{
     BatchId, CommitteeId, Instant, SmsId, UserId,
     batch::{Batch, Chunk, Progress},
@@ -15,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Fault, Outcome, Page, Part, Store, Transaction,
     keys::{self, BULK_DUE, CHUNK_PREFIX, CHUNKS_DUE, Key, OUTBOX_DUE, Place, SWEPT_AFTER},
-    table::{Carded, Item, Order, due, number, ttl, value},
+    table::{Carded, Order, due, ttl},
+    write::Write,
 };
 
 /// How long it is known that a message was sent.
@@ -51,91 +51,67 @@ pub fn is_chunk(pk: &str) -> bool {
 
 impl Transaction {
     /// `sms`, which says `text`, is on its way.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn accept_sms(&mut self, sms: &Sms, text: &Text) -> Result<(), Fault> {
-        self.say(&keys::sms_text(sms.sms_id), text, sms.sending.created_at)?;
+    pub fn accept_sms(&mut self, sms: &Sms, text: &Text) {
+        self.say(&keys::sms_text(sms.sms_id), text, sms.sending.created_at);
         self.put_sms(sms, OUTBOX_DUE, sms.sending.created_at.after(SWEPT_AFTER))
     }
 
     /// `batch`, whose messages say `text` where they say nothing of their own, is on its way in `chunks`.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn accept_batch(
-        &mut self,
-        batch: &Batch,
-        text: Option<&Text>,
-        chunks: &[Chunk],
-    ) -> Result<(), Fault> {
+    pub fn accept_batch(&mut self, batch: &Batch, text: Option<&Text>, chunks: &[Chunk]) {
         let (key, now) = (keys::batch(batch.batch_id), batch.sending.created_at);
-        let mut item = key.holding(&Carded { card: batch })?;
-        item.extend(keys::batch_place(batch.sending.user_id, batch.batch_id).attributes());
-        item.extend([ttl(now.after(KEPT))]);
-        self.put_new(Part::New, &key, item)?;
+        let put = key
+            .holding(&Carded { card: batch })
+            .with(keys::batch_place(batch.sending.user_id, batch.batch_id).attributes())
+            .with([ttl(now.after(KEPT))]);
+        self.put_new(Part::New, put);
         if let Some(text) = text {
-            self.say(&keys::batch_text(batch.batch_id), text, now)?;
+            self.say(&keys::batch_text(batch.batch_id), text, now);
         }
         for chunk in chunks {
             let key = keys::chunk(chunk.batch_id, chunk.number);
-            let mut item = key.holding(&Carded { card: chunk })?;
-            item.extend(due(CHUNKS_DUE, now.after(SWEPT_AFTER)));
-            self.put_new(Part::New, &key, item)?;
+            let put = key
+                .holding(&Carded { card: chunk })
+                .with(due(CHUNKS_DUE, now.after(SWEPT_AFTER)));
+            self.put_new(Part::New, put);
         }
-        Ok(())
     }
 
     /// The messages of `chunk` wait to be sent from `now` on, and the chunk is no more; refused when it was
     /// none any more. What they say is `common` where it is nothing of their own.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    fn expand(&mut self, chunk: Chunk, common: Option<&Text>, now: Instant) -> Result<(), Fault> {
+    fn expand(&mut self, chunk: Chunk, common: Option<&Text>, now: Instant) {
         let key = keys::chunk(chunk.batch_id, chunk.number);
-        let delete = Delete::builder()
-            .table_name(self.store.name(key.table))
-            .set_key(Some(key.item()));
-        self.delete(
-            Part::Chunk,
-            delete
-                .condition_expression("attribute_exists(pk)")
-                .build()?,
-        );
+        let delete = Write::at(&key);
+        self.delete(Part::Chunk, delete.when("attribute_exists(pk)"));
         for (sms, own) in chunk.messages(common) {
-            self.put_sms(&sms, BULK_DUE, now)?;
+            self.put_sms(&sms, BULK_DUE, now);
             if let Some(text) = own {
-                self.say(&keys::sms_text(sms.sms_id), &text, sms.sending.created_at)?;
+                self.say(&keys::sms_text(sms.sms_id), &text, sms.sending.created_at);
             }
         }
-        Ok(())
     }
 
-    fn put_sms(&mut self, sms: &Sms, partition: &str, at: Instant) -> Result<(), Fault> {
+    fn put_sms(&mut self, sms: &Sms, partition: &str, at: Instant) {
         let key = keys::sms(sms.sms_id);
-        let mut item: Item = key.holding(&Carded { card: sms })?;
-        item.extend(keys::sms_place(sms.sending.user_id, sms.sms_id).attributes());
-        item.extend(
-            sms.batch_id
-                .map(|batch| keys::sms_of_batch_place(batch, sms.sms_id))
-                .into_iter()
-                .flat_map(Place::attributes),
-        );
-        item.extend(due(partition, at));
-        item.extend([ttl(sms.sending.created_at.after(KEPT))]);
-        self.put_new(Part::New, &key, item)
+        let of_batch = sms
+            .batch_id
+            .map(|batch| keys::sms_of_batch_place(batch, sms.sms_id));
+        let put = key
+            .holding(&Carded { card: sms })
+            .with(keys::sms_place(sms.sending.user_id, sms.sms_id).attributes())
+            .with(of_batch.into_iter().flat_map(Place::attributes))
+            .with(due(partition, at))
+            .with([ttl(sms.sending.created_at.after(KEPT))]);
+        self.put_new(Part::New, put);
     }
 
-    fn say(&mut self, key: &Key, text: &Text, now: Instant) -> Result<(), Fault> {
-        let mut item = key.holding(&Said { text: text.clone() })?;
-        item.extend([ttl(now.after(TEXT_KEPT))]);
-        self.put_new(Part::New, key, item)
+    fn say(&mut self, key: &Key, text: &Text, now: Instant) {
+        let put = key
+            .holding(&Said { text: text.clone() })
+            .with([ttl(now.after(TEXT_KEPT))]);
+        self.put_new(Part::New, put);
     }
 
     /// `count` messages more today of `user` and of `committee`; refused as [`Part::Quota`] beyond `quota`.
-    ///
-    /// # Errors
-    /// None that comes from outside.
     pub fn count_sms(
         &mut self,
         user: UserId,
@@ -143,7 +119,7 @@ impl Transaction {
         count: u64,
         quota: SmsQuota,
         now: Instant,
-    ) -> Result<(), Fault> {
+    ) {
         let both = [
             (keys::sms_quota_of_user(user, now), quota.per_user),
             (
@@ -160,65 +136,45 @@ impl Transaction {
             } else {
                 "attribute_not_exists(n) OR n <= :room"
             };
-            let update = Update::builder()
-                .table_name(self.store.name(key.table))
-                .set_key(Some(key.item()))
-                .condition_expression(condition)
-                .update_expression("ADD n :count SET #ttl = :ttl")
-                .expression_attribute_names("#ttl", "ttl")
-                .expression_attribute_values(":room", number(room))
-                .expression_attribute_values(":count", number(count))
-                .expression_attribute_values(":ttl", until);
-            self.update(Part::Quota, update.build()?);
+            let update = Write::at(&key)
+                .when(condition)
+                .expression("ADD n :count SET #ttl = :ttl")
+                .name("#ttl", "ttl")
+                .number(":room", room)
+                .number(":count", count)
+                .attribute(":ttl", until);
+            self.update(Part::Quota, update);
         }
-        Ok(())
     }
 
     /// Nothing is left of `sms`, unless it is on its way at this moment, when this is refused.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn forget_sms(&mut self, sms: SmsId) -> Result<(), Fault> {
+    pub fn forget_sms(&mut self, sms: SmsId) {
         let key = keys::sms(sms);
-        let delete = Delete::builder()
-            .table_name(self.store.name(key.table))
-            .set_key(Some(key.item()))
-            .condition_expression("attribute_not_exists(pk) OR card.#status <> :sending")
-            .expression_attribute_names("#status", "status")
-            .expression_attribute_values(":sending", value(&State::Sending)?);
-        self.delete(Part::Sms, delete.build()?);
+        let delete = Write::at(&key)
+            .when("attribute_not_exists(pk) OR card.#status <> :sending")
+            .name("#status", "status")
+            .value(":sending", &State::Sending);
+        self.delete(Part::Sms, delete);
         self.remove(Part::New, &keys::sms_text(sms))
     }
 
     /// Nothing is left of `batch` but the messages that it became already.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn forget_batch(&mut self, batch: &Batch) -> Result<(), Fault> {
+    pub fn forget_batch(&mut self, batch: &Batch) {
         for number in 0..batch.chunks() {
-            self.remove(Part::Chunk, &keys::chunk(batch.batch_id, number))?;
+            self.remove(Part::Chunk, &keys::chunk(batch.batch_id, number));
         }
-        self.remove(Part::New, &keys::batch_text(batch.batch_id))?;
+        self.remove(Part::New, &keys::batch_text(batch.batch_id));
         self.remove(Part::New, &keys::batch(batch.batch_id))
     }
 }
 
 impl Store {
     /// The message `id`.
-    ///
-    /// # Errors
-    /// When the store is out of reach, as with all of these.
     pub async fn sms(&self, id: SmsId) -> Result<Option<Sms>, Fault> {
-        Ok(self
-            .get::<Carded<Sms>>(&keys::sms(id))
-            .await?
-            .map(|item| item.card))
+        self.card(&keys::sms(id)).await
     }
 
     /// What `sms` says: what it says itself, else what its batch says; nothing when that was too long ago.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn text_of(&self, sms: &Sms, now: Instant) -> Result<Option<Text>, Fault> {
         let own = self.said(keys::sms_text(sms.sms_id), now);
         let Some(batch) = sms.batch_id else {
@@ -229,9 +185,6 @@ impl Store {
     }
 
     /// The message `id` and what it says, if it is one of a chunk that has not become messages yet.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn sms_in_chunk(
         &self,
         id: SmsId,
@@ -253,9 +206,6 @@ impl Store {
     }
 
     /// What the messages of `batch` have in common; nothing when there is nothing, or it was too long ago.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn batch_text(&self, batch: BatchId, now: Instant) -> Result<Option<Text>, Fault> {
         self.said(keys::batch_text(batch), now).await
     }
@@ -274,87 +224,63 @@ impl Store {
     }
 
     /// The batch `id`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn batch(&self, id: BatchId) -> Result<Option<Batch>, Fault> {
-        Ok(self
-            .get::<Carded<Batch>>(&keys::batch(id))
-            .await?
-            .map(|item| item.card))
+        self.card(&keys::batch(id)).await
     }
 
     /// At most `limit` messages that `user` sent, after `position`, newest first.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn sms_of(
         &self,
         user: UserId,
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Sms>, Fault> {
-        let page: Page<Carded<Sms>> = self
-            .list(
-                &keys::AUTHORED,
-                &keys::sms_by(user),
-                position,
-                limit,
-                Order::Descending,
-            )
-            .await?;
-        Ok(page.map(|item| item.card))
+        self.cards(
+            &keys::AUTHORED,
+            &keys::sms_by(user),
+            position,
+            limit,
+            Order::Descending,
+        )
+        .await
     }
 
     /// At most `limit` messages of `batch`, after `position`, in the order of its recipients.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn sms_of_batch(
         &self,
         batch: BatchId,
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Sms>, Fault> {
-        let page: Page<Carded<Sms>> = self
-            .list(
-                &keys::LISTING,
-                &keys::sms_of_batch(batch),
-                position,
-                limit,
-                Order::Ascending,
-            )
-            .await?;
-        Ok(page.map(|item| item.card))
+        self.cards(
+            &keys::LISTING,
+            &keys::sms_of_batch(batch),
+            position,
+            limit,
+            Order::Ascending,
+        )
+        .await
     }
 
     /// At most `limit` batches that `user` sent, after `position`, newest first.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn batches_of(
         &self,
         user: UserId,
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<Batch>, Fault> {
-        let page: Page<Carded<Batch>> = self
-            .list(
-                &keys::AUTHORED,
-                &keys::batches_by(user),
-                position,
-                limit,
-                Order::Descending,
-            )
-            .await?;
-        Ok(page.map(|item| item.card))
+        self.cards(
+            &keys::AUTHORED,
+            &keys::batches_by(user),
+            position,
+            limit,
+            Order::Descending,
+        )
+        .await
     }
 
     /// How far the messages of `batch` have come. They are counted themselves, each once, so the figures add
     /// up whatever happens meanwhile, and no message waits for a counter.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn progress(&self, batch: &Batch) -> Result<Progress, Fault> {
         let (mut states, mut position) = (Vec::new(), None);
         loop {
@@ -388,7 +314,7 @@ impl Store {
         };
         let common = self.batch_text(chunk.batch_id, now).await?;
         let mut expand = self.transaction();
-        expand.expand(chunk, common.as_ref(), now)?;
+        expand.expand(chunk, common.as_ref(), now);
         match expand.commit().await? {
             Outcome::Done | Outcome::Refused(Part::Chunk) => Ok(()),
             Outcome::Refused(_) => Err(Fault::Broken(

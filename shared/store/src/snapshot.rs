@@ -10,25 +10,11 @@ use crate::{
     Fault, Store,
     keys::Key,
     meter::Trip,
-    table::{Item, TRIES, pause},
+    table::{Item, TRIES},
+    write::pause,
 };
 
-/// No pause is longer than before the try of this number.
-const LONGEST_PAUSE: u32 = 4;
-
 impl Store {
-    /// A pause before the next of `tries` tries to change what many change at once: none before the first, then
-    /// longer and longer, up to a third of a second.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub async fn let_others_pass(&self, tries: u32) -> Result<(), Fault> {
-        if tries > 0 {
-            sleep(pause(tries.min(LONGEST_PAUSE))?).await;
-        }
-        Ok(())
-    }
-
     /// The items at `keys`, in their order, as they stood together: what is then written under the condition
     /// that one of them is as it was, and that changes whenever the others do, is written to all as they were
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactGetItems.html>).

@@ -2,36 +2,28 @@
 //! here stands what may be tried again. The SDK's futures are tens of kilobytes each: they live on
 //! the heap, or a handler that joins a few of them outgrows a thread's stack.
 
-use std::{collections::HashMap, time::Duration};
+use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{
-    error::SdkError,
-    operation::{
-        query::builders::QueryFluentBuilder, transact_write_items::TransactWriteItemsError,
-        update_item::UpdateItemError,
-    },
-    types::{
-        AttributeValue, KeysAndAttributes, ReturnConsumedCapacity, ReturnValue, TransactWriteItem,
-        Update,
-    },
+    operation::query::builders::QueryFluentBuilder,
+    types::{AttributeValue, KeysAndAttributes, ReturnConsumedCapacity},
 };
 use domain::Instant;
 use serde::{Serialize, de::DeserializeOwned};
-use serde_dynamo::{from_item, from_items, to_attribute_value, to_item};
-use tokio::time::{Instant as Monotonic, sleep};
+use serde_dynamo::{from_item, from_items, to_attribute_value};
+use tokio::time::sleep;
 
 use crate::{
     Fault, Store,
     keys::{DUE, IndexSchema, Key, Place, Table},
     meter::Trip,
+    write::pause,
 };
 
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
 /// Tries of a transaction, and of a single write that met a transaction.
 pub(crate) const TRIES: u32 = 5;
-/// No further try begins after this long.
-const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// A part of a list.
 #[derive(Debug)]
@@ -96,6 +88,12 @@ impl Store {
         Ok(answer?.item.map(from_item).transpose()?)
     }
 
+    /// The card of the item at `key`.
+    pub(crate) async fn card<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<T>, Fault> {
+        let item: Option<Carded<T>> = self.get(key).await?;
+        Ok(item.map(|item| item.card))
+    }
+
     /// At most `limit` items of partition `pk` whose sort key begins with `prefix`, from the greatest
     /// down, below the sort key `after`.
     pub(crate) async fn newest<T: DeserializeOwned>(
@@ -156,6 +154,19 @@ impl Store {
             }
         };
         self.page(request, index.sk.0, limit).await
+    }
+
+    /// The cards of [`list`](Self::list).
+    pub(crate) async fn cards<T: DeserializeOwned>(
+        &self,
+        index: &IndexSchema,
+        pk: &str,
+        after: Option<&str>,
+        limit: u16,
+        order: Order,
+    ) -> Result<Page<T>, Fault> {
+        let page: Page<Carded<T>> = self.list(index, pk, after, limit, order).await?;
+        Ok(page.map(|item| item.card))
     }
 
     /// All items of partition `pk` in the order of their sort keys, consistently. For partitions that are
@@ -319,177 +330,11 @@ impl Store {
             last,
         })
     }
-
-    /// One conditional update: the item as it is afterwards, or `None` when the condition did not
-    /// hold. For counting, and for setting values that may be set twice; what must be told exactly
-    /// once is a transaction, even of one part.
-    pub(crate) async fn update<T: DeserializeOwned>(
-        &self,
-        update: Update,
-    ) -> Result<Option<T>, Fault> {
-        for tries in 1.. {
-            let trip = Trip::start();
-            let one = update.clone();
-            let request = self
-                .writes
-                .update_item()
-                .table_name(one.table_name)
-                .set_key(Some(one.key));
-            let request = request
-                .update_expression(one.update_expression)
-                .set_condition_expression(one.condition_expression);
-            let request = request
-                .set_expression_attribute_names(one.expression_attribute_names)
-                .set_expression_attribute_values(one.expression_attribute_values)
-                .return_values(ReturnValue::AllNew);
-            match Box::pin(
-                request
-                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                    .send(),
-            )
-            .await
-            {
-                Ok(answer) => {
-                    trip.wrote(answer.consumed_capacity());
-                    return Ok(answer.attributes.map(from_item).transpose()?);
-                }
-                Err(error) => {
-                    trip.refused();
-                    if error
-                        .as_service_error()
-                        .is_some_and(UpdateItemError::is_conditional_check_failed_exception)
-                    {
-                        return Ok(None);
-                    }
-                    try_again_after_conflict(error, tries).await?;
-                }
-            }
-        }
-        Err(Fault::Conflict)
-    }
-
-    /// All of `parts` or nothing. One token stands for all tries, so a success whose answer was
-    /// lost is told as the success that it was
-    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
-    /// The number of the first part whose condition did not hold, when nothing was done for it.
-    pub(crate) async fn transact(
-        &self,
-        parts: &[TransactWriteItem],
-    ) -> Result<Option<usize>, Fault> {
-        let token = uuid::Builder::from_random_bytes(chance()?)
-            .into_uuid()
-            .to_string();
-        let start = Monotonic::now();
-        for tries in 1.. {
-            let trip = Trip::start();
-            let request = self
-                .writes
-                .transact_write_items()
-                .set_transact_items(Some(parts.to_vec()))
-                .client_request_token(&token);
-            let error = match Box::pin(
-                request
-                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                    .send(),
-            )
-            .await
-            {
-                Ok(answer) => {
-                    trip.wrote(answer.consumed_capacity());
-                    return Ok(None);
-                }
-                Err(error) => error,
-            };
-            trip.refused();
-            let (refused, conflict) = reasons(&error);
-            if let Some(part) = refused {
-                return Ok(Some(part));
-            }
-            let fault = if conflict {
-                Fault::Conflict
-            } else {
-                Fault::from(error)
-            };
-            let may_help = matches!(
-                fault,
-                Fault::Conflict | Fault::Throttled | Fault::Unavailable(_)
-            );
-            if !may_help || tries == TRIES || start.elapsed() > PATIENCE {
-                return Err(fault);
-            }
-            sleep(pause(tries)?).await;
-        }
-        Err(Fault::Conflict)
-    }
 }
 
 /// What `item` holds, if there is one.
 pub(crate) fn read<T: DeserializeOwned>(item: Option<Item>) -> Result<Option<T>, Fault> {
     Ok(item.map(from_item).transpose()?)
-}
-
-/// The first part whose condition did not hold, and whether any met another transaction.
-fn reasons<R>(error: &SdkError<TransactWriteItemsError, R>) -> (Option<usize>, bool) {
-    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) =
-        error.as_service_error()
-    else {
-        return (None, false);
-    };
-    let codes = cancelled
-        .cancellation_reasons()
-        .iter()
-        .map(|reason| reason.code());
-    let refused = codes
-        .clone()
-        .position(|code| code == Some("ConditionalCheckFailed"));
-    (
-        refused,
-        codes
-            .clone()
-            .any(|code| code == Some("TransactionConflict")),
-    )
-}
-
-/// A single write that met a transaction was not done, so it may be tried again; nothing else may.
-async fn try_again_after_conflict(error: impl Into<Fault>, tries: u32) -> Result<(), Fault> {
-    match error.into() {
-        Fault::Conflict if tries < TRIES => {
-            sleep(pause(tries)?).await;
-            Ok(())
-        }
-        fault => Err(fault),
-    }
-}
-
-/// Full jitter over a doubling pause
-/// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
-pub(crate) fn pause(tries: u32) -> Result<Duration, Fault> {
-    let [chance] = chance::<1>()?;
-    Ok(Duration::from_micros(
-        u64::from(chance) * 80 * 2_u64.pow(tries),
-    ))
-}
-
-fn chance<const N: usize>() -> Result<[u8; N], Fault> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|error| Fault::Broken(error.to_string()))?;
-    Ok(bytes)
-}
-
-impl Key {
-    pub(crate) fn item(&self) -> Item {
-        HashMap::from([
-            ("pk".to_owned(), text(&self.pk)),
-            ("sk".to_owned(), text(&self.sk)),
-        ])
-    }
-
-    /// `value` as the item at this key.
-    pub(crate) fn holding<T: Serialize>(&self, value: &T) -> Result<Item, Fault> {
-        let mut item: Item = to_item(value)?;
-        item.extend(self.item());
-        Ok(item)
-    }
 }
 
 impl Place {

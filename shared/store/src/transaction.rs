@@ -1,8 +1,10 @@
 //! What belongs together: written at once or not at all.
 
-use aws_sdk_dynamodb::types::{ConditionCheck, Delete, Put, TransactWriteItem, Update};
-
-use crate::{Fault, Store, keys::Key, table::Item};
+use crate::{
+    Fault, Store,
+    keys::Key,
+    write::{Action, Write},
+};
 
 /// Writes that are to be done together. Each entity's file says which parts it has to offer; nothing
 /// is written before [`commit`](Self::commit).
@@ -10,7 +12,7 @@ use crate::{Fault, Store, keys::Key, table::Item};
 #[must_use = "nothing is written before it is committed"]
 pub struct Transaction {
     pub(crate) store: Store,
-    parts: Vec<(Part, TransactWriteItem)>,
+    parts: Vec<(Part, Action, Write)>,
 }
 
 /// What a part of a transaction writes or checks.
@@ -82,69 +84,52 @@ impl Transaction {
     /// Writes everything, or nothing.
     ///
     /// # Errors
-    /// When the store is out of reach: then it is not known whether it was done, unless it was too
-    /// busy, when it was not.
+    /// After [`Fault::Throttled`] and [`Fault::Conflict`] nothing was done; after [`Fault::Unavailable`] that is
+    /// not known.
     pub async fn commit(self) -> Result<Outcome, Fault> {
-        let (kinds, parts): (Vec<Part>, Vec<TransactWriteItem>) = self.parts.into_iter().unzip();
-        if parts.is_empty() {
+        if self.parts.is_empty() {
             return Ok(Outcome::Done);
         }
-        let refused = self.store.transact(&parts).await?;
+        let mut kinds = Vec::new();
+        let mut items = Vec::new();
+        for (part, action, write) in self.parts {
+            kinds.push(part);
+            items.push(write.into_item_of_transaction(action, &self.store)?);
+        }
+        let refused = self.store.transact(&items).await?;
         Ok(refused
             .and_then(|number| kinds.get(number).copied())
             .map_or(Outcome::Done, Outcome::Refused))
     }
 
-    pub(crate) fn put(&mut self, part: Part, put: Put) {
-        self.parts
-            .push((part, TransactWriteItem::builder().put(put).build()));
+    /// Adds the parts of `other` after those that are there.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.parts.extend(other.parts);
     }
 
-    pub(crate) fn update(&mut self, part: Part, update: Update) {
-        self.parts
-            .push((part, TransactWriteItem::builder().update(update).build()));
+    pub(crate) fn put(&mut self, part: Part, write: Write) {
+        self.parts.push((part, Action::Put, write));
     }
 
-    pub(crate) fn delete(&mut self, part: Part, delete: Delete) {
-        self.parts
-            .push((part, TransactWriteItem::builder().delete(delete).build()));
+    pub(crate) fn update(&mut self, part: Part, write: Write) {
+        self.parts.push((part, Action::Update, write));
     }
 
-    pub(crate) fn check(&mut self, part: Part, check: ConditionCheck) {
-        self.parts.push((
-            part,
-            TransactWriteItem::builder().condition_check(check).build(),
-        ));
+    pub(crate) fn delete(&mut self, part: Part, write: Write) {
+        self.parts.push((part, Action::Delete, write));
+    }
+
+    pub(crate) fn check(&mut self, part: Part, write: Write) {
+        self.parts.push((part, Action::Check, write));
     }
 
     /// The removal of what stands at `key`, if anything does.
-    pub(crate) fn remove(&mut self, part: Part, key: &Key) -> Result<(), Fault> {
-        let delete = Delete::builder()
-            .table_name(self.store.name(key.table))
-            .set_key(Some(key.item()));
-        self.delete(part, delete.build()?);
-        Ok(())
+    pub(crate) fn remove(&mut self, part: Part, key: &Key) {
+        self.delete(part, Write::at(key));
     }
 
     /// The put of an item where none is.
-    pub(crate) fn put_new(&mut self, part: Part, key: &Key, item: Item) -> Result<(), Fault> {
-        let put = Put::builder()
-            .table_name(self.store.name(key.table))
-            .set_item(Some(item));
-        self.put(
-            part,
-            put.condition_expression("attribute_not_exists(pk)")
-                .build()?,
-        );
-        Ok(())
-    }
-
-    /// The put of an item, whatever stands there.
-    pub(crate) fn put_over(&mut self, part: Part, key: &Key, item: Item) -> Result<(), Fault> {
-        let put = Put::builder()
-            .table_name(self.store.name(key.table))
-            .set_item(Some(item));
-        self.put(part, put.build()?);
-        Ok(())
+    pub(crate) fn put_new(&mut self, part: Part, write: Write) {
+        self.put(part, write.when("attribute_not_exists(pk)"));
     }
 }

@@ -1,14 +1,14 @@
 //! People: their accounts, their credentials, the uniqueness of their addresses.
 
-use aws_sdk_dynamodb::types::{AttributeValue, ConditionCheck, Update};
+use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{CommitteeId, Email, UserId, committee::Committee, session::Session, user::User};
 use serde::{Deserialize, Serialize};
-use serde_dynamo::to_item;
 
 use crate::{
     Fault, Outcome, Page, Part, Store, Transaction,
-    keys::{self, Table},
-    table::{Carded, Item, Order, number, text, value},
+    keys::{self, USER_PREFIX},
+    table::{Carded, Order},
+    write::Write,
 };
 
 /// What proves that a person is who he says, in an item of its own: whoever reads an account has
@@ -49,36 +49,29 @@ pub(crate) fn living(item: Option<Carded<User>>) -> Option<User> {
         .filter(|user| user.erased_at.is_none())
 }
 
+/// The person whose partition key is `pk`, if it is one.
+pub fn user_id(pk: &str) -> Option<UserId> {
+    pk.strip_prefix(USER_PREFIX).map(UserId::in_path)
+}
+
 impl Store {
     /// The account `id`; nobody's, once it was erased.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn user(&self, id: UserId) -> Result<Option<User>, Fault> {
         Ok(living(self.get(&keys::user(id)).await?))
     }
 
     /// The credentials of `id`.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn credentials(&self, id: UserId) -> Result<Option<Credentials>, Fault> {
         self.get(&keys::credentials(id)).await
     }
 
     /// Whose `email` is.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn email_owner(&self, email: &Email) -> Result<Option<EmailOwner>, Fault> {
         self.get(&keys::email(email)).await
     }
 
     /// At most `limit` people of `committee` after `position` whom `wanted` takes, by folded last name
     /// and name. At most 500 are looked at, so a page may be short before the list ends.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn users(
         &self,
         committee: CommitteeId,
@@ -125,142 +118,97 @@ impl Store {
 
     /// Writes the first committee and the first super admin in one transaction with what stands in `founding`,
     /// unless there has been a super admin before: whether it did.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn found(
         &self,
         committee: &Committee,
         admin: &NewUser,
         mut founding: Transaction,
     ) -> Result<bool, Fault> {
-        let mut admins = keys::admins().item();
-        admins.insert(
-            "ids".to_owned(),
-            AttributeValue::Ss(vec![admin.user.user_id.to_string()]),
-        );
-        founding.put_new(Part::Admins, &keys::admins(), admins)?;
-        founding.put_new(
-            Part::Committee,
-            &keys::committee(committee.committee_id),
-            Self::committee_item(committee)?,
-        )?;
-        founding.new_user(admin)?;
+        let ids = AttributeValue::Ss(vec![admin.user.user_id.to_string()]);
+        let admins = Write::at(&keys::admins()).with([("ids".to_owned(), ids)]);
+        founding.put_new(Part::Admins, admins);
+        founding.put_new(Part::Committee, Self::committee_put(committee));
+        founding.new_user(admin);
         Ok(founding.commit().await? == Outcome::Done)
     }
 
     /// Replaces `old_hash` by `new_hash` of the same password; does nothing when the password was
     /// changed meanwhile.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn rehash(&self, user: UserId, old_hash: &str, new_hash: &str) -> Result<(), Fault> {
-        self.update::<serde::de::IgnoredAny>(self.password_update(user, old_hash, new_hash)?)
+        self.apply(password_update(user, old_hash, new_hash))
             .await?;
         Ok(())
     }
+}
 
-    fn password_update(
-        &self,
-        user: UserId,
-        old_hash: &str,
-        new_hash: &str,
-    ) -> Result<Update, Fault> {
-        let update = Update::builder()
-            .table_name(self.name(Table::Records))
-            .set_key(Some(keys::credentials(user).item()))
-            .condition_expression("passwordHash = :old")
-            .update_expression("SET passwordHash = :new")
-            .expression_attribute_values(":old", text(old_hash))
-            .expression_attribute_values(":new", text(new_hash));
-        Ok(update.build()?)
-    }
+fn password_update(user: UserId, old_hash: &str, new_hash: &str) -> Write {
+    Write::at(&keys::credentials(user))
+        .when("passwordHash = :old")
+        .expression("SET passwordHash = :new")
+        .text(":old", old_hash)
+        .text(":new", new_hash)
 }
 
 impl Transaction {
     /// The account, the credentials and the address of a new person.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn new_user(&mut self, new: &NewUser) -> Result<(), Fault> {
+    pub fn new_user(&mut self, new: &NewUser) {
         let User {
             user_id,
             committee_id,
             ref email,
             ..
         } = new.user;
-        let mut account = keys::user(user_id).holding(&Carded { card: &new.user })?;
-        account.extend(keys::user_place(&new.user).attributes());
+        let account = keys::user(user_id)
+            .holding(&Carded { card: &new.user })
+            .with(keys::user_place(&new.user).attributes());
         let credentials = keys::credentials(user_id).holding(&Credentials {
             password_hash: new.password_hash.clone(),
-        })?;
-        self.take_email(email, user_id, committee_id)?;
-        self.put_new(Part::User, &keys::user(user_id), account)?;
-        self.put_new(Part::Credentials, &keys::credentials(user_id), credentials)
+        });
+        self.take_email(email, user_id, committee_id);
+        self.put_new(Part::User, account);
+        self.put_new(Part::Credentials, credentials);
     }
 
     /// Requires that the committee is there and active.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn require_active_committee(&mut self, id: CommitteeId) -> Result<(), Fault> {
-        let check = ConditionCheck::builder()
-            .table_name(self.store.name(Table::Records))
-            .set_key(Some(keys::committee(id).item()))
-            .condition_expression("card.isActive = :true")
-            .expression_attribute_values(":true", AttributeValue::Bool(true));
-        self.check(Part::Committee, check.build()?);
-        Ok(())
+    pub fn require_active_committee(&mut self, id: CommitteeId) {
+        let check = Write::at(&keys::committee(id))
+            .when("card.isActive = :true")
+            .value(":true", &true);
+        self.check(Part::Committee, check);
     }
 
     /// `email` becomes the address of `user`; refused when somebody has it.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn take_email(
-        &mut self,
-        email: &Email,
-        user_id: UserId,
-        committee_id: CommitteeId,
-    ) -> Result<(), Fault> {
+    pub fn take_email(&mut self, email: &Email, user_id: UserId, committee_id: CommitteeId) {
         let owner = keys::email(email).holding(&EmailOwner {
             user_id,
             committee_id,
-        })?;
-        self.put_new(Part::Email, &keys::email(email), owner)
+        });
+        self.put_new(Part::Email, owner);
     }
 
     /// `email` is nobody's address any more.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn free_email(&mut self, email: &Email) -> Result<(), Fault> {
+    pub fn free_email(&mut self, email: &Email) {
         self.remove(Part::Email, &keys::email(email))
     }
 
     /// The account `before` becomes `after`, field by field; refused when anything but `lastActive` has
     /// changed since `before` was read. Nothing is written when nothing changes.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn change_user(&mut self, before: &User, after: &User) -> Result<(), Fault> {
-        let (was, is): (Item, Item) = (to_item(before)?, to_item(after)?);
+    pub fn change_user(&mut self, before: &User, after: &User) {
+        let mut update = Write::at(&keys::user(before.user_id))
+            .when("card.version = :before")
+            .number(":before", before.version);
+        let (was, is) = (update.serialised(before), update.serialised(after));
         let changed = is
             .iter()
             .filter(|(field, value)| was.get(*field) != Some(value));
         let mut sets = Vec::new();
-        let mut update = Update::builder()
-            .table_name(self.store.name(Table::Records))
-            .set_key(Some(keys::user(before.user_id).item()))
-            .condition_expression("card.version = :before")
-            .expression_attribute_values(":before", number(before.version));
         for (number, (field, value)) in changed.enumerate() {
             sets.push(format!("card.#s{number} = :s{number}"));
-            update = update.expression_attribute_names(format!("#s{number}"), field);
-            update = update.expression_attribute_values(format!(":s{number}"), value.clone());
+            update = update.name(format!("#s{number}"), field);
+            update = update.attribute(format!(":s{number}"), value.clone());
         }
         if sets.is_empty() {
-            return Ok(());
+            return;
         }
         let mut removes = Vec::new();
         for (number, field) in was
@@ -269,20 +217,18 @@ impl Transaction {
             .enumerate()
         {
             removes.push(format!("card.#r{number}"));
-            update = update.expression_attribute_names(format!("#r{number}"), field);
+            update = update.name(format!("#r{number}"), field);
         }
         let place = keys::user_place(after);
         if let Some(erased_at) = after.erased_at {
             removes.extend(["listPk".to_owned(), "listSk".to_owned()]);
             sets.push("duePk = :erase, dueAt = :erased".to_owned());
             update = update
-                .expression_attribute_values(":erase", text(keys::ERASE_DUE))
-                .expression_attribute_values(":erased", number(erased_at.unix_milliseconds()));
+                .text(":erase", keys::ERASE_DUE)
+                .number(":erased", erased_at.unix_milliseconds());
         } else if place != keys::user_place(before) {
             sets.push("listPk = :listPk, listSk = :listSk".to_owned());
-            update = update
-                .expression_attribute_values(":listPk", text(&place.pk))
-                .expression_attribute_values(":listSk", text(&place.sk));
+            update = update.text(":listPk", &place.pk).text(":listSk", &place.sk);
         }
         let removed = if removes.is_empty() {
             String::new()
@@ -291,99 +237,60 @@ impl Transaction {
         };
         self.update(
             Part::User,
-            update
-                .update_expression(format!("SET {}{removed}", sets.join(", ")))
-                .build()?,
+            update.expression(format!("SET {}{removed}", sets.join(", "))),
         );
-        Ok(())
     }
 
     /// The mailbox of `user` was proved, who is verified from now on, whatever else changes meanwhile.
     /// Refused when the address is another one by now, or the account was closed.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn verify_mailbox(&mut self, user: &User) -> Result<(), Fault> {
-        let update = Update::builder()
-            .table_name(self.store.name(Table::Records))
-            .set_key(Some(keys::user(user.user_id).item()))
-            .condition_expression("card.email = :email AND card.isActive = :true")
-            .update_expression("SET card.isVerified = :true, card.version = card.version + :one")
-            .expression_attribute_values(":email", text(user.email.as_str()))
-            .expression_attribute_values(":true", AttributeValue::Bool(true))
-            .expression_attribute_values(":one", number(1));
-        self.update(Part::User, update.build()?);
-        Ok(())
+    pub fn verify_mailbox(&mut self, user: &User) {
+        let update = Write::at(&keys::user(user.user_id))
+            .when("card.email = :email AND card.isActive = :true")
+            .expression("SET card.isVerified = :true, card.version = card.version + :one")
+            .text(":email", user.email.as_str())
+            .value(":true", &true)
+            .number(":one", 1);
+        self.update(Part::User, update);
     }
 
     /// `session` goes on as `kept`, of the epoch that its user gets; refused when it has ended.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn keep_session(&mut self, session: &Session, kept: &Session) -> Result<(), Fault> {
-        let update = Update::builder()
-            .table_name(self.store.name(Table::Transient))
-            .set_key(Some(keys::session(session.user_id, session.sid).item()))
-            .condition_expression("epoch = :epoch")
-            .update_expression(
-                "SET epoch = :next, expiresAt = :expires, authTime = :authTime, amr = :amr",
-            )
-            .expression_attribute_values(":epoch", number(session.epoch))
-            .expression_attribute_values(":next", number(kept.epoch))
-            .expression_attribute_values(":expires", value(&kept.expires_at)?)
-            .expression_attribute_values(":authTime", value(&kept.auth_time)?)
-            .expression_attribute_values(":amr", value(&kept.amr)?);
-        self.update(Part::Session, update.build()?);
-        Ok(())
+    pub fn keep_session(&mut self, session: &Session, kept: &Session) {
+        let update = Write::at(&keys::session(session.user_id, session.sid))
+            .when("epoch = :epoch")
+            .expression("SET epoch = :next, expiresAt = :expires, authTime = :authTime, amr = :amr")
+            .number(":epoch", session.epoch)
+            .number(":next", kept.epoch)
+            .value(":expires", &kept.expires_at)
+            .value(":authTime", &kept.auth_time)
+            .value(":amr", &kept.amr);
+        self.update(Part::Session, update);
     }
 
     /// The password of `old_hash` is replaced; refused when it is another one by now.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn change_password(
-        &mut self,
-        user: UserId,
-        old_hash: &str,
-        new_hash: &str,
-    ) -> Result<(), Fault> {
-        let update = self.store.password_update(user, old_hash, new_hash)?;
-        self.update(Part::Credentials, update);
-        Ok(())
+    pub fn change_password(&mut self, user: UserId, old_hash: &str, new_hash: &str) {
+        self.update(Part::Credentials, password_update(user, old_hash, new_hash));
     }
 
     /// The credentials of somebody who is erased go.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn remove_credentials(&mut self, user: UserId) -> Result<(), Fault> {
+    pub fn remove_credentials(&mut self, user: UserId) {
         self.remove(Part::Credentials, &keys::credentials(user))
     }
 
     /// `before` becomes `after`: the set of active super admins follows. Refused when nobody would be left in it.
-    ///
-    /// # Errors
-    /// None that comes from outside.
-    pub fn follow_admins(&mut self, before: &User, after: &User) -> Result<(), Fault> {
-        let update = Update::builder()
-            .table_name(self.store.name(Table::Records))
-            .set_key(Some(keys::admins().item()));
-        let update = update.expression_attribute_values(
-            ":id",
-            AttributeValue::Ss(vec![before.user_id.to_string()]),
-        );
+    pub fn follow_admins(&mut self, before: &User, after: &User) {
+        let update = Write::at(&keys::admins());
+        let update = update.attribute(":id", AttributeValue::Ss(vec![before.user_id.to_string()]));
         let update = match (
             before.is_active_super_admin(),
             after.is_active_super_admin(),
         ) {
             (true, false) => update
-                .update_expression("DELETE ids :id")
-                .condition_expression("size(ids) > :one")
-                .expression_attribute_values(":one", number(1)),
-            (false, true) => update.update_expression("ADD ids :id"),
-            _ => return Ok(()),
+                .expression("DELETE ids :id")
+                .when("size(ids) > :one")
+                .number(":one", 1),
+            (false, true) => update.expression("ADD ids :id"),
+            _ => return,
         };
-        self.update(Part::Admins, update.build()?);
-        Ok(())
+        self.update(Part::Admins, update);
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use aws_sdk_dynamodb::types::{ReturnConsumedCapacity, Update};
+use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::{
     CourseId,
     course::{Outline, State},
@@ -18,17 +18,16 @@ use serde::{Deserialize, Serialize};
 use serde_dynamo::from_items;
 
 use crate::{
-    Fault, Outcome, Page, Part, Store, Transaction,
-    courses::Stored,
+    Fault, Page, Part, Store, Transaction,
+    courses::{Stored, course_update},
     keys::{self, AT_PREFIX, COURSE_PREFIX, Key, Table},
     meter::Trip,
-    table::{Carded, Item, number, text, value},
+    table::{Carded, text},
+    write::Write,
 };
 
 /// No search reads more entries.
 const MOST_READ: u16 = 500;
-/// How often the entries are tried anew when somebody changes the course meanwhile.
-const TRIES: u32 = 5;
 
 /// What stands under a word.
 #[derive(Serialize, Deserialize)]
@@ -64,15 +63,12 @@ pub fn course_id(pk: &str) -> Option<CourseId> {
 }
 
 /// The entries of `course`, one for each of its words; none while it is not published.
-///
-/// # Errors
-/// None that comes from outside.
-pub(crate) fn entries(course: &Outline) -> Result<Vec<(Key, Item)>, Fault> {
+pub(crate) fn entries(course: &Outline) -> Vec<Write> {
     let Some(published_at) = course
         .published_at
         .filter(|_| course.state == State::Published)
     else {
-        return Ok(Vec::new());
+        return Vec::new();
     };
     let entry = Entry {
         words: course.words(),
@@ -81,16 +77,12 @@ pub(crate) fn entries(course: &Outline) -> Result<Vec<(Key, Item)>, Fault> {
         .words
         .iter()
         .map(|word| keys::word(word, published_at, course.course_id));
-    keys.map(|key| Ok((key.clone(), key.holding(&entry)?)))
-        .collect()
+    keys.map(|key| key.holding(&entry)).collect()
 }
 
 impl Store {
     /// At most `limit` published courses after `position` that have all of `words`, which are folded; newest
     /// publishing first. At most 500 entries are read, so a page may be short before the list ends.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
     pub async fn search(
         &self,
         words: &[String],
@@ -211,49 +203,38 @@ impl Store {
     /// Has the course `id` be found by the words that it has now, and by no others.
     ///
     /// # Errors
-    /// When the store is out of reach, or the course changes faster than this: then it stays due.
+    /// As [`update`](Self::update): then it stays due.
     pub async fn index_course(&self, id: CourseId) -> Result<(), Fault> {
-        for _ in 0..TRIES {
+        let index = || async {
+            let mut index = self.transaction();
             let Some(Indexed {
                 course,
                 indexed,
                 due: Some(_),
             }) = self.get(&keys::course(id)).await?
             else {
-                return Ok(());
+                return Ok((index, (Vec::new(), Vec::new())));
             };
-            let mut index = self.transaction();
-            let wanted = index.set_words(&course.card, &indexed)?;
-            if index.commit().await? == Outcome::Done {
-                let came = wanted
-                    .iter()
-                    .filter(|word| !indexed.contains(word))
-                    .map(|word| (word, 1));
-                let went = indexed
-                    .iter()
-                    .filter(|word| !wanted.contains(word))
-                    .map(|word| (word, -1));
-                let counts = came.chain(went).map(|(word, by)| self.count_word(word, by));
-                join_all(counts)
-                    .await
-                    .into_iter()
-                    .collect::<Result<Vec<()>, Fault>>()?;
-                return Ok(());
-            }
-        }
-        Err(Fault::Conflict)
+            let wanted = index.set_words(&course.card, &indexed);
+            Ok::<_, Fault>((index, (indexed, wanted)))
+        };
+        let (indexed, wanted) = self.update(index, |_| None).await?;
+        let came = wanted.iter().filter(|word| !indexed.contains(word));
+        let went = indexed.iter().filter(|word| !wanted.contains(word));
+        let counts = came
+            .map(|word| (word, 1))
+            .chain(went.map(|word| (word, -1)));
+        join_all(counts.map(|(word, by)| self.count_word(word, by)))
+            .await
+            .into_iter()
+            .collect()
     }
 
     async fn count_word(&self, word: &str, by: i64) -> Result<(), Fault> {
         let key = keys::word_count(word);
-        let update = Update::builder()
-            .table_name(self.name(key.table))
-            .set_key(Some(key.item()));
-        let update = update
-            .update_expression("ADD n :by")
-            .expression_attribute_values(":by", number(by));
-        self.update::<serde::de::IgnoredAny>(update.build()?)
-            .await?;
+        let update = Write::at(&key);
+        let update = update.expression("ADD n :by").number(":by", by);
+        self.apply(update).await?;
         Ok(())
     }
 }
@@ -261,8 +242,8 @@ impl Store {
 impl Transaction {
     /// The entries of `course`, which stood under `indexed`, become what its words are now; refused when the
     /// course has changed. At most 81 parts, of the hundred that a transaction takes.
-    fn set_words(&mut self, course: &Outline, indexed: &[String]) -> Result<Vec<String>, Fault> {
-        let entries = entries(course)?;
+    fn set_words(&mut self, course: &Outline, indexed: &[String]) -> Vec<String> {
+        let entries = entries(course);
         let wanted = if entries.is_empty() {
             Vec::new()
         } else {
@@ -270,8 +251,8 @@ impl Transaction {
         };
         // An entry holds all words, so one that is new or gone is news for each.
         if wanted != indexed {
-            for (key, item) in &entries {
-                self.put_over(Part::New, key, item.clone())?;
+            for entry in entries {
+                self.put(Part::New, entry);
             }
         }
         // Nobody is indexed who never was published.
@@ -279,14 +260,13 @@ impl Transaction {
             let Some(published_at) = course.published_at else {
                 continue;
             };
-            self.remove(Part::New, &keys::word(word, published_at, course.course_id))?;
+            self.remove(Part::New, &keys::word(word, published_at, course.course_id));
         }
-        let update = self
-            .course_update(course.course_id, "card.version = :before")
-            .update_expression("SET foundBy = :words REMOVE duePk, dueAt")
-            .expression_attribute_values(":before", number(course.version))
-            .expression_attribute_values(":words", value(&wanted)?);
-        self.update(Part::Course, update.build()?);
-        Ok(wanted)
+        let update = course_update(course.course_id, "card.version = :before")
+            .expression("SET foundBy = :words REMOVE duePk, dueAt")
+            .number(":before", course.version)
+            .value(":words", &wanted);
+        self.update(Part::Course, update);
+        wanted
     }
 }

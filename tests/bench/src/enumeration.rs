@@ -128,7 +128,7 @@ async fn register(
     register.new_user(&NewUser {
         user,
         password_hash: password_hash.to_owned(),
-    })?;
+    });
     let _ = register.commit().await?;
     Ok(())
 }
