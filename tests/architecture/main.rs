@@ -1,4 +1,4 @@
-//! The rules of the house, as tests.
+//! The rules of the workspace, as tests.
 #![expect(
     clippy::panic,
     clippy::unwrap_used,
@@ -6,6 +6,7 @@
 )]
 
 mod crates;
+mod cycles;
 mod document;
 mod events;
 mod keys;
@@ -14,7 +15,7 @@ mod security;
 mod template;
 mod words;
 
-use std::{fs, path::PathBuf};
+use std::{collections::BTreeSet, fs, path::PathBuf};
 
 /// The root of the repository.
 fn root() -> PathBuf {
@@ -56,8 +57,8 @@ fn routes() -> Vec<(String, String)> {
         let function = file.split('/').nth(1).unwrap().to_owned();
         for line in text.split(".route(").skip(1) {
             let path = line.split('"').nth(1).unwrap();
-            let rest = &line
-                [line.find(',').unwrap()..line.find(")\n").or_else(|| line.find("))")).unwrap()];
+            let rest = line.split(".with_state").next().unwrap();
+            let rest = rest.split("\n}\n").next().unwrap();
             for method in ["get", "post", "put", "delete"] {
                 let is_effect = method == "get" && rest.contains("effect(");
                 if is_effect || rest.contains(&format!("{method}(")) {
@@ -79,4 +80,27 @@ fn functions() -> Vec<String> {
         .into_iter()
         .map(|(file, _)| file.split('/').nth(1).unwrap().to_owned())
         .collect()
+}
+
+/// The settings that functions and shared crates read: the names that readers of `Settings` are called with.
+fn settings_read() -> BTreeSet<String> {
+    let readers = [
+        "optional(", "required(", "number(", "seconds(", "days(", "url(", "parse(", "list(",
+    ];
+    let mut names = BTreeSet::new();
+    for (_, text) in ["functions", "shared"]
+        .into_iter()
+        .flat_map(|folder| files(folder, ".rs"))
+    {
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let parts: Vec<&str> = code.split('"').collect();
+        for pair in parts.windows(2) {
+            let is_read = readers.iter().any(|reader| pair[0].trim_end().ends_with(reader));
+            let is_name = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
+            if is_read && pair[1].len() > 3 && pair[1].bytes().all(is_name) {
+                names.insert(pair[1].to_owned());
+            }
+        }
+    }
+    names
 }

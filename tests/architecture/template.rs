@@ -6,7 +6,7 @@ use serde_json::Value;
 use store::keys::TABLES;
 use tests::{Document, policies::template};
 
-use crate::{files, functions, read, routes};
+use crate::{files, functions, read, routes, settings_read};
 
 /// Function to its routes, as `METHOD /path`.
 fn gateway() -> BTreeMap<String, Vec<(String, String)>> {
@@ -203,28 +203,7 @@ fn every_variable_that_the_template_sets_is_read_and_every_one_that_is_read_is_s
     for (_, resource) in template["Resources"].as_object().unwrap() {
         set.extend(names(&resource["Properties"]["Environment"]["Variables"]));
     }
-    let mut read_by_code = BTreeSet::new();
-    for (file, text) in files("shared/common", ".rs")
-        .into_iter()
-        .chain(files("shared/runtime", ".rs"))
-    {
-        let code = text.split("#[cfg(test)]").next().unwrap();
-        let looks_up = ["settings.rs", "serve.rs", "keys.rs", "lib.rs"]
-            .iter()
-            .any(|name| file.ends_with(name));
-        let is_name = |word: &&str| {
-            word.len() > 3
-                && word
-                    .bytes()
-                    .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-        };
-        read_by_code.extend(
-            code.split('"')
-                .filter(is_name)
-                .filter(|_| looks_up)
-                .map(str::to_owned),
-        );
-    }
+    let read_by_code = settings_read();
     // Keys come from SSM, and the rest from Lambda itself; a laptop alone has another cloud.
     let elsewhere = |name: &&String| {
         name.starts_with("AWS_")

@@ -1,6 +1,6 @@
 //! Small rules that keep the house one house.
 
-use crate::{files, read, root};
+use crate::{files, read, root, settings_read};
 
 #[test]
 fn the_visible_root_has_seven_rooms_a_lock_file_and_a_licence() {
@@ -84,8 +84,8 @@ fn nobody_asks_the_environment_or_a_clock_in_passing() {
     for folder in ["functions", "shared"] {
         for (file, text) in files(folder, ".rs") {
             for (word, place) in [
-                ("env::var", "shared/common/src/settings.rs"),
-                ("SystemTime::now", "shared/common/src/clock.rs"),
+                ("env::var", "shared/runtime/src/settings.rs"),
+                ("SystemTime::now", "shared/runtime/src/clock.rs"),
             ] {
                 assert!(!text.contains(word) || file == place, "{file} names {word}");
             }
@@ -103,14 +103,7 @@ fn a_functions_main_is_its_start_alone() {
 #[test]
 fn every_setting_is_in_the_readme() {
     let readme = read("README.md");
-    let settings = read("shared/common/src/settings.rs");
-    let code = settings.split("#[cfg(test)]").next().unwrap();
-    for name in code.split('"').filter(|word| {
-        word.len() > 6
-            && word
-                .bytes()
-                .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
-    }) {
+    for name in settings_read() {
         assert!(
             readme.contains(&format!("`{name}`")),
             "{name} is not in the README"

@@ -13,6 +13,7 @@ pub mod pages;
 mod parameters;
 pub mod recorder;
 mod reference;
+pub mod runtime_api;
 pub mod seed;
 mod tables;
 pub mod uapi;

@@ -1,0 +1,143 @@
+//! Lambda's Runtime API for one function (<https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>), for
+//! tests and benches that run the real binaries.
+
+use std::{convert::Infallible, net::SocketAddr, time::Duration};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use tokio::{
+    net::TcpListener,
+    sync::{mpsc, oneshot},
+    task::AbortHandle,
+    time::{Instant, timeout},
+};
+
+use crate::Trouble;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// What every response carries; the runtime reads it from `invocation/next`.
+const HEADERS: [(&str, &str); 4] = [
+    (
+        "lambda-runtime-aws-request-id",
+        "0198c0de-0000-7000-8000-000000000001",
+    ),
+    ("lambda-runtime-deadline-ms", "4102444800000"),
+    (
+        "lambda-runtime-invoked-function-arn",
+        "arn:aws:lambda:eu-west-3:000000000000:function:measured",
+    ),
+    (
+        "lambda-runtime-trace-id",
+        "Root=1-6b0015c1-0d5e0fdaf7621927ce47fb62;Sampled=0",
+    ),
+];
+
+/// A request of the function: when it came, its path, its body, and where its answer goes.
+type Received = (Instant, String, Bytes, oneshot::Sender<Bytes>);
+
+/// The API. It ends when it is dropped.
+pub struct RuntimeApi {
+    /// What the function is told in `AWS_LAMBDA_RUNTIME_API`.
+    pub address: SocketAddr,
+    requests: mpsc::UnboundedReceiver<Received>,
+    waiting: Option<oneshot::Sender<Bytes>>,
+    server: AbortHandle,
+}
+
+impl RuntimeApi {
+    /// Opens the API on a free port of 127.0.0.1.
+    ///
+    /// # Errors
+    /// When no port can be opened.
+    pub async fn open() -> Result<Self, Trouble> {
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .map_err(|error| Trouble::new(error.to_string()))?;
+        let address = listener
+            .local_addr()
+            .map_err(|error| Trouble::new(error.to_string()))?;
+        let (sender, requests) = mpsc::unbounded_channel();
+        let server = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let _ = stream.set_nodelay(true);
+                let sender = sender.clone();
+                let service = service_fn(move |request| answer(request, sender.clone()));
+                let stream = TokioIo::new(stream);
+                tokio::spawn(http1::Builder::new().serve_connection(stream, service));
+            }
+        });
+        Ok(Self {
+            address,
+            requests,
+            waiting: None,
+            server: server.abort_handle(),
+        })
+    }
+
+    /// Waits until the function asks for its next event.
+    ///
+    /// # Errors
+    /// When it does not within a minute, or reports that it cannot start.
+    pub async fn wait_for_next(&mut self) -> Result<(), Trouble> {
+        let (_, _, reply) = self.receive("/invocation/next").await?;
+        self.waiting = Some(reply);
+        Ok(())
+    }
+
+    /// Gives the waiting function `event`: its answer, and how long that took.
+    ///
+    /// # Errors
+    /// When it does not answer within a minute, or fails the invocation: in its own words.
+    pub async fn call(&mut self, event: &Bytes) -> Result<(Duration, Bytes), Trouble> {
+        let start = Instant::now();
+        let waiting = self.waiting.take().map(|next| next.send(event.clone()));
+        waiting
+            .ok_or_else(|| Trouble::new("the function is not ready"))?
+            .map_err(|_| Trouble::new("the function hung up"))?;
+        let (at, body, reply) = self.receive("/response").await?;
+        let _ = reply.send(Bytes::from_static(b"{}"));
+        Ok((at - start, body))
+    }
+
+    async fn receive(
+        &mut self,
+        end: &str,
+    ) -> Result<(Instant, Bytes, oneshot::Sender<Bytes>), Trouble> {
+        let request = timeout(TIMEOUT, self.requests.recv())
+            .await
+            .map_err(|error| Trouble::new(error.to_string()))?;
+        let (at, path, body, reply) =
+            request.ok_or_else(|| Trouble::new("the Runtime API ended"))?;
+        if path.ends_with(end) {
+            return Ok((at, body, reply));
+        }
+        let body = String::from_utf8_lossy(&body);
+        Err(Trouble::new(format!("the function called {path}: {body}")))
+    }
+}
+
+impl Drop for RuntimeApi {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    sender: mpsc::UnboundedSender<Received>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let (at, path) = (Instant::now(), request.uri().path().to_owned());
+    let body = request.into_body().collect().await;
+    let body = body.map(|body| body.to_bytes()).unwrap_or_default();
+    let (reply, answer) = oneshot::channel();
+    let _ = sender.send((at, path, body, reply));
+    let mut response = Response::new(Full::new(answer.await.unwrap_or_default()));
+    for (name, value) in HEADERS {
+        let value = http::HeaderValue::from_static(value);
+        response.headers_mut().insert(name, value);
+    }
+    Ok(response)
+}

@@ -1,0 +1,150 @@
+//! Odd events through the real binaries, as Lambda runs them: lambda_runtime, lambda_http and the guard before it.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command},
+};
+
+use bytes::Bytes;
+use local::runtime_api::RuntimeApi;
+use serde_json::{Value, json};
+use tests::{LambdaAnswer, World};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// A function's process, waiting for events. It ends when it is dropped.
+struct Function {
+    api: RuntimeApi,
+    process: Child,
+}
+
+impl Drop for Function {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Function {
+    async fn start(binaries: &Path, name: &str, world: &World) -> Self {
+        let mut api = RuntimeApi::open().await.expect("a port");
+        let process = Command::new(binaries.join(name))
+            .env_clear()
+            .envs(world.settings().iter())
+            .env("AWS_LAMBDA_RUNTIME_API", api.address.to_string())
+            .env("AWS_LAMBDA_FUNCTION_NAME", name)
+            .env("AWS_LAMBDA_FUNCTION_VERSION", "1")
+            .env("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "128")
+            .spawn()
+            .expect("the binary starts");
+        api.wait_for_next().await.expect("the function is ready");
+        Self { api, process }
+    }
+
+    async fn call(&mut self, event: &Value) -> LambdaAnswer {
+        let event = Bytes::from(event.to_string());
+        let (_, answer) = self.api.call(&event).await.expect("an answer");
+        self.api.wait_for_next().await.expect("the next event");
+        serde_json::from_slice(&answer).expect("an answer has its fields")
+    }
+}
+
+/// Where the binaries are, built as they are now.
+fn binaries() -> PathBuf {
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--workspace", "--bins", "--quiet"])
+        .current_dir(ROOT)
+        .status();
+    assert!(built.is_ok_and(|status| status.success()), "cargo build");
+    let test = std::env::current_exe().expect("a test has a path");
+    let folder = test.ancestors().nth(2).expect("target/<profile>/deps");
+    folder.to_owned()
+}
+
+/// The function that the gateway has answer `path`.
+fn function_of(path: &str) -> &'static str {
+    let path = path
+        .strip_prefix("/api/v1/")
+        .or_else(|| path.strip_prefix("/api/dev/"))
+        .unwrap_or_default();
+    ["auth", "committees", "users"]
+        .into_iter()
+        .find(|name| path.starts_with(name))
+        .unwrap_or("fallback")
+}
+
+fn read(name: &str) -> Value {
+    let text = fs::read_to_string(format!("{ROOT}/events/{name}")).expect("the event is there");
+    serde_json::from_str(&text).expect("the event is JSON")
+}
+
+#[tokio::test]
+async fn odd_events_through_real_binaries_get_enveloped_answers() {
+    let (world, binaries) = (World::new().await, binaries());
+    let mut functions = HashMap::new();
+    let odd = fs::read_dir(format!("{ROOT}/events/odd")).expect("the folder is there");
+    let mut events: Vec<(String, Value)> = odd
+        .map(|file| file.expect("a file").file_name())
+        .map(|name| format!("odd/{}", name.to_string_lossy()))
+        .map(|name| (name.clone(), read(&name)))
+        .collect();
+    for byte in b' '..=0x7f {
+        let mut event = read("fallback/health.json");
+        event["rawQueryString"] = json!(format!("a={}b", char::from(byte)));
+        events.push((format!("query with byte {byte:#x}"), event));
+    }
+    for (field, value) in [
+        ("/requestContext/http/method", "GE T"),
+        ("/requestContext/http/sourceIp", "nowhere"),
+        ("/rawPath", "no-slash"),
+        ("/headers/host", "a b:c:d"),
+        ("/headers/x-forwarded-proto", "no scheme"),
+        ("/headers/user-agent", "Amélie"),
+    ] {
+        let mut event = read("fallback/health.json");
+        if let Some(name) = field.strip_prefix("/headers/") {
+            event["headers"][name] = json!(value);
+        } else {
+            *event.pointer_mut(field).expect("the field is there") = json!(value);
+        }
+        events.push((format!("{field} = {value}"), event));
+    }
+    for (name, event) in events {
+        let function = function_of(event["rawPath"].as_str().unwrap_or_default());
+        if !functions.contains_key(function) {
+            let started = Function::start(&binaries, function, &world).await;
+            functions.insert(function, started);
+        }
+        let Some(function) = functions.get_mut(function) else {
+            continue;
+        };
+        let answer = function.call(&event).await;
+        assert!(
+            (200..500).contains(&answer.status_code),
+            "{name}: {answer:?}"
+        );
+        let is_malformed = ["method", "sourceIp", "rawPath"]
+            .iter()
+            .any(|field| name.contains(&format!("/{field} = ")));
+        let is_query = name.starts_with("query");
+        if is_malformed || is_query {
+            let expected = if is_malformed { 400 } else { 200 };
+            assert_eq!(answer.status_code, expected, "{name}: {answer:?}");
+        }
+        for header in ["x-request-id", "x-powered-by", "etag", "content-type"] {
+            assert!(answer.headers.contains_key(header), "{name}: {header}");
+        }
+        if is_malformed {
+            assert!(answer.headers.contains_key("x-ratelimit-limit"), "{name}");
+        }
+        let body: Value = serde_json::from_str(&answer.body).expect("the body is JSON");
+        assert_eq!(body["code"], answer.status_code, "{name}");
+    }
+}
