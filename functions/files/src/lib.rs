@@ -79,7 +79,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Keeper {
 
 /// A file alone.
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct FileResponse {
     file: ShownFile,
 }
 

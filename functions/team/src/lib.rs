@@ -1,7 +1,7 @@
 //! Administrators change the accounts of the people whom they answer for.
 
 mod change;
-mod reset_otp;
+mod otp;
 
 use axum::{
     Router,
@@ -31,6 +31,6 @@ pub fn routes(setup: &Setup) -> Result<Router, BadSetting> {
     };
     Ok(Router::new()
         .route("/team/{userId}", put(change::change))
-        .route("/team/{userId}/otp", delete(reset_otp::reset))
+        .route("/team/{userId}/otp", delete(otp::reset))
         .with_state(team))
 }

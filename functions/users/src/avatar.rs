@@ -159,7 +159,7 @@ async fn file_in(body: Bytes, content_type: &str) -> Option<Bytes> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct AvatarResponse {
     avatar: String,
     user: Account,
 }
@@ -169,7 +169,7 @@ pub(crate) async fn change(
     Now(now): Now,
     person: SignedIn,
     Picture(file): Picture,
-) -> Reply<Shown> {
+) -> Reply<AvatarResponse> {
     let clean = users.avatars.clean(file).await?;
     let avatar = users.avatars.keep(person.user.user_id, clean, now).await?;
     let current = person.user.avatar.clone();
@@ -184,7 +184,7 @@ pub(crate) async fn change(
     }
     told(
         Message::AvatarUpdated,
-        Shown {
+        AvatarResponse {
             avatar,
             user: Account::of(user, person.committee),
         },

@@ -34,7 +34,7 @@ impl FromRequestParts<Users> for MayRegister {
     }
 }
 
-pub(crate) struct NewAccount {
+pub(crate) struct RegisterRequest {
     name: Name,
     last_name: Name,
     email: Email,
@@ -43,7 +43,7 @@ pub(crate) struct NewAccount {
     committee_id: CommitteeId,
 }
 
-impl FromFields<Users> for NewAccount {
+impl FromFields<Users> for RegisterRequest {
     fn from_fields(fields: &mut Fields, users: &Users) -> Option<Self> {
         let name: Option<Name> = fields.required("name", text);
         let last_name: Option<Name> = fields.required("lastName", text);
@@ -95,7 +95,7 @@ impl FromFields<Users> for NewAccount {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct RegisterResponse {
     user: Account,
 }
 
@@ -106,8 +106,8 @@ pub(crate) async fn register(
     Now(now): Now,
     client: Client,
     _: MayRegister,
-    Input(new): Input<NewAccount>,
-) -> Reply<Shown> {
+    Input(new): Input<RegisterRequest>,
+) -> Reply<RegisterResponse> {
     let counter = attempts::of_registering(&client, users.settings.register_per_hour);
     let (reserved, owner, committee) = tokio::join!(
         attempts::reserve(&users.store, &counter, now),
@@ -146,7 +146,7 @@ pub(crate) async fn register(
     match register.commit().await? {
         Outcome::Done => told(
             Message::UserRegistered,
-            Shown {
+            RegisterResponse {
                 user: Account::of(user, committee),
             },
         ),
@@ -155,7 +155,7 @@ pub(crate) async fn register(
     }
 }
 
-impl NewAccount {
+impl RegisterRequest {
     fn into_user(self, now: Instant) -> User {
         let id = UserId::new(chance::id(now));
         User {

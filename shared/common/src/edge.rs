@@ -18,7 +18,7 @@ use store::{Cost, metered, within};
 use tower::ServiceExt;
 
 use crate::{
-    BadSetting, Client, Clock, Failure, Now, Refusal, Refused, Setup, SignedIn, Throttle,
+    BadSetting, Client, Clock, Failure, Now, Refusal, Setup, SignedIn, Throttle,
     caller::{Caller, Doorkeeper, Presented},
     effect::{Effect, WasHead},
     front::Front,
@@ -378,10 +378,4 @@ async fn finished(method: &Method, asked: &HeaderMap, response: Response) -> htt
         *response.body_mut() = Bytes::new();
     }
     response
-}
-
-impl IntoResponse for Refused {
-    fn into_response(self) -> Response {
-        Failure::from(self).into_response()
-    }
 }
