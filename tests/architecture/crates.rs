@@ -24,7 +24,9 @@ pub(crate) fn dependencies(manifest: &str) -> BTreeSet<String> {
 #[test]
 fn dependencies_between_crates_go_one_way() {
     let functions = functions();
-    let usual = ["accounts", "common", "domain", "identity", "runtime", "store"];
+    let usual = [
+        "accounts", "common", "domain", "identity", "runtime", "store",
+    ];
     let and = |more: &[&'static str]| [&usual[..], more].concat();
     for (name, allowed) in [
         ("shared/domain", vec![]),

@@ -49,7 +49,11 @@ fn exports(root: &str) -> BTreeMap<String, String> {
 }
 
 /// The files that `file` of the crate in `src` uses. The root is left out: it holds what all share.
-fn used(text: &str, modules: &BTreeSet<String>, exports: &BTreeMap<String, String>) -> BTreeSet<String> {
+fn used(
+    text: &str,
+    modules: &BTreeSet<String>,
+    exports: &BTreeMap<String, String>,
+) -> BTreeSet<String> {
     let code = text.split("#[cfg(test)]").next().unwrap_or_default();
     let code: String = code
         .lines()
@@ -57,8 +61,13 @@ fn used(text: &str, modules: &BTreeSet<String>, exports: &BTreeMap<String, Strin
         .map(|line| format!("{line}\n"))
         .collect();
     let paths = code.match_indices("crate::").flat_map(|(place, _)| {
-        let is_path = !code[..place].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
-        if is_path { heads(&code[place + "crate::".len()..]) } else { Vec::new() }
+        let is_path =
+            !code[..place].ends_with(|letter: char| letter.is_alphanumeric() || letter == '_');
+        if is_path {
+            heads(&code[place + "crate::".len()..])
+        } else {
+            Vec::new()
+        }
     });
     paths
         .filter_map(|name| {
@@ -75,7 +84,10 @@ fn files_of_a_crate_have_no_cycle() {
         for (file, text) in files(folder, ".rs") {
             if let Some((krate, path)) = file.split_once("/src/") {
                 let path = path.trim_end_matches(".rs").to_owned();
-                crates.entry(krate.to_owned()).or_default().push((path, text));
+                crates
+                    .entry(krate.to_owned())
+                    .or_default()
+                    .push((path, text));
             }
         }
         for (krate, sources) in crates {

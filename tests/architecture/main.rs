@@ -85,7 +85,14 @@ fn functions() -> Vec<String> {
 /// The settings that functions and shared crates read: the names that readers of `Settings` are called with.
 fn settings_read() -> BTreeSet<String> {
     let readers = [
-        "optional(", "required(", "number(", "seconds(", "days(", "url(", "parse(", "list(",
+        "optional(",
+        "required(",
+        "number(",
+        "seconds(",
+        "days(",
+        "url(",
+        "parse(",
+        "list(",
     ];
     let mut names = BTreeSet::new();
     for (_, text) in ["functions", "shared"]
@@ -95,7 +102,9 @@ fn settings_read() -> BTreeSet<String> {
         let code = text.split("#[cfg(test)]").next().unwrap();
         let parts: Vec<&str> = code.split('"').collect();
         for pair in parts.windows(2) {
-            let is_read = readers.iter().any(|reader| pair[0].trim_end().ends_with(reader));
+            let is_read = readers
+                .iter()
+                .any(|reader| pair[0].trim_end().ends_with(reader));
             let is_name = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
             if is_read && pair[1].len() > 3 && pair[1].bytes().all(is_name) {
                 names.insert(pair[1].to_owned());

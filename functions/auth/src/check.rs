@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::Auth;
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct CheckResponse {
     user: SelfView,
 }
 
@@ -16,7 +16,7 @@ pub(crate) async fn check(
     State(auth): State<Auth>,
     Now(now): Now,
     person: SignedIn,
-) -> Reply<Shown> {
+) -> Reply<CheckResponse> {
     let id = person.user.user_id;
     let (activity, enrolment) = tokio::join!(
         auth.store.login_activity(id, SelfView::ACTIVITY, now),
@@ -24,5 +24,5 @@ pub(crate) async fn check(
     );
     let user = auth.sessions.show(person, activity?, enrolment?, now)?;
     let token = user.token().to_owned();
-    shown(Shown { user }).map(|told| told.authorized(&token))
+    shown(CheckResponse { user }).map(|told| told.authorized(&token))
 }

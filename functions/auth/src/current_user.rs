@@ -5,12 +5,12 @@ use domain::user::Account;
 use serde::Serialize;
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct CurrentUserResponse {
     user: Account,
 }
 
-pub(crate) async fn current_user(person: SignedIn) -> Reply<Shown> {
-    shown(Shown {
+pub(crate) async fn current_user(person: SignedIn) -> Reply<CurrentUserResponse> {
+    shown(CurrentUserResponse {
         user: person.account(),
     })
 }

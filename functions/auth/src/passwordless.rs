@@ -7,7 +7,7 @@ use common::{
     input, text, told,
 };
 use domain::{
-    CommitteeId, Email, Line, UserId,
+    CommitteeId, Email, Instant, Line, UserId,
     code::{CodeKind, SendMethod},
     session::Method,
 };
@@ -18,6 +18,7 @@ use identity::{
 };
 use serde::Serialize;
 use store::EmailOwner;
+use uuid::Uuid;
 
 use crate::{
     Auth,
@@ -32,7 +33,7 @@ input! {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Pending {
+pub(crate) struct PasswordlessResponse {
     token: String,
 }
 
@@ -41,12 +42,12 @@ pub(crate) struct Pending {
 pub(crate) async fn request(
     State(auth): State<Auth>,
     Now(now): Now,
-    Input(wish): Input<PasswordlessRequest>,
-) -> Reply<Pending> {
+    Input(request): Input<PasswordlessRequest>,
+) -> Reply<PasswordlessResponse> {
     let (may_send, owner) = tokio::join!(
         auth.codes
-            .may_send(CodeKind::Passwordless, wish.email.as_str(), now),
-        auth.store.email_owner(&wish.email)
+            .may_send(CodeKind::Passwordless, request.email.as_str(), now),
+        auth.store.email_owner(&request.email)
     );
     let nobody = EmailOwner {
         user_id: UserId::in_path(""),
@@ -57,8 +58,8 @@ pub(crate) async fn request(
         .store
         .user(owner.user_id)
         .await?
-        .filter(|user| user.is_active && user.email == wish.email);
-    let place = place_of(&wish.email);
+        .filter(|user| user.is_active && user.email == request.email);
+    let place = place_of(&request.email);
     if let Some(places) = may_send {
         let sent = auth
             .codes
@@ -66,7 +67,7 @@ pub(crate) async fn request(
                 CodeKind::Passwordless,
                 place,
                 user.as_ref(),
-                wish.method,
+                request.method,
                 now,
             )
             .await;
@@ -74,7 +75,7 @@ pub(crate) async fn request(
     }
     told(
         Message::PasswordlessSent,
-        Pending {
+        PasswordlessResponse {
             token: auth.sessions.passwordless_step(place, now)?,
         },
     )
@@ -105,23 +106,7 @@ pub(crate) async fn sign_in_with_code(
     Asked(Answered(code)): Asked<Answered>,
 ) -> Reply<SignIn> {
     let code = code.as_str();
-    let place = if is_digits(code) {
-        let sent_none = !headers.contains_key(header::AUTHORIZATION);
-        let refused = || {
-            if sent_none {
-                Refusal::BadAuthCombination.into()
-            } else {
-                Refused::invalid_token()
-            }
-        };
-        auth.sessions
-            .step(&headers, Use::PasswordlessStep, now)
-            .ok_or_else(refused)?
-            .sub
-            .uuid()
-    } else {
-        place_in(code).ok_or(Refusal::BadAuthCombination)?
-    };
+    let place = place_asked(&auth, code, &headers, now)?;
     let kind = CodeKind::Passwordless;
     let Some(Proved {
         code: proved,
@@ -157,4 +142,21 @@ pub(crate) async fn sign_in_with_code(
     let (signed_in, _): (Result<_, Failure>, _) =
         tokio::join!(signing_in, auth.store.give_back(reserved));
     signed_in
+}
+
+/// Where the code is kept: what the token says for six digits, what the link's code says for itself.
+fn place_asked(
+    auth: &Auth,
+    code: &str,
+    headers: &HeaderMap,
+    now: Instant,
+) -> Result<Uuid, Refused> {
+    if !is_digits(code) {
+        return Ok(place_in(code).ok_or(Refusal::BadAuthCombination)?);
+    }
+    match auth.sessions.step(headers, Use::PasswordlessStep, now) {
+        Some(claims) => Ok(claims.sub.uuid()),
+        None if headers.contains_key(header::AUTHORIZATION) => Err(Refused::invalid_token()),
+        None => Err(Refusal::BadAuthCombination.into()),
+    }
 }

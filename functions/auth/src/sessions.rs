@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::Auth;
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct SessionsResponse {
     sessions: Vec<ShownSession>,
 }
 
@@ -18,10 +18,10 @@ pub(crate) async fn list(
     State(auth): State<Auth>,
     Now(now): Now,
     person: SignedIn,
-) -> Reply<Shown> {
+) -> Reply<SessionsResponse> {
     let sessions = auth.store.sessions(&person.user, now).await?.into_iter();
     let sessions = sessions.map(|session| ShownSession::of(session, person.session.sid));
-    shown(Shown {
+    shown(SessionsResponse {
         sessions: sessions.collect(),
     })
 }

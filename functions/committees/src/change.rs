@@ -5,7 +5,7 @@ use common::{Input, Message, Path, Refusal, Reply, SuperAdmin, input, told};
 use domain::{CommitteeId, committee::CommitteeChange};
 
 use crate::{
-    Committees, Shown,
+    CommitteeResponse, Committees,
     fields::{Needed, read},
 };
 
@@ -21,11 +21,14 @@ pub(crate) async fn change(
     _: SuperAdmin,
     Path(id): Path<CommitteeId>,
     Input(request): Input<UpdateCommitteeRequest>,
-) -> Reply<Shown> {
+) -> Reply<CommitteeResponse> {
     let committee = state
         .store
         .change_committee(id, &request.change)
         .await?
         .ok_or(Refusal::CommitteeNotFound)?;
-    told(Message::CommitteeUpdated, Shown::whole(committee))
+    told(
+        Message::CommitteeUpdated,
+        CommitteeResponse::whole(committee),
+    )
 }

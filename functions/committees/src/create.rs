@@ -6,7 +6,7 @@ use domain::{CommitteeId, committee::Committee};
 use identity::chance;
 
 use crate::{
-    Committees, Shown,
+    CommitteeResponse, Committees,
     fields::{Needed, read},
 };
 
@@ -24,11 +24,14 @@ pub(crate) async fn create(
     Now(now): Now,
     _: SuperAdmin,
     Input(request): Input<CreateCommitteeRequest>,
-) -> Reply<Shown> {
+) -> Reply<CommitteeResponse> {
     let committee = Committee {
         committee_id: CommitteeId::new(chance::id(now)),
         ..request.committee
     };
     state.store.create_committee(&committee).await?;
-    told(Message::CommitteeCreated, Shown::whole(committee))
+    told(
+        Message::CommitteeCreated,
+        CommitteeResponse::whole(committee),
+    )
 }

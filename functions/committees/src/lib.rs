@@ -70,11 +70,11 @@ pub(crate) enum View {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct CommitteeResponse {
     committee: View,
 }
 
-impl Shown {
+impl CommitteeResponse {
     fn whole(committee: Committee) -> Self {
         Self {
             committee: View::Whole(Box::new(committee)),

@@ -8,7 +8,7 @@ use crate::{Committees, View, is_super_admin, view};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
+pub(crate) struct CommitteesResponse {
     committees: Vec<View>,
     next_cursor: Option<String>,
 }
@@ -19,7 +19,7 @@ pub(crate) async fn list(
     Now(now): Now,
     caller: Option<SignedIn>,
     paging: Paging,
-) -> Reply<Shown> {
+) -> Reply<CommitteesResponse> {
     let caller = caller.as_ref();
     let id = caller
         .map(|person| person.user.user_id.to_string())
@@ -31,7 +31,7 @@ pub(crate) async fn list(
     let list = paging.open(&state.cursors, name, now)?;
     let page = state.store.committees(list.position(), list.limit).await?;
     let next_cursor = list.next_cursor(page.last)?;
-    shown(Shown {
+    shown(CommitteesResponse {
         committees: page
             .items
             .into_iter()

@@ -4,17 +4,17 @@ use axum::extract::State;
 use common::{Message, Now, Path, Permitted, Reply, rights::WriteCourses, told};
 use domain::{CourseId, course::State as Stage};
 
-use crate::{Courses, Shown, rights::writable};
+use crate::{CourseResponse, Courses, rights::writable};
 
 pub(crate) async fn archive(
     State(courses): State<Courses>,
     Now(now): Now,
     writer: Permitted<WriteCourses>,
     Path(id): Path<CourseId>,
-) -> Reply<Shown> {
+) -> Reply<CourseResponse> {
     let allowed = |course| writable(course, &writer.person);
     let (course, _) = courses
         .bring(id, Stage::Archived, &writer.person, now, allowed)
         .await?;
-    told(Message::CourseArchived, Shown { course })
+    told(Message::CourseArchived, CourseResponse { course })
 }

@@ -13,7 +13,9 @@ use domain::{
 };
 use http::{HeaderMap, header};
 
-use crate::{Courses, Shown, ShownWhole, content::Content, reasons, rights::changeable};
+use crate::{
+    CourseResponse, CourseWithQuestions, Courses, content::Content, reasons, rights::changeable,
+};
 
 input! {
     pub(crate) struct UpdateCourseRequest {
@@ -37,8 +39,8 @@ pub(crate) async fn change(
     writer: Permitted<WriteCourses>,
     Path(id): Path<CourseId>,
     headers: HeaderMap,
-    Input(wish): Input<UpdateCourseRequest>,
-) -> Reply<Shown> {
+    Input(request): Input<UpdateCourseRequest>,
+) -> Reply<CourseResponse> {
     if id == CourseId::in_path("") {
         return Err(Refusal::CourseNotFound.into());
     }
@@ -49,13 +51,13 @@ pub(crate) async fn change(
                 let found = courses.find(id, &headers).await?;
                 let mut write = courses.store.transaction();
                 let Some(before) = found.course else {
-                    let course = wish.begun(id, &writer.person.user, &headers, now)?;
+                    let course = request.begun(id, &writer.person.user, &headers, now)?;
                     write.new_course(&course);
                     return Ok((write, (Message::CourseCreated, course)));
                 };
                 let before = changeable(Some(before), &writer.person)?;
-                wish.must_replace(&before, found.etag, &headers)?;
-                let after = wish.content.clone().replacing(&before, now);
+                request.must_replace(&before, found.etag, &headers)?;
+                let after = request.content.clone().replacing(&before, now);
                 must_stay_ready(&after)?;
                 write.change_course(&before.outline, &after);
                 Ok::<_, Failure>((write, (Message::CourseUpdated, after)))
@@ -63,7 +65,7 @@ pub(crate) async fn change(
             |_| None,
         )
         .await?;
-    told(message, Shown { course })
+    told(message, CourseResponse { course })
 }
 
 impl UpdateCourseRequest {
@@ -131,7 +133,7 @@ impl Courses {
                 etag: None,
             });
         };
-        let etag = etag_of(ShownWhole {
+        let etag = etag_of(CourseWithQuestions {
             course: course.clone(),
             questions,
         })?;

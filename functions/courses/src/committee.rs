@@ -20,7 +20,7 @@ input! {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
+pub(crate) struct CoursesResponse {
     courses: Vec<Course>,
     next_cursor: Option<String>,
 }
@@ -32,7 +32,7 @@ pub(crate) async fn list(
     Verified(person): Verified,
     paging: Paging,
     Asked(filter): Asked<CommitteeCoursesQuery>,
-) -> Reply<Shown> {
+) -> Reply<CoursesResponse> {
     let lists = filter.lists(&person.user);
     let list = format!(
         "GET /courses/committee {lists:?} caller={}",
@@ -47,7 +47,7 @@ pub(crate) async fn list(
     page.items
         .retain(|course| course.outline.committee_id == person.user.committee_id);
     let next_cursor = list.next_cursor(page.last)?;
-    shown(Shown {
+    shown(CoursesResponse {
         courses: page.items,
         next_cursor,
     })

@@ -143,13 +143,13 @@ fn reasons(course: &Course) -> Vec<FieldError> {
 
 /// A course alone.
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct CourseResponse {
     course: Course,
 }
 
 /// A course with its questions.
 #[derive(Serialize)]
-pub(crate) struct ShownWhole {
+pub(crate) struct CourseWithQuestions {
     course: Course,
     questions: Vec<PlacedQuestion>,
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use common::{Message, Now, Path, Permitted, Reply, rights::PublishCourses, told};
 use domain::{CourseId, course::State as Stage};
 
-use crate::{Courses, Shown, rights::publishable};
+use crate::{CourseResponse, Courses, rights::publishable};
 
 /// That the committee is active is part of the transaction: one that is being closed publishes nothing.
 pub(crate) async fn publish(
@@ -12,7 +12,7 @@ pub(crate) async fn publish(
     Now(now): Now,
     publisher: Permitted<PublishCourses>,
     Path(id): Path<CourseId>,
-) -> Reply<Shown> {
+) -> Reply<CourseResponse> {
     let allowed = |course| publishable(course, &publisher.person);
     let (course, was_moved) = courses
         .bring(id, Stage::Published, &publisher.person, now, allowed)
@@ -22,5 +22,5 @@ pub(crate) async fn publish(
     } else {
         Message::AlreadyPublished
     };
-    told(message, Shown { course })
+    told(message, CourseResponse { course })
 }

@@ -27,7 +27,7 @@ input! {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct QuestionResponse {
     question: PlacedQuestion,
 }
 
@@ -37,13 +37,13 @@ pub(crate) async fn show(
     State(courses): State<Courses>,
     person: SignedIn,
     Path((course, id)): Ids,
-) -> Reply<Shown> {
+) -> Reply<QuestionResponse> {
     let (before, question) = courses.question(course, id).await?;
     visible(Some(before.course.clone()), &person)?;
     let question = question
         .and_then(|question| before.place(question))
         .ok_or(Refusal::QuestionNotFound)?;
-    shown(Shown { question })
+    shown(QuestionResponse { question })
 }
 
 /// The question says this and nothing else from now on; without `order` it stays where it stands.
@@ -52,12 +52,12 @@ pub(crate) async fn change(
     Now(now): Now,
     writer: Permitted<WriteCourses>,
     Path((course, id)): Ids,
-    Input(wish): Input<UpdateQuestionRequest>,
-) -> Reply<Shown> {
+    Input(request): Input<UpdateQuestionRequest>,
+) -> Reply<QuestionResponse> {
     let change = || async {
         let (before, old) = courses.changeable(&writer, course, id).await?;
         let question = Question {
-            wording: wish.wording.clone(),
+            wording: request.wording.clone(),
             ..old.question.clone()
         };
         if !before.has_room(
@@ -66,7 +66,7 @@ pub(crate) async fn change(
         ) {
             return Err(Refusal::QuestionsLimit.into());
         }
-        let order = wish
+        let order = request
             .order
             .and_then(|order| usize::try_from(order).ok())
             .unwrap_or(old.order);
@@ -79,7 +79,7 @@ pub(crate) async fn change(
         Ok::<_, Failure>((change, new))
     };
     let question = courses.store.update(change, |_| None).await?;
-    told(Message::QuestionUpdated, Shown { question })
+    told(Message::QuestionUpdated, QuestionResponse { question })
 }
 
 pub(crate) async fn remove(

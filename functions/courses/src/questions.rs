@@ -44,7 +44,7 @@ pub(crate) fn wording(fields: &mut Fields) -> Option<Wording> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Added {
+pub(crate) struct QuestionsResponse {
     questions: Vec<PlacedQuestion>,
 }
 
@@ -54,9 +54,9 @@ pub(crate) async fn add(
     Now(now): Now,
     writer: Permitted<WriteCourses>,
     Path(course_id): Path<CourseId>,
-    Input(wish): Input<AddQuestionsRequest>,
-) -> Reply<Added> {
-    let made = wish.questions.into_iter().map(|wording| {
+    Input(request): Input<AddQuestionsRequest>,
+) -> Reply<QuestionsResponse> {
+    let made = request.questions.into_iter().map(|wording| {
         let question_id = QuestionId::new(chance::id(now));
         Question {
             question_id,
@@ -83,5 +83,5 @@ pub(crate) async fn add(
         .zip(first..)
         .map(|(question, order)| PlacedQuestion { question, order })
         .collect();
-    told(Message::QuestionsAdded, Added { questions })
+    told(Message::QuestionsAdded, QuestionsResponse { questions })
 }

@@ -31,7 +31,7 @@ fn search_words(text: Line<200>) -> Result<Vec<String>, Flaw> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
+pub(crate) struct SearchResponse {
     courses: Vec<Outline>,
     next_cursor: Option<String>,
 }
@@ -42,20 +42,20 @@ pub(crate) async fn search(
     Now(now): Now,
     person: SignedIn,
     paging: Paging,
-    Asked(wish): Asked<SearchQuery>,
-) -> Reply<Shown> {
+    Asked(request): Asked<SearchQuery>,
+) -> Reply<SearchResponse> {
     let list = format!(
         "GET /courses/search-all {:?} caller={}",
-        wish.words, person.user.user_id
+        request.words, person.user.user_id
     );
     let list = paging.open(&courses.cursors, list, now)?;
     let (position, limit) = (list.position(), list.limit);
-    let page = match wish.words {
+    let page = match request.words {
         None => courses.store.published(position, limit).await?,
         Some(words) => courses.store.search(&words, position, limit).await?,
     };
     let next_cursor = list.next_cursor(page.last)?;
-    shown(Shown {
+    shown(SearchResponse {
         courses: page.items,
         next_cursor,
     })

@@ -4,19 +4,19 @@ use axum::extract::State;
 use common::{Path, Refusal, Reply, SignedIn, shown};
 use domain::CourseId;
 
-use crate::{Courses, ShownWhole, rights::visible};
+use crate::{CourseWithQuestions, Courses, rights::visible};
 
 pub(crate) async fn show(
     State(courses): State<Courses>,
     person: SignedIn,
     Path(id): Path<CourseId>,
-) -> Reply<ShownWhole> {
+) -> Reply<CourseWithQuestions> {
     let (course, questions) = courses
         .store
         .course_with_questions(id)
         .await?
         .ok_or(Refusal::CourseNotFound)?;
-    shown(ShownWhole {
+    shown(CourseWithQuestions {
         course: visible(Some(course), &person)?,
         questions,
     })

@@ -4,17 +4,17 @@ use axum::extract::State;
 use common::{Message, Now, Path, Permitted, Reply, rights::PublishCourses, told};
 use domain::{CourseId, course::State as Stage};
 
-use crate::{Courses, Shown, rights::publishable};
+use crate::{CourseResponse, Courses, rights::publishable};
 
 pub(crate) async fn to_draft(
     State(courses): State<Courses>,
     Now(now): Now,
     publisher: Permitted<PublishCourses>,
     Path(id): Path<CourseId>,
-) -> Reply<Shown> {
+) -> Reply<CourseResponse> {
     let allowed = |course| publishable(course, &publisher.person);
     let (course, _) = courses
         .bring(id, Stage::Draft, &publisher.person, now, allowed)
         .await?;
-    told(Message::CourseReturned, Shown { course })
+    told(Message::CourseReturned, CourseResponse { course })
 }

@@ -1,12 +1,11 @@
 //! The hosting account: its subdomains, domains and databases. Nothing of it is kept here; each request asks
 //! the panel itself, unless the breaker says that it is no use.
 
-mod create;
-mod databases;
+mod db;
 mod domains;
 mod gate;
 mod own;
-mod subdomains;
+mod subdomain;
 
 use axum::{Router, routing::get};
 use common::Routes;
@@ -58,10 +57,10 @@ pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Routes, BadSetti
         Router::new()
             .route(
                 "/cpanel/subdomain",
-                get(subdomains::list).post(create::create),
+                get(subdomain::list).post(subdomain::create),
             )
             .route("/cpanel/domains", get(domains::show))
-            .route("/cpanel/db", get(databases::list))
+            .route("/cpanel/db", get(db::list))
             .with_state(cpanel),
     )
     .no_store(&["/cpanel"]))

@@ -5,20 +5,20 @@ use common::{Message, Path, Refusal, Reply, told};
 use domain::{FileId, file::Status};
 use storage::key_of;
 
-use crate::{Files, Keeper, Shown};
+use crate::{FileResponse, Files, Keeper};
 
 /// The bucket is asked once; a file that is there is not asked about again.
 pub(crate) async fn complete(
     State(files): State<Files>,
     keeper: Keeper,
     Path(id): Path<FileId>,
-) -> Reply<Shown> {
+) -> Reply<FileResponse> {
     let owner = keeper.0.user.user_id;
     let file = files.own(id, owner).await?;
     if file.status == Status::Ready {
         return told(
             Message::FileReady,
-            Shown {
+            FileResponse {
                 file: file.listed(),
             },
         );
@@ -33,7 +33,7 @@ pub(crate) async fn complete(
     };
     told(
         Message::FileReady,
-        Shown {
+        FileResponse {
             file: file.listed(),
         },
     )

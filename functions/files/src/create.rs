@@ -35,7 +35,7 @@ impl FromFields<Files> for CreateFileRequest {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Announced {
+pub(crate) struct CreateFileResponse {
     file: ShownFile,
     upload: Form,
 }
@@ -45,14 +45,14 @@ pub(crate) async fn create(
     State(files): State<Files>,
     Now(now): Now,
     keeper: Keeper,
-    Input(wish): Input<CreateFileRequest>,
-) -> Reply<Announced> {
+    Input(request): Input<CreateFileRequest>,
+) -> Reply<CreateFileResponse> {
     let CreateFileRequest {
         name,
         content_type,
         size,
         visibility,
-    } = wish;
+    } = request;
     let (file_id, user_id) = (FileId::new(chance::id(now)), keeper.0.user.user_id);
     let file = File {
         file_id,
@@ -72,7 +72,7 @@ pub(crate) async fn create(
     }
     told(
         Message::FileCreated,
-        Announced {
+        CreateFileResponse {
             file: file.listed(),
             upload,
         },

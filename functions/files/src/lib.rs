@@ -84,7 +84,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Keeper {
 
 /// A file alone.
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct FileResponse {
     file: ShownFile,
 }
 

@@ -9,7 +9,7 @@ use crate::Files;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Listed {
+pub(crate) struct FilesResponse {
     files: Vec<ShownFile>,
     usage: Usage,
     next_cursor: Option<String>,
@@ -28,7 +28,7 @@ pub(crate) async fn list(
     Now(now): Now,
     person: SignedIn,
     paging: Paging,
-) -> Reply<Listed> {
+) -> Reply<FilesResponse> {
     let owner = person.user.user_id;
     let list = format!("GET /files/my-files caller={owner}");
     let list = paging.open(&files.cursors, list, now)?;
@@ -43,7 +43,7 @@ pub(crate) async fn list(
         bytes: usage.bytes,
         quota_bytes: files.quota_bytes,
     };
-    shown(Listed {
+    shown(FilesResponse {
         files: page.items.into_iter().map(File::listed).collect(),
         usage,
         next_cursor,

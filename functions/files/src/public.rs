@@ -10,7 +10,7 @@ use common::{Elsewhere, Failure, Now, Path, Refusal, Told, shown};
 use domain::{FileId, file::File};
 use http::{HeaderMap, HeaderValue, header};
 
-use crate::{Files, Shown};
+use crate::{FileResponse, Files};
 
 /// How long the link is good: to follow it, not to pass it on.
 const LINK_LIFE: Duration = Duration::from_secs(60);
@@ -19,7 +19,7 @@ pub(crate) enum Found {
     /// The way to it.
     Link(Elsewhere),
     /// What is known of it, for who asked for JSON.
-    File(Told<Shown>),
+    File(Told<FileResponse>),
 }
 
 impl IntoResponse for Found {
@@ -50,7 +50,7 @@ pub(crate) async fn show(
         .ok_or(Refusal::FileNotFound)?;
     let url = files.link(&file, LINK_LIFE, now).await?;
     if asks_for_json(&headers) {
-        return Ok(Found::File(shown(Shown {
+        return Ok(Found::File(shown(FileResponse {
             file: file.shown(Some(url)),
         })?));
     }

@@ -6,7 +6,7 @@ use axum::extract::State;
 use common::{Now, Path, Reply, SignedIn, shown};
 use domain::{FileId, file::Status};
 
-use crate::{Files, Shown};
+use crate::{FileResponse, Files};
 
 /// How long the link is good.
 const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
@@ -16,14 +16,14 @@ pub(crate) async fn show(
     Now(now): Now,
     person: SignedIn,
     Path(id): Path<FileId>,
-) -> Reply<Shown> {
+) -> Reply<FileResponse> {
     let file = files.own(id, person.user.user_id).await?;
     let url = if file.status == Status::Ready {
         Some(files.link(&file, LINK_LIFE, now).await?)
     } else {
         None
     };
-    shown(Shown {
+    shown(FileResponse {
         file: file.shown(url),
     })
 }

@@ -6,7 +6,6 @@ use common::{
     Client, Failure, Input, Message, Nothing, Now, Refused, Reply, SignedIn, input, secret, told,
 };
 use domain::{Instant, otp::Proof, outbox::News, session::Session, user::User};
-use identity::password::Match;
 use secrecy::SecretString;
 use store::Transaction;
 
@@ -25,31 +24,27 @@ pub(crate) async fn disable(
     Now(now): Now,
     client: Client,
     person: SignedIn,
-    Input(wish): Input<DisableOtpRequest>,
+    Input(request): Input<DisableOtpRequest>,
 ) -> Reply<Nothing> {
     let SignedIn { user, session, .. } = person;
     let id = user.user_id;
-    let (passwords, codes) = (
-        attempts::of_password(&user.email, &client),
-        wish.answered.counters(id, &session.sid.to_string()),
-    );
-    let (password_places, credentials) = tokio::join!(
-        attempts::reserve(&otp.store, &passwords, now),
-        otp.store.credentials(id)
-    );
-    let (password_places, proof) = (password_places?, async {
-        let hash = credentials?.map(|credentials| credentials.password_hash);
-        let matched = otp.hasher.matches(&wish.password, hash.as_deref()).await?;
-        Ok(Some(()).filter(|()| matched != Match::No))
-    });
-    let ((), password_places) = attempts::settle(&otp.store, password_places, proof.await).await?;
+    let codes = request.answered.counters(id, &session.sid.to_string());
+    let (_, password_places) = attempts::verify_password(
+        &otp.store,
+        &otp.hasher,
+        &user,
+        &request.password,
+        &client,
+        now,
+    )
+    .await?;
     let (code_places, kept, _) = tokio::join!(
         attempts::reserve(&otp.store, &codes, now),
         otp.store.otp(id),
         otp.store.give_back(password_places)
     );
     let (code_places, kept) = (code_places?, kept?);
-    let proof = wish
+    let proof = request
         .answered
         .proof(&otp, id, kept.as_ref(), now)?
         .ok_or_else(invalid)?;

@@ -18,8 +18,8 @@ const FRESH: Duration = Duration::from_secs(600);
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
-    otp: ShownOtp,
+pub(crate) struct GenerateOtpResponse {
+    otp: OtpForms,
     otp_ascii: String,
     otp_hex: String,
     otp_base32: String,
@@ -27,17 +27,17 @@ pub(crate) struct Shown {
 }
 
 #[derive(Serialize)]
-struct ShownOtp {
+struct OtpForms {
     ascii: String,
     hex: String,
     base32: String,
     otpauth_url: String,
 }
 
-impl From<Forms> for Shown {
+impl From<Forms> for GenerateOtpResponse {
     fn from(forms: Forms) -> Self {
         Self {
-            otp: ShownOtp {
+            otp: OtpForms {
                 ascii: forms.ascii.clone(),
                 hex: forms.hex.clone(),
                 base32: forms.base32.clone(),
@@ -56,7 +56,7 @@ pub(crate) async fn generate(
     State(otp): State<Otp>,
     Now(now): Now,
     person: SignedIn,
-) -> Reply<Shown> {
+) -> Reply<GenerateOtpResponse> {
     let user = &person.user;
     if user.is_otp_enabled && now.since(person.session.auth_time) >= FRESH {
         return Err(Refusal::Reauthentication.into());
@@ -64,7 +64,7 @@ pub(crate) async fn generate(
     let secret = otp.tried_out(user.user_id, now).await?;
     told(
         Message::OtpGenerated,
-        Shown::from(secret.forms(&user.email)),
+        GenerateOtpResponse::from(secret.forms(&user.email)),
     )
 }
 

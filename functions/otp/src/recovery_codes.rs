@@ -18,7 +18,7 @@ input! {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Created {
+pub(crate) struct RecoveryCodesResponse {
     recovery_codes: Vec<String>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) async fn renew(
     Now(now): Now,
     person: SignedIn,
     Input(request): Input<RecoveryCodesRequest>,
-) -> Reply<Created> {
+) -> Reply<RecoveryCodesResponse> {
     let (id, answered) = (person.user.user_id, Answered::Code(request.code));
     let counters = answered.counters(id, &person.session.sid.to_string());
     let (reserved, kept) = tokio::join!(
@@ -50,7 +50,10 @@ pub(crate) async fn renew(
     // Places that cannot be given back are free when their windows end.
     let (renewed, _) = tokio::join!(renew.commit(), otp.store.give_back(reserved));
     match renewed? {
-        Outcome::Done => told(Message::RecoveryCodes, Created { recovery_codes }),
+        Outcome::Done => told(
+            Message::RecoveryCodes,
+            RecoveryCodesResponse { recovery_codes },
+        ),
         Outcome::Refused(_) => Err(invalid()),
     }
 }

@@ -50,7 +50,7 @@ impl<S> FromFields<S> for Answered {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Verified {
+pub(crate) struct VerifyOtpResponse {
     user: SelfView,
     #[serde(skip_serializing_if = "Option::is_none")]
     recovery_codes: Option<Vec<String>>,
@@ -62,7 +62,7 @@ pub(crate) async fn verify(
     client: Client,
     answering: Answering,
     answered: Result<Input<Answered>, Failure>,
-) -> Reply<Verified> {
+) -> Reply<VerifyOtpResponse> {
     let verified = match (answering, answered) {
         (Answering::SigningIn(claims), Ok(Input(answered))) => {
             otp.sign_in(*claims, &answered, &client, now).await?
@@ -92,7 +92,7 @@ impl Otp {
         answered: &Answered,
         client: &Client,
         now: Instant,
-    ) -> Result<Verified, Failure> {
+    ) -> Result<VerifyOtpResponse, Failure> {
         let counters = answered.counters(claims.sub, &claims.sid.to_string());
         let (reserved, arrival, kept) = tokio::join!(
             attempts::reserve(&self.store, &counters, now),
@@ -119,7 +119,7 @@ impl Otp {
         let begin = self.begin(arrival, &claims, kept, &proof, client, now);
         // Places that cannot be given back are free when their windows end.
         let (begun, _) = tokio::join!(begin, self.store.give_back(reserved));
-        Ok(Verified {
+        Ok(VerifyOtpResponse {
             user: begun?,
             recovery_codes: None,
         })
@@ -180,7 +180,7 @@ impl Otp {
         person: SignedIn,
         answered: &Answered,
         now: Instant,
-    ) -> Result<Verified, Failure> {
+    ) -> Result<VerifyOtpResponse, Failure> {
         let (id, Answered::Code(code)) = (person.user.user_id, answered) else {
             return Err(invalid());
         };
@@ -202,7 +202,7 @@ impl Otp {
             recovery,
         };
         let user = self.put_in_force(person, &enrolment, &kept, now).await?;
-        Ok(Verified {
+        Ok(VerifyOtpResponse {
             user,
             recovery_codes: Some(recovery_codes),
         })

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::{Messages, rights::sees};
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct BatchResponse {
     batch: Whole,
 }
 
@@ -30,13 +30,13 @@ pub(crate) async fn show(
     Now(now): Now,
     person: Verified,
     Path(id): Path<BatchId>,
-) -> Reply<Shown> {
+) -> Reply<BatchResponse> {
     let batch = messages.batch(id, &person.0).await?;
     let (progress, message) = tokio::join!(
         messages.store.progress(&batch),
         messages.store.batch_text(id, now)
     );
-    shown(Shown {
+    shown(BatchResponse {
         batch: Whole {
             batch,
             progress: progress?,

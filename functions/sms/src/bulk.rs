@@ -54,7 +54,7 @@ impl FromFields<Messages> for SendBulkRequest {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Accepted {
+pub(crate) struct SendBulkResponse {
     batch: Counted,
     results: Vec<Told>,
 }
@@ -75,8 +75,8 @@ pub(crate) async fn send(
     Now(now): Now,
     sender: Permitted<SendBulkSms>,
     key: IdempotencyKey,
-    Input(wish): Input<SendBulkRequest>,
-) -> Reply<Accepted> {
+    Input(input): Input<SendBulkRequest>,
+) -> Reply<SendBulkResponse> {
     let (user, said) = (&sender.person.user, Message::SmsBulkAccepted);
     let SendBulkRequest {
         recipients,
@@ -84,7 +84,7 @@ pub(crate) async fn send(
         manner,
         dry_run,
         body,
-    } = wish;
+    } = input;
     let request = key.request(user.user_id, "POST /sms/bulk", &body)?;
     let addressed = Addressed::new(recipients, message.as_ref(), &messages);
     let numbers = addressed.numbers();
@@ -105,7 +105,7 @@ pub(crate) async fn send(
     let Sorted { results, entries } = sorted;
     let (sending, answer) = (
         manner.by(user, now),
-        Accepted {
+        SendBulkResponse {
             batch: counted,
             results,
         },

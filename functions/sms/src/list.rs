@@ -9,7 +9,7 @@ use crate::Messages;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Listed {
+pub(crate) struct SmsListResponse {
     sms: Vec<Sms>,
     next_cursor: Option<String>,
 }
@@ -20,7 +20,7 @@ pub(crate) async fn list(
     person: Verified,
     query: Query,
     paging: Paging,
-) -> Reply<Listed> {
+) -> Reply<SmsListResponse> {
     let (store, caller) = (&messages.store, person.0.user.user_id);
     let asked = query.get("batchID").map(BatchId::in_path);
     let list = format!("GET /sms batch={asked:?} caller={caller}");
@@ -35,7 +35,7 @@ pub(crate) async fn list(
         None => store.sms_of(caller, list.position(), list.limit).await?,
     };
     let next_cursor = list.next_cursor(page.last)?;
-    shown(Listed {
+    shown(SmsListResponse {
         sms: page.items,
         next_cursor,
     })

@@ -13,7 +13,7 @@ use crate::{
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
+pub(crate) struct OptOutResponse {
     opt_out: OptOut,
 }
 
@@ -26,7 +26,7 @@ pub(crate) async fn show(
     State(messages): State<Messages>,
     reader: ListReader,
     Path(text): Path<String>,
-) -> Reply<Shown> {
+) -> Reply<OptOutResponse> {
     let committee = reader.committee(&messages).await?;
     let number = number(&text).map_err(|_| Refusal::OptOutNotFound)?;
     let opt_out = messages
@@ -34,7 +34,7 @@ pub(crate) async fn show(
         .opt_out(committee, &number)
         .await?
         .ok_or(Refusal::OptOutNotFound)?;
-    shown(Shown { opt_out })
+    shown(OptOutResponse { opt_out })
 }
 
 /// `PUT`: whoever is on the list already stays there as he was noted first.
@@ -43,7 +43,7 @@ pub(crate) async fn add(
     Now(now): Now,
     keeper: ListKeeper,
     Path(text): Path<String>,
-) -> Reply<Shown> {
+) -> Reply<OptOutResponse> {
     let number = number(&text).map_err(|_| Refused::field("number", Flaw::Format))?;
     let committee_id = keeper.committee(&messages).await?;
     let opt_out = OptOut {
@@ -62,7 +62,7 @@ pub(crate) async fn add(
             .unwrap_or(opt_out),
         _ => opt_out,
     };
-    told(Message::OptOutAdded, Shown { opt_out })
+    told(Message::OptOutAdded, OptOutResponse { opt_out })
 }
 
 /// `DELETE`: of a number that is not on the list the same is told.

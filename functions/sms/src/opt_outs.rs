@@ -9,7 +9,7 @@ use crate::{Messages, rights::ListReader};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Listed {
+pub(crate) struct OptOutsResponse {
     opt_outs: Vec<OptOut>,
     next_cursor: Option<String>,
 }
@@ -19,7 +19,7 @@ pub(crate) async fn list(
     Now(now): Now,
     reader: ListReader,
     paging: Paging,
-) -> Reply<Listed> {
+) -> Reply<OptOutsResponse> {
     let committee = reader.committee(&messages).await?;
     let list = format!(
         "GET /sms/opt-outs committee={committee:?} caller={}",
@@ -31,7 +31,7 @@ pub(crate) async fn list(
         .opt_outs(committee, list.position(), list.limit)
         .await?;
     let next_cursor = list.next_cursor(page.last)?;
-    shown(Listed {
+    shown(OptOutsResponse {
         opt_outs: page.items,
         next_cursor,
     })

@@ -12,7 +12,7 @@ use store::Fault;
 use crate::{Messages, rights::sees};
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct SmsResponse {
     sms: Whole,
 }
 
@@ -28,13 +28,13 @@ pub(crate) async fn show(
     Now(now): Now,
     person: Verified,
     Path(id): Path<SmsId>,
-) -> Reply<Shown> {
+) -> Reply<SmsResponse> {
     let found = messages
         .whole(id, now)
         .await?
         .filter(|(sms, _)| sees(&person.0, &sms.sending));
     let (sms, message) = found.ok_or(Refusal::SmsNotFound)?;
-    shown(Shown {
+    shown(SmsResponse {
         sms: Whole { sms, message },
     })
 }

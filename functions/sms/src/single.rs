@@ -72,7 +72,7 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
 }
 
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Accepted {
+pub(crate) struct SendSmsResponse {
     sms: Sms,
 }
 
@@ -81,15 +81,15 @@ pub(crate) async fn send(
     Now(now): Now,
     sender: Permitted<SendSms>,
     key: IdempotencyKey,
-    Input(wish): Input<SendSmsRequest>,
-) -> Reply<Accepted> {
+    Input(input): Input<SendSmsRequest>,
+) -> Reply<SendSmsResponse> {
     let (user, said) = (&sender.person.user, Message::SmsAccepted);
     let SendSmsRequest {
         recipient,
         message,
         manner,
         body,
-    } = wish;
+    } = input;
     let request = key.request(user.user_id, "POST /sms/single", &body)?;
     let store = &messages.store;
     let (earlier, opted_out) = tokio::join!(
@@ -110,7 +110,7 @@ pub(crate) async fn send(
         manner.by(user, now),
     );
     let sms_id = sms.sms_id;
-    let accepted = Accepted { sms };
+    let accepted = SendSmsResponse { sms };
     let mut accept = store.transaction();
     if let Some(request) = &request {
         accept.answer_once(request, serde_json::to_string(&accepted)?, now);

@@ -54,34 +54,30 @@ pub(crate) async fn change(
     admin: Administrator,
     Path(id): Path<UserId>,
     headers: HeaderMap,
-    Input(wish): Input<UpdateMemberRequest>,
+    Input(request): Input<UpdateMemberRequest>,
 ) -> Reply<Editable> {
-    let committee_id = wish.committee_of(&admin)?;
-    let (before, owner, committee) = tokio::join!(
+    let committee_id = request.committee_of(&admin)?;
+    let (before, email, committee) = tokio::join!(
         admin.edits(&team.store, id),
-        team.owner(wish.email.as_ref()),
-        team.is_active(committee_id)
+        team.must_be_free(request.email.as_ref(), id),
+        team.must_be_active(committee_id)
     );
     // What is wrong with the fields comes before who it is about.
-    if owner?.is_some_and(|owner| owner != id) {
-        return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into());
-    }
-    if !committee? {
-        return Err(Refused::field("committeeID", Refusal::CommitteeInvalid).into());
-    }
+    email?;
+    committee?;
     let before = before?;
     let committee = admin.committee_of(&team.store, &before).await?;
     let update = |before: &User, change: &mut Transaction| {
-        may_set(&admin, before, &wish)?;
-        must_be_seen(before, &committee, wish.version.map(u64::from), &headers)?;
+        may_set(&admin, before, &request)?;
+        must_be_seen(before, &committee, request.version.map(u64::from), &headers)?;
         let mut asked = before.clone();
-        if let Some(email) = &wish.email {
+        if let Some(email) = &request.email {
             team.codes.ask_for_email(change, &mut asked, email, now)?;
         }
         let after = before.changed(|user| {
-            wish.apply(user, committee_id);
+            request.apply(user, committee_id);
             // An address that was asked for by a person who could do less is not theirs to keep with more rights.
-            let may_keep = wish.email.is_some() || user.standing() == before.standing();
+            let may_keep = request.email.is_some() || user.standing() == before.standing();
             user.pending_email = asked.pending_email.filter(|_| may_keep);
         });
         if after.committee_id != before.committee_id {
@@ -104,14 +100,14 @@ pub(crate) async fn change(
 fn may_set(
     admin: &Administrator,
     before: &User,
-    wish: &UpdateMemberRequest,
+    request: &UpdateMemberRequest,
 ) -> Result<(), Refusal> {
     let caller = admin.0.user.standing();
     let is_super = caller.profile == Profile::SuperAdmin;
-    let profile = wish
+    let profile = request
         .profile
         .is_none_or(|profile| is_super || profile < caller.profile);
-    let mut new = wish
+    let mut new = request
         .permissions
         .iter()
         .flat_map(Permissions::iter)
@@ -144,24 +140,28 @@ fn must_be_seen(
 }
 
 impl Team {
-    /// Whether a person may be moved to `committee`, where that is asked.
-    async fn is_active(&self, committee: Option<CommitteeId>) -> Result<bool, Failure> {
-        let Some(id) = committee else { return Ok(true) };
-        Ok(self
-            .store
-            .committee(id)
-            .await?
-            .is_some_and(|committee| committee.is_active))
+    /// # Errors
+    /// `COMMITTEE_INVALID_MESSAGE` when a person cannot be moved to `committee`, where that is asked.
+    async fn must_be_active(&self, committee: Option<CommitteeId>) -> Result<(), Failure> {
+        let Some(id) = committee else { return Ok(()) };
+        let committee = self.store.committee(id).await?;
+        if committee.is_some_and(|committee| committee.is_active) {
+            Ok(())
+        } else {
+            Err(Refused::field("committeeID", Refusal::CommitteeInvalid).into())
+        }
     }
 
-    /// Whose `email` is, where one is asked for.
-    async fn owner(&self, email: Option<&Email>) -> Result<Option<UserId>, Failure> {
-        let Some(email) = email else { return Ok(None) };
-        Ok(self
-            .store
-            .email_owner(email)
-            .await?
-            .map(|owner| owner.user_id))
+    /// # Errors
+    /// `EMAIL_ALREADY_USED_MESSAGE` when `email` belongs to another account than `user`.
+    async fn must_be_free(&self, email: Option<&Email>, user: UserId) -> Result<(), Failure> {
+        let Some(email) = email else { return Ok(()) };
+        let owner = self.store.email_owner(email).await?;
+        if owner.is_some_and(|owner| owner.user_id != user) {
+            Err(Refused::field("email", Refusal::EmailAlreadyUsed).into())
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -180,8 +180,8 @@ impl UpdateMemberRequest {
     }
 
     fn apply(&self, user: &mut User, committee_id: Option<CommitteeId>) {
-        fn set<T: Clone>(field: &mut T, wish: &Option<T>) {
-            if let Some(value) = wish {
+        fn set<T: Clone>(field: &mut T, request: &Option<T>) {
+            if let Some(value) = request {
                 field.clone_from(value);
             }
         }

@@ -1,7 +1,7 @@
 //! Administrators change the accounts of the people whom they answer for.
 
 mod change;
-mod reset_otp;
+mod otp;
 
 use accounts::Codes;
 use axum::{
@@ -34,7 +34,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
     Ok(Routes::new(
         Router::new()
             .route("/team/{userId}", put(change::change))
-            .route("/team/{userId}/otp", delete(reset_otp::reset))
+            .route("/team/{userId}/otp", delete(otp::reset))
             .with_state(team),
     )
     .no_store(&["/team"]))

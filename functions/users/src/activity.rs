@@ -38,7 +38,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asking {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
+pub(crate) struct ActivityResponse {
     activity: Vec<LoginActivity>,
     next_cursor: Option<String>,
 }
@@ -49,7 +49,7 @@ pub(crate) async fn activity(
     Now(now): Now,
     asking: Asking,
     paging: Paging,
-) -> Reply<Shown> {
+) -> Reply<ActivityResponse> {
     let Asking { person, about } = asking;
     let list = format!(
         "GET /users/activity of={about} caller={}",
@@ -70,7 +70,7 @@ pub(crate) async fn activity(
         .login_activity_page(about, list.position(), list.limit, now)
         .await?;
     let next_cursor = list.next_cursor(page.last)?;
-    shown(Shown {
+    shown(ActivityResponse {
         activity: page.items,
         next_cursor,
     })

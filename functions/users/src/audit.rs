@@ -9,7 +9,7 @@ use crate::Users;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
+pub(crate) struct AuditResponse {
     audit: Vec<AuditEntry>,
     next_cursor: Option<String>,
 }
@@ -22,7 +22,7 @@ pub(crate) async fn list(
     auditor: Viewer<ReadAudit>,
     query: Query,
     paging: Paging,
-) -> Reply<Shown> {
+) -> Reply<AuditResponse> {
     let (reach, person) = (auditor.reach(), auditor.person);
     let (store, own) = (&users.store, person.user.committee_id);
     let whose = query.get("userID").map(UserId::in_path);
@@ -40,7 +40,7 @@ pub(crate) async fn list(
     page.items
         .retain(|entry| reach == Reach::Everywhere || entry.committee_id == own);
     let next_cursor = list.next_cursor(page.last)?;
-    shown(Shown {
+    shown(AuditResponse {
         audit: page.items,
         next_cursor,
     })

@@ -158,7 +158,7 @@ async fn file_in(body: Bytes, content_type: &str) -> Option<Bytes> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct AvatarResponse {
     avatar: String,
     user: Account,
 }
@@ -167,7 +167,7 @@ pub(crate) async fn change(
     State(users): State<Users>,
     person: SignedIn,
     Picture(file): Picture,
-) -> Reply<Shown> {
+) -> Reply<AvatarResponse> {
     let clean = users.avatars.clean(file).await?;
     let avatar = users.avatars.keep(person.user.user_id, clean).await?;
     let current = person.user.avatar.clone();
@@ -182,7 +182,7 @@ pub(crate) async fn change(
     }
     told(
         Message::AvatarUpdated,
-        Shown {
+        AvatarResponse {
             avatar,
             user: Account::of(user, person.committee),
         },

@@ -20,7 +20,7 @@ input! {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct UpdateUserResponse {
     user: Account,
 }
 
@@ -29,13 +29,13 @@ pub(crate) async fn change(
     Now(now): Now,
     person: SignedIn,
     Path(id): Path<UserId>,
-    Input(wish): Input<UpdateUserRequest>,
-) -> Reply<Shown> {
+    Input(request): Input<UpdateUserRequest>,
+) -> Reply<UpdateUserResponse> {
     users.must_be_oneself(&person, id).await?;
-    let user = users.apply(person.user, &wish, now).await?;
+    let user = users.apply(person.user, &request, now).await?;
     told(
         Message::UserUpdated,
-        Shown {
+        UpdateUserResponse {
             user: Account::of(user, person.committee),
         },
     )
@@ -66,14 +66,14 @@ impl Users {
         })
     }
 
-    /// `user` with the fields of `wish`. Fields that others change meanwhile keep their change.
+    /// `user` with the fields of `request`. Fields that others change meanwhile keep their change.
     async fn apply(
         &self,
         user: User,
-        wish: &UpdateUserRequest,
+        request: &UpdateUserRequest,
         now: Instant,
     ) -> Result<User, Failure> {
-        if let Some(email) = &wish.email {
+        if let Some(email) = &request.email {
             let owner = self.store.email_owner(email).await?;
             if owner.is_some_and(|owner| owner.user_id != user.user_id) {
                 return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into());
@@ -82,18 +82,18 @@ impl Users {
         let apply = |user: &User, change: &mut Transaction| {
             must_be_active(user)?;
             let mut asked = user.clone();
-            if let Some(email) = &wish.email {
+            if let Some(email) = &request.email {
                 self.codes.ask_for_email(change, &mut asked, email, now)?;
             }
             Ok(user.changed(|user| {
                 user.pending_email = asked.pending_email;
-                if let Some(name) = &wish.name {
+                if let Some(name) = &request.name {
                     user.name = name.clone();
                 }
-                if let Some(last_name) = &wish.last_name {
+                if let Some(last_name) = &request.last_name {
                     user.last_name = last_name.clone();
                 }
-                if let Some(phone) = &wish.phone {
+                if let Some(phone) = &request.phone {
                     user.set_phone(phone.clone());
                 }
             }))

@@ -6,7 +6,6 @@ use common::{
     Client, Failure, Input, Message, Nothing, Now, Refusal, Reply, SignedIn, input, secret, told,
 };
 use domain::{Instant, outbox::News, session::Session, user::User};
-use identity::password::Match;
 use secrecy::SecretString;
 use store::Transaction;
 
@@ -28,17 +27,15 @@ pub(crate) async fn change_password(
     Input(change): Input<ChangePasswordRequest>,
 ) -> Reply<Nothing> {
     let SignedIn { user, session, .. } = person;
-    let counters = attempts::of_password(&user.email, &client);
-    let (reserved, credentials) = tokio::join!(
-        attempts::reserve(&users.store, &counters, now),
-        users.store.credentials(user.user_id)
-    );
-    let (reserved, proof) = (reserved?, async {
-        let hash = credentials?.map(|credentials| credentials.password_hash);
-        let matched = users.hasher.matches(&change.old, hash.as_deref()).await?;
-        Ok(hash.filter(|_| matched != Match::No))
-    });
-    let (old_hash, reserved) = attempts::settle(&users.store, reserved, proof.await).await?;
+    let (old_hash, reserved) = attempts::verify_password(
+        &users.store,
+        &users.hasher,
+        &user,
+        &change.old,
+        &client,
+        now,
+    )
+    .await?;
 
     let new_hash = async {
         users.check_new_password(&user, &change.new, Some(&change.old))?;

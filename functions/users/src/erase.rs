@@ -11,7 +11,7 @@ use domain::{
     audit::{Action, AuditEntry},
     user::User,
 };
-use identity::{chance, password::Match};
+use identity::chance;
 use secrecy::SecretString;
 use store::{Fault, Part, Transaction};
 
@@ -31,16 +31,25 @@ pub(crate) async fn erase(
     client: Client,
     person: SignedIn,
     Path(id): Path<UserId>,
-    Input(wish): Input<DeleteUserRequest>,
+    Input(request): Input<DeleteUserRequest>,
 ) -> Reply<Nothing> {
     let actor = person.user.user_id;
     if id == actor {
-        let password = wish
+        let password = request
             .password
             .ok_or_else(|| Refused::field("password", Refusal::FieldRequired))?;
-        let proved = users.prove(&person.user, &password, &client, now).await?;
+        let (_, reserved) = attempts::verify_password(
+            &users.store,
+            &users.hasher,
+            &person.user,
+            &password,
+            &client,
+            now,
+        )
+        .await?;
         // Places that cannot be given back are free when their windows end.
-        let (erased, _) = tokio::join!(users.erase(id, actor, now), users.store.give_back(proved));
+        let (erased, _) =
+            tokio::join!(users.erase(id, actor, now), users.store.give_back(reserved));
         erased?;
     } else if person.user.profile == Profile::SuperAdmin {
         person.must_be_verified()?;
@@ -52,29 +61,6 @@ pub(crate) async fn erase(
 }
 
 impl Users {
-    /// The places that were taken for a failure, when `password` is the one of `user`.
-    async fn prove(
-        &self,
-        user: &User,
-        password: &SecretString,
-        client: &Client,
-        now: Instant,
-    ) -> Result<store::Reservation, Failure> {
-        let counters = attempts::of_password(&user.email, client);
-        let (reserved, credentials) = tokio::join!(
-            attempts::reserve(&self.store, &counters, now),
-            self.store.credentials(user.user_id)
-        );
-        let (reserved, proof) = (reserved?, async {
-            let hash = credentials?.map(|credentials| credentials.password_hash);
-            let matched = self.hasher.matches(password, hash.as_deref()).await?;
-            Ok(Some(()).filter(|()| matched != Match::No))
-        });
-        Ok(attempts::settle(&self.store, reserved, proof.await)
-            .await?
-            .1)
-    }
-
     async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<User, Failure> {
         let user = self.store.user(id).await?.ok_or(Refusal::UserNotFound)?;
         let erase = |before: &User, change: &mut Transaction| {

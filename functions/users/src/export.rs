@@ -21,7 +21,7 @@ use crate::Users;
 const MOST: u16 = 1000;
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct ExportResponse {
     export: Export,
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn export(
     Now(now): Now,
     person: SignedIn,
     Path(id): Path<UserId>,
-) -> Reply<Shown> {
+) -> Reply<ExportResponse> {
     users.must_be_oneself(&person, id).await?;
     let written: Vec<CourseList> = Stage::ALL
         .iter()
@@ -62,7 +62,7 @@ pub(crate) async fn export(
         .collect();
     let files = files?.items.into_iter().map(File::listed).collect();
     let (activity, courses, sms, audit) = (activity?, courses?.items, sms?.items, audit?.items);
-    shown(Shown {
+    shown(ExportResponse {
         export: Export {
             user: person.account(),
             activity,

@@ -5,15 +5,15 @@ mod audit;
 mod avatar;
 mod change;
 mod change_password;
-mod email;
+mod email_verification;
 mod erase;
 mod export;
-mod list;
-mod phone;
+mod my_committee_users;
+mod phone_verification;
 mod register;
-mod reset;
+mod reset_password;
 mod show;
-mod status;
+mod user_status;
 
 use accounts::{Codes, Registration};
 use axum::{
@@ -74,22 +74,22 @@ pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
             .route(
                 "/users/reset-password",
                 sign_in(
-                    effect(reset::request, "GET,POST,PUT")
-                        .post(reset::reset)
+                    effect(reset_password::request, "GET,POST,PUT")
+                        .post(reset_password::reset)
                         .put(change_password::change_password),
                 ),
             )
             .route(
                 "/users/email-verification",
-                post(email::request).put(email::verify),
+                post(email_verification::request).put(email_verification::verify),
             )
             .route(
                 "/users/phone-verification",
-                post(phone::request).put(phone::verify),
+                post(phone_verification::request).put(phone_verification::verify),
             )
             .route("/users/activity", get(activity::activity))
-            .route("/users/my-committee-users", get(list::list))
-            .route("/users/user-status/{userId}", put(status::set_status))
+            .route("/users/my-committee-users", get(my_committee_users::list))
+            .route("/users/user-status/{userId}", put(user_status::set_status))
             .route("/users/avatar", post(avatar::change))
             .route(
                 "/users/{userId}",

@@ -35,7 +35,7 @@ impl FromRequestParts<Users> for MayRegister {
     }
 }
 
-pub(crate) struct NewAccount {
+pub(crate) struct RegisterRequest {
     name: Name,
     last_name: Name,
     email: Email,
@@ -44,7 +44,7 @@ pub(crate) struct NewAccount {
     committee_id: CommitteeId,
 }
 
-impl FromFields<Users> for NewAccount {
+impl FromFields<Users> for RegisterRequest {
     fn from_fields(fields: &mut Fields, users: &Users) -> Option<Self> {
         let name: Option<Name> = fields.required("name", text);
         let last_name: Option<Name> = fields.required("lastName", text);
@@ -94,7 +94,7 @@ impl FromFields<Users> for NewAccount {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct RegisterResponse {
     user: Account,
 }
 
@@ -105,8 +105,8 @@ pub(crate) async fn register(
     Now(now): Now,
     client: Client,
     _: MayRegister,
-    Input(new): Input<NewAccount>,
-) -> Reply<Shown> {
+    Input(new): Input<RegisterRequest>,
+) -> Reply<RegisterResponse> {
     let counter = attempts::of_registering(&client, users.register_per_hour);
     let (reserved, owner, committee) = tokio::join!(
         attempts::reserve(&users.store, &counter, now),
@@ -145,7 +145,7 @@ pub(crate) async fn register(
     match register.commit().await? {
         Outcome::Done => told(
             Message::UserRegistered,
-            Shown {
+            RegisterResponse {
                 user: Account::of(user, committee),
             },
         ),
@@ -154,7 +154,7 @@ pub(crate) async fn register(
     }
 }
 
-impl NewAccount {
+impl RegisterRequest {
     fn into_user(self, now: Instant) -> User {
         let id = UserId::new(chance::id(now));
         User {

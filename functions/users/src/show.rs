@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::Users;
 
 #[derive(Serialize)]
-pub(crate) struct Shown {
+pub(crate) struct UserResponse {
     user: View,
     /// Guards a change; only for those who may make one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,9 +30,9 @@ pub(crate) async fn show(
     State(users): State<Users>,
     person: SignedIn,
     Path(id): Path<UserId>,
-) -> Reply<Shown> {
+) -> Reply<UserResponse> {
     if id == person.user.user_id {
-        return shown(Shown {
+        return shown(UserResponse {
             user: View::Account(Box::new(person.account())),
             version: None,
         });
@@ -47,7 +47,7 @@ pub(crate) async fn show(
     let user = user.ok_or(Refusal::UserNotFound)?;
     let version = caller.may_edit(&user.standing()).then_some(user.version);
     if !caller.may(Right::ReadAccounts, user.user_id, user.committee_id) {
-        return shown(Shown {
+        return shown(UserResponse {
             user: View::Card(user.into()),
             version,
         });
@@ -61,7 +61,7 @@ pub(crate) async fn show(
             .await?
             .ok_or(Refusal::UserNotFound)?
     };
-    shown(Shown {
+    shown(UserResponse {
         user: View::Account(Box::new(Account::of(user, committee))),
         version,
     })

@@ -7,7 +7,9 @@
 use std::time::Duration;
 
 use common::{Client, Failure, Refusal, Refused};
-use domain::{Email, Instant, UserId};
+use domain::{Email, Instant, UserId, user::User};
+use identity::password::{Hasher, Match};
+use secrecy::SecretString;
 use store::{Counter, Reservation, Store};
 
 const QUARTER_HOUR: Duration = Duration::from_secs(15 * 60);
@@ -112,6 +114,31 @@ pub async fn settle<T>(
             Err(failure)
         }
     }
+}
+
+/// Verifies `password` of `user` under the counters of passwords: its hash, and the places to give back.
+///
+/// # Errors
+/// As [`reserve`] and [`settle`].
+pub async fn verify_password(
+    store: &Store,
+    hasher: &Hasher,
+    user: &User,
+    password: &SecretString,
+    client: &Client,
+    now: Instant,
+) -> Result<(String, Reservation), Failure> {
+    let counters = of_password(&user.email, client);
+    let (reserved, credentials) = tokio::join!(
+        reserve(store, &counters, now),
+        store.credentials(user.user_id)
+    );
+    let (reserved, proof) = (reserved?, async {
+        let hash = credentials?.map(|credentials| credentials.password_hash);
+        let matched = hasher.matches(password, hash.as_deref()).await?;
+        Ok(hash.filter(|_| matched != Match::No))
+    });
+    settle(store, reserved, proof.await).await
 }
 
 /// Takes a place in each of `counters`.

@@ -22,7 +22,7 @@ pub enum CodeKind {
 }
 
 impl CodeKind {
-    /// The word that stands in keys.
+    /// Its name.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Email => "EMAIL",

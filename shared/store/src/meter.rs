@@ -56,8 +56,13 @@ impl Trip {
     }
 
     /// Counts the answer to a read.
-    pub(crate) fn read<'a>(self, consumed: impl IntoIterator<Item = &'a ConsumedCapacity>) {
-        let units: f64 = consumed.into_iter().map(units).sum();
+    pub(crate) fn read<'a, A, E, C: IntoIterator<Item = &'a ConsumedCapacity>>(
+        self,
+        answer: &'a Result<A, E>,
+        consumed: impl FnOnce(&'a A) -> C,
+    ) {
+        let consumed = answer.as_ref().ok().map(consumed);
+        let units: f64 = consumed.into_iter().flatten().map(units).sum();
         self.finish(|cost| cost.reads += units);
     }
 

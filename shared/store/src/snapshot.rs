@@ -39,13 +39,7 @@ impl Store {
                     .send(),
             )
             .await;
-            trip.read(
-                answer
-                    .as_ref()
-                    .ok()
-                    .map(|answer| answer.consumed_capacity())
-                    .unwrap_or_default(),
-            );
+            trip.read(&answer, |answer| answer.consumed_capacity());
             match answer {
                 Ok(answer) => {
                     return Ok(answer

@@ -79,12 +79,7 @@ impl Store {
                 .send(),
         )
         .await;
-        trip.read(
-            answer
-                .as_ref()
-                .ok()
-                .and_then(|answer| answer.consumed_capacity()),
-        );
+        trip.read(&answer, |answer| answer.consumed_capacity());
         Ok(answer?.item.map(from_item).transpose()?)
     }
 
@@ -187,12 +182,7 @@ impl Store {
                 .set_exclusive_start_key(start)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total);
             let answer = Box::pin(request.send()).await;
-            trip.read(
-                answer
-                    .as_ref()
-                    .ok()
-                    .and_then(|answer| answer.consumed_capacity()),
-            );
+            trip.read(&answer, |answer| answer.consumed_capacity());
             let answer = answer?;
             items.extend(answer.items.unwrap_or_default());
             start = answer.last_evaluated_key;
@@ -279,13 +269,7 @@ impl Store {
                     .send(),
             )
             .await;
-            trip.read(
-                answer
-                    .as_ref()
-                    .ok()
-                    .map(|answer| answer.consumed_capacity())
-                    .unwrap_or_default(),
-            );
+            trip.read(&answer, |answer| answer.consumed_capacity());
             let answer = answer?;
             for (table, items) in answer.responses.unwrap_or_default() {
                 found.entry(table).or_default().extend(items);
@@ -311,12 +295,7 @@ impl Store {
             .limit(i32::from(limit) + 1)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let answer = Box::pin(request.send()).await;
-        trip.read(
-            answer
-                .as_ref()
-                .ok()
-                .and_then(|answer| answer.consumed_capacity()),
-        );
+        trip.read(&answer, |answer| answer.consumed_capacity());
         let answer = answer?;
         // DynamoDB ends a page at a megabyte, too.
         let has_more = answer.last_evaluated_key().is_some();

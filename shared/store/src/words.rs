@@ -177,12 +177,7 @@ impl Store {
             .limit(most.into())
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
         let answer = Box::pin(request.send()).await;
-        trip.read(
-            answer
-                .as_ref()
-                .ok()
-                .and_then(|answer| answer.consumed_capacity()),
-        );
+        trip.read(&answer, |answer| answer.consumed_capacity());
         let answer = answer?;
         let looked_at = answer
             .last_evaluated_key

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::{Cpanel, gate::told_of};
 
 #[derive(Serialize)]
-pub(crate) struct Listed {
+pub(crate) struct DatabasesResponse {
     databases: Vec<Database>,
 }
 
@@ -16,12 +16,12 @@ pub(crate) async fn list(
     State(cpanel): State<Cpanel>,
     Now(now): Now,
     _: Viewer<ReadPanel>,
-) -> Reply<Listed> {
+) -> Reply<DatabasesResponse> {
     let mut guest = cpanel.enter(now).await?;
     let answered = guest.panel.databases(guest.visit).await;
     let databases = guest
         .hear(answered)
         .await
         .map_err(|trouble| told_of(&trouble))?;
-    shown(Listed { databases })
+    shown(DatabasesResponse { databases })
 }

@@ -1,9 +1,11 @@
-//! `POST /cpanel/subdomain`: a subdomain is made, once, and whatever the panel says of it, what it lists decides.
+//! `GET /cpanel/subdomain`: the subdomains of the hosting account. `POST` makes one, once; whatever the panel
+//! answers, what it lists decides.
 
 use axum::extract::State;
 use common::{
-    Failure, Fields, FromFields, Input, Message, Now, Permitted, Refusal, Reply,
-    rights::WritePanel, text, told,
+    Failure, Fields, FromFields, Input, Message, Now, Permitted, Refusal, Reply, Viewer,
+    rights::{ReadPanel, WritePanel},
+    shown, text, told,
 };
 use cpanel_client::Trouble;
 use domain::{
@@ -19,6 +21,23 @@ use crate::{
     Cpanel,
     gate::{Guest, told_of},
 };
+
+#[derive(Serialize)]
+pub(crate) struct SubdomainsResponse {
+    subdomains: Vec<Subdomain>,
+}
+
+pub(crate) async fn list(
+    State(cpanel): State<Cpanel>,
+    Now(now): Now,
+    _: Viewer<ReadPanel>,
+) -> Reply<SubdomainsResponse> {
+    let mut guest = cpanel.enter(now).await?;
+    let domains = guest.domains().await.map_err(|trouble| told_of(&trouble))?;
+    shown(SubdomainsResponse {
+        subdomains: domains.subdomains(),
+    })
+}
 
 pub(crate) struct CreateSubdomainRequest {
     label: Label,
@@ -46,7 +65,7 @@ impl<S> FromFields<S> for CreateSubdomainRequest {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Created {
+pub(crate) struct SubdomainResponse {
     subdomain: Subdomain,
 }
 
@@ -55,13 +74,13 @@ pub(crate) async fn create(
     State(cpanel): State<Cpanel>,
     Now(now): Now,
     writer: Permitted<WritePanel>,
-    Input(wish): Input<CreateSubdomainRequest>,
-) -> Reply<Created> {
+    Input(request): Input<CreateSubdomainRequest>,
+) -> Reply<SubdomainResponse> {
     let CreateSubdomainRequest {
         label,
         root,
         subdomain,
-    } = wish;
+    } = request;
     if !cpanel.root_domains.is_empty() && !cpanel.root_domains.contains(&root) {
         return Err(Refusal::RootDomainNotFound.into());
     }
@@ -81,7 +100,7 @@ pub(crate) async fn create(
     if let Err(trouble) = guest.hear(answered).await {
         guest.find_out(&subdomain.fqdn, &trouble).await?;
     }
-    told(Message::SubdomainCreated, Created { subdomain })
+    told(Message::SubdomainCreated, SubdomainResponse { subdomain })
 }
 
 impl Cpanel {

@@ -26,13 +26,13 @@ input! {
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
-    Asked(wish): Asked<ResetCodeQuery>,
+    Asked(request): Asked<ResetCodeQuery>,
 ) -> Reply<Nothing> {
     let (may_send, owner) = tokio::join!(
         users
             .codes
-            .may_send(CodeKind::Reset, wish.email.as_str(), now),
-        users.store.email_owner(&wish.email)
+            .may_send(CodeKind::Reset, request.email.as_str(), now),
+        users.store.email_owner(&request.email)
     );
     let (may_send, owner) = (
         may_send?,
@@ -42,15 +42,15 @@ pub(crate) async fn request(
         .store
         .user(owner)
         .await?
-        .filter(|user| user.is_active && user.email == wish.email);
+        .filter(|user| user.is_active && user.email == request.email);
     if let Some(places) = may_send {
         let sent = users
             .codes
             .send(
                 CodeKind::Reset,
-                place_of(&wish.email),
+                place_of(&request.email),
                 user.as_ref(),
-                wish.method,
+                request.method,
                 now,
             )
             .await;
@@ -73,19 +73,25 @@ pub(crate) async fn reset(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    Input(wish): Input<ResetPasswordRequest>,
+    Input(request): Input<ResetPasswordRequest>,
 ) -> Reply<Nothing> {
-    let place = place_of(&wish.email);
+    let place = place_of(&request.email);
     let Some(Proved { code, reserved, .. }) = users
         .codes
-        .prove(CodeKind::Reset, &[place], wish.code.as_str(), &client, now)
+        .prove(
+            CodeKind::Reset,
+            &[place],
+            request.code.as_str(),
+            &client,
+            now,
+        )
         .await?
     else {
         return Err(Refusal::ResetCodeInvalid.into());
     };
     // Places that cannot be given back are free when their windows end.
     let (replaced, _) = tokio::join!(
-        replace(&users, &wish, &code, &client, now),
+        replace(&users, &request, &code, &client, now),
         users.store.give_back(reserved)
     );
     replaced?;
@@ -95,7 +101,7 @@ pub(crate) async fn reset(
 /// The code is used up, the password changes, every session ends, and the owner gets a message.
 async fn replace(
     users: &Users,
-    wish: &ResetPasswordRequest,
+    request: &ResetPasswordRequest,
     code: &Code,
     client: &Client,
     now: Instant,
@@ -106,13 +112,13 @@ async fn replace(
             users.store.user(code.user_id),
             users.store.credentials(code.user_id)
         );
-        let user = user?.filter(|user| user.is_active && user.email == wish.email);
+        let user = user?.filter(|user| user.is_active && user.email == request.email);
         let (Some(user), Some(credentials)) = (user, credentials?) else {
             return Err(Refusal::ResetCodeInvalid.into());
         };
-        users.check_new_password(&user, &wish.new, None)?;
+        users.check_new_password(&user, &request.new, None)?;
         let new_hash = new_hash
-            .get_or_try_init(|| users.hasher.hash(&wish.new.password))
+            .get_or_try_init(|| users.hasher.hash(&request.new.password))
             .await?;
         let after = user.changed(|user| {
             user.throw_out();
@@ -120,7 +126,7 @@ async fn replace(
             user.is_phone_verified &= user.is_verified || !code.by_mail;
             user.is_verified |= code.by_mail && users.mailbox_verifies();
         });
-        let (place, news) = (place_of(&wish.email), News::PasswordChanged { at: now });
+        let (place, news) = (place_of(&request.email), News::PasswordChanged { at: now });
         let mut reset = users.store.transaction();
         reset.use_code(CodeKind::Reset, place, code, &client.network, now);
         reset.change_password(user.user_id, &credentials.password_hash, new_hash);

@@ -22,7 +22,7 @@ input! {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Shown {
+pub(crate) struct UsersResponse {
     users: Vec<View>,
     next_cursor: Option<String>,
 }
@@ -34,7 +34,7 @@ pub(crate) async fn list(
     Verified(person): Verified,
     paging: Paging,
     Asked(filter): Asked<MyCommitteeUsersQuery>,
-) -> Reply<Shown> {
+) -> Reply<UsersResponse> {
     let sees_accounts = person.user.standing().reach(Right::ReadAccounts) >= Reach::Committee;
     let MyCommitteeUsersQuery {
         is_active,
@@ -64,7 +64,7 @@ pub(crate) async fn list(
             View::Card(Card::from(user))
         }
     };
-    shown(Shown {
+    shown(UsersResponse {
         users: page.items.into_iter().map(view).collect(),
         next_cursor,
     })

@@ -23,13 +23,13 @@ pub(crate) async fn set_status(
     Now(now): Now,
     admin: Administrator,
     Path(id): Path<UserId>,
-    Input(wish): Input<SetStatusRequest>,
+    Input(request): Input<SetStatusRequest>,
 ) -> Reply<Editable> {
     let user = admin.edits(&users.store, id).await?;
     let set = |user: &User, _: &mut Transaction| {
         Ok(user.changed(|user| {
-            user.epoch += u64::from(user.is_active && !wish.is_active);
-            user.is_active = wish.is_active;
+            user.epoch += u64::from(user.is_active && !request.is_active);
+            user.is_active = request.is_active;
         }))
     };
     let user = admin
