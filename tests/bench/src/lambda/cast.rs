@@ -11,7 +11,6 @@ use std::{
 use bench::trouble;
 use flate2::{Compression, write::DeflateEncoder};
 use local::Trouble;
-use serde_json::Value;
 
 use crate::{
     ROOT,
@@ -34,13 +33,6 @@ const EVENTS: [(&str, &str, &str); 10] = [
     ("users", "activity", "GET /users/activity"),
     ("files", "my-files", "GET /files/my-files"),
     ("dispatcher", "sweep", "an empty sweep"),
-];
-/// What the peer is asked.
-const PEERS: [(&str, &str); 4] = [
-    ("fallback/health", "GET /health"),
-    ("auth/check", "GET /auth/check"),
-    ("auth/login", "POST /auth/login"),
-    ("courses/search-all", "GET /courses/search-all"),
 ];
 /// What DynamoDB takes for a small read.
 const STORE_ANSWERS_IN: Duration = Duration::from_millis(4);
@@ -85,7 +77,7 @@ pub(crate) fn ours(stage: &Stage, functions: &[String]) -> Result<Vec<Case>, Tro
             } else {
                 (150, 2000)
             };
-            let asked = stage.event(&format!("{function}/{event}"), None)?;
+            let asked = stage.event(&format!("{function}/{event}"))?;
             cases.push(Case {
                 calls,
                 memory_calls,
@@ -94,7 +86,7 @@ pub(crate) fn ours(stage: &Stage, functions: &[String]) -> Result<Vec<Case>, Tro
             });
         }
         if function == "auth" {
-            let asked = stage.event("auth/current-user", None)?;
+            let asked = stage.event("auth/current-user")?;
             let late = case(
                 "`auth`, GET /auth/current-user, store answers in 4 ms".to_owned(),
                 Some(asked),
@@ -140,62 +132,11 @@ pub(crate) fn floor(stage: &Stage) -> Result<Case, Trouble> {
             arguments: Vec::new(),
             environment: Vec::new(),
         },
-        event: Some(stage.event("fallback/health", None)?),
+        event: Some(stage.event("fallback/health")?),
         store_answers_in: None,
         calls: 150,
         memory_calls: 2000,
     })
-}
-
-/// The same in Node, with its people and courses put into the store; none where there is no Node.
-pub(crate) async fn peer(stage: &Stage) -> Result<Vec<Case>, Trouble> {
-    if !Command::new("node")
-        .arg("--version")
-        .output()
-        .is_ok_and(|answer| answer.status.success())
-    {
-        return Ok(Vec::new());
-    }
-    let root = Path::new(ROOT);
-    run(&mut Command::new(root.join("tests/bench/peer/build")))?;
-    let (folder, environment) = (root.join("target/peer"), stage.environment_of_peer());
-    let mut seed = Command::new("node");
-    seed.arg(folder.join("seed.cjs"))
-        .env_clear()
-        .envs(environment.iter().cloned());
-    // It speaks to the cloud, which this thread is.
-    let said = tokio::task::spawn_blocking(move || run(&mut seed))
-        .await
-        .map_err(trouble)??;
-    let seeded: Value = serde_json::from_str(&said).map_err(trouble)?;
-    let zip = usize::try_from(
-        fs::metadata(folder.join("peer.zip"))
-            .map_err(trouble)?
-            .len(),
-    )
-    .unwrap_or_default();
-    let path = PathBuf::from("node");
-    let arguments = vec![folder.join("bootstrap.mjs").display().to_string()];
-    let program = Program {
-        path,
-        arguments,
-        environment,
-    };
-    let case = |(event, name): (&str, &str)| {
-        let event = Some(stage.event(event, Some(&seeded))?);
-        let (program, name) = (program.clone(), format!("Node peer, {name}"));
-        Ok(Case {
-            name,
-            whose: Whose::Peer,
-            program,
-            event,
-            store_answers_in: None,
-            calls: 150,
-            memory_calls: 2000,
-            zip,
-        })
-    };
-    PEERS.into_iter().map(case).collect()
 }
 
 fn build(what: &[&str]) -> Result<(), Trouble> {

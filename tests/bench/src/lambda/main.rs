@@ -1,5 +1,4 @@
-//! `cargo bench-lambda`: our release binaries as Lambda runs them, beside a function that does nothing and beside the
-//! same endpoints in Node.
+//! `cargo bench-lambda`: our release binaries as Lambda runs them, beside a function that does nothing.
 //!
 //! Each is started behind a Runtime API of its own, on a core of its own, with the embedded cloud behind TLS, in
 //! rounds that take turns, so that a busy machine is busy for all. Read the ratios. Other functions than the usual may
@@ -21,7 +20,7 @@ use identity::password::Hasher;
 use local::Trouble;
 use tokio::{runtime::Builder, time::Instant};
 
-use measure::{Case, Figures, Whose};
+use measure::{Case, Figures};
 use process::Share;
 use stage::Stage;
 
@@ -58,7 +57,6 @@ async fn run(named: Vec<String>) -> Result<(), Trouble> {
     let stage = Stage::new().await?;
     let mut cases = vec![cast::floor(&stage)?];
     cases.extend(cast::ours(&stage, &functions)?);
-    cases.extend(cast::peer(&stage).await?);
 
     let mut figures: Vec<Figures> = cases.iter().map(|_| Figures::default()).collect();
     let mut hashes = Vec::new();
@@ -87,7 +85,7 @@ async fn run(named: Vec<String>) -> Result<(), Trouble> {
     let measured: Vec<(Case, Figures)> = cases.into_iter().zip(figures).collect();
     let page = table::page(&measured, table::median(&hashes));
     say(&page);
-    if named.is_empty() && measured.iter().any(|(case, _)| case.whose == Whose::Peer) {
+    if named.is_empty() {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         fs::write(here.join("lambda.md"), &page).map_err(trouble)?;
         fs::write(here.join("lambda.svg"), plot::svg(&measured)).map_err(trouble)?;

@@ -23,8 +23,6 @@ pub(crate) enum Whose {
     /// Nobody's: it does nothing.
     Floor,
     Ours,
-    /// The same in Node, as people write it.
-    Peer,
 }
 
 /// A function and an event that it is given again and again.

@@ -1,4 +1,4 @@
-//! The figures as a picture: bars of the floor, ours and the peer, in SVG.
+//! The figures as a picture: bars of the floor and ours, in SVG.
 
 use std::fmt::Write;
 
@@ -28,7 +28,7 @@ pub(crate) fn svg(measured: &[(Case, Figures)]) -> String {
     };
     let rows: Vec<_> = measured.iter().filter(|(case, _)| is_shown(case)).collect();
     let height = TOP + (BAR + 8.0) * rows.len() as f64 + 30.0;
-    let title = "Our functions beside one that does nothing and beside Node";
+    let title = "Our functions beside one that does nothing";
     let mut svg = format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" font-family="Helvetica, Arial, sans-serif" font-size="13" role="img" aria-labelledby="title about">
 <title id="title">{title}</title>
@@ -64,7 +64,6 @@ pub(crate) fn svg(measured: &[(Case, Figures)]) -> String {
             let colour = match case.whose {
                 Whose::Floor => "#999999",
                 Whose::Ours => "#0072b2",
-                Whose::Peer => "#d55e00",
             };
             let long = (value / most * (width.min(PANEL) - 70.0)).max(1.0);
             let _ = writeln!(

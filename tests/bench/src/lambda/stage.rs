@@ -22,7 +22,7 @@ const KEYS_PATH: &str = "/halqa/bench/auth";
 
 pub(crate) struct Stage {
     pub(crate) cloud: Cloud,
-    pub(crate) front: Front,
+    _front: Front,
     /// Reached without TLS.
     pub(crate) store: Store,
     settings: LocalSettings,
@@ -77,7 +77,7 @@ impl Stage {
             .to_owned();
         Ok(Self {
             cloud,
-            front,
+            _front: front,
             store: setup.store,
             settings,
             token,
@@ -98,27 +98,6 @@ impl Stage {
         self.with("KEYS_PATH", KEYS_PATH)
     }
 
-    /// What the peer is told.
-    pub(crate) fn environment_of_peer(&self) -> Vec<(String, String)> {
-        let mut environment = self.with(
-            "NODE_EXTRA_CA_CERTS",
-            &self.front.root.display().to_string(),
-        );
-        let more = [
-            ("AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED", "true"),
-            ("JWT_SECRET", "at least thirty-two letters of a secret"),
-            ("NODE_ENV", "production"),
-            ("TZ", "UTC"),
-        ];
-        environment.extend(more.map(|(name, value)| (name.to_owned(), value.to_owned())));
-        environment.extend(
-            LocalSettings::of_environment()
-                .get("PATH")
-                .map(|path| ("PATH".to_owned(), path)),
-        );
-        environment
-    }
-
     fn with(&self, name: &str, value: &str) -> Vec<(String, String)> {
         let mut settings = self.settings.clone();
         settings.set(name, value.to_owned());
@@ -128,9 +107,9 @@ impl Stage {
             .collect()
     }
 
-    /// The event of `file` below `events`, of the administrator or of whom the peer's seed tells. Lists are asked for
+    /// The event of `file` below `events`, of the administrator . Lists are asked for
     /// their first page.
-    pub(crate) fn event(&self, file: &str, peer: Option<&Value>) -> Result<Bytes, Trouble> {
+    pub(crate) fn event(&self, file: &str) -> Result<Bytes, Trouble> {
         let path = PathBuf::from(ROOT)
             .join("events")
             .join(file)
@@ -140,18 +119,8 @@ impl Stage {
         })?;
         let mut event: Value = serde_json::from_str(&text).map_err(trouble)?;
         event["rawQueryString"] = "".into();
-        let token = peer.map_or(self.token.as_str(), |peer| {
-            peer["token"].as_str().unwrap_or_default()
-        });
         if let Some(authorization) = event.pointer_mut("/headers/authorization") {
-            *authorization = token.into();
-        }
-        if let (Some(peer), Some(body)) = (peer, event.get_mut("body")) {
-            let credentials =
-                json!({ "email": peer["email"], "password": peer["password"] }).to_string();
-            let length = credentials.len().to_string();
-            *body = credentials.into();
-            event["headers"]["content-length"] = length.into();
+            *authorization = self.token.clone().into();
         }
         Ok(event.to_string().into())
     }

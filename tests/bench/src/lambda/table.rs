@@ -1,4 +1,4 @@
-//! The figures as a page in Markdown: of each case, beside the floor and the peer, and the targets.
+//! The figures as a page in Markdown: of each case, beside the floor, and the targets.
 
 use std::{fmt::Write, time::Duration};
 
@@ -25,14 +25,13 @@ fn percentile<T: Copy + Ord + Default>(values: &[T], percent: usize) -> T {
 
 /// The page; `hash` is what a bare Argon2id takes.
 pub(crate) fn page(measured: &Measured, hash: Duration) -> String {
-    let mut text = "# Our functions as Lambda runs them, beside one that does nothing and beside Node\n\n\
+    let mut text = "# Our functions as Lambda runs them, beside one that does nothing\n\n\
                     Made by `cargo bench-lambda`, which its source describes. Times and CPU are milliseconds of one machine that \
-                    had other things to do: read the ratios.\n\n![CPU and memory beside the floor and Node](lambda.svg)\n\n"
+                    had other things to do: read the ratios.\n\n![CPU and memory beside the floor](lambda.svg)\n\n"
         .to_owned();
     starts(&mut text, measured);
     calls(&mut text, measured);
     shares(&mut text, measured);
-    peers(&mut text, measured);
     targets(&mut text, measured, hash);
     text
 }
@@ -142,68 +141,6 @@ fn shares(text: &mut String, measured: &Measured) {
     }
 }
 
-/// What the peer takes, in what ours takes for the same.
-struct Pair<'a> {
-    request: &'a str,
-    init: f64,
-    cpu: f64,
-    memory: f64,
-    cold: f64,
-}
-
-fn pairs(measured: &Measured) -> Vec<Pair<'_>> {
-    let request = |case: &Case| {
-        case.name
-            .split_once(", ")
-            .map(|(_, request)| request.to_owned())
-    };
-    let mut pairs = Vec::new();
-    for (peer, theirs) in measured
-        .iter()
-        .filter(|(case, _)| case.whose == Whose::Peer)
-    {
-        let same = |case: &Case| case.whose == Whose::Ours && request(case) == request(peer);
-        // Ours hashes a password there, theirs does not.
-        let is_equal = !peer.name.ends_with("/login");
-        if let Some((_, ours)) = measured.iter().find(|(case, _)| is_equal && same(case)) {
-            let times =
-                |of: fn(&Figures) -> &[Duration]| ms(median(of(theirs))) / ms(median(of(ours)));
-            pairs.push(Pair {
-                request: peer
-                    .name
-                    .split_once(", ")
-                    .map_or("", |(_, request)| request),
-                init: times(|figures| &figures.init),
-                cpu: times(|figures| &figures.cpu),
-                memory: theirs.memory / ours.memory,
-                cold: times(|figures| &figures.shared_cold),
-            });
-        }
-    }
-    pairs
-}
-
-fn peers(text: &mut String, measured: &Measured) {
-    let pairs = pairs(measured);
-    if pairs.is_empty() {
-        return;
-    }
-    text.push_str("\n## Node ÷ ours, the same work\n\n| request | CPU of the start | CPU per call | memory | cold, with a share |\n|---|--:|--:|--:|--:|\n");
-    for Pair {
-        request,
-        init,
-        cpu,
-        memory,
-        cold,
-    } in pairs
-    {
-        let _ = writeln!(
-            text,
-            "| {request} | {init:.1} | {cpu:.1} | {memory:.1} | {cold:.1} |"
-        );
-    }
-}
-
 fn targets(text: &mut String, measured: &Measured, hash: Duration) {
     let Some(floor) = floor(measured) else { return };
     let (floor_init, floor_faults) = (ms(median(&floor.init)), median(&floor.page_faults) as f64);
@@ -221,23 +158,23 @@ fn targets(text: &mut String, measured: &Measured, hash: Duration) {
             .filter(move |(case, _)| is_plain(case) && is_phones(case))
     };
     let worst = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
-    let mut rows: Vec<(&str, f64, Bound)> = vec![
+    let mut rows: Vec<(&str, f64, f64)> = vec![
         (
             "start, CPU ÷ floor",
             worst(&mut ours(false).map(|(_, seen)| ms(median(&seen.init)) / floor_init)),
-            Bound::Most(3.8),
+            3.8,
         ),
         (
             "start of `sms`, CPU in ms",
             worst(&mut ours(true).map(|(_, seen)| ms(median(&seen.init)))),
-            Bound::Most(60.0),
+            60.0,
         ),
         (
             "start, page faults ÷ floor",
             worst(
                 &mut ours(false).map(|(_, seen)| median(&seen.page_faults) as f64 / floor_faults),
             ),
-            Bound::Most(4.0),
+            4.0,
         ),
         (
             "memory after 2,000 calls, MB",
@@ -246,82 +183,54 @@ fn targets(text: &mut String, measured: &Measured, hash: Duration) {
                     .filter(|(case, _)| case.memory_calls == 2000)
                     .map(|(_, seen)| seen.memory),
             ),
-            Bound::Most(16.0),
+            16.0,
         ),
     ];
     if let Some(canary) = find("`canary`, started") {
         rows.push((
             "start of `canary`, which opens no connection, CPU ÷ floor",
             ms(median(&canary.init)) / floor_init,
-            Bound::Most(2.2),
+            2.2,
         ));
     }
     if let Some(health) = find("`fallback`, GET /health") {
         rows.push((
             "`GET /health`, p50 ÷ floor",
             ms(median(&health.warm)) / ms(median(&floor.warm)),
-            Bound::Most(1.3),
+            1.3,
         ));
     }
     if let Some(read) = find("`auth`, GET /auth/current-user") {
         rows.push((
             "authenticated read, first ÷ its p50",
             ms(median(&read.first)) / ms(median(&read.warm)),
-            Bound::Most(2.5),
+            2.5,
         ));
         rows.push((
             "authenticated read, first with a share, ms",
             ms(median(&read.shared_first)),
-            Bound::Most(3.0),
+            3.0,
         ));
         rows.push((
             "authenticated read, CPU per call ÷ floor",
             ms(median(&read.cpu)) / ms(median(&floor.cpu)),
-            Bound::Most(12.0),
+            12.0,
         ));
     }
     if let Some(late) = find("`auth`, GET /auth/current-user, store answers in 4 ms") {
         rows.push((
             "authenticated read, store answers in 4 ms, p50 in ms",
             ms(median(&late.warm)),
-            Bound::Most(5.2),
+            5.2,
         ));
     }
     if let Some(login) = find("`auth`, POST /auth/login") {
         rows.push((
             "`POST /auth/login`, p50 ÷ a bare Argon2id",
             ms(median(&login.warm)) / ms(hash),
-            Bound::Most(1.15),
+            1.15,
         ));
-        rows.push((
-            "memory after 60 sign-ins, MB",
-            login.memory,
-            Bound::Most(40.0),
-        ));
-    }
-    let pairs = pairs(measured);
-    let least = |of: fn(&Pair<'_>) -> f64| pairs.iter().map(of).fold(f64::INFINITY, f64::min);
-    if !pairs.is_empty() {
-        rows.push((
-            "Node ÷ ours, CPU of the start",
-            least(|pair| pair.init),
-            Bound::Least(20.0),
-        ));
-        rows.push((
-            "Node ÷ ours, CPU per call",
-            least(|pair| pair.cpu),
-            Bound::Least(8.0),
-        ));
-        rows.push((
-            "Node ÷ ours, memory",
-            least(|pair| pair.memory),
-            Bound::Least(6.0),
-        ));
-        rows.push((
-            "Node ÷ ours, cold with a share",
-            least(|pair| pair.cold),
-            Bound::Least(20.0),
-        ));
+        rows.push(("memory after 60 sign-ins, MB", login.memory, 40.0));
     }
     text.push_str("\n## Targets\n\nOf several, the worst. The authenticated read is `GET /auth/current-user`, which waits for the store once; others wait once more. ");
     if let Some((_, late)) = measured
@@ -335,22 +244,10 @@ fn targets(text: &mut String, measured: &Measured, hash: Duration) {
         );
     }
     text.push_str("\n\n| what | measured | target | |\n|---|--:|--:|---|\n");
-    for (what, value, bound) in rows {
-        let (sign, limit, is_met) = match bound {
-            Bound::Most(most) => ("≤", most, value <= most),
-            Bound::Least(least) => ("≥", least, value >= least),
-        };
-        let _ = writeln!(
-            text,
-            "| {what} | {value:.2} | {sign} {limit} | {} |",
-            if is_met { "met" } else { "**missed**" }
-        );
+    for (what, value, limit) in rows {
+        let verdict = if value <= limit { "met" } else { "**missed**" };
+        let _ = writeln!(text, "| {what} | {value:.2} | ≤ {limit} | {verdict} |");
     }
-}
-
-enum Bound {
-    Most(f64),
-    Least(f64),
 }
 
 fn floor(measured: &Measured) -> Option<&Figures> {

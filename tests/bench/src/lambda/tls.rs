@@ -24,8 +24,6 @@ pub(crate) struct Front {
     pub(crate) endpoint: String,
     /// The roots of AWS and the new one, in PEM.
     pub(crate) bundle: PathBuf,
-    /// The new one alone.
-    pub(crate) root: PathBuf,
     _folder: TempDir,
 }
 
@@ -46,12 +44,8 @@ impl Front {
         let certificate = names.signed_by(&key, &authority).map_err(trouble)?;
 
         let folder = tempfile::tempdir().map_err(trouble)?;
-        let (bundle, root) = (
-            folder.path().join("bundle.pem"),
-            folder.path().join("root.pem"),
-        );
+        let bundle = folder.path().join("bundle.pem");
         std::fs::write(&bundle, format!("{AMAZON}{}", authority.pem())).map_err(trouble)?;
-        std::fs::write(&root, authority.pem()).map_err(trouble)?;
 
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -71,7 +65,6 @@ impl Front {
         Ok(Self {
             endpoint,
             bundle,
-            root,
             _folder: folder,
         })
     }
