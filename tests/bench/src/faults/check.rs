@@ -69,7 +69,7 @@ pub(crate) async fn all(
     struck: &Struck,
     people: &mut [Actor],
 ) -> Result<Vec<Finding>, Trouble> {
-    let address = "127.0.2.1".parse().map_err(bench::trouble)?;
+    let address = "127.0.2.1".parse().map_err(bench::error)?;
     let mut client = Client::new(
         std::sync::Arc::clone(&stage.service),
         address,

@@ -2,7 +2,7 @@
 
 use std::{net::Ipv4Addr, process::Stdio, time::Duration};
 
-use bench::trouble;
+use bench::error as trouble;
 use common::Clock;
 use dispatcher::Dispatcher;
 use local::{Trouble, delivery, front, home::LocalSettings, house};

@@ -23,7 +23,7 @@ mod stage;
 mod tables;
 mod weather;
 
-use bench::trouble;
+use bench::error as trouble;
 use local::Trouble;
 use tokio::runtime::Builder;
 

@@ -8,7 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bench::{say, trouble};
+use bench::{error as trouble, print as say};
 use dispatcher::Dispatcher;
 use local::{Trouble, delivery};
 

@@ -2,7 +2,7 @@
 
 use std::{net::TcpListener, sync::Arc};
 
-use bench::trouble;
+use bench::error as trouble;
 use bytes::Bytes;
 use common::{Clock, Edge, Setup};
 use http::{Request, header};

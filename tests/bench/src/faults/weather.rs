@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
 
-use bench::say;
+use bench::print as say;
 use dispatcher::Dispatcher;
 use local::{
     Trouble,
