@@ -18,13 +18,16 @@ pub fn error(cause: impl Display) -> Error {
     Error::new(cause.to_string())
 }
 
+/// An hour in nanoseconds: no sample is greater.
+const HOUR: u64 = 3_600_000_000_000;
+
 /// Measured values, kept to three significant digits.
 pub struct Samples(Histogram<u64>);
 
 impl Samples {
     /// No samples.
     pub fn new() -> Result<Self> {
-        Histogram::new(3).map(Self).map_err(error)
+        Histogram::new_with_max(HOUR, 3).map(Self).map_err(error)
     }
 
     /// Adds `value`.
