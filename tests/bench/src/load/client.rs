@@ -2,7 +2,6 @@
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
-    sync::Arc,
     time::Duration,
 };
 
@@ -11,6 +10,7 @@ use bench::{
     service::{EMAIL, PASSWORD, body_bytes, text},
 };
 use bytes::Bytes;
+use futures_util::future::try_join_all;
 use http::{Request, header};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{
@@ -19,8 +19,6 @@ use hyper_util::{
 };
 use serde_json::{Value, json};
 use tokio::time::timeout;
-
-use crate::service::Service;
 
 /// Requests, and how many of a thousand are of each kind.
 pub(crate) const MIX: [(&str, u64); 10] = [
@@ -41,8 +39,6 @@ const STRIDE: u64 = 381;
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The service closes idle connections after five seconds.
 const IDLE: Duration = Duration::from_secs(4);
-/// How many clients register at once.
-const REGISTERING: usize = 8;
 
 pub(crate) struct Client {
     http: legacy::Client<HttpConnector, Full<Bytes>>,
@@ -57,37 +53,24 @@ pub(crate) struct Client {
     changes: u64,
 }
 
-/// `count` new trainers in all committees of `service`.
-pub(crate) async fn register(service: &Service, count: usize) -> Result<Vec<Client>> {
-    let mut admin = Client::new(0, service.address, EMAIL.to_owned());
+/// `count` new trainers at the service at `address`.
+pub(crate) async fn register(address: SocketAddr, count: usize) -> Result<Vec<Client>> {
+    let mut admin = Client::new(0, address, EMAIL.to_owned());
     admin.sign_in().await?;
     let page = admin.api("GET", "/committees", &Value::Null).await?;
-    let all = page["committees"].as_array().into_iter().flatten();
-    let open = all.filter(|committee| committee["isActive"] == true);
-    let committees: Vec<String> = open.map(|one| text(&one["committeeID"])).collect();
-    let shared = Arc::new((admin, committees));
-    let groups: Vec<_> = (0..REGISTERING)
-        .map(|group| {
-            let shared = Arc::clone(&shared);
-            tokio::spawn(async move {
-                let mut clients = Vec::new();
-                for number in (group..count).step_by(REGISTERING) {
-                    let committee = &shared.1[number % shared.1.len()];
-                    clients.push(Client::registered(number, committee, &shared.0).await?);
-                }
-                Ok::<_, bench::Error>(clients)
-            })
-        })
-        .collect();
+    let committee = text(&page["committees"][0]["committeeID"]);
+    let registered = |number| Client::registered(number, &committee, &admin);
+    let numbers: Vec<usize> = (0..count).collect();
     let mut clients = Vec::new();
-    for group in groups {
-        clients.extend(group.await.map_err(error)??);
+    for group in numbers.chunks(8) {
+        let group = group.iter().map(|number| registered(*number));
+        clients.extend(try_join_all(group).await?);
     }
     Ok(clients)
 }
 
 impl Client {
-    pub(crate) fn new(number: usize, address: SocketAddr, email: String) -> Self {
+    fn new(number: usize, address: SocketAddr, email: String) -> Self {
         Self {
             http: http_client(number),
             address,
@@ -200,13 +183,9 @@ impl Client {
         body
     }
 
-    async fn api(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
-        self.request(method, &format!("/api/v1{path}"), body).await
-    }
-
     /// The body of a success.
-    pub(crate) async fn request(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
-        let uri = format!("http://{}{path}", self.address);
+    async fn api(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
+        let uri = format!("http://{}/api/v1{path}", self.address);
         let mut request = Request::builder().method(method).uri(uri);
         if !self.token.is_empty() {
             request = request.header(header::AUTHORIZATION, &self.token);

@@ -1,13 +1,13 @@
-//! `cargo bench-load`: `cargo dev seed` under 1, 8, 64 and 256 clients that send without pause.
+//! `cargo bench-load`: the service under 1, 8, 64 and 256 clients that send without pause.
 //!
 //! The service is a process of its own, with its tables in a file; the clients are this process on
 //! the same machine. `write` rewrites `load.md` and `load.svg`; `short` sends a tenth of the
 //! requests. Fails when a request does not succeed.
 
 mod client;
-mod service;
 
 use std::{
+    process::Stdio,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering::Relaxed},
@@ -18,13 +18,22 @@ use std::{
 use bench::{
     Result, Samples,
     chart::{self, Panel},
-    error, print, process, thousands, write_page,
+    error, print, process,
+    service::{LocalService, Tables},
+    thousands, write_page,
 };
-use tokio::time::{Instant, interval};
+use dispatcher::Dispatcher;
+use local::{delivery, front, home::LocalSettings};
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    net::TcpListener,
+    time::{Instant, interval},
+};
 
 use client::{Client, MIX};
-use service::Service;
 
+/// The role in which this program starts itself.
+const SERVICE: &str = "service";
 /// Numbers of clients, and how many requests they send together; the first step warms up.
 const STEPS: [(usize, u64); 5] = [
     (64, 5_000),
@@ -51,24 +60,49 @@ struct Step {
     memory: Vec<f64>,
 }
 
-#[tokio::main]
-async fn main() -> Result<()> {
+fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (writes, divisor) = match arguments.first().map(String::as_str) {
-        None => (false, 1),
-        Some("write") => (true, 1),
-        Some("short") => (false, 10),
-        Some(_) => return Err(error("usage: cargo bench-load [write | short]")),
-    };
-    let service = Service::start().await?;
+    let argument = arguments.first().map(String::as_str);
+    process::runtime(&arguments, &[])?.block_on(async {
+        match argument {
+            None => bench(1, false).await,
+            Some("write") => bench(1, true).await,
+            Some("short") => bench(10, false).await,
+            Some(SERVICE) => serve().await,
+            Some(_) => Err(error("usage: cargo bench-load [write | short]")),
+        }
+    })
+}
+
+/// The whole service, as `cargo dev` runs it; prints its address.
+async fn serve() -> Result<()> {
+    let settings = [("REGISTER_PER_HOUR", "4000000000")];
+    let service = LocalService::start(Tables::File, &settings).await?;
+    let listener = TcpListener::bind("127.0.0.1:0").await.map_err(error)?;
+    print(listener.local_addr().map_err(error)?);
+    let delivery = delivery::run(service.cloud, Dispatcher::new(&service.setup)?);
+    tokio::join!(delivery, front::serve(listener, service.edge, None));
+    Ok(())
+}
+
+async fn bench(divisor: u64, writes: bool) -> Result<()> {
+    let folder = tempfile::tempdir().map_err(error)?;
+    let mut settings = LocalSettings::default();
+    settings.set("TMPDIR", folder.path().display().to_string());
+    let mut service = process::start_role(SERVICE, &settings, Stdio::piped())?;
+    let process = service.id().ok_or_else(|| error("the service ended"))?;
+    let output = service.stdout.take().ok_or_else(|| error("no output"))?;
+    let address = BufReader::new(output).lines().next_line().await;
+    let address = address.map_err(error)?.unwrap_or_default();
     let most = STEPS.map(|(clients, _)| clients).into_iter().max();
-    let mut clients = client::register(&service, most.unwrap_or(1)).await?;
+    let address = address.parse().map_err(error)?;
+    let mut clients = client::register(address, most.unwrap_or(1)).await?;
     print(format!("{} clients have signed in", clients.len()));
     let mut steps = Vec::new();
     for (count, requests) in STEPS {
         let active = clients.drain(..count).enumerate();
         let active = active.map(|(number, client)| client.reconnected(number));
-        let (step, back) = run(active.collect(), requests / divisor, service.process).await?;
+        let (step, back) = run(active.collect(), requests / divisor, process).await?;
         clients.splice(..0, back);
         print(format!("{count} clients: {:.0} s", step.took.as_secs_f64()));
         steps.push(step);
@@ -77,8 +111,7 @@ async fn main() -> Result<()> {
     print(format!("\n{markdown}"));
     let errors: Vec<&String> = steps.iter().flat_map(|step| &step.errors).collect();
     if !errors.is_empty() {
-        let log = service.log_end();
-        return Err(error(format!("requests failed: {errors:?}\nlog: {log}")));
+        return Err(error(format!("requests failed: {errors:?}")));
     }
     if writes {
         write_page("load", &page(&markdown), &svg(&steps[1..])?)?;
@@ -171,7 +204,7 @@ fn page(table: &str) -> String {
     let mix = MIX.map(|(name, share)| format!("`{name}` {:.1} %", share as f64 / 10.0));
     format!(
         "# Under load\n\n\
-         Written by `cargo bench-load write`: `cargo dev seed` as a process of its own, tables in a file, and clients on the \
+         Written by `cargo bench-load write`: the service as a process of its own, tables in a file, and clients on the \
          same machine that send their next request when the last was answered.\n\n\
          ![Time per request by number of clients, and memory over time](load.svg)\n\n{table}\n\
          Requests: {}. Every client has its own account, course and files. Memory is that of the service, at the start and \
