@@ -53,7 +53,7 @@ async fn compare_addresses(service: &LocalService) -> Result<()> {
         for turn in 0..PAIRS {
             let address = format!("known{number}x{turn}@example.org");
             register(service, &address, committee.committee_id, &hash).await?;
-            let stranger = format!("nobody{number}x{turn}@example.org");
+            let stranger = format!("unknown{number}x{turn}@example.org");
             let mut pair = [(&address, &mut known), (&stranger, &mut unknown)];
             // The second of two requests finds warmer caches.
             if turn % 2 == 1 {

@@ -205,16 +205,17 @@ impl Case {
     /// Starts the function, which asks for its first event.
     async fn start(&self) -> Result<(Process, RuntimeApi)> {
         let mut api = RuntimeApi::open().await?;
-        let lambda = [
-            ("AWS_LAMBDA_RUNTIME_API", api.address.to_string()),
-            ("AWS_LAMBDA_FUNCTION_NAME", "measured".to_owned()),
-            ("AWS_LAMBDA_FUNCTION_VERSION", "1".to_owned()),
-            ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "128".to_owned()),
-            ("AWS_LAMBDA_LOG_GROUP_NAME", "measured".to_owned()),
-            ("AWS_LAMBDA_LOG_STREAM_NAME", "measured".to_owned()),
-        ];
         let mut environment = self.environment.clone();
-        environment.extend(lambda.map(|(name, value)| (name.to_owned(), value)));
+        environment.push(("AWS_LAMBDA_RUNTIME_API".to_owned(), api.address.to_string()));
+        for name in [
+            "FUNCTION_NAME",
+            "FUNCTION_VERSION",
+            "FUNCTION_MEMORY_SIZE",
+            "LOG_GROUP_NAME",
+            "LOG_STREAM_NAME",
+        ] {
+            environment.push((format!("AWS_LAMBDA_{name}"), "128".to_owned()));
+        }
         let process = Process::start(&self.path, &environment)?;
         api.wait_for_next().await?;
         Ok((process, api))

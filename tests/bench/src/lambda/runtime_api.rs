@@ -4,7 +4,7 @@ use std::{convert::Infallible, net::SocketAddr, time::Duration};
 
 use bench::{Result, error};
 use bytes::Bytes;
-use http::{Request, Response};
+use http::{HeaderName, HeaderValue, Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
@@ -16,23 +16,6 @@ use tokio::{
 };
 
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// What every response carries; the runtime reads it from `invocation/next`.
-const HEADERS: [(&str, &str); 4] = [
-    (
-        "lambda-runtime-aws-request-id",
-        "0198c0de-0000-7000-8000-000000000001",
-    ),
-    ("lambda-runtime-deadline-ms", "4102444800000"),
-    (
-        "lambda-runtime-invoked-function-arn",
-        "arn:aws:lambda:eu-west-3:000000000000:function:measured",
-    ),
-    (
-        "lambda-runtime-trace-id",
-        "Root=1-6b0015c1-0d5e0fdaf7621927ce47fb62;Sampled=0",
-    ),
-];
-
 /// A request of the function: when it came, its path, its body, and where its answer goes.
 type Received = (Instant, String, Bytes, oneshot::Sender<Bytes>);
 
@@ -114,9 +97,25 @@ async fn answer(
     let (reply, answer) = oneshot::channel();
     let _ = sender.send((at, path, body, reply));
     let mut response = Response::new(Full::new(answer.await.unwrap_or_default()));
-    for (name, value) in HEADERS {
-        let value = http::HeaderValue::from_static(value);
-        response.headers_mut().insert(name, value);
+    for (name, value) in [
+        ("aws-request-id", "0198c0de-0000-7000-8000-000000000001"),
+        ("deadline-ms", "4102444800000"),
+        (
+            "invoked-function-arn",
+            "arn:aws:lambda:eu-west-3:000000000000:function:measured",
+        ),
+        (
+            "trace-id",
+            "Root=1-6b0015c1-0d5e0fdaf7621927ce47fb62;Sampled=0",
+        ),
+    ] {
+        // The runtime reads these from `invocation/next`.
+        let name = HeaderName::try_from(format!("lambda-runtime-{name}"));
+        if let Ok(name) = name {
+            response
+                .headers_mut()
+                .insert(name, HeaderValue::from_static(value));
+        }
     }
     Ok(response)
 }
