@@ -5,26 +5,25 @@
 //! TLS, in rounds that take turns, so that a busy machine is busy for all. Read the ratios. Without
 //! arguments it writes `lambda.md` and `lambda.svg`.
 
+mod case;
 mod process;
 mod report;
 mod runtime_api;
 mod tls;
 
-use std::{fs, io::Write, path::PathBuf, process::Command};
+use std::{fs, path::PathBuf, process::Command};
 
 use bench::{
-    Result, Samples, error, print,
+    Result, error, print,
     service::{EMAIL, LocalService, PASSWORD, Tables},
     write_page,
 };
 use bytes::Bytes;
 use common::Clock;
-use flate2::{Compression, write::DeflateEncoder};
 use local::seed;
 use serde_json::{Value, json};
 
-use process::Process;
-use runtime_api::RuntimeApi;
+use case::Case;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const USUAL: [&str; 5] = ["fallback", "auth", "courses", "sms", "canary"];
@@ -41,24 +40,6 @@ const EVENTS: [(&str, &str); 9] = [
     ("dispatcher", "sweep"),
 ];
 const ROUNDS: usize = 15;
-
-/// A function, an event, and what was measured of them.
-struct Case {
-    name: String,
-    function: String,
-    path: PathBuf,
-    environment: Vec<(String, String)>,
-    event: Option<Bytes>,
-    /// Calls per round, and calls before memory is read.
-    calls: [u32; 2],
-    start_cpu: Samples,
-    start_faults: Samples,
-    first: Samples,
-    warm: Samples,
-    call_cpu: Samples,
-    memory: f64,
-    zip: f64,
-}
 
 fn main() -> Result<()> {
     process::leave_last_core()?;
@@ -167,102 +148,4 @@ fn build(what: &[&str]) -> Result<()> {
         true => Ok(()),
         false => Err(error(format!("{cargo:?} failed"))),
     }
-}
-
-impl Case {
-    fn new(
-        function: &str,
-        path: PathBuf,
-        environment: Vec<(String, String)>,
-        event: Option<(&str, Bytes)>,
-    ) -> Result<Self> {
-        let binary = fs::read(&path).map_err(error)?;
-        let mut zip = DeflateEncoder::new(Vec::new(), Compression::best());
-        zip.write_all(&binary).map_err(error)?;
-        let name = event.as_ref().map_or("start alone", |(name, _)| name);
-        Ok(Self {
-            name: format!("{function}, {name}"),
-            function: function.to_owned(),
-            path,
-            environment,
-            // A sign-in hashes a password.
-            calls: if name == "login" {
-                [10, 60]
-            } else {
-                [150, 2000]
-            },
-            event: event.map(|(_, event)| event),
-            start_cpu: Samples::new()?,
-            start_faults: Samples::new()?,
-            first: Samples::new()?,
-            warm: Samples::new()?,
-            call_cpu: Samples::new()?,
-            memory: 0.0,
-            zip: zip.finish().map_err(error)?.len() as f64 / 1e6,
-        })
-    }
-
-    /// Starts the function, which asks for its first event.
-    async fn start(&self) -> Result<(Process, RuntimeApi)> {
-        let mut api = RuntimeApi::open().await?;
-        let mut environment = self.environment.clone();
-        environment.push(("AWS_LAMBDA_RUNTIME_API".to_owned(), api.address.to_string()));
-        for name in [
-            "FUNCTION_NAME",
-            "FUNCTION_VERSION",
-            "FUNCTION_MEMORY_SIZE",
-            "LOG_GROUP_NAME",
-            "LOG_STREAM_NAME",
-        ] {
-            environment.push((format!("AWS_LAMBDA_{name}"), "128".to_owned()));
-        }
-        let process = Process::start(&self.path, &environment)?;
-        api.wait_for_next().await?;
-        Ok((process, api))
-    }
-
-    async fn measure_round(&mut self) -> Result<()> {
-        let (process, mut api) = self.start().await?;
-        let started = process.cpu()?;
-        self.start_cpu.record_time(started);
-        self.start_faults.record(process.page_faults()?);
-        self.memory = self.memory.max(process.peak_memory()?);
-        let Some(event) = &self.event else {
-            return Ok(());
-        };
-        self.first.record_time(call(&mut api, event).await?);
-        let before = process.cpu()?;
-        for _ in 0..self.calls[0] {
-            self.warm.record_time(call(&mut api, event).await?);
-        }
-        self.call_cpu
-            .record_time((process.cpu()? - before) / self.calls[0]);
-        Ok(())
-    }
-
-    async fn measure_memory(&mut self) -> Result<()> {
-        let Some(event) = &self.event else {
-            return Ok(());
-        };
-        let (process, mut api) = self.start().await?;
-        for _ in 0..self.calls[1] {
-            call(&mut api, event).await?;
-        }
-        self.memory = process.peak_memory()?;
-        Ok(())
-    }
-}
-
-/// How long the answer to `event` took, which is a 200 if it has a status.
-async fn call(api: &mut RuntimeApi, event: &Bytes) -> Result<std::time::Duration> {
-    let (took, answer) = api.call(event).await?;
-    let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
-    if answer["statusCode"]
-        .as_u64()
-        .is_some_and(|status| status != 200)
-    {
-        return Err(error(format!("the function answered {answer}")));
-    }
-    api.wait_for_next().await?;
-    Ok(took)
 }

@@ -3,7 +3,7 @@
 use bench::{Result, Samples, chart};
 use store::Cost;
 
-use crate::Case;
+use crate::case::Case;
 
 /// The page of `cases`, the first of which is the floor; `login` is what the store did for a sign-in.
 pub(crate) fn page(cases: &[Case], login: Option<Cost>) -> String {
