@@ -1,31 +1,83 @@
-//! What the benches have in common: clients, what a process takes, pictures, and how figures are told.
+//! What the benches share: the service in this process, samples, charts and output.
 
-pub mod load;
-pub mod plot;
+pub mod chart;
 pub mod process;
+pub mod service;
 
-use local::Trouble;
+use std::{fmt::Display, fs, path::Path, time::Duration};
 
-/// The trouble that `error` is.
-pub fn trouble(error: impl std::fmt::Display) -> Trouble {
-    Trouble::new(error.to_string())
+use hdrhistogram::Histogram;
+
+pub use local::Trouble as Error;
+
+/// The result of everything that can fail in a bench.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// An [`Error`] with the text of `cause`.
+pub fn error(cause: impl Display) -> Error {
+    Error::new(cause.to_string())
+}
+
+/// An hour in nanoseconds: no sample is greater.
+const HOUR: u64 = 3_600_000_000_000;
+
+/// Measured values, kept to three significant digits.
+pub struct Samples(Histogram<u64>);
+
+impl Samples {
+    /// No samples.
+    pub fn new() -> Result<Self> {
+        Histogram::new_with_max(HOUR, 3).map(Self).map_err(error)
+    }
+
+    /// Adds `value`.
+    pub fn record(&mut self, value: u64) {
+        self.0.saturating_record(value);
+    }
+
+    /// Adds `duration`, in nanoseconds.
+    pub fn record_time(&mut self, duration: Duration) {
+        self.record(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
+    }
+
+    /// Adds all of `other`.
+    pub fn merge(&mut self, other: &Self) -> Result<()> {
+        self.0.add(&other.0).map_err(error)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.0.len()
+    }
+
+    /// The value that this share of the samples does not exceed.
+    pub fn quantile(&self, share: f64) -> f64 {
+        self.0.value_at_quantile(share) as f64
+    }
+
+    /// The same for durations, in milliseconds.
+    pub fn milliseconds(&self, share: f64) -> f64 {
+        self.quantile(share) / 1e6
+    }
 }
 
 /// `number` with a comma every three digits.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.char_indices() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+pub fn thousands(number: u64) -> String {
+    if number < 1000 {
+        return number.to_string();
     }
-    text
+    format!("{},{:03}", thousands(number / 1000), number % 1000)
 }
 
 /// Prints `line`.
-#[expect(clippy::print_stdout, reason = "the figures are what a bench is for")]
-pub fn say(line: &str) {
+#[expect(clippy::print_stdout, reason = "a bench prints its figures")]
+pub fn print(line: impl Display) {
     println!("{line}");
+}
+
+/// Writes the page `name.md` and its chart `name.svg` beside the source of the benches.
+pub fn write_page(name: &str, markdown: &str, svg: &str) -> Result<()> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
+    fs::write(file.with_extension("md"), markdown).map_err(error)?;
+    fs::write(file.with_extension("svg"), svg).map_err(error)
 }

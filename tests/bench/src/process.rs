@@ -1,59 +1,64 @@
-//! What a process takes, as Linux tells it (proc(5)).
+//! Processes that a bench starts, and their memory as Linux counts it (proc(5)).
 
-use std::{fs, path::PathBuf};
+use std::{fs, process::Stdio, time::Duration};
 
-use local::Trouble;
+use runtime::Clock;
+use dispatcher::Dispatcher;
+use local::{delivery, home::LocalSettings};
+use tokio::{
+    process::{Child, Command},
+    time::sleep,
+};
 
-/// A process of this machine.
-#[derive(Clone)]
-pub struct Process(PathBuf);
+use crate::{Result, error};
 
-/// Memory, in millions of bytes.
+/// Memory in millions of bytes.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
-    /// What is in use now (`VmRSS`).
+    /// In use now (`VmRSS`).
     pub resident: f64,
-    /// The most that ever was (`VmHWM`).
+    /// The most that was ever in use (`VmHWM`).
     pub peak: f64,
 }
 
-impl Process {
-    /// The process with this number.
-    pub fn of(id: u32) -> Self {
-        Self(PathBuf::from(format!("/proc/{id}")))
-    }
+/// The memory of the process `id`.
+pub fn memory(id: u32) -> Result<Memory> {
+    let status = fs::read_to_string(format!("/proc/{id}/status")).map_err(error)?;
+    let megabytes = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let kilobytes = line.unwrap_or_default().trim().trim_end_matches(" kB");
+        kilobytes.parse().unwrap_or(0.0) * 1024.0 / 1e6
+    };
+    Ok(Memory {
+        resident: megabytes("VmRSS:"),
+        peak: megabytes("VmHWM:"),
+    })
+}
 
-    /// Its memory.
-    ///
-    /// # Errors
-    /// When there is no such process, or this is not Linux.
-    pub fn memory(&self) -> Result<Memory, Trouble> {
-        let status =
-            fs::read_to_string(self.0.join("status")).map_err(|error| self.unknown(&error))?;
-        let megabytes = |name: &str| {
-            let line = status
-                .lines()
-                .find_map(|line| line.strip_prefix(name))
-                .unwrap_or_default();
-            line.trim().trim_end_matches(" kB").parse().unwrap_or(0.0) * 1024.0 / 1e6
-        };
-        Ok(Memory {
-            resident: megabytes("VmRSS:"),
-            peak: megabytes("VmHWM:"),
-        })
-    }
+/// Starts this program again as `role`, with `settings` as its environment; killed when dropped.
+pub fn start_role(role: &str, settings: &LocalSettings, stdout: Stdio) -> Result<Child> {
+    let mut command = Command::new(std::env::current_exe().map_err(error)?);
+    command.arg(role).env_clear().envs(settings.iter());
+    command.stdin(Stdio::piped()).stdout(stdout);
+    command.kill_on_drop(true).spawn().map_err(error)
+}
 
-    /// How many files and connections it has open.
-    ///
-    /// # Errors
-    /// When there is no such process, or this is not Linux.
-    pub fn open_files(&self) -> Result<usize, Trouble> {
-        Ok(fs::read_dir(self.0.join("fd"))
-            .map_err(|error| self.unknown(&error))?
-            .count())
-    }
+/// The async runtime for `arguments`: one thread, as on Lambda, if they name one of `roles`.
+pub fn runtime(arguments: &[String], roles: &[&str]) -> Result<tokio::runtime::Runtime> {
+    let first = arguments.first().map_or("", String::as_str);
+    let mut builder = if roles.contains(&first) {
+        tokio::runtime::Builder::new_current_thread()
+    } else {
+        tokio::runtime::Builder::new_multi_thread()
+    };
+    builder.enable_all().build().map_err(error)
+}
 
-    fn unknown(&self, error: &std::io::Error) -> Trouble {
-        Trouble::new(format!("{} cannot be read: {error}.", self.0.display()))
+/// Sweeps as the dispatcher that the environment describes, until this process is killed.
+pub async fn sweep_forever(clock: Clock, every: Duration) -> Result<()> {
+    let dispatcher = Dispatcher::new(&LocalSettings::of_environment().setup(clock)?)?;
+    loop {
+        delivery::sweep(&dispatcher).await?;
+        sleep(every).await;
     }
 }

@@ -1,118 +1,133 @@
-//! What is known of an account: who has a hand in it knows what it may say, and which of its sessions go on.
+//! An account: the values that it may have, and its sessions.
 
 use local::chance::Chance;
 use serde_json::json;
 
 use crate::{
-    client::{Ask, Client, Heard},
-    known::{Known, Outcome},
+    client::{Call, Client, Response},
+    expected::{Expected, Outcome},
 };
 
-/// Whether a session goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Life {
-    GoesOn,
-    /// Something that ends it may have been done.
-    Perhaps,
+pub(crate) enum SessionState {
+    Active,
+    /// A request that ends it had an unknown outcome.
+    Unclear,
     Ended,
 }
 
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) token: String,
-    pub(crate) life: Life,
-    /// It was refused where nothing had ended it: a clock was wrong, or something is.
-    doubts: u32,
+    pub(crate) state: SessionState,
+    /// Refusals in a row: a wrong clock causes them, too.
+    rejections: u32,
 }
 
 impl Session {
-    pub(crate) fn may_be_used(&self) -> bool {
-        self.life == Life::GoesOn && self.doubts < 5
+    fn is_usable(&self) -> bool {
+        self.state == SessionState::Active && self.rejections < 5
+    }
+
+    fn end(&mut self, outcome: Outcome) {
+        self.state = match (outcome, self.state) {
+            (Outcome::Acknowledged, _) | (_, SessionState::Ended) => SessionState::Ended,
+            (Outcome::Unknown, _) => SessionState::Unclear,
+            (Outcome::Refused, state) => state,
+        };
     }
 }
 
 pub(crate) struct Account {
     pub(crate) id: String,
     pub(crate) email: String,
-    pub(crate) password: Known<String>,
-    pub(crate) last_name: Known<String>,
-    pub(crate) profile: Known<String>,
-    /// The label that an administrator gave, empty for none.
-    pub(crate) label: Known<String>,
-    pub(crate) is_verified: Known<bool>,
-    pub(crate) is_active: Known<bool>,
-    pub(crate) is_erased: Known<bool>,
+    pub(crate) password: Expected<String>,
+    pub(crate) last_name: Expected<String>,
+    pub(crate) profile: Expected<String>,
+    /// The role's label that an administrator gave; empty for none.
+    pub(crate) label: Expected<String>,
+    pub(crate) is_verified: Expected<bool>,
+    pub(crate) is_active: Expected<bool>,
+    pub(crate) is_erased: Expected<bool>,
     pub(crate) sessions: Vec<Session>,
 }
 
 impl Account {
-    pub(crate) fn new(
-        id: String,
-        email: &str,
-        password: &str,
-        last_name: &str,
-        profile: &str,
-    ) -> Self {
+    pub(crate) fn new(id: String, [email, password, last_name, profile]: [&str; 4]) -> Self {
+        let expected = |text: &str| Expected::new(text.to_owned());
         Self {
             id,
             email: email.to_owned(),
-            password: Known::new(password.to_owned()),
-            last_name: Known::new(last_name.to_owned()),
-            profile: Known::new(profile.to_owned()),
-            label: Known::new(String::new()),
-            is_verified: Known::new(false),
-            is_active: Known::new(true),
-            is_erased: Known::new(false),
+            password: expected(password),
+            last_name: expected(last_name),
+            profile: expected(profile),
+            label: expected(""),
+            is_verified: Expected::new(false),
+            is_active: Expected::new(true),
+            is_erased: Expected::new(false),
             sessions: Vec::new(),
         }
     }
 
-    /// Whether it is surely there and open.
+    /// Whether it certainly exists and is open.
     pub(crate) fn is_open(&self) -> bool {
-        self.is_active.is_surely(&true) && self.is_erased.is_surely(&false)
+        self.is_active.is_exactly(&true) && self.is_erased.is_exactly(&false)
     }
 
-    pub(crate) fn any_token(&self, chance: &mut Chance) -> Option<String> {
-        let usable: Vec<_> = self
-            .sessions
-            .iter()
-            .filter(|session| session.may_be_used())
-            .collect();
-        if usable.is_empty() {
-            return None;
-        }
-        let at = usize::try_from(chance.below(usable.len() as u64)).unwrap_or(0);
-        usable.get(at).map(|session| session.token.clone())
+    /// Whether it is certainly closed or erased.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_active.is_exactly(&false) || self.is_erased.is_exactly(&true)
     }
 
-    /// Notes what the session of `token` was answered.
-    pub(crate) fn heard_with(&mut self, token: &str, heard: &Heard) {
-        for session in self
-            .sessions
-            .iter_mut()
-            .filter(|session| session.token == token)
-        {
-            session.doubts = if heard.status == 401 {
-                session.doubts + 1
+    pub(crate) fn usable_sessions(&self) -> usize {
+        let sessions = self.sessions.iter();
+        sessions.filter(|session| session.is_usable()).count()
+    }
+
+    pub(crate) fn any_token(&self, random: &mut Chance) -> Option<String> {
+        let at = random.below(self.usable_sessions().max(1) as u64);
+        let mut usable = self.sessions.iter().filter(|session| session.is_usable());
+        let session = usable.nth(usize::try_from(at).ok()?);
+        session.map(|session| session.token.clone())
+    }
+
+    /// The token of the newest session, or nothing.
+    pub(crate) fn last_token(&self) -> String {
+        let last = self.sessions.last();
+        last.map(|session| session.token.clone())
+            .unwrap_or_default()
+    }
+
+    fn session(&mut self, token: &str) -> Option<&mut Session> {
+        let mut sessions = self.sessions.iter_mut();
+        sessions.find(|session| session.token == token)
+    }
+
+    /// Notes a response to a request with `token`.
+    pub(crate) fn record_response(&mut self, token: &str, response: &Response) {
+        if let Some(session) = self.session(token) {
+            let is_rejected = response.status == 401;
+            session.rejections = if is_rejected {
+                session.rejections + 1
             } else {
                 0
             };
         }
     }
 
-    /// Signs in with the password that it surely or perhaps has: whether it did.
+    /// Signs in with one of the passwords that it may have: whether that succeeded.
     pub(crate) async fn sign_in(&mut self, client: &mut Client) -> bool {
         for password in self.password.all().to_vec().into_iter().rev() {
-            let ask = Ask::new("POST", "/auth/login")
-                .json(json!({ "email": self.email, "password": password }));
-            let heard = client.send(&ask).await;
-            if heard.is_done() {
-                self.password = Known::new(password);
-                self.id = heard.text("/user/userID");
+            let body = json!({ "email": self.email, "password": password });
+            let call = Call::new("POST", "/auth/login").json(body);
+            let response = client.send(&call).await;
+            if response.is_done() {
+                self.password = Expected::new(password);
+                self.id = response.text("/user/userID");
                 self.sessions.push(Session {
-                    token: heard.text("/user/token"),
-                    life: Life::GoesOn,
-                    doubts: 0,
+                    token: response.text("/user/token"),
+                    state: SessionState::Active,
+                    rejections: 0,
                 });
                 return true;
             }
@@ -120,56 +135,34 @@ impl Account {
         false
     }
 
-    /// Something that ends all sessions but the one of `kept` had this `outcome`.
+    /// A request that ends all sessions but that of `kept` had this `outcome`.
     pub(crate) fn end_sessions(&mut self, outcome: Outcome, kept: &str) {
-        for session in self
-            .sessions
-            .iter_mut()
-            .filter(|session| session.token != kept)
-        {
-            session.end(outcome);
+        for session in &mut self.sessions {
+            if session.token != kept {
+                session.end(outcome);
+            }
         }
     }
 
     pub(crate) async fn change_password(&mut self, client: &mut Client, token: &str, new: &str) {
-        let Some(old) = self.password.surely().cloned() else {
+        let Some(old) = self.password.exact().cloned() else {
             return;
         };
         let body = json!({ "oldPassword": old, "newPassword": new, "confirmPassword": new });
-        let heard = client
-            .send(
-                &Ask::new("PUT", "/users/reset-password")
-                    .with(token)
-                    .json(body),
-            )
-            .await;
-        self.password.write(heard.outcome(), new.to_owned());
-        self.end_sessions(heard.outcome(), token);
+        let call = Call::new("PUT", "/users/reset-password").with(token);
+        let outcome = client.send(&call.json(body)).await.outcome();
+        self.password.write(outcome, new.to_owned());
+        self.end_sessions(outcome, token);
     }
 
-    pub(crate) async fn sign_out(&mut self, client: &mut Client, chance: &mut Chance) {
-        let Some(token) = self.any_token(chance) else {
+    pub(crate) async fn sign_out(&mut self, client: &mut Client, random: &mut Chance) {
+        let Some(token) = self.any_token(random) else {
             return;
         };
-        let heard = client
-            .send(&Ask::new("POST", "/auth/logout").with(&token))
-            .await;
-        for session in self
-            .sessions
-            .iter_mut()
-            .filter(|session| session.token == token)
-        {
-            session.end(heard.outcome());
+        let call = Call::new("POST", "/auth/logout").with(&token);
+        let outcome = client.send(&call).await.outcome();
+        if let Some(session) = self.session(&token) {
+            session.end(outcome);
         }
-    }
-}
-
-impl Session {
-    fn end(&mut self, outcome: Outcome) {
-        self.life = match (outcome, self.life) {
-            (Outcome::Acknowledged, _) | (_, Life::Ended) => Life::Ended,
-            (Outcome::Unknown, _) => Life::Perhaps,
-            (Outcome::Refused, life) => life,
-        };
     }
 }

@@ -1,14 +1,15 @@
-//! One person's way to the service: real HTTP from an address of his own, to whichever process is up.
+//! HTTP to the service, from an address per user, to whichever of its processes is up.
 
 use std::{
     collections::BTreeMap,
     net::{Ipv4Addr, SocketAddr},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
+use bench::service::{body_bytes, text};
 use bytes::Bytes;
-use http::{Request, header};
+use http::{HeaderMap, Request, header, request};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
@@ -19,73 +20,73 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::known::Outcome;
+use crate::expected::Outcome;
 
 /// Longer than any answer takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIMEOUT: Duration = Duration::from_secs(30);
 /// One connection in so many is cut by its client.
 const CUT_ONE_IN: u64 = 80;
 
-/// The service as everybody sees it, and what was seen of it.
+/// The service as its clients see it.
 pub(crate) struct Service {
     /// Where its processes listen.
     pub(crate) ports: [u16; 2],
-    seen: Mutex<Seen>,
+    responses: Mutex<Responses>,
 }
 
+/// All responses.
 #[derive(Default)]
-pub(crate) struct Seen {
-    /// Requests by status.
-    pub(crate) statuses: BTreeMap<u16, u64>,
+pub(crate) struct Responses {
+    pub(crate) by_status: BTreeMap<u16, u64>,
     /// Requests that left and were not answered.
     pub(crate) unanswered: u64,
     /// Connections that their clients cut.
     pub(crate) cut: u64,
-    /// Answers that are not as all answers are.
+    /// Responses without an envelope, or with a 500.
     pub(crate) malformed: Vec<String>,
 }
 
 impl Service {
     pub(crate) fn new(ports: [u16; 2]) -> Self {
-        Self {
-            ports,
-            seen: Mutex::default(),
-        }
+        let responses = Mutex::default();
+        Self { ports, responses }
     }
 
-    pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn responses(&self) -> MutexGuard<'_, Responses> {
+        self.responses
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What somebody asks for.
+/// A request to the service.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Ask {
-    pub(crate) method: &'static str,
-    pub(crate) path: String,
-    pub(crate) token: String,
-    pub(crate) body: Value,
-    pub(crate) headers: Vec<(&'static str, String)>,
+pub(crate) struct Call {
+    method: &'static str,
+    path: String,
+    token: String,
+    body: Value,
+    headers: Vec<(&'static str, String)>,
 }
 
-impl Ask {
+impl Call {
     pub(crate) fn new(method: &'static str, path: impl Into<String>) -> Self {
+        let path = path.into();
         Self {
             method,
-            path: path.into(),
+            path,
             ..Self::default()
         }
     }
 
-    pub(crate) fn with(self, token: &str) -> Self {
-        Self {
-            token: token.to_owned(),
-            ..self
-        }
+    pub(crate) fn with(mut self, token: &str) -> Self {
+        self.token = token.to_owned();
+        self
     }
 
-    pub(crate) fn json(self, body: Value) -> Self {
-        Self { body, ..self }
+    pub(crate) fn json(mut self, body: Value) -> Self {
+        self.body = body;
+        self
     }
 
     pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -94,19 +95,27 @@ impl Ask {
     }
 }
 
-/// What came of it.
+/// What came back.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Heard {
+pub(crate) struct Response {
     /// 0 when no answer came.
     pub(crate) status: u16,
-    /// Whether it left at all.
-    pub(crate) was_sent: bool,
-    /// Whether it says that it was answered before.
+    /// Whether the request left at all.
+    was_sent: bool,
+    /// Whether it is marked as the response to an earlier request.
     pub(crate) is_replayed: bool,
     pub(crate) body: Value,
 }
 
-impl Heard {
+impl Response {
+    /// The request left, and no answer came.
+    pub(crate) fn unanswered() -> Self {
+        Self {
+            was_sent: true,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn outcome(&self) -> Outcome {
         match self.status {
             200..=399 => Outcome::Acknowledged,
@@ -121,148 +130,154 @@ impl Heard {
     }
 
     pub(crate) fn code(&self) -> &str {
-        self.body["message"]["RESPONSE_CODE"]
-            .as_str()
-            .unwrap_or_default()
+        let code = &self.body["message"]["RESPONSE_CODE"];
+        code.as_str().unwrap_or_default()
     }
 
     /// The text at `pointer`, or nothing.
     pub(crate) fn text(&self, pointer: &str) -> String {
-        self.body
-            .pointer(pointer)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned()
+        self.body.pointer(pointer).map(text).unwrap_or_default()
     }
 }
 
 pub(crate) struct Client {
-    pub(crate) service: std::sync::Arc<Service>,
+    service: Arc<Service>,
     address: Ipv4Addr,
-    chance: Chance,
-    /// Whether it cuts its own connections now and then.
+    random: Chance,
+    /// Whether it sometimes cuts its own connections.
     pub(crate) cuts: bool,
 }
 
 impl Client {
-    pub(crate) fn new(service: std::sync::Arc<Service>, address: Ipv4Addr, chance: Chance) -> Self {
+    pub(crate) fn new(service: Arc<Service>, address: Ipv4Addr, random: Chance) -> Self {
         Self {
             service,
             address,
-            chance,
+            random,
             cuts: true,
         }
     }
 
-    /// The same at an address of its own: what goes wrong with one account is not held against the next.
+    /// Moves to an address of its own, so that failures of one account do not count for the next.
     pub(crate) fn move_to(&mut self, number: usize) {
         let [.., high, low] = (number % 60_000 + 256 * 4).to_be_bytes();
         self.address = Ipv4Addr::new(127, 1, high, low);
     }
 
-    /// Somebody else at the same address.
-    pub(crate) fn beside(&mut self) -> Self {
-        let chance = Chance::new(self.chance.below(u64::MAX));
+    /// A second client at the same address.
+    pub(crate) fn fork(&mut self) -> Self {
+        let random = Chance::new(self.random.below(u64::MAX));
         Self {
-            service: std::sync::Arc::clone(&self.service),
-            address: self.address,
-            chance,
             cuts: self.cuts,
+            ..Self::new(Arc::clone(&self.service), self.address, random)
         }
     }
 
-    /// The answer to `ask`, whichever process gives it.
-    pub(crate) async fn send(&mut self, ask: &Ask) -> Heard {
-        let first = usize::from(self.chance.below(2) == 1);
-        self.send_to(first, ask).await
+    /// The response to `call`, from either process.
+    pub(crate) async fn send(&mut self, call: &Call) -> Response {
+        let first = usize::from(self.random.below(2) == 1);
+        self.send_to(first, call).await
     }
 
-    /// The same of the process `first`, unless it is not there.
-    pub(crate) async fn send_to(&mut self, first: usize, ask: &Ask) -> Heard {
-        let cut = (self.cuts && self.chance.below(CUT_ONE_IN) == 0)
-            .then(|| Duration::from_millis(self.chance.below(40)));
-        // Somebody is there before long: both are seldom down at once.
+    /// The same from the process `first`, unless it is down.
+    pub(crate) async fn send_to(&mut self, first: usize, call: &Call) -> Response {
+        let cut = (self.cuts && self.random.below(CUT_ONE_IN) == 0)
+            .then(|| Duration::from_millis(self.random.below(40)));
+        // Both are seldom down at once.
         for tries in 0..20 {
             let port = self.service.ports[(first + tries) % 2];
             if let Ok(stream) = self.connect(port).await {
-                let heard = timeout(cut.unwrap_or(PATIENCE), talk(stream, ask)).await;
-                return self.note(ask, heard.unwrap_or(None), cut.is_some());
+                let response = timeout(cut.unwrap_or(TIMEOUT), exchange(stream, call)).await;
+                return self.record(call, response.unwrap_or(None), cut.is_some());
             }
             sleep(Duration::from_millis(50)).await;
         }
-        Heard::default()
+        Response::default()
     }
 
     async fn connect(&self, port: u16) -> std::io::Result<TcpStream> {
         let socket = TcpSocket::new_v4()?;
         socket.bind(SocketAddr::from((self.address, 0)))?;
-        let stream = socket
-            .connect(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))
-            .await?;
+        let service = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+        let stream = socket.connect(service).await?;
         stream.set_nodelay(true)?;
         Ok(stream)
     }
 
-    fn note(&self, ask: &Ask, heard: Option<Heard>, was_cut: bool) -> Heard {
-        let mut seen = self.service.seen();
-        let Some(heard) = heard else {
-            seen.unanswered += 1;
-            seen.cut += u64::from(was_cut);
-            return Heard {
-                was_sent: true,
-                ..Heard::default()
-            };
+    fn record(&self, call: &Call, response: Option<Response>, was_cut: bool) -> Response {
+        let mut all = self.service.responses();
+        let Some(response) = response else {
+            all.unanswered += 1;
+            all.cut += u64::from(was_cut);
+            return Response::unanswered();
         };
-        *seen.statuses.entry(heard.status).or_default() += 1;
-        let is_told = heard.status < 400 || !heard.code().is_empty();
-        let is_whole = heard.body["code"] == heard.status && is_told;
-        if (heard.status == 500 || !is_whole) && seen.malformed.len() < 20 {
-            seen.malformed.push(format!(
-                "{} {}: {} {}",
-                ask.method, ask.path, heard.status, heard.body
-            ));
+        *all.by_status.entry(response.status).or_default() += 1;
+        let has_code = response.status < 400 || !response.code().is_empty();
+        let has_envelope = response.body["code"] == response.status && has_code;
+        if (response.status == 500 || !has_envelope) && all.malformed.len() < 20 {
+            let (status, body) = (response.status, &response.body);
+            let line = format!("{} {}: {status} {body}", call.method, call.path);
+            all.malformed.push(line);
         }
-        heard
+        response
     }
 }
 
 /// `None` when the connection broke.
-async fn talk(stream: TcpStream, ask: &Ask) -> Option<Heard> {
-    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
-    let request = Request::builder()
-        .method(ask.method)
-        .uri(format!("/api/v1{}", ask.path))
-        .header(header::HOST, "127.0.0.1");
-    let mut request = request
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::CONNECTION, "close");
-    if !ask.token.is_empty() {
-        request = request.header(header::AUTHORIZATION, &ask.token);
+async fn exchange(stream: TcpStream, call: &Call) -> Option<Response> {
+    let request = Request::builder().method(call.method);
+    let request = request.uri(format!("/api/v1{}", call.path));
+    let mut request = request.header(header::CONTENT_TYPE, "application/json");
+    if !call.token.is_empty() {
+        request = request.header(header::AUTHORIZATION, &call.token);
     }
-    for (name, value) in &ask.headers {
+    for (name, value) in &call.headers {
         request = request.header(*name, value);
     }
-    let body = if ask.body.is_null() {
-        Bytes::new()
-    } else {
-        ask.body.to_string().into()
-    };
+    let body = body_bytes(&call.body);
+    let (status, headers, body) = http1_call(stream, request, "127.0.0.1", body).await?;
+    Some(Response {
+        status,
+        was_sent: true,
+        is_replayed: headers.contains_key("idempotent-replayed"),
+        body: serde_json::from_slice(&body).unwrap_or_default(),
+    })
+}
+
+/// One request on a connection of its own, which ends with it.
+async fn http1_call(
+    stream: TcpStream,
+    request: request::Builder,
+    host: &str,
+    body: Bytes,
+) -> Option<(u16, HeaderMap, Bytes)> {
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
+    let request = request.header(header::HOST, host);
+    let request = request.header(header::CONNECTION, "close");
     let request = request.body(Full::new(body)).ok()?;
     let answer = async {
         let response = sender.send_request(request).await.ok()?;
-        let (status, is_replayed) = (
-            response.status().as_u16(),
-            response.headers().contains_key("idempotent-replayed"),
-        );
-        let body = response.into_body().collect().await.ok()?.to_bytes();
-        Some(Heard {
-            status,
-            was_sent: true,
-            is_replayed,
-            body: serde_json::from_slice(&body).unwrap_or_default(),
-        })
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.ok()?.to_bytes();
+        Some((parts.status.as_u16(), parts.headers, body))
     };
-    // Both on this task, so that whoever stops listening closes the connection.
-    let (_, answer) = tokio::join!(connection, answer);
-    answer
+    // Both on this task: dropping it closes the connection.
+    tokio::join!(connection, answer).1
+}
+
+/// Status and body of a request to the bucket at `url`.
+pub(crate) async fn call_bucket(
+    url: &str,
+    request: request::Builder,
+    body: String,
+) -> Option<(u16, Bytes)> {
+    let uri: http::Uri = url.parse().ok()?;
+    let host = uri.authority()?.as_str();
+    let request = request.uri(uri.path_and_query()?.as_str());
+    let call = async {
+        let stream = TcpStream::connect(host).await.ok()?;
+        http1_call(stream, request, host, body.into()).await
+    };
+    let answer = timeout(Duration::from_secs(10), call).await.ok().flatten();
+    answer.map(|(status, _, body)| (status, body))
 }

@@ -1,71 +1,57 @@
-//! `cargo bench-faults`: two dozen people at work on the whole service while everything goes wrong that the
-//! embedded cloud can do wrong; then everything that was promised is held against the store. A seed may follow,
-//! and the number of faults that are to be survived.
+//! `cargo bench-faults [SEED [COUNT]]`: two dozen virtual users work with the whole service while
+//! COUNT faults are injected; then every promise is checked against the store and the interface.
 //!
-//! This process is the cloud, on a file, which nobody kills, the people and the weather. The service runs in processes of
-//! its own, two that answer and two that send, and these are killed (`kill -9`) and have their clocks moved.
-//! What people do, what goes wrong and in which order comes from the seed; when exactly it meets is up to the
-//! processes, so a second run with the same seed is a day of the same kind and not the same day.
+//! This process is the cloud, with its tables in a file, the users and the fault injector. The
+//! service runs in processes of its own, two edges and two dispatchers, which are killed
+//! (`kill -9`) and whose clocks are moved. What users do and which faults come follows from the
+//! seed; the timing is that of real processes, so a second run with one seed is similar, not equal.
 
 mod account;
-mod actor;
+mod administration;
 mod check;
-mod children;
 mod client;
 mod courses;
-mod directing;
+mod deployment;
+mod expected;
+mod fault_injector;
 mod files;
-mod joining;
-mod known;
 mod messages;
-mod report;
-mod stage;
+mod processes;
+mod promise;
+mod registration;
+mod run;
 mod tables;
-mod weather;
+mod virtual_user;
+mod workload;
 
-use bench::trouble;
-use local::Trouble;
-use tokio::runtime::Builder;
+use std::time::Duration;
 
-/// So many faults are survived when nobody says otherwise.
+use bench::{Result, error, process};
+
+/// Faults of a run without arguments.
 const FAULTS: u64 = 10_000;
 
-fn main() -> Result<(), Trouble> {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    // What this program starts of itself runs as it does on Lambda, on one thread.
-    let is_on_lambda =
-        [children::EDGE, children::DISPATCHER].contains(&words.first().map_or("", String::as_str));
-    let mut runtime = if is_on_lambda {
-        Builder::new_current_thread()
-    } else {
-        Builder::new_multi_thread()
-    };
-    runtime
-        .enable_all()
-        .build()
-        .map_err(trouble)?
-        .block_on(run(&words))
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let runtime = process::runtime(&arguments, &[processes::EDGE, processes::DISPATCHER])?;
+    runtime.block_on(run(&arguments))
 }
 
-async fn run(words: &[String]) -> Result<(), Trouble> {
-    match words
-        .iter()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .as_slice()
-    {
-        [] => report::run(1, FAULTS).await,
-        [children::EDGE] => children::edge().await,
-        [children::DISPATCHER] => children::dispatch().await,
-        [seed] => report::run(number(seed)?, FAULTS).await,
-        [seed, faults] => report::run(number(seed)?, number(faults)?).await,
-        _ => Err(Trouble::new(
-            "`cargo bench-faults` may be followed by a seed and a number of faults.",
-        )),
+async fn run(arguments: &[String]) -> Result<()> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] => run::run(1, FAULTS).await,
+        [processes::EDGE] => processes::serve_edge().await,
+        [processes::DISPATCHER] => {
+            process::sweep_forever(processes::moved_clock(), Duration::from_secs(1)).await
+        }
+        [seed] => run::run(number(seed)?, FAULTS).await,
+        [seed, faults] => run::run(number(seed)?, number(faults)?).await,
+        _ => Err(error("usage: cargo bench-faults [SEED [COUNT]]")),
     }
 }
 
-fn number(text: &str) -> Result<u64, Trouble> {
-    text.parse()
-        .map_err(|_| Trouble::new(format!("{text} is no whole number.")))
+fn number(text: &str) -> Result<u64> {
+    let malformed = |_| error(format!("{text} is no whole number."));
+    text.parse().map_err(malformed)
 }

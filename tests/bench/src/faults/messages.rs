@@ -1,173 +1,135 @@
-//! Text messages: one, many, and to whom nobody writes. What is not known to be accepted is asked for again under
-//! its key.
+//! Text messages: single ones, batches, and the opt-out list. A request of unknown outcome is sent
+//! again under its idempotency key.
 
 use serde_json::{Value, json};
 
 use crate::{
-    actor::Actor,
-    client::{Ask, Heard},
-    known::Outcome,
+    client::{Call, Response},
+    expected::{ExpectedBatch, ExpectedSms, Outcome},
+    virtual_user::VirtualUser,
 };
 
-/// How often somebody asks again under the same key.
+/// Requests under one key at most.
 const TRIES: usize = 4;
 
-/// A single message.
-pub(crate) struct KnownText {
-    pub(crate) word: String,
-    pub(crate) to: String,
-    pub(crate) sms_id: String,
-    pub(crate) outcome: Outcome,
-}
-
-/// Messages to many.
-pub(crate) struct KnownBatch {
-    pub(crate) word: String,
-    pub(crate) batch_id: String,
-    /// Number and identifier of each that was accepted.
-    pub(crate) accepted: Vec<(String, String)>,
-    pub(crate) recipients: usize,
-    pub(crate) outcome: Outcome,
-}
-
-impl Actor {
+impl VirtualUser {
     pub(crate) async fn send_one(&mut self, token: &str) {
         let word = self.word();
-        // One of ten numbers may be on the list.
-        let at = self.chance.below(40);
-        let to = match usize::try_from(at)
-            .ok()
-            .and_then(|at| self.opt_outs.get(at))
-        {
-            Some((number, _)) => number.clone(),
-            None => format!("+21620{:02}{:04}", self.number, at),
-        };
+        // The first ten of these numbers may be on the opt-out list.
+        let to = format!("+21620{:02}{:04}", self.number, self.random.below(40));
         let body = json!({ "to": to, "message": format!("Bonjour {word}") });
-        let heard = self.ask_once("/sms/single", token, &word, body).await;
-        let outcome = self.tried(&word, &heard);
-        self.hold_against_list(
-            &to,
-            heard.is_done(),
-            heard.code() == "RECIPIENT_OPTED_OUT_MESSAGE",
-        );
-        self.texts.push(KnownText {
+        let response = self
+            .call_idempotently("/sms/single", token, &word, body)
+            .await;
+        let outcome = self.record_word(&word, &response);
+        self.check_opt_out(&to, response.is_done(), response.code());
+        let sms_id = response.text("/sms/smsID");
+        self.texts.push(ExpectedSms {
             word,
             to,
-            sms_id: heard.text("/sms/smsID"),
+            sms_id,
             outcome,
         });
     }
 
     pub(crate) async fn send_many(&mut self, token: &str) {
         let word = self.word();
-        let count = 5 + self.chance.below(60);
-        // The first ten may be on the list; one comes twice, and one is no number.
-        let mut recipients: Vec<String> = (0..count)
-            .map(|at| format!("+21620{:02}{at:04}", self.number))
-            .collect();
+        let number = |at| format!("+21620{:02}{at:04}", self.number);
+        let mut recipients: Vec<String> = (0..5 + self.random.below(60)).map(number).collect();
+        // One number comes twice, and one is malformed.
         recipients.extend([recipients[0].clone(), "+216".to_owned()]);
         let body = json!({ "recipients": recipients, "message": format!("Bonjour {word}") });
-        let heard = self.ask_once("/sms/bulk", token, &word, body).await;
-        let outcome = self.tried(&word, &heard);
+        let response = self
+            .call_idempotently("/sms/bulk", token, &word, body)
+            .await;
+        let outcome = self.record_word(&word, &response);
         let mut accepted = Vec::new();
-        for (result, to) in heard.body["results"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .zip(&recipients)
-        {
+        let results = response.body["results"].as_array().into_iter().flatten();
+        for (result, to) in results.zip(&recipients) {
             let is_queued = result["status"] == "QUEUED";
             if is_queued {
-                accepted.push((
-                    to.clone(),
-                    result["smsID"].as_str().unwrap_or_default().to_owned(),
-                ));
+                accepted.push((to.clone(), bench::service::text(&result["smsID"])));
             }
-            self.hold_against_list(
-                to,
-                is_queued,
-                result["RESPONSE_CODE"] == "RECIPIENT_OPTED_OUT_MESSAGE",
-            );
+            let code = result["RESPONSE_CODE"].as_str().unwrap_or_default();
+            self.check_opt_out(to, is_queued, code);
         }
-        if heard.is_done() && heard.body["batch"]["accepted"] != accepted.len() {
-            self.wrong(format!("a batch does not add up: {}", heard.body));
+        if response.is_done() && response.body["batch"]["accepted"] != accepted.len() {
+            self.violation(&format!("a batch does not add up: {}", response.body));
         }
-        let (batch_id, recipients) = (heard.text("/batch/batchID"), recipients.len());
-        self.batches.push(KnownBatch {
+        self.batches.push(ExpectedBatch {
             word,
-            batch_id,
+            batch_id: response.text("/batch/batchID"),
             accepted,
-            recipients,
+            recipients: recipients.len(),
             outcome,
         });
     }
 
     pub(crate) async fn change_opt_out(&mut self, token: &str) {
-        let Some(at) = Self::any(&mut self.chance, &self.opt_outs) else {
+        let all: Vec<usize> = (0..self.opt_outs.len()).collect();
+        let Some(at) = Self::pick(&mut self.random, &all) else {
             return;
         };
-        let adds = self.chance.below(2) == 0;
-        let (number, is_listed) = &mut self.opt_outs[at];
-        let ask = Ask::new(
-            if adds { "PUT" } else { "DELETE" },
-            format!("/sms/opt-outs/{}", number.replace('+', "%2B")),
-        );
-        let heard = self.client.send(&ask.with(token)).await;
-        is_listed.write(heard.outcome(), adds);
-        self.me.heard_with(token, &heard);
+        let adds = self.random.below(2) == 0;
+        let number = self.opt_outs[at].0.replace('+', "%2B");
+        let method = if adds { "PUT" } else { "DELETE" };
+        let call = Call::new(method, format!("/sms/opt-outs/{number}"));
+        let outcome = self.call(token, call).await.outcome();
+        self.opt_outs[at].1.write(outcome, adds);
     }
 
-    /// Asks until it is known what became of it, under the key `word`; now and then once more than that, to hear
-    /// the same again.
-    async fn ask_once(&mut self, path: &str, token: &str, word: &str, body: Value) -> Heard {
-        let ask = Ask::new("POST", path)
-            .with(token)
-            .json(body)
-            .header("Idempotency-Key", word);
-        let mut heard = self.client.send(&ask).await;
-        // Who was not told does not take a refusal of another try for an answer to the first.
-        let mut is_open = heard.outcome() == Outcome::Unknown;
+    /// Sends the request under the key `word` until its outcome is known; sometimes once more, since
+    /// the response must be the same.
+    async fn call_idempotently(
+        &mut self,
+        path: &str,
+        token: &str,
+        word: &str,
+        body: Value,
+    ) -> Response {
+        let call = Call::new("POST", path).with(token).json(body);
+        let call = call.header("Idempotency-Key", word);
+        let mut response = self.client.send(&call).await;
+        let was_unknown = response.outcome() == Outcome::Unknown;
         for _ in 1..TRIES {
-            if heard.outcome() != Outcome::Unknown {
+            if response.outcome() != Outcome::Unknown {
                 break;
             }
-            heard = self.client.send(&ask).await;
+            response = self.client.send(&call).await;
         }
-        is_open &= !heard.is_done();
-        self.me.heard_with(token, &heard);
-        if heard.is_done() && self.chance.below(4) == 0 {
-            let again = self.client.send(&ask).await;
-            if again.is_done() {
-                self.replays += 1;
-                if !again.is_replayed || again.body != heard.body {
-                    self.wrong(format!(
-                        "{path} under the same key: first {}, then {}",
-                        heard.body, again.body
-                    ));
-                }
-            } else if again.code() == "IDEMPOTENCY_KEY_REUSED_MESSAGE" {
-                self.wrong(format!("{path}: {}", again.body));
+        self.me.record_response(token, &response);
+        if !response.is_done() && was_unknown {
+            // The refusal of a later try does not tell what became of the first.
+            return Response::unanswered();
+        }
+        if response.is_done() && self.random.below(4) == 0 {
+            let again = self.client.send(&call).await;
+            self.replays += u64::from(again.is_done());
+            let is_same = again.is_replayed && again.body == response.body;
+            if again.is_done() && !is_same {
+                let (first, then) = (&response.body, &again.body);
+                self.violation(&format!(
+                    "{path} under the same key: first {first}, then {then}"
+                ));
+            }
+            if again.code() == "IDEMPOTENCY_KEY_REUSED_MESSAGE" {
+                self.violation(&format!("{path}: {}", again.body));
             }
         }
-        if is_open {
-            Heard {
-                was_sent: true,
-                ..Heard::default()
-            }
-        } else {
-            heard
-        }
+        response
     }
 
-    fn hold_against_list(&mut self, to: &str, was_accepted: bool, was_listed: bool) {
+    /// A number that is certainly on the list must not be accepted, and the reverse.
+    fn check_opt_out(&mut self, to: &str, was_accepted: bool, code: &str) {
         let Some((_, is_listed)) = self.opt_outs.iter().find(|(number, _)| number == to) else {
             return;
         };
-        if (was_accepted && is_listed.is_surely(&true))
-            || (was_listed && is_listed.is_surely(&false))
+        let was_listed = code == "RECIPIENT_OPTED_OUT_MESSAGE";
+        if (was_accepted && is_listed.is_exactly(&true))
+            || (was_listed && is_listed.is_exactly(&false))
         {
-            let what = format!("{to} was accepted: {was_accepted}, and on the list: {is_listed:?}");
-            self.wrong(what);
+            let what = format!("{to} was accepted: {was_accepted}, on the list: {is_listed:?}");
+            self.violation(&what);
         }
     }
 }

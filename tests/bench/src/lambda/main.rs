@@ -1,122 +1,150 @@
-//! `cargo bench-lambda`: our release binaries as Lambda runs them, beside a function that does nothing and beside the
-//! same endpoints in Node.
+//! `cargo bench-lambda [FUNCTION]...`: our release binaries as Lambda runs them, beside a function
+//! that does nothing, `tests/bench/floor`.
 //!
-//! Each is started behind a Runtime API of its own, on a core of its own, with the embedded cloud behind TLS, in
-//! rounds that take turns, so that a busy machine is busy for all. Read the ratios. Other functions than the usual may
-//! be named, or `all`. What it prints it writes to `lambda.md` and `lambda.svg`, too, when nothing is named.
+//! Each runs behind a Runtime API of its own, on a core of its own, with the embedded cloud behind
+//! TLS, in rounds that take turns, so that a busy machine is busy for all. Read the ratios. Without
+//! arguments it writes `lambda.md` and `lambda.svg`.
 
-mod cast;
-mod measure;
-mod plot;
+mod case;
 mod process;
-mod runtime_api;
-mod stage;
-mod table;
+mod report;
 mod tls;
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, path::PathBuf, process::Command};
 
-use bench::{say, trouble};
-use identity::password::Hasher;
-use local::Trouble;
-use tokio::{runtime::Builder, time::Instant};
+use bench::{
+    Result, error, print,
+    service::{EMAIL, LocalService, PASSWORD, Tables},
+    write_page,
+};
+use bytes::Bytes;
+use runtime::Clock;
+use local::seed;
+use serde_json::{Value, json};
 
-use measure::{Case, Figures, Whose};
-use process::Share;
-use stage::Stage;
+use case::Case;
 
-/// The folder of the repository.
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+const USUAL: [&str; 5] = ["fallback", "auth", "courses", "sms", "canary"];
+/// What each function is asked; of others only the start is measured.
+const EVENTS: [(&str, &str); 9] = [
+    ("fallback", "health"),
+    ("auth", "current-user"),
+    ("auth", "login"),
+    ("courses", "search-all"),
+    ("sms", "list"),
+    ("committees", "list"),
+    ("users", "activity"),
+    ("files", "my-files"),
+    ("dispatcher", "sweep"),
+];
 const ROUNDS: usize = 15;
-/// Fewer with a share of a CPU: each takes as much longer.
-const SHARE_ROUNDS: usize = 5;
-/// What Lambda gives 256 MB of memory: a whole CPU is 1,769 MB
-/// (<https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html>).
-const SHARE: f64 = 0.145;
 
-fn main() -> Result<(), Trouble> {
-    process::leave_the_last_core()?;
+fn main() -> Result<()> {
+    process::leave_last_core()?;
     let functions: Vec<String> = std::env::args().skip(1).collect();
-    Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(trouble)?
-        .block_on(run(functions))
+    bench::process::runtime(&[String::new()], &[""])?.block_on(run(functions))
 }
 
-async fn run(named: Vec<String>) -> Result<(), Trouble> {
-    let functions = match named
-        .iter()
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .as_slice()
-    {
-        [] => cast::USUAL.map(str::to_owned).to_vec(),
-        ["all"] => all_functions()?,
-        _ => named.clone(),
-    };
-    let stage = Stage::new().await?;
-    let mut cases = vec![cast::floor(&stage)?];
-    cases.extend(cast::ours(&stage, &functions)?);
-    cases.extend(cast::peer(&stage).await?);
+async fn run(named: Vec<String>) -> Result<()> {
+    let mut service = LocalService::start(Tables::Memory, &[]).await?;
+    seed::fill(&service.settings, Clock::default(), EMAIL, PASSWORD).await?;
+    let body = json!({ "email": EMAIL, "password": PASSWORD });
+    let login = service.call("POST", "/auth/login", &body).await?.cost;
+    let plain = service.settings.get("AWS_ENDPOINT_URL").unwrap_or_default();
+    let cloud = plain.trim_start_matches("http://").parse().map_err(error)?;
+    let bundle = service.folder.path().join("bundle.pem");
+    let endpoint = tls::open(cloud, &bundle).await?;
+    service.settings.set("AWS_ENDPOINT_URL", endpoint);
+    service
+        .settings
+        .set("SSL_CERT_FILE", bundle.display().to_string());
+    service.settings.set("CANARY_URL", "http://127.0.0.1");
 
-    let mut figures: Vec<Figures> = cases.iter().map(|_| Figures::default()).collect();
-    let mut hashes = Vec::new();
+    let mut cases = vec![floor(&service)?];
+    let usual = USUAL.map(str::to_owned).to_vec();
+    for function in if named.is_empty() {
+        usual
+    } else {
+        named.clone()
+    } {
+        cases.extend(cases_of(&service, &function)?);
+    }
     for _ in 0..ROUNDS {
-        for (case, figures) in cases.iter().zip(&mut figures) {
-            measure::round(case, &stage, figures)
-                .await
-                .map_err(|trouble| of(case, &trouble))?;
-        }
-        hashes.extend(hash().await?);
-    }
-    for (case, figures) in cases.iter().zip(&mut figures) {
-        measure::memory(case, figures)
-            .await
-            .map_err(|trouble| of(case, &trouble))?;
-    }
-    let share_rounds = Share::of(SHARE).map_or(0, |_| SHARE_ROUNDS);
-    for _ in 0..share_rounds {
-        for (case, figures) in cases.iter().zip(&mut figures) {
-            measure::share_round(case, SHARE, figures)
-                .await
-                .map_err(|trouble| of(case, &trouble))?;
+        for case in &mut cases {
+            let name = case.name.clone();
+            let failed = |cause| error(format!("{name}: {cause}"));
+            case.measure_round().await.map_err(failed)?;
         }
     }
-
-    let measured: Vec<(Case, Figures)> = cases.into_iter().zip(figures).collect();
-    let page = table::page(&measured, table::median(&hashes));
-    say(&page);
-    if named.is_empty() && measured.iter().any(|(case, _)| case.whose == Whose::Peer) {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        fs::write(here.join("lambda.md"), &page).map_err(trouble)?;
-        fs::write(here.join("lambda.svg"), plot::svg(&measured)).map_err(trouble)?;
+    for case in &mut cases {
+        case.measure_memory().await?;
+    }
+    let page = report::page(&cases, login);
+    print(&page);
+    if named.is_empty() {
+        write_page("lambda", &page, &report::svg(&cases)?)?;
     }
     Ok(())
 }
 
-fn all_functions() -> Result<Vec<String>, Trouble> {
-    let folders = fs::read_dir(Path::new(ROOT).join("functions")).map_err(trouble)?;
-    let mut names: Vec<String> = folders
-        .flatten()
-        .filter_map(|folder| folder.file_name().into_string().ok())
+fn floor(service: &LocalService) -> Result<Case> {
+    build(&[
+        "--manifest-path",
+        "tests/bench/floor/Cargo.toml",
+        "--target-dir",
+        "target/floor",
+    ])?;
+    let path = PathBuf::from(ROOT).join("target/floor/release/floor");
+    let event = event(service, "fallback", "health")?;
+    Case::new("floor", path, Vec::new(), Some(("health", event)))
+}
+
+fn cases_of(service: &LocalService, function: &str) -> Result<Vec<Case>> {
+    build(&["--package", function])?;
+    let path = PathBuf::from(ROOT).join("target/release").join(function);
+    let settings = service.settings.iter();
+    let environment: Vec<_> = settings
+        .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    names.sort();
-    Ok(names)
-}
-
-/// A bare Argon2id, as often as a round signs in.
-async fn hash() -> Result<Vec<Duration>, Trouble> {
-    let (hasher, password) = (Hasher::default(), "local-admin-passphrase".into());
-    let mut took = Vec::new();
-    for _ in 0..10 {
-        let start = Instant::now();
-        hasher.hash(&password).await.map_err(trouble)?;
-        took.push(start.elapsed());
+    let events: Vec<_> = EVENTS
+        .iter()
+        .filter(|(owner, _)| *owner == function)
+        .collect();
+    if events.is_empty() {
+        return Ok(vec![Case::new(function, path, environment, None)?]);
     }
-    Ok(took)
+    let case = |(_, name): &(&str, &'static str)| {
+        let event = event(service, function, name)?;
+        Case::new(
+            function,
+            path.clone(),
+            environment.clone(),
+            Some((name, event)),
+        )
+    };
+    events.into_iter().map(case).collect()
 }
 
-fn of(case: &Case, trouble: &Trouble) -> Trouble {
-    Trouble::new(format!("{}: {trouble}", case.name))
+/// The event `events/<function>/<name>.json` with the administrator's token.
+fn event(service: &LocalService, function: &str, name: &str) -> Result<Bytes> {
+    let path = PathBuf::from(ROOT).join(format!("events/{function}/{name}.json"));
+    let text = fs::read_to_string(path).map_err(error)?;
+    let mut event: Value = serde_json::from_str(&text).map_err(error)?;
+    event["rawQueryString"] = "".into();
+    if let Some(token) = event.pointer_mut("/headers/authorization") {
+        *token = service.token.clone().into();
+    }
+    Ok(event.to_string().into())
+}
+
+fn build(what: &[&str]) -> Result<()> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo
+        .args(["build", "--quiet", "--release", "--locked"])
+        .args(what);
+    match cargo.current_dir(ROOT).status().map_err(error)?.success() {
+        true => Ok(()),
+        false => Err(error(format!("{cargo:?} failed"))),
+    }
 }

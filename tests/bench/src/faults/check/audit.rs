@@ -1,205 +1,166 @@
-//! The audit: everything that was done to somebody or something, once, and nothing that was not.
+//! The audit: every action once, and nothing that was not done.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
 use crate::{
-    actor::Actor,
-    check::{Evening, Finding},
-    known::Outcome,
+    expected::Outcome,
+    promise::{PromiseCheck, Snapshot},
     tables::text,
+    virtual_user::VirtualUser,
 };
 
-/// Who did what to whom or what.
-type Key = (String, String, String);
-
-pub(crate) fn all(evening: &Evening<'_>, people: &[Actor]) -> [Finding; 4] {
-    let entries: Vec<&Value> = evening
-        .tables
-        .of("AUDIT#", "AUDIT#")
-        .map(|item| &item["card"])
-        .collect();
+pub(crate) fn all(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> [PromiseCheck; 4] {
+    let items = snapshot.tables.of("AUDIT#", "AUDIT#");
+    let entries: Vec<&Value> = items.map(|item| &item["card"]).collect();
     [
-        deeds(&entries, people),
-        states(evening, &entries),
-        copies(evening, &entries),
-        subdomains(evening, &entries, people),
+        actions(&entries, users),
+        states(snapshot, &entries),
+        copies(snapshot, &entries),
+        subdomains(snapshot, &entries, users),
     ]
 }
 
-fn deeds(entries: &[&Value], people: &[Actor]) -> Finding {
-    let mut finding = Finding::of("what was done stands in the audit once, and nothing else");
-    let mut noted: BTreeMap<Key, u64> = BTreeMap::new();
-    let actors: BTreeSet<&str> = people.iter().map(|person| person.me.id.as_str()).collect();
-    // Who made the house and is not at work has done what he did before it began.
-    for entry in entries.iter().filter(|entry| {
-        entry["actorID"]
-            .as_str()
-            .is_some_and(|actor| actors.contains(actor))
-    }) {
-        let action = text(entry, "action");
+fn actions(entries: &[&Value], users: &[VirtualUser]) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("what was done stands in the audit once, and nothing else");
+    // By actor, action and target. Actions of the first administrator came before the run.
+    let mut entered: BTreeMap<[String; 3], u64> = BTreeMap::new();
+    let actors: BTreeSet<&str> = users.iter().map(|user| user.me.id.as_str()).collect();
+    for entry in entries {
+        let (actor, action) = (text(entry, "actorID"), text(entry, "action"));
         let target = match action.as_str() {
             "SUBDOMAIN_REQUESTED" => continue,
             "TEAM_MEMBER_UPDATED" => text(&entry["after"], "role"),
             _ => text(entry, "targetID"),
         };
-        *noted
-            .entry((text(entry, "actorID"), action, target))
-            .or_default() += 1;
+        if actors.contains(actor.as_str()) {
+            *entered.entry([actor, action, target]).or_default() += 1;
+        }
     }
-    let mut done: BTreeMap<Key, (u64, u64)> = BTreeMap::new();
-    for person in people {
-        for deed in &person.deeds {
-            let (sure, possible) = done
-                .entry((
-                    deed.actor.clone(),
-                    deed.action.to_owned(),
-                    deed.target.clone(),
-                ))
-                .or_default();
-            *sure += u64::from(deed.is_sure);
+    // How often each was certainly done, and how often at most.
+    let mut done: BTreeMap<[String; 3], (u64, u64)> = BTreeMap::new();
+    for user in users {
+        let key =
+            |action: &str, target: &String| [user.me.id.clone(), action.to_owned(), target.clone()];
+        for one in &user.audited {
+            let (certain, possible) = done.entry(key(one.action, &one.target)).or_default();
+            *certain += u64::from(one.is_certain);
             *possible += 1;
         }
-        for batch in person
-            .batches
-            .iter()
-            .filter(|batch| batch.outcome == Outcome::Acknowledged)
-        {
-            done.insert(
-                (
-                    person.me.id.clone(),
-                    "BATCH_ACCEPTED".to_owned(),
-                    batch.batch_id.clone(),
-                ),
-                (1, 1),
-            );
+        for batch in &user.batches {
+            if batch.outcome == Outcome::Acknowledged {
+                done.insert(key("BATCH_ACCEPTED", &batch.batch_id), (1, 1));
+            }
         }
     }
-    for (key, (sure, possible)) in done {
-        let times = noted.remove(&key).unwrap_or(0);
-        finding.look((sure..=possible).contains(&times), || {
-            format!("{key:?} stands {times} times, not {sure} to {possible}")
+    for (key, (certain, possible)) in done {
+        let times = entered.remove(&key).unwrap_or(0);
+        promise.check((certain..=possible).contains(&times), || {
+            format!("{key:?} has {times} entries, not {certain} to {possible}")
         });
     }
-    // Of a batch that nobody was told of the store knows.
-    for (key, times) in noted
-        .into_iter()
-        .filter(|((_, action, _), _)| action != "BATCH_ACCEPTED")
-    {
-        finding.look(false, || {
-            format!("{key:?} stands {times} times, and nobody did it")
+    // Batches of unknown outcome are checked against the store.
+    entered.retain(|[_, action, _], _| action != "BATCH_ACCEPTED");
+    for (key, times) in entered {
+        promise.check(false, || {
+            format!("{key:?} has {times} entries and was not done")
         });
     }
-    finding
+    promise
 }
 
-/// Clocks are wrong, so entries have no order: but what came to a state, less what left it, is what is there.
-fn states(evening: &Evening<'_>, entries: &[&Value]) -> Finding {
-    let mut finding = Finding::of("what the audit tells ends in what is there");
+/// Clocks are wrong, so entries have no order: but for each state, the entries that lead to it minus
+/// those that leave it must end in the stored one.
+fn states(snapshot: &Snapshot<'_>, entries: &[&Value]) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("what the audit tells ends in what is there");
     let mut flows: HashMap<(String, String), i64> = HashMap::new();
     let mut batches: BTreeMap<String, u64> = BTreeMap::new();
     for entry in entries {
         let (target, kind) = (text(entry, "targetID"), text(entry, "targetType"));
-        let (field, pk) = if kind == "COURSE" {
-            ("state", format!("COURSE#{target}"))
-        } else {
-            ("isActive", format!("USER#{target}"))
+        let (field, pk) = match kind.as_str() {
+            "COURSE" => ("state", format!("COURSE#{target}")),
+            _ => ("isActive", format!("USER#{target}")),
         };
-        for (side, step) in [("before", -1), ("after", 1)]
-            .into_iter()
-            .filter(|(side, _)| !entry[side][field].is_null())
-        {
-            *flows
-                .entry((pk.clone(), entry[side][field].to_string()))
-                .or_default() += step;
+        for (side, step) in [("before", -1), ("after", 1)] {
+            let value = &entry[side][field];
+            if !value.is_null() {
+                *flows.entry((pk.clone(), value.to_string())).or_default() += step;
+            }
         }
         if kind == "BATCH" {
             *batches.entry(target).or_default() += 1;
         }
     }
-    let mut ends = |item: &Value, first: &str, values: &[&str], now: String| {
+    let mut check = |item: &Value, first: &str, values: &[&str], now: &Value| {
+        let (pk, now) = (text(item, "pk"), now.to_string());
         for value in values {
             let flow = flows
-                .remove(&(text(item, "pk"), (*value).to_owned()))
+                .remove(&(pk.clone(), (*value).to_owned()))
                 .unwrap_or(0);
-            let is = i64::from(now == *value) - i64::from(first == *value);
-            finding.look(flow == is, || {
-                format!("{} is {now}, and {flow} came to {value}", item["pk"])
+            let difference = i64::from(now == *value) - i64::from(first == *value);
+            promise.check(flow == difference, || {
+                format!("{pk} is {now}, {value}: {flow}")
             });
         }
     };
-    for item in evening.tables.of("COURSE#", "COURSE") {
-        ends(
-            item,
-            "\"DRAFT\"",
-            &["\"DRAFT\"", "\"PUBLISHED\"", "\"ARCHIVED\""],
-            item["card"]["state"].to_string(),
-        );
+    let states = ["\"DRAFT\"", "\"PUBLISHED\"", "\"ARCHIVED\""];
+    for item in snapshot.tables.of("COURSE#", "COURSE") {
+        check(item, states[0], &states, &item["card"]["state"]);
     }
-    // Who erases himself leaves no entry.
-    for item in evening
-        .tables
-        .of("USER#", "USER")
-        .filter(|item| item["card"]["erasedAt"].is_null())
-    {
-        ends(
-            item,
-            "true",
-            &["true", "false"],
-            item["card"]["isActive"].to_string(),
-        );
+    for item in snapshot.tables.of("USER#", "USER") {
+        // Erasing one's own account writes no entry.
+        if item["card"]["erasedAt"].is_null() {
+            check(item, "true", &["true", "false"], &item["card"]["isActive"]);
+        }
     }
-    for item in evening.tables.of("BATCH#", "BATCH") {
-        let times = batches.remove(&text(&item["card"], "batchID")).unwrap_or(0);
-        finding.look(times == 1, || {
-            format!("{} stands {times} times", item["pk"])
-        });
+    for item in snapshot.tables.of("BATCH#", "BATCH") {
+        let id = text(&item["card"], "batchID");
+        let times = batches.remove(&id).unwrap_or(0);
+        promise.check(times == 1, || format!("the batch {id} has {times} entries"));
     }
-    finding.look(batches.is_empty(), || {
-        format!("batches that are not there: {batches:?}")
+    promise.check(batches.is_empty(), || {
+        format!("no such batches: {batches:?}")
     });
-    finding
+    promise
 }
 
-fn copies(evening: &Evening<'_>, entries: &[&Value]) -> Finding {
-    let mut finding = Finding::of("each entry is found by who did it and by whom it was done to");
+fn copies(snapshot: &Snapshot<'_>, entries: &[&Value]) -> PromiseCheck {
+    let mut promise =
+        PromiseCheck::of("each entry is found by who did it and by whom it was done to");
     for entry in entries {
         let sk = format!("AUDIT#{}", text(entry, "auditID"));
-        let of = |person: String| evening.tables.at(&format!("USER#{person}"), &sk).is_some();
-        let is_found = of(text(entry, "actorID"))
-            && (entry["targetType"] != "USER" || of(text(entry, "targetID")));
-        finding.look(is_found, || entry.to_string());
+        let has_copy = |field| {
+            let pk = format!("USER#{}", text(entry, field));
+            snapshot.tables.at(&pk, &sk).is_some()
+        };
+        let is_of_user = entry["targetType"] == "USER";
+        let holds = has_copy("actorID") && (!is_of_user || has_copy("targetID"));
+        promise.check(holds, || entry.to_string());
     }
-    finding
+    promise
 }
 
-fn subdomains(evening: &Evening<'_>, entries: &[&Value], people: &[Actor]) -> Finding {
-    let mut finding = Finding::of("subdomains that were made are listed, and noted before");
-    let shown = evening.stage.cloud.uapi().shown();
-    let listed: BTreeSet<&str> = shown["subDomains"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    for (word, outcome) in people.iter().flat_map(|person| &person.subdomains) {
+fn subdomains(snapshot: &Snapshot<'_>, entries: &[&Value], users: &[VirtualUser]) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("subdomains that were made are listed, and noted before");
+    let panel = snapshot.deployment.local.cloud.uapi().shown();
+    let listed = panel["subDomains"].as_array().into_iter().flatten();
+    let listed: BTreeSet<&str> = listed.filter_map(Value::as_str).collect();
+    for (word, outcome) in users.iter().flat_map(|user| &user.subdomains) {
         let fqdn = format!("{word}.formation.example.org");
-        let (is_listed, times) = (
-            listed.contains(fqdn.as_str()),
-            entries
-                .iter()
-                .filter(|entry| entry["after"]["fqdn"] == fqdn)
-                .count(),
-        );
-        let is_good = match outcome {
+        let is_listed = listed.contains(fqdn.as_str());
+        let of_it = entries
+            .iter()
+            .filter(|entry| entry["after"]["fqdn"] == fqdn);
+        let times = of_it.count();
+        let holds = match outcome {
             Outcome::Acknowledged => is_listed && times == 1,
             Outcome::Refused => !is_listed && times < 2,
             Outcome::Unknown => times == 1 || (times == 0 && !is_listed),
         };
-        finding.look(is_good, || {
-            format!("{fqdn} ({outcome:?}) is listed: {is_listed}, and noted {times} times")
+        promise.check(holds, || {
+            format!("{fqdn} ({outcome:?}) is listed: {is_listed}, in the audit {times} times")
         });
     }
-    finding
+    promise
 }

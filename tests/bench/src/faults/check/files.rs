@@ -1,77 +1,69 @@
-//! Files, and what they take.
+//! Files, and the bytes that they use.
 
 use std::collections::BTreeMap;
 
+use http::Request;
+
 use crate::{
-    actor::Actor,
-    check::{Evening, Finding},
-    client::Ask,
-    files::download,
+    client::{Call, call_bucket},
+    promise::{PromiseCheck, Snapshot},
     tables::text,
+    virtual_user::VirtualUser,
 };
 
-pub(crate) async fn all(evening: &mut Evening<'_>, people: &[Actor]) -> [Finding; 2] {
-    [kept(evening, people).await, usage(evening)]
+pub(crate) async fn all(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> [PromiseCheck; 2] {
+    [kept(snapshot, users).await, usage(snapshot)]
 }
 
-async fn kept(evening: &mut Evening<'_>, people: &[Actor]) -> Finding {
-    let mut finding = Finding::of("files that came are kept whole, no others");
-    for person in people {
-        let token = person
-            .me
-            .sessions
-            .last()
-            .map(|session| session.token.clone())
-            .unwrap_or_default();
-        for file in &person.files {
-            let item = evening.tables.at(&format!("FILE#{}", file.id), "FILE");
-            let status =
-                item.map_or_else(|| "gone".to_owned(), |item| text(&item["card"], "status"));
-            let may_be_gone =
-                file.is_deleted.may_be(&true) || (!file.is_ready && file.was_sent.may_be(&false));
-            let may_be_ready = file.is_deleted.may_be(&false) && file.was_sent.may_be(&true);
-            let is_good = (status == "gone" && may_be_gone) || (status == "READY" && may_be_ready);
-            finding.look(is_good, || {
-                format!(
-                    "{} is {status}, ready {}, {:?}",
-                    file.id, file.is_ready, file.was_sent
-                )
+async fn kept(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("files that came are kept whole, no others");
+    for user in users {
+        let token = user.me.last_token();
+        for file in &user.files {
+            let (id, is_ready, was_sent) = (&file.id, file.is_ready, &file.was_sent);
+            let item = snapshot.tables.at(&format!("FILE#{id}"), "FILE");
+            let status = item.map_or("gone".to_owned(), |item| text(&item["card"], "status"));
+            let holds = match status.as_str() {
+                "gone" => file.is_deleted.allows(&true) || (!is_ready && was_sent.allows(&false)),
+                "READY" => file.is_deleted.allows(&false) && was_sent.allows(&true),
+                _ => false,
+            };
+            promise.check(holds, || {
+                format!("{id} is {status}, ready {is_ready}, {was_sent:?}")
             });
             if status == "READY" {
-                let heard = evening
-                    .ask(&Ask::new("GET", format!("/files/{}", file.id)).with(&token))
-                    .await;
-                let came = download(&heard.text("/file/url")).await;
-                let is_whole =
-                    came.is_some_and(|(status, bytes)| status == 200 && bytes == file.text);
-                finding.look(is_whole, || {
-                    format!("{} is not what was sent: {}", file.id, heard.body)
+                let call = Call::new("GET", format!("/files/{id}")).with(&token);
+                let response = snapshot.call(&call).await;
+                let url = response.text("/file/url");
+                let stored = call_bucket(&url, Request::get(""), String::new()).await;
+                let is_whole = |(status, bytes)| status == 200 && bytes == file.text;
+                promise.check(stored.is_some_and(is_whole), || {
+                    format!("{id} is not what was sent: {}", response.body)
                 });
             }
         }
     }
-    finding
+    promise
 }
 
-fn usage(evening: &Evening<'_>) -> Finding {
-    let mut finding = Finding::of("what files take adds up");
-    let mut takes: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-    for item in evening.tables.of("FILE#", "FILE") {
-        let (files, bytes) = takes.entry(text(&item["card"], "userID")).or_default();
+fn usage(snapshot: &Snapshot<'_>) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("what files take adds up");
+    let mut used: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for item in snapshot.tables.of("FILE#", "FILE") {
+        let (files, bytes) = used.entry(text(&item["card"], "userID")).or_default();
         *files += 1;
         *bytes += item["card"]["size"].as_u64().unwrap_or(0);
     }
-    for item in evening.tables.of("USER#", "USAGE") {
-        let (files, bytes) = takes
-            .remove(text(item, "pk").trim_start_matches("USER#"))
+    for item in snapshot.tables.of("USER#", "USAGE") {
+        let pk = text(item, "pk");
+        let (files, bytes) = used
+            .remove(pk.trim_start_matches("USER#"))
             .unwrap_or_default();
-        let is_good = item["files"] == files && item["bytes"] == bytes && item["taken"] == bytes;
-        finding.look(is_good, || {
+        let holds = item["files"] == files && item["bytes"] == bytes && item["taken"] == bytes;
+        promise.check(holds, || {
             format!("{item} for {files} files of {bytes} bytes")
         });
     }
-    finding.look(takes.is_empty(), || {
-        format!("nothing is noted of {takes:?}")
-    });
-    finding
+    promise.check(used.is_empty(), || format!("not counted: {used:?}"));
+    promise
 }

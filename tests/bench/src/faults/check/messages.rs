@@ -1,263 +1,235 @@
-//! Text messages and letters: none lost, none twice, all counted.
+//! Text messages and mails: none lost, none twice, all counted.
 
 use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value;
 
 use crate::{
-    actor::Actor,
-    check::{Evening, Finding},
-    client::Ask,
-    known::Outcome,
-    stage::{SMS_PER_COMMITTEE, SMS_PER_USER},
+    client::Call,
+    deployment::{SMS_PER_COMMITTEE, SMS_PER_USER},
+    expected::Outcome,
+    promise::{PromiseCheck, Snapshot},
     tables::{text, words},
+    virtual_user::VirtualUser,
 };
 
-pub(crate) async fn all(evening: &mut Evening<'_>, people: &[Actor]) -> Vec<Finding> {
-    let mut findings = vec![
-        accepted(evening, people),
-        sent(evening),
-        letters(evening),
-        unknown(evening),
-        quotas(evening),
-        listed(evening, people),
-    ];
-    findings.push(batches(evening, people).await);
-    findings
+pub(crate) async fn all(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> Vec<PromiseCheck> {
+    vec![
+        accepted(snapshot, users),
+        sent(snapshot),
+        mails(snapshot),
+        unknown(snapshot),
+        quotas(snapshot),
+        opt_outs(snapshot, users),
+        batches(snapshot, users).await,
+    ]
 }
 
-/// The word that the message `item` says.
-fn word_of(evening: &Evening<'_>, item: &Value) -> String {
-    let batch = text(&item["card"], "batchID");
-    let own = evening.tables.at(&text(item, "pk"), "TEXT");
-    let said = own
-        .or_else(|| evening.tables.at(&format!("BATCH#{batch}"), "TEXT"))
-        .map(|item| text(item, "text"))
-        .unwrap_or_default();
-    words(&said).next().unwrap_or_default().to_owned()
+/// The word in the text of the message `item`.
+fn word_of(snapshot: &Snapshot<'_>, item: &Value) -> String {
+    let batch = format!("BATCH#{}", text(&item["card"], "batchID"));
+    let own = snapshot.tables.at(&text(item, "pk"), "TEXT");
+    let holder = own.or_else(|| snapshot.tables.at(&batch, "TEXT"));
+    let text = holder.map(|item| text(item, "text")).unwrap_or_default();
+    words(&text).next().unwrap_or_default().to_owned()
 }
 
-fn accepted(evening: &Evening<'_>, people: &[Actor]) -> Finding {
-    let mut finding = Finding::of("messages that were accepted are there, once");
-    let mut there: HashMap<String, BTreeMap<String, String>> = HashMap::new();
-    for item in evening.tables.of("SMS#", "SMS") {
-        there
-            .entry(word_of(evening, item))
-            .or_default()
-            .insert(text(&item["card"], "smsID"), text(&item["card"], "to"));
+fn accepted(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("messages that were accepted are there, once");
+    // Identifier and number of each message, by word.
+    let mut stored: HashMap<String, BTreeMap<String, String>> = HashMap::new();
+    for item in snapshot.tables.of("SMS#", "SMS") {
+        let (id, to) = (text(&item["card"], "smsID"), text(&item["card"], "to"));
+        let messages = stored.entry(word_of(snapshot, item)).or_default();
+        messages.insert(id, to);
     }
-    for sent in people.iter().flat_map(|person| &person.texts) {
-        let found = there.remove(&sent.word).unwrap_or_default();
-        let is_good = match sent.outcome {
-            Outcome::Acknowledged => {
-                found == BTreeMap::from([(sent.sms_id.clone(), sent.to.clone())])
-            }
+    for sms in users.iter().flat_map(|user| &user.texts) {
+        let found = stored.remove(&sms.word).unwrap_or_default();
+        let is_it = |(id, to): (&String, &String)| *id == sms.sms_id && *to == sms.to;
+        let holds = match sms.outcome {
+            Outcome::Acknowledged => found.len() == 1 && found.iter().all(is_it),
             Outcome::Refused => found.is_empty(),
             Outcome::Unknown => found.len() < 2,
         };
-        finding.look(is_good, || {
-            format!(
-                "{} to {} ({:?}) is there as {found:?}",
-                sent.word, sent.to, sent.outcome
-            )
-        });
+        let (word, to, outcome) = (&sms.word, &sms.to, sms.outcome);
+        promise.check(holds, || format!("{word} to {to} ({outcome:?}): {found:?}"));
     }
-    for batch in people.iter().flat_map(|person| &person.batches) {
-        let found = there.remove(&batch.word).unwrap_or_default();
-        let told: BTreeMap<String, String> = batch
+    for batch in users.iter().flat_map(|user| &user.batches) {
+        let found = stored.remove(&batch.word).unwrap_or_default();
+        let pairs = batch
             .accepted
             .iter()
-            .map(|(to, id)| (id.clone(), to.clone()))
-            .collect();
-        let is_good = match batch.outcome {
-            Outcome::Acknowledged => found == told,
+            .map(|(to, id)| (id.clone(), to.clone()));
+        let accepted: BTreeMap<String, String> = pairs.collect();
+        let holds = match batch.outcome {
+            Outcome::Acknowledged => found == accepted,
             Outcome::Refused => found.is_empty(),
             Outcome::Unknown => found.len() <= batch.recipients,
         };
-        finding.look(is_good, || {
-            format!(
-                "of the batch {} {} of {} are there",
-                batch.word,
-                found.len(),
-                told.len()
-            )
+        let (word, found, accepted) = (&batch.word, found.len(), accepted.len());
+        promise.check(holds, || {
+            format!("batch {word}: {found} of {accepted} stored")
         });
     }
-    finding.look(there.is_empty(), || {
-        format!("messages that nobody sent: {there:?}")
+    let is_empty = stored.is_empty();
+    promise.check(is_empty, || {
+        format!("messages that nobody sent: {stored:?}")
     });
-    finding
+    promise
 }
 
-fn sent(evening: &Evening<'_>) -> Finding {
-    let mut finding = Finding::of("messages come once at most, and it is told how");
-    let mut came: HashMap<(String, String), usize> = HashMap::new();
-    for one in evening.stage.cloud.recorder().texts() {
-        let said = text(&one, "text");
-        *came
-            .entry((
-                text(&one, "to"),
-                words(&said).next().unwrap_or(&said).to_owned(),
-            ))
-            .or_default() += 1;
+fn sent(snapshot: &Snapshot<'_>) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("messages come once at most, and it is told how");
+    let mut sent: HashMap<(String, String), usize> = HashMap::new();
+    for sms in snapshot.deployment.local.cloud.recorder().texts() {
+        let (to, text) = (text(&sms, "to"), text(&sms, "text"));
+        let word = words(&text).next().unwrap_or(&text).to_owned();
+        *sent.entry((to, word)).or_default() += 1;
     }
-    for item in evening.tables.of("SMS#", "SMS") {
-        let times = came
-            .remove(&(text(&item["card"], "to"), word_of(evening, item)))
-            .unwrap_or(0);
-        let is_good = match item["card"]["status"].as_str() {
+    for item in snapshot.tables.of("SMS#", "SMS") {
+        let card = &item["card"];
+        let times = sent.remove(&(text(card, "to"), word_of(snapshot, item)));
+        let times = times.unwrap_or(0);
+        let holds = match card["status"].as_str() {
             Some("SENT") => times == 1,
             Some("FAILED") => times == 0,
             Some("UNKNOWN") => times < 2,
             _ => false,
         };
-        finding.look(is_good, || format!("{} came {times} times", item["card"]));
+        promise.check(holds, || format!("{card} was sent {times} times"));
     }
-    finding.look(came.is_empty(), || {
-        format!("{} messages came that nobody sent", came.len())
+    let count = sent.len();
+    promise.check(count == 0, || {
+        format!("{count} messages sent that nobody sent")
     });
-    finding
+    promise
 }
 
-/// What a letter said is gone when it has left, so they are counted; those with a code are told apart by it.
-fn letters(evening: &Evening<'_>) -> Finding {
-    let mut finding = Finding::of("letters come once at most, and it is told how");
-    let mut states: BTreeMap<String, usize> = BTreeMap::new();
-    for item in evening.tables.of("OUTBOX#", "OUTBOX") {
-        let state = text(&item["card"], "status");
-        finding.look(
-            ["SENT", "FAILED", "UNKNOWN"].contains(&state.as_str()),
-            || format!("{item}"),
-        );
-        *states.entry(state).or_default() += 1;
+/// A mail's text is deleted once it is sent, so mails are counted; those with a code differ by it.
+fn mails(snapshot: &Snapshot<'_>) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("letters come once at most, and it is told how");
+    let (mut sent, mut unknown) = (0, 0);
+    for item in snapshot.tables.of("OUTBOX#", "OUTBOX") {
+        let status = text(&item["card"], "status");
+        sent += usize::from(status == "SENT");
+        unknown += usize::from(status == "UNKNOWN");
+        let is_final = ["SENT", "FAILED", "UNKNOWN"].contains(&status.as_str());
+        promise.check(is_final, || item.to_string());
     }
-    let count = |state: &str| states.get(state).copied().unwrap_or(0);
-    let mails = evening.stage.cloud.recorder().mails();
-    let is_good = (count("SENT")..=count("SENT") + count("UNKNOWN")).contains(&mails.len());
-    finding.look(is_good, || {
-        format!("{} mails came of {states:?}", mails.len())
+    let mails = snapshot.deployment.local.cloud.recorder().mails();
+    let count = mails.len();
+    promise.check((sent..=sent + unknown).contains(&count), || {
+        format!("{count} mails of {sent} sent and {unknown} unknown")
     });
-    let mut came: HashMap<(String, String), usize> = HashMap::new();
-    for mail in mails
-        .iter()
-        .filter(|mail| text(mail, "text").contains("#code="))
-    {
-        *came
-            .entry((text(mail, "to"), text(mail, "text")))
-            .or_default() += 1;
-    }
-    for ((to, said), times) in came {
-        finding.look(times == 1, || format!("{to} got {times} times: {said}"));
-    }
-    finding
-}
-
-/// Who may have been sent, nobody knows: only a carrier that fell silent, a dispatcher that died over its messages,
-/// eight at most (the last two when it was over), or a store that did not say whether it was claimed or settled makes it so.
-fn unknown(evening: &Evening<'_>) -> Finding {
-    let mut finding = Finding::of("nobody knows of a message only where something struck it");
-    let times = |kind: &str| evening.struck.get(kind).copied().unwrap_or(0);
-    let carriers = ["silent", "slow"]
-        .map(|mode| times(&format!("sns: {mode}")) + times(&format!("ses: {mode}")));
-    let store = ["silent", "slow", "refuse", "error", "throttle"]
-        .map(|mode| times(&format!("dynamodb: {mode}")));
-    let mut left =
-        carriers.iter().chain(&store).sum::<u64>() + 8 * (times("kill of a dispatcher") + 2);
-    for item in evening
-        .tables
-        .of("SMS#", "SMS")
-        .chain(evening.tables.of("OUTBOX#", "OUTBOX"))
-    {
-        let is_unknown = item["card"]["status"] == "UNKNOWN";
-        finding.look(!is_unknown || left > 0, || {
-            format!("{} is one too many", item["card"])
-        });
-        left = left.saturating_sub(u64::from(is_unknown));
-    }
-    finding
-}
-
-fn quotas(evening: &Evening<'_>) -> Finding {
-    let mut finding = Finding::of("what was accepted counts against the quotas, and stays below");
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for item in evening.tables.of("SMS#", "SMS") {
-        for owner in [
-            format!("USER#{}", text(&item["card"], "userID")),
-            format!("COMMITTEE#{}", text(&item["card"], "committeeID")),
-        ] {
-            *counts.entry(owner).or_default() += 1;
+    let mut times: HashMap<(String, String), usize> = HashMap::new();
+    for mail in &mails {
+        let (to, text) = (text(mail, "to"), text(mail, "text"));
+        if text.contains("#code=") {
+            *times.entry((to, text)).or_default() += 1;
         }
     }
-    // A day may end while it rages.
-    let mut noted: BTreeMap<String, u64> = BTreeMap::new();
-    for item in evening.tables.of("QUOTA#", "QUOTA") {
+    for (mail, times) in times {
+        promise.check(times == 1, || format!("{times} times: {mail:?}"));
+    }
+    promise
+}
+
+/// A status is UNKNOWN only where a fault caused it: no answer of the carrier or of the store to a
+/// claim or its result, or a killed dispatcher, which held eight messages at most (two at the end).
+fn unknown(snapshot: &Snapshot<'_>) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("nobody knows of a message only where something struck it");
+    let times = |kind: &str| snapshot.faults.get(kind).copied().unwrap_or(0);
+    let of = |service: &str, modes: &[&str]| -> u64 {
+        let kinds = modes
+            .iter()
+            .map(|mode| times(&format!("{service}: {mode}")));
+        kinds.sum()
+    };
+    let carriers = of("sns", &["silent", "slow"]) + of("ses", &["silent", "slow"]);
+    let store = of(
+        "dynamodb",
+        &["silent", "slow", "refuse", "error", "throttle"],
+    );
+    let mut left = carriers + store + 8 * (times("kill of a dispatcher") + 2);
+    let messages = snapshot.tables.of("SMS#", "SMS");
+    for item in messages.chain(snapshot.tables.of("OUTBOX#", "OUTBOX")) {
+        let card = &item["card"];
+        let is_unknown = card["status"] == "UNKNOWN";
+        let holds = !is_unknown || left > 0;
+        promise.check(holds, || format!("{card} is one too many"));
+        left = left.saturating_sub(u64::from(is_unknown));
+    }
+    promise
+}
+
+fn quotas(snapshot: &Snapshot<'_>) -> PromiseCheck {
+    let mut promise =
+        PromiseCheck::of("what was accepted counts against the quotas, and stays below");
+    let mut messages: BTreeMap<String, u64> = BTreeMap::new();
+    for item in snapshot.tables.of("SMS#", "SMS") {
+        let user = format!("USER#{}", text(&item["card"], "userID"));
+        let committee = format!("COMMITTEE#{}", text(&item["card"], "committeeID"));
+        *messages.entry(user).or_default() += 1;
+        *messages.entry(committee).or_default() += 1;
+    }
+    // A run may cover two days.
+    let mut counted: BTreeMap<String, u64> = BTreeMap::new();
+    for item in snapshot.tables.of("QUOTA#", "QUOTA") {
         let pk = text(item, "pk");
-        let owner = pk
-            .trim_start_matches("QUOTA#")
-            .rsplit_once('#')
-            .map_or("", |(owner, _)| owner)
-            .to_owned();
-        let most = if owner.starts_with("USER#") {
+        let owner = pk.trim_start_matches("QUOTA#").rsplit_once('#');
+        let owner = owner.map_or("", |(owner, _)| owner).to_owned();
+        let is_user = owner.starts_with("USER#");
+        let most = if is_user {
             SMS_PER_USER
         } else {
             SMS_PER_COMMITTEE
         };
         let count = item["n"].as_u64().unwrap_or(u64::MAX);
-        finding.look(count <= most, || format!("{pk} is {count}"));
-        *noted.entry(owner).or_default() += count;
+        promise.check(count <= most, || format!("{pk} is {count}"));
+        *counted.entry(owner).or_default() += count;
     }
-    for (owner, count) in counts {
-        finding.look(noted.get(&owner) == Some(&count), || {
-            format!("{count} messages of {owner}, noted {:?}", noted.get(&owner))
+    for (owner, count) in messages {
+        let counter = counted.get(&owner);
+        promise.check(counter == Some(&count), || {
+            format!("{count} messages of {owner}, counted {counter:?}")
         });
     }
-    finding
+    promise
 }
 
-fn listed(evening: &Evening<'_>, people: &[Actor]) -> Finding {
-    let mut finding = Finding::of("numbers are on the list as was acknowledged last");
-    let there: Vec<String> = evening
-        .tables
-        .of("OPTOUT#", "OPTOUT")
-        .map(|item| text(&item["card"], "number"))
-        .collect();
-    for (number, is_listed) in people.iter().flat_map(|person| &person.opt_outs) {
-        let is_there = there.contains(number);
-        finding.look(is_listed.may_be(&is_there), || {
-            format!("{number} is on the list: {is_there}, not {is_listed:?}")
+fn opt_outs(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("numbers are on the list as was acknowledged last");
+    let items = snapshot.tables.of("OPTOUT#", "OPTOUT");
+    let stored: Vec<String> = items.map(|item| text(&item["card"], "number")).collect();
+    for (number, expected) in users.iter().flat_map(|user| &user.opt_outs) {
+        let is_listed = stored.contains(number);
+        promise.check(expected.allows(&is_listed), || {
+            format!("{number} is on the list: {is_listed}, not {expected:?}")
         });
     }
-    finding
+    promise
 }
 
-async fn batches(evening: &mut Evening<'_>, people: &[Actor]) -> Finding {
-    let mut finding = Finding::of("what became of a batch adds up");
-    for person in people {
-        let token = person
-            .me
-            .sessions
-            .last()
-            .map(|session| session.token.clone())
-            .unwrap_or_default();
-        for batch in person
-            .batches
-            .iter()
-            .filter(|batch| batch.outcome == Outcome::Acknowledged)
-        {
-            let heard = evening
-                .ask(&Ask::new("GET", format!("/sms/bulk/{}", batch.batch_id)).with(&token))
-                .await;
-            let told = &heard.body["batch"];
-            let sum: u64 = ["queued", "sending", "sent", "failed", "unknown"]
+async fn batches(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("what became of a batch adds up");
+    for user in users {
+        let token = user.me.last_token();
+        for batch in &user.batches {
+            if batch.outcome != Outcome::Acknowledged {
+                continue;
+            }
+            let call = Call::new("GET", format!("/sms/bulk/{}", batch.batch_id));
+            let body = snapshot.call(&call.with(&token)).await.body;
+            let counts = &body["batch"];
+            let states = ["queued", "sending", "sent", "failed", "unknown"];
+            let sum: u64 = states
                 .iter()
-                .filter_map(|state| told[state].as_u64())
+                .filter_map(|state| counts[state].as_u64())
                 .sum();
-            let is_good =
-                told["accepted"] == batch.accepted.len() && sum == batch.accepted.len() as u64;
-            finding.look(is_good, || {
-                format!("{} of {}", heard.body, batch.accepted.len())
-            });
+            let accepted = batch.accepted.len();
+            let holds = counts["accepted"] == accepted && sum == accepted as u64;
+            promise.check(holds, || format!("{body} of {accepted}"));
         }
     }
-    finding
+    promise
 }

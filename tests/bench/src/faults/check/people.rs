@@ -2,197 +2,180 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use local::Trouble;
+use bench::{Result, error};
 use serde_json::json;
 
 use crate::{
-    account::{Account, Life},
-    actor::Actor,
-    check::{Evening, Finding},
-    client::Ask,
+    account::{Account, SessionState},
+    client::Call,
+    promise::{PromiseCheck, Snapshot},
     tables::text,
+    virtual_user::VirtualUser,
 };
 
 pub(crate) async fn all(
-    evening: &mut Evening<'_>,
-    people: &[Actor],
-) -> Result<Vec<Finding>, Trouble> {
-    let mut findings = vec![
-        accounts(evening, people),
-        addresses(evening).await?,
-        races(people),
-        admins(evening),
-    ];
-    findings.push(sessions(evening, people).await);
-    findings.push(passwords(evening, people).await);
-    Ok(findings)
+    snapshot: &mut Snapshot<'_>,
+    users: &[VirtualUser],
+) -> Result<Vec<PromiseCheck>> {
+    Ok(vec![
+        accounts(snapshot, users),
+        addresses(snapshot).await?,
+        races(users),
+        admins(snapshot),
+        sessions(snapshot, users).await,
+        passwords(snapshot, users).await,
+    ])
 }
 
-fn every(people: &[Actor]) -> impl Iterator<Item = &Account> {
-    people
-        .iter()
-        .flat_map(|person| std::iter::once(&person.me).chain(&person.people))
-        .filter(|account| !account.id.is_empty())
+/// All accounts that are known to exist or to have existed.
+fn every(users: &[VirtualUser]) -> impl Iterator<Item = &Account> {
+    let own = users.iter().map(|user| &user.me);
+    let other = users.iter().flat_map(|user| &user.people);
+    own.chain(other).filter(|account| !account.id.is_empty())
 }
 
-fn accounts(evening: &Evening<'_>, people: &[Actor]) -> Finding {
-    let mut finding = Finding::of("accounts say what was acknowledged last");
-    for account in every(people) {
+fn accounts(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("accounts say what was acknowledged last");
+    for account in every(users) {
         let id = &account.id;
-        let Some(item) = evening.tables.at(&format!("USER#{id}"), "USER") else {
-            finding.look(false, || format!("the account {id} is lost"));
+        let Some(item) = snapshot.tables.at(&format!("USER#{id}"), "USER") else {
+            promise.check(false, || format!("the account {id} is lost"));
             continue;
         };
         let card = &item["card"];
         let is_erased = !card["erasedAt"].is_null();
-        finding.look(account.is_erased.may_be(&is_erased), || {
-            format!("{id} is erased: {is_erased}, not {:?}", account.is_erased)
-        });
+        let mut check =
+            |holds: bool, field: &str| promise.check(holds, || format!("{field} of {card}"));
+        check(account.is_erased.allows(&is_erased), "whether it is erased");
         if is_erased {
             continue;
         }
-        let mut holds =
-            |is_good: bool, what: &str| finding.look(is_good, || format!("{what} of {card}"));
-        holds(
-            account.last_name.may_be(&text(card, "lastName")),
+        check(
+            account.last_name.allows(&text(card, "lastName")),
             "the name",
         );
-        holds(account.label.may_be(&text(card, "role")), "the label");
-        holds(
-            account.profile.may_be(&text(card, "profile")),
+        check(account.label.allows(&text(card, "role")), "the label");
+        check(
+            account.profile.allows(&text(card, "profile")),
             "the profile",
         );
-        holds(
-            account
-                .is_active
-                .all()
-                .iter()
-                .any(|value| card["isActive"] == *value),
-            "whether it is open",
-        );
-        holds(
-            account
-                .is_verified
-                .all()
-                .iter()
-                .any(|value| card["isVerified"] == *value),
-            "whether it is verified",
-        );
-        holds(text(card, "email") == account.email, "the address");
+        let is_active = account
+            .is_active
+            .all()
+            .iter()
+            .any(|one| card["isActive"] == *one);
+        check(is_active, "whether it is open");
+        let verified = account.is_verified.all();
+        let is_verified = verified.iter().any(|one| card["isVerified"] == *one);
+        check(is_verified, "whether it is verified");
+        check(text(card, "email") == account.email, "the address");
     }
-    finding
+    promise
 }
 
-async fn addresses(evening: &Evening<'_>) -> Result<Finding, Trouble> {
-    let mut finding = Finding::of("each address has one owner, each owner one address");
+async fn addresses(snapshot: &Snapshot<'_>) -> Result<PromiseCheck> {
+    let mut promise = PromiseCheck::of("each address has one owner, each owner one address");
     let mut owned: BTreeMap<String, usize> = BTreeMap::new();
-    for item in evening.tables.of("EMAIL#", "EMAIL") {
+    for item in snapshot.tables.of("EMAIL#", "EMAIL") {
         *owned.entry(text(item, "userID")).or_default() += 1;
     }
-    for item in evening
-        .tables
-        .of("USER#", "USER")
-        .filter(|item| item["card"]["erasedAt"].is_null())
-    {
+    for item in snapshot.tables.of("USER#", "USER") {
+        if !item["card"]["erasedAt"].is_null() {
+            continue;
+        }
         let (id, email) = (text(&item["card"], "userID"), text(&item["card"], "email"));
-        let address = email
-            .parse()
-            .map_err(|_| Trouble::new(format!("{email} is no address.")))?;
-        let owner = evening
-            .stage
+        let malformed = |_| error(format!("{email} is no address."));
+        let address = email.parse().map_err(malformed)?;
+        let owner = snapshot
+            .deployment
+            .local
             .setup
             .store
             .email_owner(&address)
-            .await?
-            .map(|owner| owner.user_id.to_string());
-        finding.look(
-            owned.remove(&id) == Some(1) && owner.as_ref() == Some(&id),
-            || format!("{email} of {id} is {owner:?}'s"),
-        );
+            .await?;
+        let owner = owner.map(|owner| owner.user_id.to_string());
+        let holds = owned.remove(&id) == Some(1) && owner.as_ref() == Some(&id);
+        promise.check(holds, || format!("{email} of {id} belongs to {owner:?}"));
     }
     for (id, times) in owned {
-        finding.look(false, || {
-            format!("{times} addresses are kept for {id}, who is not there")
+        promise.check(false, || {
+            format!("{times} addresses belong to {id}, which is gone")
         });
     }
-    Ok(finding)
+    Ok(promise)
 }
 
-fn races(people: &[Actor]) -> Finding {
-    let mut finding = Finding::of("of two who want one address one gets it");
-    for race in people.iter().flat_map(|person| &person.races) {
-        finding.look(race.winners.len() < 2, || {
-            format!("{} is {:?}'s", race.email, race.winners)
+fn races(users: &[VirtualUser]) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("of two who want one address one gets it");
+    for race in users.iter().flat_map(|user| &user.races) {
+        let (email, winners) = (&race.email, &race.winners);
+        promise.check(winners.len() < 2, || {
+            format!("{email} belongs to {winners:?}")
         });
     }
-    finding
+    promise
 }
 
-fn admins(evening: &Evening<'_>) -> Finding {
-    let mut finding = Finding::of("the set of super admins is that of the accounts");
-    let item = evening.tables.at("ADMINS", "ADMINS");
-    let noted: BTreeSet<String> = item
+fn admins(snapshot: &Snapshot<'_>) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("the set of super admins is that of the accounts");
+    let item = snapshot.tables.at("ADMINS", "ADMINS");
+    let ids = item
+        .and_then(|item| item["ids"].as_array())
         .into_iter()
-        .flat_map(|item| item["ids"].as_array().into_iter().flatten())
-        .filter_map(|id| Some(id.as_str()?.to_owned()))
-        .collect();
-    for item in evening.tables.of("USER#", "USER") {
+        .flatten();
+    let admins: BTreeSet<&str> = ids.filter_map(|id| id.as_str()).collect();
+    for item in snapshot.tables.of("USER#", "USER") {
         let card = &item["card"];
         let is_admin = card["profile"] == "SA" && card["isActive"] == true;
-        finding.look(noted.contains(&text(card, "userID")) == is_admin, || {
+        let is_listed = admins.contains(text(card, "userID").as_str());
+        promise.check(is_listed == is_admin, || {
             format!("{card} is an admin: {is_admin}")
         });
     }
-    finding
+    promise
 }
 
-async fn sessions(evening: &mut Evening<'_>, people: &[Actor]) -> Finding {
-    let mut finding = Finding::of("ended sessions are over, all others go on");
-    for account in every(people) {
-        let is_closed = account.is_active.is_surely(&false) || account.is_erased.is_surely(&true);
+async fn sessions(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("ended sessions are over, all others go on");
+    for account in every(users) {
         for session in &account.sessions {
-            let expected = match session.life {
-                Life::Ended => 401,
-                _ if is_closed => 401,
-                Life::GoesOn if account.is_open() => 200,
+            let expected = match session.state {
+                SessionState::Ended => 401,
+                _ if account.is_closed() => 401,
+                SessionState::Active if account.is_open() => 200,
                 _ => continue,
             };
-            let heard = evening
-                .ask(&Ask::new("GET", "/auth/check").with(&session.token))
-                .await;
-            finding.look(heard.status == expected, || {
-                format!(
-                    "{} of {}: {} {}",
-                    expected, account.email, heard.status, heard.body
-                )
+            let call = Call::new("GET", "/auth/check").with(&session.token);
+            let response = snapshot.call(&call).await;
+            let (email, status, body) = (&account.email, response.status, &response.body);
+            promise.check(status == expected, || {
+                format!("{expected} of {email}: {status} {body}")
             });
         }
     }
-    finding
+    promise
 }
 
-/// Whoever may sign in can, with the password that was acknowledged last or one that perhaps came after it.
-async fn passwords(evening: &mut Evening<'_>, people: &[Actor]) -> Finding {
-    let mut finding = Finding::of("who may sign in can, nobody else");
-    for (number, account) in every(people).enumerate() {
-        evening.client.move_to(number);
-        let is_closed = account.is_active.is_surely(&false) || account.is_erased.is_surely(&true);
+/// Open accounts can sign in with the last acknowledged password, or with a later one of unknown
+/// outcome; closed ones cannot.
+async fn passwords(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
+    let mut promise = PromiseCheck::of("who may sign in can, nobody else");
+    for (number, account) in every(users).enumerate() {
+        snapshot.client.move_to(number);
+        let (email, is_closed) = (&account.email, account.is_closed());
         if !is_closed && !account.is_open() {
             continue;
         }
-        let (mut statuses, passwords) = (Vec::new(), account.password.all());
-        for password in &passwords[..passwords.len().min(5)] {
-            let ask = Ask::new("POST", "/auth/login")
-                .json(json!({ "email": account.email, "password": password }));
-            statuses.push(evening.ask(&ask).await.status);
+        // The address of an erased account may belong to another one, with another password.
+        let mut statuses = Vec::new();
+        for password in account.password.all().iter().take(5) {
+            let body = json!({ "email": email, "password": password });
+            let call = Call::new("POST", "/auth/login").json(body);
+            statuses.push(snapshot.call(&call).await.status);
         }
-        // An address that was given up may be another account's by now, with another password.
-        finding.look(statuses.contains(&200) != is_closed, || {
-            format!(
-                "{} is closed: {is_closed}, answered {statuses:?}",
-                account.email
-            )
+        promise.check(statuses.contains(&200) != is_closed, || {
+            format!("{email} is closed: {is_closed}, answered {statuses:?}")
         });
     }
-    finding
+    promise
 }

@@ -1,0 +1,223 @@
+//! Injects faults: errors of the five AWS services and cPanel, killed processes, moved clocks, and
+//! lost parts of the stream.
+
+use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
+
+use bench::{Result, print};
+use dispatcher::Dispatcher;
+use local::{
+    chance::Chance,
+    delivery,
+    faults::{Fault, Mode, Service},
+};
+use tokio::{
+    net::TcpStream,
+    time::{Instant, sleep},
+};
+
+use crate::{
+    deployment::Deployment,
+    processes::{DISPATCHER, EDGE, Process},
+};
+
+/// The run ends after this time with fewer faults than wanted.
+const TIMEOUT: Duration = Duration::from_secs(540);
+/// Faults for a hundred answered requests; each request is several requests to the cloud.
+const FAULTS_PER_HUNDRED: u64 = 50;
+/// Errors of DynamoDB.
+const DYNAMODB_ERRORS: [&str; 3] = [
+    "InternalServerError",
+    "ThrottlingException",
+    "RequestLimitExceeded",
+];
+/// Errors of cPanel. A refused token is not among them: it would open the circuit breaker for 15 minutes.
+const CPANEL_ERRORS: [&str; 7] = [
+    "status0", "missing", "wrapped", "broken", "redirect", "blank", "html",
+];
+
+/// How many faults of each kind happened.
+pub(crate) type FaultCounts = BTreeMap<String, u64>;
+
+pub(crate) struct FaultInjector {
+    pub(crate) processes: Vec<Process>,
+    random: Chance,
+    /// Faults that are not of a service.
+    other: FaultCounts,
+}
+
+impl FaultInjector {
+    /// Starts the processes of the service.
+    pub(crate) fn new(deployment: &Deployment, seed: u64) -> Result<Self> {
+        let [first, second] = deployment.service.ports;
+        let roles = [
+            (EDGE, first),
+            (EDGE, second),
+            (DISPATCHER, 0),
+            (DISPATCHER, 0),
+        ];
+        let settings = &deployment.local.settings;
+        let processes = roles.map(|(role, port)| Process::start(role, settings, port));
+        Ok(Self {
+            processes: processes.into_iter().collect::<Result<_>>()?,
+            random: Chance::new(seed),
+            other: FaultCounts::new(),
+        })
+    }
+
+    /// Continues until `wanted` faults happened.
+    pub(crate) async fn run(&mut self, deployment: &Deployment, wanted: u64) -> Result<()> {
+        let cloud = &deployment.local.cloud;
+        let dispatcher = Dispatcher::new(&deployment.local.setup)?;
+        let start = Instant::now();
+        let (mut next_print, mut next_kill, mut next_move, mut next_stream) =
+            (start, start, start, start);
+        loop {
+            let all: u64 = self.counts(deployment).values().sum();
+            if all >= wanted || start.elapsed() >= TIMEOUT {
+                break;
+            }
+            let answered: u64 = deployment.service.responses().by_status.values().sum();
+            let injected: u64 = cloud.faults().struck().values().sum();
+            // Most requests must succeed all the same.
+            if injected < 40 + answered * FAULTS_PER_HUNDRED / 100 {
+                self.inject_fault(deployment);
+            }
+            // Both edges are never down for long: a killed one is up again before the next kill.
+            if next_kill < Instant::now() && are_up(deployment).await {
+                next_kill = self.soon();
+                self.kill_process().await?;
+            }
+            if next_print < Instant::now() {
+                next_print = Instant::now() + Duration::from_secs(10);
+                let seconds = start.elapsed().as_secs();
+                print(format!(
+                    "after {seconds} s {all} of {wanted} faults, {answered} requests answered"
+                ));
+            }
+            if next_move < Instant::now() {
+                next_move = self.soon();
+                self.move_clock().await?;
+            }
+            if next_stream < Instant::now() {
+                next_stream = Instant::now() + Duration::from_millis(100);
+                self.deliver_stream(deployment, &dispatcher)?;
+            }
+            sleep(Duration::from_millis(5)).await;
+        }
+        cloud.faults().set(BTreeMap::new());
+        Ok(())
+    }
+
+    /// All faults so far.
+    pub(crate) fn counts(&self, deployment: &Deployment) -> FaultCounts {
+        let mut all = self.other.clone();
+        for ((service, mode), times) in deployment.local.cloud.faults().struck() {
+            all.insert(format!("{service:?}: {mode:?}").to_lowercase(), times);
+        }
+        let cut = deployment.service.responses().cut;
+        all.insert("connection cut by its client".to_owned(), cut);
+        all
+    }
+
+    fn soon(&mut self) -> Instant {
+        Instant::now() + Duration::from_millis(700 + self.random.below(900))
+    }
+
+    fn count(&mut self, kind: &str) {
+        *self.other.entry(kind.to_owned()).or_default() += 1;
+    }
+
+    /// A random number below `count`, as an index.
+    fn below(&mut self, count: usize) -> usize {
+        usize::try_from(self.random.below(count as u64)).unwrap_or(0)
+    }
+
+    async fn kill_process(&mut self) -> Result<()> {
+        let at = self.below(self.processes.len());
+        self.processes[at].kill().await?;
+        let is_edge = self.processes[at].role == EDGE;
+        self.count(["kill of a dispatcher", "kill of an edge"][usize::from(is_edge)]);
+        Ok(())
+    }
+
+    /// Lets one of the services fail one to three requests.
+    fn inject_fault(&mut self, deployment: &Deployment) {
+        let service = match self.random.below(20) {
+            0..13 => Service::Dynamodb,
+            13..15 => Service::S3,
+            15..17 => Service::Sns,
+            17..19 => Service::Ses,
+            _ => Service::Cpanel,
+        };
+        let mode = match self.random.below(12) {
+            0 => Mode::Slow,
+            1..3 => Mode::Throttle,
+            // Of DynamoDB only: for other services these would never happen and block others.
+            3..5 if service == Service::Dynamodb => Mode::Conflict,
+            5 if service == Service::Dynamodb => Mode::Partial,
+            3..8 => Mode::Refuse,
+            8..10 => Mode::Silent,
+            _ => Mode::Error,
+        };
+        let times = u32::try_from(self.random.below(3)).unwrap_or(0);
+        let mut fault = Fault::new(mode).times(1 + times);
+        fault.delay_ms = Some(50 + self.random.below(1450));
+        let names: &[&str] = match service {
+            Service::Dynamodb => &DYNAMODB_ERRORS,
+            Service::Cpanel => &CPANEL_ERRORS,
+            _ => &[],
+        };
+        if mode == Mode::Error && !names.is_empty() {
+            fault.error = Some(names[self.below(names.len())].to_owned());
+        }
+        deployment.local.cloud.faults().add(service, fault);
+    }
+
+    /// Corrects the clock that is wrong, or moves another one by up to a minute and a half.
+    async fn move_clock(&mut self) -> Result<()> {
+        let any = self.below(self.processes.len());
+        let wrong = self
+            .processes
+            .iter()
+            .position(|process| process.offset != 0);
+        let at = wrong.unwrap_or(any);
+        // The slots that a dispatcher reserves are as far ahead as its clock, and the others wait for
+        // as long: a few seconds, or nothing would be sent during the run.
+        let is_dispatcher = self.processes[at].role == DISPATCHER;
+        let most = if is_dispatcher { 3_000 } else { 90_000 };
+        let ahead = i64::try_from(2_000 + self.random.below(most - 2_000)).unwrap_or(0);
+        let behind = -i64::try_from(2_000 + self.random.below(88_000)).unwrap_or(0);
+        let offset = [ahead, behind][self.below(2)];
+        let process = &mut self.processes[at];
+        let is_right = process.offset == 0;
+        let by = if is_right { offset } else { -process.offset };
+        process.move_clock(by).await?;
+        self.count("clock step");
+        Ok(())
+    }
+
+    /// Delivers the stream's records without waiting; one time in twelve they are lost.
+    fn deliver_stream(&mut self, deployment: &Deployment, dispatcher: &Dispatcher) -> Result<()> {
+        let (cloud, dispatcher) = (deployment.local.cloud.clone(), dispatcher.clone());
+        if self.random.below(12) == 0 {
+            let event = cloud.stream_event()?;
+            if event["Records"]
+                .as_array()
+                .is_some_and(|records| !records.is_empty())
+            {
+                self.count("part of the stream lost");
+            }
+            return Ok(());
+        }
+        // What fails here is left to the sweeps.
+        tokio::spawn(async move { delivery::bring(&cloud, &dispatcher).await.unwrap_or(0) });
+        Ok(())
+    }
+}
+
+/// Whether both edges accept connections.
+async fn are_up(deployment: &Deployment) -> bool {
+    let connect = |port| TcpStream::connect((Ipv4Addr::LOCALHOST, port));
+    let [first, second] = deployment.service.ports.map(connect);
+    tokio::try_join!(first, second).is_ok()
+}

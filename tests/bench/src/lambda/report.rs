@@ -1,0 +1,124 @@
+//! The figures as a page and a chart, and the targets.
+
+use bench::{Result, Samples, chart};
+use store::Cost;
+
+use crate::case::Case;
+
+/// The page of `cases`, the first of which is the floor; `login` is what the store did for a sign-in.
+pub(crate) fn page(cases: &[Case], login: Option<Cost>) -> String {
+    let mut text = "# Functions as Lambda runs them, beside one that does nothing\n\n\
+        Written by `cargo bench-lambda`. Times are milliseconds of one machine: read the ratios to the floor, a bare \
+        `lambda_http` function.\n\n![CPU and memory beside the floor](lambda.svg)\n\n\
+        | function, event | start CPU | ÷ floor | start page faults | ÷ floor | first | p50 | ÷ floor | p99 | CPU per call | ÷ floor | memory MB | zip MB |\n\
+        |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
+        .to_owned();
+    let mut targets = String::new();
+    for case in cases {
+        let ratios = ratios(case, &cases[0]);
+        let faults = case.start_faults.quantile(0.5);
+        text += &format!(
+            "| {} | {:.2} | {:.2} | {faults} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.2} | {:.1} | {:.2} |\n",
+            case.name,
+            median(&case.start_cpu),
+            ratios[0],
+            ratios[1],
+            median(&case.first),
+            median(&case.warm),
+            ratios[2],
+            case.warm.milliseconds(0.99),
+            median(&case.call_cpu),
+            ratios[3],
+            case.memory,
+            case.zip,
+        );
+        if case.function != "floor" {
+            targets += &targets_of(case, ratios);
+        }
+    }
+    if let Some(cost) = login {
+        targets += &target(
+            "sign-in, round trips to the store",
+            cost.round_trips.into(),
+            3.0,
+        );
+        targets += &target("sign-in, requests to the store", cost.requests.into(), 8.0);
+    }
+    text + "\nMemory is the peak after 2,000 calls, of sign-ins after 60.\n\n## Targets\n\n\
+        | what | measured | target | |\n|---|--:|--:|---|\n"
+        + &targets
+}
+
+fn median(samples: &Samples) -> f64 {
+    samples.milliseconds(0.5)
+}
+
+/// CPU and page faults of the start, time and CPU of a call, each ÷ the floor's.
+fn ratios(case: &Case, floor: &Case) -> [f64; 4] {
+    let of = |samples: fn(&Case) -> &Samples| median(samples(case)) / median(samples(floor));
+    [
+        of(|case| &case.start_cpu),
+        of(|case| &case.start_faults),
+        of(|case| &case.warm),
+        of(|case| &case.call_cpu),
+    ]
+}
+
+/// The targets of one case, as rows.
+fn targets_of(case: &Case, [start_cpu, start_faults, warm, call_cpu]: [f64; 4]) -> String {
+    let row = |what: &str, value, most| target(&format!("{}: {what}", case.name), value, most);
+    let zip = match case.function.as_str() {
+        "dispatcher" | "worker" => 4.6,
+        "files" => 5.2,
+        "users" => 6.2,
+        _ => 4.2,
+    };
+    let memory = match case.name.as_str() {
+        "auth, login" => 40.0,
+        "sms, list" => 20.0,
+        _ => 16.0,
+    };
+    let mut rows = row("start CPU ÷ floor", start_cpu, 3.5)
+        + &row("start page faults ÷ floor", start_faults, 4.0)
+        + &row("memory, MB", case.memory, memory)
+        + &row("zip, MB", case.zip, zip);
+    if case.name == "fallback, health" {
+        rows += &row("p50 ÷ floor", warm, 1.3);
+    }
+    if case.name == "auth, current-user" {
+        rows += &row(
+            "first ÷ its p50",
+            median(&case.first) / median(&case.warm),
+            2.5,
+        );
+        rows += &row("CPU per call ÷ floor", call_cpu, 12.0);
+    }
+    rows
+}
+
+fn target(what: &str, value: f64, most: f64) -> String {
+    let verdict = if value <= most { "met" } else { "**missed**" };
+    format!("| {what} | {value:.2} | ≤ {most} | {verdict} |\n")
+}
+
+/// Start, call and memory of all cases but sign-ins, as bars.
+pub(crate) fn svg(cases: &[Case]) -> Result<String> {
+    let shown = || {
+        cases
+            .iter()
+            .filter(|case| case.event.is_some() && !case.name.ends_with("login"))
+    };
+    let names: Vec<String> = shown().map(|case| case.name.clone()).collect();
+    let panels = [
+        (
+            "CPU of the start, ms",
+            shown().map(|case| median(&case.start_cpu)).collect(),
+        ),
+        (
+            "CPU of one call, ms",
+            shown().map(|case| median(&case.call_cpu)).collect(),
+        ),
+        ("peak memory, MB", shown().map(|case| case.memory).collect()),
+    ];
+    chart::bars("Functions beside one that does nothing", &names, &panels)
+}
