@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use bytes::Bytes;
-use common::{Message};
+use common::Message;
 use data_encoding::BASE64;
 use domain::Profile;
 use http::Method;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::{Message};
+use common::Message;
 use domain::Profile;
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use common::{Message};
+use common::Message;
 use domain::{Grant, Profile};
 use futures_util::{StreamExt, stream};
 use http::Method;

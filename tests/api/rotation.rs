@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::{Message};
+use common::Message;
 use identity::{NamedKey, token::PublicKey};
 use serde_json::json;
 use tests::{Authenticator, PASSWORD, World};

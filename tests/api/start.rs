@@ -1,6 +1,6 @@
 //! How a function starts on Lambda: settings from the environment, keys from SSM.
 
-use common::{Edge};
+use common::Edge;
 use dispatcher::Dispatcher;
 use identity::NamedKey;
 use local::{

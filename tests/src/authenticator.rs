@@ -1,6 +1,6 @@
 //! The app on a person's phone that shows one-time passwords.
 
-use common::{Message};
+use common::Message;
 use serde_json::json;
 use totp_rs::{Algorithm, Builder};
 

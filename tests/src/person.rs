@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use bytes::Bytes;
-use common::{Client};
+use common::Client;
 use domain::{agent::Agent, login_activity::Place, user::User};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
 use serde_json::Value;

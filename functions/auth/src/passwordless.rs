@@ -2,7 +2,10 @@
 
 use accounts::{Proved, place_of};
 use axum::extract::State;
-use common::{Asked, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, input, text, told};
+use common::{
+    Asked, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply,
+    input, text, told,
+};
 use domain::{
     CommitteeId, Email, Instant, Line, UserId,
     code::{CodeKind, SendMethod},

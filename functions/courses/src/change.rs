@@ -2,7 +2,10 @@
 //! his own.
 
 use axum::extract::State;
-use common::{Failure, Input, Message, Now, Path, Permitted, Refusal, Refused, Reply, etag_of, if_match_holds, if_none_match_holds, input, integer, rights::WriteCourses, told};
+use common::{
+    Failure, Input, Message, Now, Path, Permitted, Refusal, Refused, Reply, etag_of,
+    if_match_holds, if_none_match_holds, input, integer, rights::WriteCourses, told,
+};
 use domain::{
     CourseId, Instant,
     course::{Course, State as Stage},

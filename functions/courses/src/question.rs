@@ -1,7 +1,10 @@
 //! `GET`, `PUT` and `DELETE /courses/questions/{courseId}/{questionId}`: one question of a course.
 
 use axum::extract::State;
-use common::{Failure, Input, Message, Nothing, Now, Path, Permitted, Refusal, Reply, SignedIn, input, integer, rights::WriteCourses, shown, told};
+use common::{
+    Failure, Input, Message, Nothing, Now, Path, Permitted, Refusal, Reply, SignedIn, input,
+    integer, rights::WriteCourses, shown, told,
+};
 use domain::{
     CourseId, QuestionId,
     question::{PlacedQuestion, Question, Wording},

@@ -1,7 +1,10 @@
 //! `POST /courses/questions/{courseId}`: a writer adds questions to a course, all or none of them.
 
 use axum::extract::State;
-use common::{Failure, Fields, Input, Message, Now, Path, Permitted, Refusal, Reply, flag, input, rights::WriteCourses, text, told};
+use common::{
+    Failure, Fields, Input, Message, Now, Path, Permitted, Refusal, Reply, flag, input,
+    rights::WriteCourses, text, told,
+};
 use domain::{
     CourseId, QuestionId,
     question::{PlacedQuestion, Question, QuestionType, Wording, check_options},

@@ -8,7 +8,7 @@ mod own;
 mod subdomain;
 
 use axum::{Router, routing::get};
-use common::{Routes};
+use common::Routes;
 use cpanel_client::{Panel, Patience};
 use domain::subdomain::RootDomain;
 use runtime::{BadSetting, Key};

@@ -2,7 +2,11 @@
 //! answers, what it lists decides.
 
 use axum::extract::State;
-use common::{Failure, Fields, FromFields, Input, Message, Now, Permitted, Refusal, Reply, Viewer, rights::{ReadPanel, WritePanel}, shown, text, told};
+use common::{
+    Failure, Fields, FromFields, Input, Message, Now, Permitted, Refusal, Reply, Viewer,
+    rights::{ReadPanel, WritePanel},
+    shown, text, told,
+};
 use cpanel_client::Trouble;
 use domain::{
     Instant,

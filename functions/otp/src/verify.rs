@@ -2,7 +2,9 @@
 
 use accounts::{Arrival, attempts};
 use axum::extract::{FromRequestParts, State};
-use common::{Client, Failure, Fields, FromFields, Input, Message, Now, Refused, Reply, SignedIn, told};
+use common::{
+    Client, Failure, Fields, FromFields, Input, Message, Now, Refused, Reply, SignedIn, told,
+};
 use domain::{
     Instant,
     otp::{Enrolment, Otp as Kept, Proof},

@@ -2,7 +2,10 @@
 
 use axum::extract::State;
 use bytes::Bytes;
-use common::{Failure, Fields, FromFields, Input, Message, Now, Permitted, Refusal, Refused, Reply, flag, rights::SendBulkSms, text, told};
+use common::{
+    Failure, Fields, FromFields, Input, Message, Now, Permitted, Refusal, Refused, Reply, flag,
+    rights::SendBulkSms, text, told,
+};
 use domain::{
     BatchId,
     audit::AuditEntry,

@@ -2,7 +2,10 @@
 
 use axum::extract::State;
 use bytes::Bytes;
-use common::{Fields, FromFields, Input, Message, Now, Permitted, Refusal, Refused, Reply, phone, rights::SendSms, text};
+use common::{
+    Fields, FromFields, Input, Message, Now, Permitted, Refusal, Refused, Reply, phone,
+    rights::SendSms, text,
+};
 use domain::{
     E164, Flaw, Line, SmsId,
     sms::{Recipient, Sms, Text},

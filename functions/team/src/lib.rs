@@ -8,7 +8,7 @@ use axum::{
     Router,
     routing::{delete, put},
 };
-use common::{Routes};
+use common::Routes;
 use runtime::{BadSetting, Key};
 use store::{Setup, Store};
 

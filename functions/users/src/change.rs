@@ -1,7 +1,9 @@
 //! `PUT /users/{userId}`: the caller changes what is his own.
 
 use axum::extract::State;
-use common::{Failure, Input, Message, Now, Path, Refusal, Refused, Reply, SignedIn, input, phone, text, told};
+use common::{
+    Failure, Input, Message, Now, Path, Refusal, Refused, Reply, SignedIn, input, phone, text, told,
+};
 use domain::{Email, Instant, Name, Phone, UserId, permissions::Right, user::Account, user::User};
 use serde::Serialize;
 use store::{Part, Transaction};

@@ -2,7 +2,9 @@
 
 use accounts::attempts;
 use axum::extract::State;
-use common::{Client, Failure, Input, Message, Nothing, Now, Refusal, Reply, SignedIn, input, secret, told};
+use common::{
+    Client, Failure, Input, Message, Nothing, Now, Refusal, Reply, SignedIn, input, secret, told,
+};
 use domain::{Instant, outbox::News, session::Session, user::User};
 use secrecy::SecretString;
 use store::Transaction;

@@ -2,7 +2,10 @@
 
 use accounts::{Proved, place_of, place_of_wish};
 use axum::extract::State;
-use common::{Client, Failure, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, input, text, told};
+use common::{
+    Client, Failure, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, input, text,
+    told,
+};
 use domain::{
     Email, Instant, Line,
     code::{Code, CodeKind},

@@ -2,7 +2,10 @@
 
 use accounts::attempts;
 use axum::extract::State;
-use common::{Client, Failure, Input, Message, Nothing, Now, Path, Refusal, Refused, Reply, SignedIn, input, secret, told};
+use common::{
+    Client, Failure, Input, Message, Nothing, Now, Path, Refusal, Refused, Reply, SignedIn, input,
+    secret, told,
+};
 use domain::{
     Instant, Profile, UserId,
     audit::{Action, AuditEntry},

@@ -2,7 +2,10 @@
 
 use accounts::{Proved, place_of_phone};
 use axum::extract::State;
-use common::{Client, Failure, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, input, text, told};
+use common::{
+    Client, Failure, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, input, text,
+    told,
+};
 use domain::{
     Instant, Line,
     code::{Code, CodeKind},

@@ -2,7 +2,10 @@
 
 use accounts::{Registration, attempts, place_of};
 use axum::extract::{FromRequestParts, State};
-use common::{Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, phone, secret, text, told};
+use common::{
+    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, phone,
+    secret, text, told,
+};
 use domain::{
     CommitteeId, Email, Flaw, Instant, Name, Phone, UserId,
     code::CodeKind,

@@ -2,7 +2,9 @@
 
 use accounts::{Proved, place_of};
 use axum::extract::State;
-use common::{Asked, Client, Failure, Input, Message, Nothing, Now, Refusal, Reply, input, text, told};
+use common::{
+    Asked, Client, Failure, Input, Message, Nothing, Now, Refusal, Reply, input, text, told,
+};
 use domain::{
     Email, Instant, Line, UserId,
     code::{Code, CodeKind, SendMethod},

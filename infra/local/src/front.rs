@@ -12,7 +12,7 @@ use std::{
 };
 
 use bytes::{Bytes, BytesMut};
-use common::{Edge};
+use common::Edge;
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, Version, header};
 use http_body_util::BodyExt;
 use hyper::{

@@ -4,7 +4,7 @@
 use std::{fmt::Display, net::Ipv4Addr};
 
 use bytes::Bytes;
-use common::{Edge};
+use common::Edge;
 use http::{Method, Request, header};
 use http_body_util::Full;
 use hyper_util::{

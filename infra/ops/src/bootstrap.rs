@@ -2,7 +2,7 @@
 
 use accounts::{Codes, place_of};
 use canary::SignIn;
-use common::{Failure};
+use common::Failure;
 use domain::{
     CommitteeId, Email, Line, Profile, UserId, code::CodeKind, committee::Committee,
     outbox::Recipient, user::User,

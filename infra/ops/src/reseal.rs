@@ -1,6 +1,6 @@
 //! Secrets at rest move to the newest key.
 
-use common::{Failure};
+use common::Failure;
 use domain::UserId;
 use identity::{
     sealing::Sealer,

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Refusal};
+use common::Refusal;
 use domain::Profile;
 use tests::{Someone, World};
 

@@ -1,4 +1,4 @@
-use common::{Refusal};
+use common::Refusal;
 use tests::World;
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Refusal};
+use common::Refusal;
 use serde_json::json;
 use tests::{Person, World};
 

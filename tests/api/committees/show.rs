@@ -1,4 +1,4 @@
-use common::{Refusal};
+use common::Refusal;
 use domain::Profile;
 use tests::{Someone, World};
 

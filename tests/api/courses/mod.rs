@@ -9,7 +9,7 @@ mod search_all;
 mod show;
 mod to_draft;
 
-use common::{Message};
+use common::Message;
 use serde_json::{Value, json};
 use tests::Person;
 

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Refusal};
+use common::Refusal;
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use tests::{Person, World};

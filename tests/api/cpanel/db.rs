@@ -1,4 +1,4 @@
-use common::{Refusal};
+use common::Refusal;
 use local::faults::{Fault, Service};
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-use common::{Refusal};
+use common::Refusal;
 use domain::{Grant, Profile};
 use serde_json::json;
 use tests::{Someone, World};

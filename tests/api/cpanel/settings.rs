@@ -1,4 +1,4 @@
-use common::{Refusal};
+use common::Refusal;
 use runtime::Startup;
 use serde_json::json;
 use store::Setup;

@@ -1,7 +1,7 @@
 //! Every way in which a body can be no body, on every endpoint that takes one.
 
 use bytes::Bytes;
-use common::{Refusal};
+use common::Refusal;
 use http::Method;
 use tests::{Person, World};
 

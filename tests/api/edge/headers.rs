@@ -1,7 +1,7 @@
 //! The headers of every answer, value by value.
 
 use bytes::Bytes;
-use common::{Refusal};
+use common::Refusal;
 use domain::Instant;
 use http::Method;
 use local::faults::Mode;

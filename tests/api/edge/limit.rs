@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use bytes::Bytes;
-use common::{Refusal};
+use common::Refusal;
 use futures_util::future::join_all;
 use http::Method;
 use local::faults::{Fault, Mode};

@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use common::{Refusal};
+use common::Refusal;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{PASSWORD, World};

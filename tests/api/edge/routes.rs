@@ -1,7 +1,7 @@
 //! Which paths lead where.
 
 use bytes::Bytes;
-use common::{Refusal};
+use common::Refusal;
 use http::Method;
 use tests::World;
 

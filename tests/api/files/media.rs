@@ -1,4 +1,4 @@
-use common::{Refusal};
+use common::Refusal;
 use local::faults::{Fault, Mode, Service};
 use tests::World;
 

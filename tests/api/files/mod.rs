@@ -7,7 +7,7 @@ mod remove;
 mod show;
 
 use bytes::Bytes;
-use common::{Message};
+use common::Message;
 use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};

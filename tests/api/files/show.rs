@@ -1,4 +1,4 @@
-use common::{Message};
+use common::Message;
 use serde_json::json;
 use tests::World;
 

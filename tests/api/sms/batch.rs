@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::{Refusal};
+use common::Refusal;
 use domain::{Grant, Profile};
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::{Refusal};
+use common::Refusal;
 use domain::Profile;
 use tests::{Someone, World};
 

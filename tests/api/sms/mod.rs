@@ -9,7 +9,7 @@ mod rate;
 mod show;
 mod single;
 
-use common::{Message};
+use common::Message;
 use domain::Profile;
 use serde_json::{Value, json};
 use tests::{Person, Someone, World};

@@ -2,9 +2,9 @@
 
 use std::{fs, process::Stdio, time::Duration};
 
-use runtime::Clock;
 use dispatcher::Dispatcher;
 use local::{delivery, home::LocalSettings};
+use runtime::Clock;
 use tokio::{
     process::{Child, Command},
     time::sleep,

@@ -3,10 +3,10 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use bytes::Bytes;
-use runtime::{Clock};
 use common::{Edge, Spent};
 use http::{Request, Response, header};
 use local::{cloud::Cloud, home, home::LocalSettings, house};
+use runtime::Clock;
 use serde_json::{Value, json};
 use store::{Cost, Setup};
 use tempfile::TempDir;

@@ -17,8 +17,7 @@ use bench::{
     Result, Samples, error, print, process,
     service::{EMAIL, LocalService, Tables, call, text},
 };
-use runtime::{Clock};
-use common::{Edge};
+use common::Edge;
 use dispatcher::Dispatcher;
 use domain::{Phone, user::User};
 use local::{
@@ -27,6 +26,7 @@ use local::{
     faults::{Fault, Mode, Service},
     home::LocalSettings,
 };
+use runtime::Clock;
 use serde_json::{Value, json};
 use store::keys::BULK_DUE;
 use tokio::time::sleep;

@@ -3,8 +3,8 @@
 use std::{net::Ipv4Addr, process::Stdio, time::Duration};
 
 use bench::{Result, error, process::start_role};
-use runtime::Clock;
 use local::{front, home::LocalSettings, house};
+use runtime::Clock;
 use tokio::{io::AsyncWriteExt, net::TcpListener, process::Child};
 
 /// The roles: all functions behind one edge, and the dispatcher.

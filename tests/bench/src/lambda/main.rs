@@ -18,8 +18,8 @@ use bench::{
     write_page,
 };
 use bytes::Bytes;
-use runtime::Clock;
 use local::seed;
+use runtime::Clock;
 use serde_json::{Value, json};
 
 use case::Case;
