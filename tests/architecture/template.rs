@@ -6,7 +6,7 @@ use serde_json::Value;
 use store::keys::TABLES;
 use tests::{Document, policies::template};
 
-use crate::{files, functions, read, routes, settings_read};
+use crate::{functions, read, routes, settings_read};
 
 /// Function to its routes, as `METHOD /path`.
 fn gateway() -> BTreeMap<String, Vec<(String, String)>> {

@@ -274,9 +274,3 @@ impl IntoResponse for Failure {
         response
     }
 }
-
-impl IntoResponse for Refused {
-    fn into_response(self) -> Response {
-        Failure::from(self).into_response()
-    }
-}

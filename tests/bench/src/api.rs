@@ -132,7 +132,7 @@ async fn register(
     transaction.new_user(&NewUser {
         user,
         password_hash: password_hash.to_owned(),
-    })?;
+    });
     let _ = transaction.commit().await?;
     Ok(())
 }

@@ -211,7 +211,7 @@ async fn give_admin_a_phone(service: &LocalService) -> Result<()> {
         ..admin.clone()
     };
     let mut transaction = store.transaction();
-    transaction.change_user(&admin, &changed)?;
+    transaction.change_user(&admin, &changed);
     let _ = transaction.commit().await?;
     Ok(())
 }
