@@ -6,7 +6,9 @@ use std::{convert::Infallible, sync::Arc};
 use bytes::Bytes;
 use dynoxide::Database;
 use futures_util::stream;
-use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, header};
+use http::{
+    HeaderName, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts,
+};
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::{
     body::{Body, Frame, Incoming},
@@ -104,49 +106,12 @@ impl Gate {
             ("", "sns") if !may("sns:Publish") => {
                 Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN))
             }
-            ("", "sns") => {
-                let fault = self.faults.strike(Service::Sns, &sns_operation(&body));
-                self.struck(
-                    fault,
-                    || self.recorder.sns(&body, self.clock.now()),
-                    sns_error,
-                    ["Throttled", "ServiceUnavailable"],
-                )
-                .await
-            }
+            ("", "sns") => self.sns(&body).await,
             ("", "ses") if !may("ses:SendEmail") => {
                 Ok(ses_error("AccessDeniedException", StatusCode::FORBIDDEN))
             }
-            ("", "ses") => {
-                let fault = self.faults.strike(Service::Ses, "SendEmail");
-                let answer = || {
-                    self.recorder
-                        .ses(&parts.method, parts.uri.path(), &body, self.clock.now())
-                };
-                self.struck(
-                    fault,
-                    answer,
-                    ses_error,
-                    ["TooManyRequestsException", "ServiceUnavailable"],
-                )
-                .await
-            }
-            ("AmazonSSM", _) => {
-                let fault = self.faults.strike(Service::Ssm, operation);
-                let error = |name: &str, _| error(name, json!({}));
-                let answer = || {
-                    self.parameters
-                        .answer(operation, &body)
-                        .unwrap_or_else(|name| error(name, StatusCode::BAD_REQUEST))
-                };
-                self.struck(
-                    fault,
-                    answer,
-                    error,
-                    ["ThrottlingException", "InternalServerError"],
-                )
-                .await
-            }
+            ("", "ses") => self.ses(&parts, &body).await,
+            ("AmazonSSM", _) => self.ssm(operation, &body).await,
             _ if !self
                 .guard
                 .allows(role.as_deref(), || guard::of_tables(operation, &body)) =>
@@ -155,6 +120,32 @@ impl Gate {
             }
             _ => self.tables(operation, &body).await,
         }
+    }
+
+    async fn sns(&self, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
+        let fault = self.faults.strike(Service::Sns, &sns_operation(body));
+        let answer = || self.recorder.sns(body, self.clock.now());
+        let errors = ["Throttled", "ServiceUnavailable"];
+        self.struck(fault, answer, sns_error, errors).await
+    }
+
+    async fn ses(&self, parts: &Parts, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
+        let fault = self.faults.strike(Service::Ses, "SendEmail");
+        let (path, now) = (parts.uri.path(), self.clock.now());
+        let answer = || self.recorder.ses(&parts.method, path, body, now);
+        let errors = ["TooManyRequestsException", "ServiceUnavailable"];
+        self.struck(fault, answer, ses_error, errors).await
+    }
+
+    async fn ssm(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
+        let fault = self.faults.strike(Service::Ssm, operation);
+        let error = |name: &str, _| error(name, json!({}));
+        let answer = || {
+            let answer = self.parameters.answer(operation, body);
+            answer.unwrap_or_else(|name| error(name, StatusCode::BAD_REQUEST))
+        };
+        let errors = ["ThrottlingException", "InternalServerError"];
+        self.struck(fault, answer, error, errors).await
     }
 
     /// What a service answers, or what `fault` makes of it; `errors` are its words for being asked too much

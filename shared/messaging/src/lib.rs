@@ -115,15 +115,15 @@ impl Carriers {
     /// retry: SNS would send a text message twice.
     pub fn new(aws: &Aws, mail_from: String) -> Self {
         let timeouts = TimeoutConfig::builder().operation_timeout(TIMEOUT).build();
-        let ses = aws_sdk_sesv2::config::Builder::from(aws.sdk())
+        let ses_config = aws_sdk_sesv2::config::Builder::from(aws.sdk())
             .retry_config(RetryConfig::disabled())
             .timeout_config(timeouts.clone());
-        let sns = aws_sdk_sns::config::Builder::from(aws.sdk())
+        let sns_config = aws_sdk_sns::config::Builder::from(aws.sdk())
             .retry_config(RetryConfig::disabled())
             .timeout_config(timeouts);
         Self {
-            ses: aws_sdk_sesv2::Client::from_conf(ses.build()),
-            sns: aws_sdk_sns::Client::from_conf(sns.build()),
+            ses: aws_sdk_sesv2::Client::from_conf(ses_config.build()),
+            sns: aws_sdk_sns::Client::from_conf(sns_config.build()),
             mail_from,
         }
     }
