@@ -95,7 +95,7 @@ fn nobody_asks_the_environment_or_a_clock_in_passing() {
 
 #[test]
 fn a_functions_main_is_its_start_alone() {
-    for (file, text) in files("functions", "main.rs") {
+    for (file, text) in files("functions", "src/main.rs") {
         assert!(text.lines().count() <= 7, "{file}");
     }
 }
