@@ -78,6 +78,11 @@ fn main() -> Result<()> {
 
 /// The whole service, as `cargo dev` runs it; prints its address.
 async fn serve() -> Result<()> {
+    // The input ends with the process that started this one.
+    std::thread::spawn(|| {
+        let _ = std::io::read_to_string(std::io::stdin());
+        std::process::exit(0)
+    });
     let settings = [("REGISTER_PER_HOUR", "4000000000")];
     let service = LocalService::start(Tables::File, &settings).await?;
     let listener = TcpListener::bind("127.0.0.1:0").await.map_err(error)?;
