@@ -7,6 +7,7 @@
 mod client;
 
 use std::{
+    collections::BTreeMap,
     process::Stdio,
     sync::{
         Arc,
@@ -42,8 +43,8 @@ const STEPS: [(usize, u64); 5] = [
     (64, 100_000),
     (256, 10_000),
 ];
-/// A step ends after this many errors.
-const MAX_ERRORS: usize = 200;
+/// A client stops after this many errors.
+const MAX_ERRORS: u64 = 20;
 /// With 256 clients, p99 may be this many times p50.
 const MAX_SPREAD: f64 = 20.0;
 /// Memory may grow by this factor within a step, once its connections are open.
@@ -55,7 +56,8 @@ struct Step {
     requests: u64,
     took: Duration,
     times: Samples,
-    errors: Vec<String>,
+    /// Failures and how often each happened.
+    errors: BTreeMap<String, u64>,
     /// Resident memory of the service in MB, every second.
     memory: Vec<f64>,
 }
@@ -76,6 +78,11 @@ fn main() -> Result<()> {
 
 /// The whole service, as `cargo dev` runs it; prints its address.
 async fn serve() -> Result<()> {
+    // The input ends with the process that started this one.
+    std::thread::spawn(|| {
+        let _ = std::io::read_to_string(std::io::stdin());
+        std::process::exit(0)
+    });
     let settings = [("REGISTER_PER_HOUR", "4000000000")];
     let service = LocalService::start(Tables::File, &settings).await?;
     let listener = TcpListener::bind("127.0.0.1:0").await.map_err(error)?;
@@ -109,7 +116,7 @@ async fn bench(divisor: u64, writes: bool) -> Result<()> {
     }
     let markdown = table(&steps[1..]);
     print(format!("\n{markdown}"));
-    let errors: Vec<&String> = steps.iter().flat_map(|step| &step.errors).collect();
+    let errors: Vec<_> = steps.iter().flat_map(|step| &step.errors).collect();
     if !errors.is_empty() {
         return Err(error(format!("requests failed: {errors:?}")));
     }
@@ -128,7 +135,7 @@ async fn run(clients: Vec<Client>, requests: u64, process: u32) -> Result<(Step,
         requests,
         took: Duration::ZERO,
         times: Samples::new()?,
-        errors: Vec::new(),
+        errors: BTreeMap::new(),
         memory: vec![process::memory(process)?.resident],
     };
     let tasks = clients.into_iter().map(|client| {
@@ -145,26 +152,28 @@ async fn run(clients: Vec<Client>, requests: u64, process: u32) -> Result<(Step,
     for task in tasks {
         let (client, times, errors, ended) = task.await.map_err(error)??;
         step.times.merge(&times)?;
-        step.errors.extend(errors);
+        for (failure, times) in errors {
+            *step.errors.entry(failure).or_default() += times;
+        }
         step.took = step.took.max(ended - start);
         back.push(client);
     }
     Ok((step, back))
 }
 
-type Sent = (Client, Samples, Vec<String>, Instant);
+type Sent = (Client, Samples, BTreeMap<String, u64>, Instant);
 
 async fn send(mut client: Client, sent: Arc<AtomicU64>, requests: u64) -> Result<Sent> {
-    let (mut times, mut errors) = (Samples::new()?, Vec::new());
+    let (mut times, mut errors) = (Samples::new()?, BTreeMap::new());
     loop {
         let number = sent.fetch_add(1, Relaxed);
-        if number >= requests || errors.len() >= MAX_ERRORS {
+        if number >= requests || errors.values().sum::<u64>() >= MAX_ERRORS {
             return Ok((client, times, errors, Instant::now()));
         }
         let start = Instant::now();
         match client.send_numbered(number).await {
             Ok(()) => times.record_time(start.elapsed()),
-            Err(failure) => errors.push(failure.to_string()),
+            Err(failure) => *errors.entry(failure.to_string()).or_default() += 1,
         }
     }
 }
@@ -186,7 +195,7 @@ fn table(steps: &[Step]) -> String {
             "| {} | {} | {rate:.0} | {p50:.1} | {p99:.1} | {spread:.1} | {} | {:.0} → {last:.0} |\n",
             step.clients,
             thousands(step.requests),
-            step.errors.len(),
+            step.errors.values().sum::<u64>(),
             step.memory.first().copied().unwrap_or_default(),
         );
     }
