@@ -60,7 +60,14 @@ fn files_stay_short_enough_to_read() {
     for folder in ["functions", "shared", "infra"] {
         for (file, text) in files(folder, ".rs") {
             let code = text.split("#[cfg(test)]").next().unwrap().lines().count();
-            assert!(code <= 530, "{file} has {code} lines");
+            // a table of texts, and the operator's keys
+            let is_longer = ["shared/messaging/src/texts.rs", "infra/ops/src/keys.rs"];
+            let most = if is_longer.contains(&file.as_str()) {
+                480
+            } else {
+                405
+            };
+            assert!(code <= most, "{file} has {code} lines");
         }
     }
 }

@@ -6,17 +6,14 @@
 use std::{
     collections::HashSet,
     convert::Infallible,
-    net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use domain::{
     Instant, Profile, SessionId, UserId,
-    agent::Agent,
     audit::{Action, AuditEntry},
     committee::Committee,
-    login_activity::Place,
     permissions::Right,
     session::Session,
     user::{Account, User},
@@ -33,42 +30,6 @@ use crate::{Failure, Lives, Permitted, Refusal, Refused, rights};
 /// The one `now` of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Now(pub Instant);
-
-/// The machine at the other end.
-#[derive(Debug, Clone)]
-pub struct Client {
-    /// Its address.
-    pub ip: IpAddr,
-    /// The network that it belongs to, as limits see it: the IPv4 address, or the IPv6 /64.
-    pub network: String,
-    /// What its User-Agent says.
-    pub agent: Agent,
-    /// Where it is, when the content network in front of the service says so.
-    pub place: Place,
-}
-
-impl Client {
-    pub(crate) fn new(ip: IpAddr, headers: &HeaderMap) -> Self {
-        let ip = ip.to_canonical();
-        let network = match ip {
-            IpAddr::V4(address) => address.to_string(),
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments();
-                format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
-            }
-        };
-        let agent = headers
-            .get(header::USER_AGENT)
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default();
-        Self {
-            ip,
-            network,
-            agent: Agent::of(agent),
-            place: Place::default(),
-        }
-    }
-}
 
 /// A person with a session that is alive.
 #[derive(Debug, Clone)]
@@ -347,18 +308,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Now {
             .get()
             .copied()
             .unwrap_or(Self(Instant::from_unix_milliseconds(0))))
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for Client {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        Ok(parts
-            .extensions
-            .get()
-            .cloned()
-            .ok_or_else(|| Fault::Broken("the edge knows no client".to_owned()))?)
     }
 }
 

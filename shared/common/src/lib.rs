@@ -7,6 +7,7 @@
 //! ```
 
 mod caller;
+mod client;
 mod cursor;
 mod edge;
 mod effect;
@@ -25,7 +26,8 @@ pub mod rights;
 mod routes;
 mod throttle;
 
-pub use caller::{Administrator, Client, Now, SignedIn, SuperAdmin, Verified, bearer};
+pub use caller::{Administrator, Now, SignedIn, SuperAdmin, Verified, bearer};
+pub use client::Client;
 pub use cursor::{Cursors, Paging};
 pub use edge::{Edge, Spent};
 pub use effect::{effect, sign_in};

@@ -1,0 +1,58 @@
+//! The remote client of a request: its address, its network, its software.
+
+use std::net::IpAddr;
+
+use axum::extract::FromRequestParts;
+use domain::{agent::Agent, login_activity::Place};
+use http::{HeaderMap, header, request::Parts};
+use store::Fault;
+
+use crate::Failure;
+
+/// The remote client of a request.
+#[derive(Debug, Clone)]
+pub struct Client {
+    /// Its address.
+    pub ip: IpAddr,
+    /// The network that it belongs to, as limits see it: the IPv4 address, or the IPv6 /64.
+    pub network: String,
+    /// What its User-Agent says.
+    pub agent: Agent,
+    /// Where it is, when the content network in front of the service says so.
+    pub place: Place,
+}
+
+impl Client {
+    pub(crate) fn new(ip: IpAddr, headers: &HeaderMap) -> Self {
+        let ip = ip.to_canonical();
+        let network = match ip {
+            IpAddr::V4(address) => address.to_string(),
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
+            }
+        };
+        let agent = headers
+            .get(header::USER_AGENT)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
+        Self {
+            ip,
+            network,
+            agent: Agent::of(agent),
+            place: Place::default(),
+        }
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Client {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Ok(parts
+            .extensions
+            .get()
+            .cloned()
+            .ok_or_else(|| Fault::Broken("the edge knows no client".to_owned()))?)
+    }
+}
