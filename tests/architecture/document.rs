@@ -6,7 +6,7 @@ use common::{Message, Refusal};
 use serde_json::Value;
 use tests::Document;
 
-use crate::{files, routes};
+use crate::{effects, routes};
 
 #[test]
 fn every_route_stands_in_the_document_and_the_reverse() {
@@ -17,12 +17,7 @@ fn every_route_stands_in_the_document_and_the_reverse() {
 
 #[test]
 fn a_get_promises_a_304_unless_it_does_something() {
-    let functions = files("functions", "src/lib.rs");
-    let lines = functions
-        .iter()
-        .flat_map(|(_, text)| text.lines())
-        .filter(|line| line.contains("effect("));
-    let effects: BTreeSet<&str> = lines.map(|line| line.split('"').nth(1).unwrap()).collect();
+    let effects = effects();
     assert!(!effects.is_empty());
     for (path, item) in Document::get().root()["paths"].as_object().unwrap() {
         let Some(get) = item.get("get") else { continue };

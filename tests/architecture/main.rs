@@ -50,28 +50,50 @@ fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Every route of the functions as `GET /path`, read from the one screen where they stand.
-fn routes() -> Vec<(String, String)> {
+/// The source files of the crates below `folder`, without their integration tests.
+fn sources(folder: &str) -> Vec<(String, String)> {
+    let mut all = files(folder, ".rs");
+    all.retain(|(file, _)| file.contains("/src/"));
+    all
+}
+
+/// Every path of the functions with its function and what it is routed to, read from their `lib.rs`.
+fn paths() -> Vec<(String, String, String)> {
     let mut all = Vec::new();
     for (file, text) in files("functions", "src/lib.rs") {
-        let function = file.split('/').nth(1).unwrap().to_owned();
-        for line in text.split(".route(").skip(1) {
-            let path = line.split('"').nth(1).unwrap();
-            let rest = line.split(".with_state").next().unwrap();
-            let rest = rest.split("\n}\n").next().unwrap();
-            for method in ["get", "post", "put", "delete"] {
-                let is_effect = method == "get" && rest.contains("effect(");
-                if is_effect || rest.contains(&format!("{method}(")) {
-                    all.push((
-                        function.clone(),
-                        format!("{} {path}", method.to_uppercase()),
-                    ));
-                }
-            }
+        let function = file.split('/').nth(1).unwrap();
+        for part in text.split(".route(").skip(1) {
+            let path = part.split('"').nth(1).unwrap();
+            let handlers = part.split(".with_state").next().unwrap();
+            let handlers = handlers.split("\n}\n").next().unwrap();
+            all.push((function.to_owned(), path.to_owned(), handlers.to_owned()));
         }
     }
     assert!(all.len() > 10, "{all:?}");
     all
+}
+
+/// Every route of the functions as `GET /path`, with its function.
+fn routes() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for (function, path, handlers) in paths() {
+        for method in ["get", "post", "put", "delete"] {
+            let is_effect = method == "get" && handlers.contains("effect(");
+            if is_effect || handlers.contains(&format!("{method}(")) {
+                let route = format!("{} {path}", method.to_uppercase());
+                all.push((function.clone(), route));
+            }
+        }
+    }
+    all
+}
+
+/// The paths whose GET changes or sends something.
+fn effects() -> BTreeSet<String> {
+    let effects = paths()
+        .into_iter()
+        .filter(|(_, _, handlers)| handlers.contains("effect("));
+    effects.map(|(_, path, _)| path).collect()
 }
 
 /// The functions, by the names of their crates.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{crates::dependencies, files, read, root};
+use crate::{crates::dependencies, files, read, root, sources};
 
 const PAGE: &str = "shared/identity/README.md";
 
@@ -155,7 +155,7 @@ fn what_could_run_words_or_weaken_a_secret_is_in_no_crate() {
                 "{manifest} names sha1"
             );
         }
-        for (file, text) in files(folder, ".rs") {
+        for (file, text) in sources(folder) {
             for word in [
                 "process::Command",
                 "danger_accept_invalid",

@@ -1,6 +1,6 @@
 //! Small rules that keep the house one house.
 
-use crate::{files, read, root, settings_read};
+use crate::{files, read, root, settings_read, sources};
 
 #[test]
 fn the_visible_root_has_seven_rooms_a_lock_file_and_a_licence() {
@@ -89,7 +89,7 @@ fn codes_and_texts_stand_in_the_table_alone() {
 #[test]
 fn nobody_asks_the_environment_or_a_clock_in_passing() {
     for folder in ["functions", "shared"] {
-        for (file, text) in files(folder, ".rs") {
+        for (file, text) in sources(folder) {
             for (word, place) in [
                 ("env::var", "shared/runtime/src/settings.rs"),
                 ("SystemTime::now", "shared/runtime/src/clock.rs"),

@@ -1,9 +1,5 @@
 //! Odd events through the real binaries, as Lambda runs them: lambda_runtime, lambda_http and the guard before it.
-#![expect(
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test that cannot go on has failed"
-)]
+#![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 use std::{
     collections::HashMap,
@@ -38,6 +34,7 @@ impl Function {
         let process = Command::new(binaries.join(name))
             .env_clear()
             .envs(world.settings().iter())
+            .env("EDGE", "on")
             .env("AWS_LAMBDA_RUNTIME_API", api.address.to_string())
             .env("AWS_LAMBDA_FUNCTION_NAME", name)
             .env("AWS_LAMBDA_FUNCTION_VERSION", "1")

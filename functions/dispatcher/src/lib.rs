@@ -90,16 +90,16 @@ impl Task {
     }
 }
 
-impl Dispatcher {
-    /// A dispatcher with what the environment says, its keys and open connections to the tables.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new), and a key that is missing.
-    #[cfg(feature = "lambda")]
-    pub async fn start(settings: Settings) -> Result<Self, BadSetting> {
-        Self::new(&Setup::start(settings, KEYS).await?)
-    }
+/// A dispatcher with what the environment says, its keys and open connections to the tables.
+///
+/// # Errors
+/// As [`Dispatcher::new`], and a key that is missing.
+#[cfg(feature = "lambda")]
+pub async fn start(settings: Settings) -> Result<Dispatcher, BadSetting> {
+    Dispatcher::new(&Setup::start(settings, KEYS).await?)
+}
 
+impl Dispatcher {
     /// A dispatcher with the keys and settings of `setup`: `PUBLIC_URL`, `MAIL_FROM`, `FILES_BUCKET`,
     /// `SMS_CLAIM_SECONDS` (300), `SMS_RATE_PER_SECOND` (10).
     ///

@@ -2,9 +2,5 @@
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), runtime::Error> {
-    runtime::serve_events(
-        dispatcher::Dispatcher::start,
-        dispatcher::Dispatcher::answer,
-    )
-    .await
+    runtime::serve_events(dispatcher::start, dispatcher::Dispatcher::answer).await
 }

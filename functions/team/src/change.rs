@@ -1,9 +1,10 @@
 //! `PUT /team/{userId}`: an administrator changes somebody's account.
 
+use accounts::Administrator;
 use axum::extract::State;
 use common::{
-    Administrator, Failure, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, flag,
-    if_match_holds, input, integer, phone, text, told,
+    Failure, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, flag, if_match_holds,
+    input, integer, phone, text, told,
 };
 use domain::{
     CommitteeId, Email, Flaw, Line, Name, Patch, Permissions, Phone, Profile, UserId,

@@ -1,7 +1,8 @@
 //! `DELETE /team/{userId}/otp`: an administrator helps somebody who has lost his authenticator.
 
+use accounts::Administrator;
 use axum::extract::State;
-use common::{Administrator, Message, Nothing, Now, Path, Reply, told};
+use common::{Message, Nothing, Now, Path, Reply, told};
 use domain::{UserId, audit::Action, outbox::News, user::User};
 use store::Transaction;
 

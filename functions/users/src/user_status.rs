@@ -1,7 +1,8 @@
 //! `PUT /users/user-status/{userId}`: an administrator opens or closes an account.
 
+use accounts::Administrator;
 use axum::extract::State;
-use common::{Administrator, Input, Message, Now, Path, Reply, flag, input, told};
+use common::{Input, Message, Now, Path, Reply, flag, input, told};
 use domain::{
     UserId,
     audit::Action,

@@ -1,11 +1,13 @@
 //! Accounts: sessions, one-time codes and the counters of failed attempts, which the functions share that
-//! sign people in or change what they sign in with.
+//! sign people in or change accounts.
 
+mod administrator;
 pub mod attempts;
 mod codes;
 mod registration;
 mod sessions;
 
+pub use administrator::Administrator;
 pub use codes::{Codes, Proved, place_of, place_of_phone, place_of_wish};
 pub use registration::Registration;
 pub use sessions::{Arrival, Sessions};

@@ -11,21 +11,16 @@ use std::{
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use domain::{
-    Instant, Profile, SessionId, UserId,
-    audit::{Action, AuditEntry},
+    Instant, Profile, SessionId,
     committee::Committee,
-    permissions::Right,
     session::Session,
     user::{Account, User},
 };
 use http::{HeaderMap, header, request::Parts};
-use identity::{
-    chance,
-    token::{Claims, Use, Verifier},
-};
-use store::{Fault, Part, Store, Transaction};
+use identity::token::{Claims, Use, Verifier};
+use store::{Fault, Store};
 
-use crate::{Failure, Lives, Permitted, Refusal, Refused, rights};
+use crate::{Failure, Lives, Refusal, Refused};
 
 /// The one `now` of a request.
 #[derive(Debug, Clone, Copy)]
@@ -78,90 +73,6 @@ impl SignedIn {
         } else {
             Err(Refusal::CommitteeInactive)
         }
-    }
-}
-
-/// A [`Verified`] person who runs a committee that is open, or the service.
-#[derive(Debug, Clone)]
-pub struct Administrator(pub SignedIn);
-
-impl Administrator {
-    /// The person `id`, if this administrator may edit them.
-    ///
-    /// # Errors
-    /// `USER_NOT_FOUND_MESSAGE` for whom they may not know, `FORBIDDEN_MESSAGE` for whom they may not edit.
-    pub async fn edits(&self, store: &Store, id: UserId) -> Result<User, Failure> {
-        let user = store.user(id).await?.ok_or(Refusal::UserNotFound)?;
-        self.must_edit(&user)?;
-        Ok(user)
-    }
-
-    fn must_edit(&self, user: &User) -> Result<(), Refusal> {
-        let caller = self.0.user.standing();
-        if !caller.may(Right::ReadCards, user.user_id, user.committee_id) {
-            Err(Refusal::UserNotFound)
-        } else if !caller.may_edit(&user.standing()) {
-            Err(Refusal::Forbidden)
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Edits `user`, as [`edits`](Self::edits) gave them: writes what `decide` makes of the account, with the
-    /// audit entry of `action` when that is a change.
-    ///
-    /// # Errors
-    /// As [`edits`](Self::edits); `LAST_ADMIN_MESSAGE`; `COMMITTEE_INVALID_MESSAGE` when the transaction
-    /// requires an active committee that is not one; those of `decide`.
-    pub async fn edit(
-        &self,
-        store: &Store,
-        user: User,
-        action: Action,
-        now: Instant,
-        mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, Failure>,
-    ) -> Result<User, Failure> {
-        let actor = self.0.user.user_id;
-        let decide = |before: &User, change: &mut Transaction| {
-            self.must_edit(before)?;
-            let after = decide(before, change)?;
-            if after != *before {
-                let id = chance::id(now);
-                change.follow_admins(before, &after);
-                change.note(&AuditEntry::of_user(id, actor, action, before, &after, now));
-            }
-            Ok(after)
-        };
-        let refused = |part| match part {
-            Part::User => Refusal::UserNotFound.into(),
-            Part::Admins => Refusal::LastAdmin.into(),
-            Part::Committee => Refused::field("committeeID", Refusal::CommitteeInvalid).into(),
-            _ => Refusal::Conflict.into(),
-        };
-        store.update_user(user, decide, refused).await
-    }
-
-    /// The committee of `user`: the administrator's own without another read.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
-    pub async fn committee_of(&self, store: &Store, user: &User) -> Result<Committee, Failure> {
-        if user.committee_id == self.0.committee.committee_id {
-            return Ok(self.0.committee.clone());
-        }
-        Ok(store
-            .committee(user.committee_id)
-            .await?
-            .ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?)
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for Administrator {
-    type Rejection = Failure;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let manager = Permitted::<rights::ManageUsers>::from_request_parts(parts, state).await?;
-        Ok(Self(manager.person))
     }
 }
 

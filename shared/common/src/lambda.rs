@@ -24,7 +24,10 @@ use runtime::{BadSetting, Error, Key, Settings, log_as_json};
 use serde::{Deserialize, Serialize};
 use store::Setup;
 
-use crate::{Edge, Routes, edge::Unreadable};
+use crate::{
+    Edge, Routes,
+    edge::{Unreadable, has_content_network},
+};
 
 /// What stands for itself in a path: `pchar` of RFC 3986 but for `%`, which the gateway has decoded.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
@@ -74,7 +77,11 @@ pub async fn serve(
     let settings = Settings::from_environment();
     log_as_json(settings.optional("METRICS_NAMESPACE"));
     let edge = async {
-        let setup = Setup::start(settings, keys).await?;
+        let mut keys = keys.to_vec();
+        if has_content_network(&settings)? {
+            keys.push(Key::Edge);
+        }
+        let setup = Setup::start(settings, &keys).await?;
         Edge::new(&setup, routes(&setup)?)
     };
     let edge = edge

@@ -26,7 +26,7 @@ pub mod rights;
 mod routes;
 mod throttle;
 
-pub use caller::{Administrator, Now, SignedIn, SuperAdmin, Verified, bearer};
+pub use caller::{Now, SignedIn, SuperAdmin, Verified, bearer};
 pub use client::Client;
 pub use cursor::{Cursors, Paging};
 pub use edge::{Edge, Spent};

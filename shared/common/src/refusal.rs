@@ -2,13 +2,10 @@
 
 use std::time::Duration;
 
-use axum::response::{IntoResponse, Response};
 use domain::Flaw;
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::Value;
-
-use crate::Failure;
 
 macro_rules! table {
     ($(#[$doc:meta])* $name:ident { $($variant:ident $status:literal $code:literal $text:literal)* }) => {
@@ -288,12 +285,6 @@ impl Refused {
             data: Some(Box::new(data)),
             ..self
         }
-    }
-}
-
-impl IntoResponse for Refused {
-    fn into_response(self) -> Response {
-        Failure::from(self).into_response()
     }
 }
 

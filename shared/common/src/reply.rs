@@ -274,3 +274,9 @@ impl IntoResponse for Failure {
         response
     }
 }
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        Failure::from(self).into_response()
+    }
+}

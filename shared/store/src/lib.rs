@@ -28,6 +28,7 @@ mod otps;
 mod outbox;
 mod questions;
 mod rate;
+mod retry;
 mod sessions;
 mod setup;
 mod sms;

@@ -10,8 +10,8 @@ use crate::{
     Fault, Store,
     keys::Key,
     meter::Trip,
-    table::{Item, TRIES},
-    write::pause,
+    retry::{TRIES, pause},
+    table::Item,
 };
 
 impl Store {

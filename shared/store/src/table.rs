@@ -17,13 +17,10 @@ use crate::{
     Fault, Store,
     keys::{DUE, IndexSchema, Key, Place, Table},
     meter::Trip,
-    write::pause,
+    retry::{TRIES, pause},
 };
 
 pub(crate) type Item = HashMap<String, AttributeValue>;
-
-/// Tries of a transaction, and of a single write that met a transaction.
-pub(crate) const TRIES: u32 = 5;
 
 /// A part of a list.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::{future::Future, time::Duration};
 use domain::user::User;
 use tokio::time::{Instant, sleep};
 
-use crate::{Fault, Outcome, Part, Store, Transaction, write::pause};
+use crate::{Fault, Outcome, Part, Store, Transaction, retry::pause};
 
 /// How long an update is tried by a caller that has no deadline.
 const DEFAULT_TIME: Duration = Duration::from_secs(5);

@@ -21,7 +21,8 @@ use crate::{
     Fault, Store,
     keys::{Key, Table},
     meter::Trip,
-    table::{Item, TRIES, number, text},
+    retry::{TRIES, pause, random_bytes},
+    table::{Item, number, text},
 };
 
 /// No further try begins after this long.
@@ -304,7 +305,7 @@ impl Store {
         &self,
         parts: &[TransactWriteItem],
     ) -> Result<Option<usize>, Fault> {
-        let token = uuid::Builder::from_random_bytes(chance()?)
+        let token = uuid::Builder::from_random_bytes(random_bytes()?)
             .into_uuid()
             .to_string();
         let start = Monotonic::now();
@@ -382,19 +383,4 @@ async fn try_again_after_conflict(error: impl Into<Fault>, tries: u32) -> Result
         }
         fault => Err(fault),
     }
-}
-
-/// Full jitter over a doubling pause
-/// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
-pub(crate) fn pause(tries: u32) -> Result<Duration, Fault> {
-    let [chance] = chance::<1>()?;
-    Ok(Duration::from_micros(
-        u64::from(chance) * 80 * 2_u64.pow(tries),
-    ))
-}
-
-fn chance<const N: usize>() -> Result<[u8; N], Fault> {
-    let mut bytes = [0; N];
-    getrandom::fill(&mut bytes).map_err(|error| Fault::Broken(error.to_string()))?;
-    Ok(bytes)
 }
