@@ -92,30 +92,26 @@ pub async fn serve(
     lambda_runtime::run(service_fn(answer)).await
 }
 
-/// The fields of an event that are read.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
+/// The fields of an event that are read. What is missing is empty, so that the event is answered.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct Event {
-    #[serde(default)]
     raw_path: String,
-    #[serde(default)]
     raw_query_string: Option<String>,
-    #[serde(default)]
     headers: BTreeMap<String, String>,
-    #[serde(default)]
     body: Option<String>,
-    #[serde(default)]
     is_base64_encoded: bool,
     request_context: RequestContext,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
 struct RequestContext {
     http: RequestHttp,
 }
 
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 struct RequestHttp {
     method: String,
     source_ip: String,
@@ -131,11 +127,14 @@ pub async fn answer_event(
     event: LambdaEvent<Event>,
 ) -> Result<impl Serialize + use<>, Infallible> {
     let (event, context) = event.into_parts();
-    let ip = event.request_context.http.source_ip.parse();
+    let ip = event.request_context.http.source_ip.parse().ok();
     let headers = event.header_map();
-    let mended = event.mended();
-    let is_readable = mended.is_some() && ip.is_ok();
-    let ip = ip.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+    let readable = ip.and_then(|ip: IpAddr| Some((ip, event.mended()?)));
+    let is_readable = readable.is_some();
+    let (ip, request) = readable.unwrap_or_else(|| {
+        let ip = ip.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+        (ip, ApiGatewayV2httpRequest::default())
+    });
     let mut adapter = Adapter::from(service_fn(|request: lambda_http::Request| {
         let mut request = plain(request, headers.clone());
         if !is_readable {
@@ -143,7 +142,7 @@ pub async fn answer_event(
         }
         async move { Ok(of_one_line_each(edge.answer(request, ip).await)) }
     }));
-    let request = LambdaRequest::ApiGatewayV2(mended.unwrap_or_default());
+    let request = LambdaRequest::ApiGatewayV2(request);
     adapter.call(LambdaEvent::new(request, context)).await
 }
 

@@ -5,7 +5,9 @@ use axum::{
     extract::{FromRequest, Request},
     response::IntoResponse,
 };
-use common::{Failure, Fields, FromFields, Input, flag, integer, phone, secret, text, text_or_empty};
+use common::{
+    Failure, Fields, FromFields, Input, flag, integer, phone, secret, text, text_or_empty,
+};
 use domain::{Email, Instant, Line, Price};
 use futures_util::FutureExt;
 use serde_json::Value;

@@ -4,21 +4,17 @@ use axum::extract::{FromRequestParts, Request};
 use common::{Cursors, Failure, Paging};
 use domain::Instant;
 use futures_util::FutureExt;
-use identity::{NamedKey, sealing::Sealer};
+use identity::sealing::Sealer;
 
 use crate::text;
 
 const LIST: &str = "GET /courses/search-all";
 
 pub(crate) fn run(input: &[u8]) {
-    let key: NamedKey = "k:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE="
-        .parse()
-        .expect("a key");
-    let sealer = Sealer::new(vec![key]).expect("there is a key");
-    let (cursors, now) = (
-        Cursors::new(sealer.clone()),
-        Instant::from_unix_milliseconds(1_800_000_000_000),
-    );
+    let key = "k:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=";
+    let sealer: Sealer = key.parse().expect("a key");
+    let cursors: Cursors = key.parse().expect("a key");
+    let now = Instant::from_unix_milliseconds(1_800_000_000_000);
 
     // What is sealed by us, whatever it is, is read as it was sealed, here alone, or refused.
     if let Some(plain) = input.strip_prefix(b"!") {
