@@ -56,7 +56,8 @@ impl Function {
 /// Where the binaries are, built as they are now.
 fn binaries() -> PathBuf {
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--workspace", "--bins", "--quiet"])
+        // With the tests, whose features the binaries then share: nothing else is built anew.
+        .args(["build", "--workspace", "--all-targets", "--quiet"])
         .current_dir(ROOT)
         .status();
     assert!(built.is_ok_and(|status| status.success()), "cargo build");
