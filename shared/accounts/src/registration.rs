@@ -11,7 +11,7 @@ pub enum Registration {
     Open,
     /// Anyone; an administrator verifies the account.
     Approval,
-    /// No one.
+    /// Registration is refused.
     Closed,
 }
 

@@ -1,6 +1,5 @@
 //! Settings: environment variables, read once and checked at start. A bad one stops the start with a
-//! sentence that names it. Each part reads its own: the functions at the bottom of the tree of crates
-//! know nothing of what the others are set to.
+//! sentence that names it. Each crate and function reads its own settings where it uses them.
 
 use std::{collections::HashMap, fmt, str::FromStr, sync::Arc, time::Duration};
 

@@ -18,7 +18,7 @@ pub struct Startup {
 }
 
 impl Startup {
-    /// The same from `settings` alone: keys stand among them.
+    /// Takes the keys from `settings` themselves, as a process outside Lambda does.
     ///
     /// # Errors
     /// A setting of AWS that is missing or makes no sense.

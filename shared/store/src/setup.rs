@@ -48,7 +48,7 @@ impl Setup {
         })
     }
 
-    /// The same from what was read already; no connection is opened yet.
+    /// Adds the tables to `startup`. No connection is opened yet.
     ///
     /// # Errors
     /// When a table is not named.
