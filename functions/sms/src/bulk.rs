@@ -7,7 +7,7 @@ use common::{
     rights::SendBulkSms, text, told,
 };
 use domain::{
-    BatchId,
+    BatchId, Instant,
     audit::AuditEntry,
     batch::{Batch, Chunk, Entry},
     segments::measure,
@@ -16,6 +16,7 @@ use domain::{
 use identity::chance;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use store::{Store, Transaction};
 
 use crate::{
     Manner, Messages,
@@ -75,63 +76,57 @@ pub(crate) async fn send(
     Now(now): Now,
     sender: Permitted<SendBulkSms>,
     key: IdempotencyKey,
-    Input(input): Input<SendBulkRequest>,
+    Input(request): Input<SendBulkRequest>,
 ) -> Reply<SendBulkResponse> {
-    let (user, said) = (&sender.person.user, Message::SmsBulkAccepted);
-    let SendBulkRequest {
-        recipients,
-        message,
-        manner,
-        dry_run,
-        body,
-    } = input;
-    let request = key.request(user.user_id, "POST /sms/bulk", &body)?;
-    let addressed = Addressed::new(recipients, message.as_ref(), &messages);
+    let (sender, said) = (&sender.person.user, Message::SmsBulkAccepted);
+    let submission = key.submission(sender, "POST /sms/bulk", &request.body, said, now)?;
+    let text = request.message.as_ref();
+    let addressed = Addressed::new(request.recipients, text, &messages);
     let numbers = addressed.numbers();
     let (earlier, opted_out) = tokio::join!(
-        messages.replay(request.as_ref(), said, now),
-        messages.store.opted_out(user.committee_id, &numbers)
+        submission.earlier(&messages),
+        messages.store.opted_out(sender.committee_id, &numbers)
     );
-    if let Some(reply) = earlier? {
-        return reply;
+    if let Some(response) = earlier? {
+        return response;
     }
     drop(numbers);
-    let batch_id = (!dry_run).then(|| BatchId::of(chance::id(now)));
+    let batch_id = (!request.dry_run).then(|| BatchId::of(chance::id(now)));
     let sorted = addressed.sorted(&opted_out?, batch_id);
     if sorted.entries.is_empty() {
         return Err(nobody(&sorted));
     }
-    let counted = counted(&sorted, message.as_ref(), batch_id);
+    let batch = counted(&sorted, text, batch_id);
     let Sorted { results, entries } = sorted;
-    let (sending, answer) = (
-        manner.by(user, now),
-        SendBulkResponse {
-            batch: counted,
-            results,
-        },
-    );
-    let Some(batch_id) = batch_id else {
-        return told(said, answer);
-    };
-
-    let batch = answer.batch.accepted(batch_id, sending);
-    let mut accept = messages.store.transaction();
-    if let Some(request) = &request {
-        accept.answer_once(request, serde_json::to_string(&answer)?, now);
+    let response = SendBulkResponse { batch, results };
+    match batch_id {
+        None => told(said, response),
+        Some(batch_id) => {
+            let batch = response
+                .batch
+                .accepted(batch_id, request.manner.by(sender, now));
+            let tx = accepted(&messages.store, &batch, text, entries, now);
+            let was_accepted = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
+            let count = batch.accepted.into();
+            submission
+                .accept(&messages, tx, count, response, was_accepted)
+                .await
+        }
     }
-    accept.count_sms(
-        user.user_id,
-        user.committee_id,
-        batch.accepted.into(),
-        messages.quota,
-        now,
-    );
-    accept.accept_batch(&batch, message.as_ref(), &chunks(&batch, entries));
-    accept.note(&AuditEntry::of_batch(chance::id(now), &batch));
-    let is_kept = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
-    messages
-        .settle(accept, request.as_ref(), said, answer, is_kept, now)
-        .await
+}
+
+/// The transaction that accepts `batch`: its head, its chunks and the audit entry.
+fn accepted(
+    store: &Store,
+    batch: &Batch,
+    text: Option<&Text>,
+    entries: Vec<Entry>,
+    now: Instant,
+) -> Transaction {
+    let mut tx = store.transaction();
+    tx.accept_batch(batch, text, &chunks(batch, entries));
+    tx.note(&AuditEntry::of_batch(chance::id(now), batch));
+    tx
 }
 
 /// There is nobody among them who may be written to.

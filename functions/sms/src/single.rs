@@ -7,8 +7,9 @@ use common::{
     rights::SendSms, text,
 };
 use domain::{
-    E164, Flaw, Line, SmsId,
+    E164, Flaw, Instant, Line, SmsId,
     sms::{Recipient, Sms, Text},
+    user::User,
 };
 use identity::chance;
 use serde::{Deserialize, Serialize};
@@ -81,44 +82,37 @@ pub(crate) async fn send(
     Now(now): Now,
     sender: Permitted<SendSms>,
     key: IdempotencyKey,
-    Input(input): Input<SendSmsRequest>,
+    Input(request): Input<SendSmsRequest>,
 ) -> Reply<SendSmsResponse> {
-    let (user, said) = (&sender.person.user, Message::SmsAccepted);
-    let SendSmsRequest {
-        recipient,
-        message,
-        manner,
-        body,
-    } = input;
-    let request = key.request(user.user_id, "POST /sms/single", &body)?;
-    let store = &messages.store;
+    let (sender, store) = (&sender.person.user, &messages.store);
+    let message = Message::SmsAccepted;
+    let submission = key.submission(sender, "POST /sms/single", &request.body, message, now)?;
     let (earlier, opted_out) = tokio::join!(
-        messages.replay(request.as_ref(), said, now),
-        store.has_opted_out(user.committee_id, &recipient.to)
+        submission.earlier(&messages),
+        store.has_opted_out(sender.committee_id, &request.recipient.to)
     );
-    if let Some(reply) = earlier? {
-        return reply;
+    if let Some(response) = earlier? {
+        return response;
     }
     if opted_out? {
         return Err(Refused::field("to", Refusal::RecipientOptedOut).into());
     }
-    let sms = Sms::new(
-        SmsId::new(chance::id(now)),
-        None,
-        recipient,
-        message.as_str(),
-        manner.by(user, now),
-    );
+    let (sms, text) = request.into_sms(sender, now);
+    let mut tx = store.transaction();
+    tx.accept_sms(&sms, &text);
     let sms_id = sms.sms_id;
-    let accepted = SendSmsResponse { sms };
-    let mut accept = store.transaction();
-    if let Some(request) = &request {
-        accept.answer_once(request, serde_json::to_string(&accepted)?, now);
-    }
-    accept.count_sms(user.user_id, user.committee_id, 1, messages.quota, now);
-    accept.accept_sms(&accepted.sms, &message);
-    let is_kept = async { Ok(store.sms(sms_id).await?.is_some()) };
-    messages
-        .settle(accept, request.as_ref(), said, accepted, is_kept, now)
+    let was_accepted = async { Ok(store.sms(sms_id).await?.is_some()) };
+    let response = SendSmsResponse { sms };
+    submission
+        .accept(&messages, tx, 1, response, was_accepted)
         .await
+}
+
+impl SendSmsRequest {
+    fn into_sms(self, sender: &User, now: Instant) -> (Sms, Text) {
+        let id = SmsId::new(chance::id(now));
+        let sending = self.manner.by(sender, now);
+        let sms = Sms::new(id, None, self.recipient, self.message.as_str(), sending);
+        (sms, self.message)
+    }
 }

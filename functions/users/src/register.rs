@@ -9,6 +9,7 @@ use common::{
 use domain::{
     CommitteeId, Email, Flaw, Instant, Name, Phone, UserId,
     code::CodeKind,
+    committee::Committee,
     outbox::Recipient,
     password::Owner,
     user::{Account, User},
@@ -17,7 +18,7 @@ use http::request::Parts;
 use identity::chance;
 use secrecy::SecretString;
 use serde::Serialize;
-use store::{NewUser, Outcome, Part};
+use store::{EmailOwner, NewUser, Outcome, Part};
 
 use crate::{Users, are_equal};
 
@@ -115,43 +116,47 @@ pub(crate) async fn register(
     );
     // Every call that comes so far counts, whatever becomes of it: the place is not given back.
     let _ = reserved?;
-    let (owner, committee) = (owner?, committee?.filter(|committee| committee.is_active));
-    let email_taken = || FieldError::new("email", Refusal::EmailAlreadyUsed);
-    let no_committee = || FieldError::new("committeeID", Refusal::CommitteeInvalid);
-    let committee = match (owner, committee) {
-        (None, Some(committee)) => committee,
-        (Some(_), Some(_)) => return Err(Refused::fields(vec![email_taken()]).into()),
-        (None, None) => return Err(Refused::fields(vec![no_committee()]).into()),
-        (Some(_), None) => return Err(Refused::fields(vec![email_taken(), no_committee()]).into()),
-    };
-
+    let committee = admitted(owner?, committee?)?;
     let password_hash = users.hasher.hash(&new.password).await?;
     let user = new.into_user(now);
-    let mut register = users.store.transaction();
-    register.require_active_committee(user.committee_id);
-    register.new_user(&NewUser {
+    let mut tx = users.store.transaction();
+    tx.require_active_committee(user.committee_id);
+    tx.new_user(&NewUser {
         user: user.clone(),
         password_hash,
     });
-    let to = Recipient::Mail(user.email.clone());
-    users.codes.issue(
-        &mut register,
-        CodeKind::Email,
-        place_of(&user.email),
-        Some(&user),
-        to,
-        now,
-    )?;
-    match register.commit().await? {
-        Outcome::Done => told(
-            Message::UserRegistered,
-            RegisterResponse {
-                user: Account::of(user, committee),
-            },
-        ),
+    let (place, to) = (place_of(&user.email), Recipient::Mail(user.email.clone()));
+    users
+        .codes
+        .issue(&mut tx, CodeKind::Email, place, Some(&user), to, now)?;
+    match tx.commit().await? {
+        Outcome::Done => {
+            let user = Account::of(user, committee);
+            told(Message::UserRegistered, RegisterResponse { user })
+        }
         Outcome::Refused(Part::Committee) => Err(Refused::fields(vec![no_committee()]).into()),
         Outcome::Refused(_) => Err(Refused::fields(vec![email_taken()]).into()),
     }
+}
+
+/// The committee, if it is active and the address has no `owner`; else every field that is wrong.
+fn admitted(owner: Option<EmailOwner>, committee: Option<Committee>) -> Result<Committee, Refused> {
+    let mut errors = Vec::new();
+    errors.extend(owner.map(|_| email_taken()));
+    match committee.filter(|committee| committee.is_active) {
+        Some(committee) if errors.is_empty() => return Ok(committee),
+        Some(_) => {}
+        None => errors.push(no_committee()),
+    }
+    Err(Refused::fields(errors))
+}
+
+fn email_taken() -> FieldError {
+    FieldError::new("email", Refusal::EmailAlreadyUsed)
+}
+
+fn no_committee() -> FieldError {
+    FieldError::new("committeeID", Refusal::CommitteeInvalid)
 }
 
 impl RegisterRequest {
