@@ -3,11 +3,11 @@
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
-use common::{Failure, Message, Refusal, Refused, Reply, told};
-use domain::{Flaw, Instant, user::User};
+use common::{ApiError, ApiResult, ErrorCode, Message, success};
+use domain::{Instant, ValueError, user::User};
 use http::request::Parts;
 use serde::{Serialize, de::DeserializeOwned};
-use store::{Earlier, Fault, Idempotent, Outcome, Part, Transaction};
+use store::{CommitOutcome, Earlier, Idempotent, Part, StoreError, Transaction};
 
 use crate::Messages;
 
@@ -16,7 +16,7 @@ const HEADER: &str = "Idempotency-Key";
 
 /// What stands in the header `Idempotency-Key`, not looked at yet, for a body that is too long is told first.
 #[derive(Debug, Clone)]
-pub(crate) struct IdempotencyKey(Result<Option<String>, Flaw>);
+pub(crate) struct IdempotencyKey(Result<Option<String>, ValueError>);
 
 impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
     type Rejection = Infallible;
@@ -30,12 +30,12 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
             .collect();
         Ok(Self(match values.as_slice() {
             [] => Ok(None),
-            [b""] => Err(Flaw::Required),
-            [value] if value.len() > 255 => Err(Flaw::Length),
+            [b""] => Err(ValueError::Required),
+            [value] if value.len() > 255 => Err(ValueError::Length),
             [value] if value.iter().all(u8::is_ascii_graphic) => {
                 Ok(Some(String::from_utf8_lossy(value).into_owned()))
             }
-            _ => Err(Flaw::Format),
+            _ => Err(ValueError::Format),
         }))
     }
 }
@@ -52,8 +52,8 @@ impl IdempotencyKey {
         body: &[u8],
         message: Message,
         now: Instant,
-    ) -> Result<Submission<'a>, Refused> {
-        let key = self.0.map_err(|flaw| Refused::field(HEADER, flaw))?;
+    ) -> Result<Submission<'a>, ApiError> {
+        let key = self.0.map_err(|error| ApiError::field(HEADER, error))?;
         Ok(Submission {
             sender,
             key: key.map(|key| Idempotent::new(sender.user_id, route, &key, body)),
@@ -79,7 +79,7 @@ impl Submission<'_> {
     pub(crate) async fn earlier<T: DeserializeOwned>(
         &self,
         messages: &Messages,
-    ) -> Result<Option<Reply<T>>, Failure> {
+    ) -> Result<Option<ApiResult<T>>, ApiError> {
         let Some(key) = &self.key else {
             return Ok(None);
         };
@@ -87,9 +87,11 @@ impl Submission<'_> {
             None => Ok(None),
             Some(Earlier::Same(answer)) => {
                 let answer = serde_json::from_str(&answer)?;
-                Ok(Some(told(self.message, answer).map(common::Told::replayed)))
+                Ok(Some(
+                    success(self.message, answer).map(common::ApiResponse::replayed),
+                ))
             }
-            Some(Earlier::Other) => Err(Refusal::IdempotencyKeyReused.into()),
+            Some(Earlier::Other) => Err(ErrorCode::IdempotencyKeyReused.into()),
         }
     }
 
@@ -105,25 +107,25 @@ impl Submission<'_> {
         mut tx: Transaction,
         count: u64,
         response: T,
-        was_accepted: impl Future<Output = Result<bool, Fault>>,
-    ) -> Reply<T> {
+        was_accepted: impl Future<Output = Result<bool, StoreError>>,
+    ) -> ApiResult<T> {
         let Self { sender, now, .. } = *self;
         if let Some(key) = &self.key {
             tx.answer_once(key, serde_json::to_string(&response)?, now);
         }
         let (user, committee) = (sender.user_id, sender.committee_id);
         tx.count_sms(user, committee, count, messages.quota, now);
-        let refused: Failure = match tx.commit().await {
-            Ok(Outcome::Done) => return told(self.message, response),
-            Ok(Outcome::Refused(Part::Quota)) => {
-                Refused::after(Refusal::SmsQuotaExceeded, now.end_of_day().since(now)).into()
+        let refused: ApiError = match tx.commit().await {
+            Ok(CommitOutcome::Committed) => return success(self.message, response),
+            Ok(CommitOutcome::ConditionFailed(Part::Quota)) => {
+                ApiError::retry_after(ErrorCode::SmsQuotaExceeded, now.end_of_day().since(now))
             }
-            Ok(Outcome::Refused(_)) => Fault::Conflict.into(),
-            Err(fault) if was_accepted.await? => {
-                tracing::warn!(%fault, "the transaction got no answer and had taken effect");
-                return told(self.message, response);
+            Ok(CommitOutcome::ConditionFailed(_)) => StoreError::TransactionConflict.into(),
+            Err(error) if was_accepted.await? => {
+                tracing::warn!(%error, "the transaction got no answer and had taken effect");
+                return success(self.message, response);
             }
-            Err(fault) => fault.into(),
+            Err(error) => error.into(),
         };
         // A concurrent request with the same key may have been accepted.
         self.earlier(messages).await?.unwrap_or(Err(refused))

@@ -3,8 +3,8 @@
 use axum::extract::State;
 use bytes::Bytes;
 use common::{
-    Failure, Fields, FromFields, Input, Message, Now, Permitted, Refusal, Refused, Reply, flag,
-    rights::SendBulkSms, text, told,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, Message, Now, Permitted, flag,
+    rights::SendBulkSms, success, text,
 };
 use domain::{
     BatchId, Instant,
@@ -19,18 +19,18 @@ use serde_json::json;
 use store::{Store, Transaction};
 
 use crate::{
-    Manner, Messages,
+    Messages, SendOptions,
     accepting::IdempotencyKey,
-    recipients::{Addressed, Fate, Sorted, Told, Wanted},
+    recipients::{CheckedRecipients, RecipientInput, RecipientResult, RecipientStatus, Sorted},
 };
 
 /// No call names more recipients.
 const MOST: usize = 1000;
 
 pub(crate) struct SendBulkRequest {
-    recipients: Vec<Wanted>,
+    recipients: Vec<RecipientInput>,
     message: Option<Text>,
-    manner: Manner,
+    options: SendOptions,
     dry_run: bool,
     body: Bytes,
 }
@@ -40,14 +40,15 @@ impl FromFields<Messages> for SendBulkRequest {
 
     fn from_fields(fields: &mut Fields, messages: &Messages) -> Option<Self> {
         let body = fields.body().clone();
-        let recipients = fields.objects_or_texts("recipients", MOST, Some("to"), Wanted::of);
+        let recipients =
+            fields.objects_or_texts("recipients", MOST, Some("to"), RecipientInput::of);
         let message = fields.nullable("message", text);
-        let manner = Manner::of(fields, messages);
+        let options = SendOptions::of(fields, messages);
         let dry_run = fields.optional_or("dryRun", flag, false);
         Some(Self {
             recipients: recipients?,
             message: message?,
-            manner: manner?,
+            options: options?,
             dry_run: dry_run?,
             body,
         })
@@ -57,7 +58,7 @@ impl FromFields<Messages> for SendBulkRequest {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SendBulkResponse {
     batch: Counted,
-    results: Vec<Told>,
+    results: Vec<RecipientResult>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -77,12 +78,12 @@ pub(crate) async fn send(
     sender: Permitted<SendBulkSms>,
     key: IdempotencyKey,
     Input(request): Input<SendBulkRequest>,
-) -> Reply<SendBulkResponse> {
+) -> ApiResult<SendBulkResponse> {
     let (sender, said) = (&sender.person.user, Message::SmsBulkAccepted);
     let submission = key.submission(sender, "POST /sms/bulk", &request.body, said, now)?;
     let text = request.message.as_ref();
-    let addressed = Addressed::new(request.recipients, text, &messages);
-    let numbers = addressed.numbers();
+    let checked = CheckedRecipients::new(request.recipients, text, &messages);
+    let numbers = checked.numbers();
     let (earlier, opted_out) = tokio::join!(
         submission.earlier(&messages),
         messages.store.opted_out(sender.committee_id, &numbers)
@@ -92,7 +93,7 @@ pub(crate) async fn send(
     }
     drop(numbers);
     let batch_id = (!request.dry_run).then(|| BatchId::of(chance::id(now)));
-    let sorted = addressed.sorted(&opted_out?, batch_id);
+    let sorted = checked.sorted(&opted_out?, batch_id);
     if sorted.entries.is_empty() {
         return Err(nobody(&sorted));
     }
@@ -100,11 +101,11 @@ pub(crate) async fn send(
     let Sorted { results, entries } = sorted;
     let response = SendBulkResponse { batch, results };
     match batch_id {
-        None => told(said, response),
+        None => success(said, response),
         Some(batch_id) => {
             let batch = response
                 .batch
-                .accepted(batch_id, request.manner.by(sender, now));
+                .accepted(batch_id, request.options.by(sender, now));
             let tx = accepted(&messages.store, &batch, text, entries, now);
             let was_accepted = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
             let count = batch.accepted.into();
@@ -130,10 +131,8 @@ fn accepted(
 }
 
 /// There is nobody among them who may be written to.
-fn nobody(sorted: &Sorted) -> Failure {
-    Refused::from(Refusal::SmsBulkRejected)
-        .with(json!({ "results": sorted.results }))
-        .into()
+fn nobody(sorted: &Sorted) -> ApiError {
+    ApiError::from(ErrorCode::SmsBulkRejected).with_data(json!({ "results": sorted.results }))
 }
 
 fn counted(sorted: &Sorted, common: Option<&Text>, batch_id: Option<BatchId>) -> Counted {
@@ -145,9 +144,9 @@ fn counted(sorted: &Sorted, common: Option<&Text>, batch_id: Option<BatchId>) ->
             .map_or(common, |text| measure(text.as_str()).segments)
     };
     let (accepted, rejected, duplicates) = (
-        sorted.count(Fate::Queued),
-        sorted.count(Fate::Rejected),
-        sorted.count(Fate::Duplicate),
+        sorted.count(RecipientStatus::Queued),
+        sorted.count(RecipientStatus::Rejected),
+        sorted.count(RecipientStatus::Duplicate),
     );
     let segments = sorted.entries.iter().map(segments).sum();
     Counted {

@@ -3,23 +3,23 @@
 use axum::extract::State;
 use bytes::Bytes;
 use common::{
-    Fields, FromFields, Input, Message, Now, Permitted, Refusal, Refused, Reply, phone,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, Message, Now, Permitted, phone,
     rights::SendSms, text,
 };
 use domain::{
-    E164, Flaw, Instant, Line, SmsId,
+    E164, Instant, Line, SmsId, ValueError,
     sms::{Recipient, Sms, Text},
     user::User,
 };
 use identity::chance;
 use serde::{Deserialize, Serialize};
 
-use crate::{Manner, Messages, accepting::IdempotencyKey};
+use crate::{Messages, SendOptions, accepting::IdempotencyKey};
 
 pub(crate) struct SendSmsRequest {
     recipient: Recipient,
     message: Text,
-    manner: Manner,
+    options: SendOptions,
     body: Bytes,
 }
 
@@ -28,7 +28,7 @@ impl FromFields<Messages> for SendSmsRequest {
         let body = fields.body().clone();
         let to = number(fields, messages);
         let message = fields.required("message", text);
-        let manner = Manner::of(fields, messages);
+        let options = SendOptions::of(fields, messages);
         let client_ref = fields.nullable("clientRef", text::<Line<64>>);
         let recipient = Recipient {
             to: to?,
@@ -37,7 +37,7 @@ impl FromFields<Messages> for SendSmsRequest {
         Some(Self {
             recipient,
             message: message?,
-            manner: manner?,
+            options: options?,
             body,
         })
     }
@@ -53,7 +53,7 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
         .then(|| fields.required("to", text::<E164>));
     let (field, number) = match (whole, parts) {
         (None, None) => {
-            fields.refuse("to", Flaw::Required);
+            fields.refuse("to", ValueError::Required);
             return None;
         }
         (None, Some(number)) => ("phone", number),
@@ -61,13 +61,13 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
         (Some(number), Some(other)) if number.as_ref() == Some(&other) => ("to", other),
         (Some(number), Some(_)) => {
             number?;
-            fields.refuse("to", Flaw::Value);
+            fields.refuse("to", ValueError::Value);
             return None;
         }
     };
     messages
         .reachable(number.as_str())
-        .map_err(|flaw| fields.refuse(field, flaw))
+        .map_err(|error| fields.refuse(field, error))
         .ok()
         .map(|mobile| mobile.number)
 }
@@ -83,7 +83,7 @@ pub(crate) async fn send(
     sender: Permitted<SendSms>,
     key: IdempotencyKey,
     Input(request): Input<SendSmsRequest>,
-) -> Reply<SendSmsResponse> {
+) -> ApiResult<SendSmsResponse> {
     let (sender, store) = (&sender.person.user, &messages.store);
     let message = Message::SmsAccepted;
     let submission = key.submission(sender, "POST /sms/single", &request.body, message, now)?;
@@ -95,7 +95,7 @@ pub(crate) async fn send(
         return response;
     }
     if opted_out? {
-        return Err(Refused::field("to", Refusal::RecipientOptedOut).into());
+        return Err(ApiError::field("to", ErrorCode::RecipientOptedOut));
     }
     let (sms, text) = request.into_sms(sender, now);
     let mut tx = store.transaction();
@@ -111,7 +111,7 @@ pub(crate) async fn send(
 impl SendSmsRequest {
     fn into_sms(self, sender: &User, now: Instant) -> (Sms, Text) {
         let id = SmsId::new(chance::id(now));
-        let sending = self.manner.by(sender, now);
+        let sending = self.options.by(sender, now);
         let sms = Sms::new(id, None, self.recipient, self.message.as_str(), sending);
         (sms, self.message)
     }

@@ -3,11 +3,11 @@
 use accounts::{Registration, attempts, place_of};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, phone,
-    secret, text, told,
+    ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Input, Message, Now,
+    phone, secret, success, text,
 };
 use domain::{
-    CommitteeId, Email, Flaw, Instant, Name, Phone, UserId,
+    CommitteeId, Email, Instant, Name, Phone, UserId, ValueError,
     code::CodeKind,
     committee::Committee,
     outbox::Recipient,
@@ -18,7 +18,7 @@ use http::request::Parts;
 use identity::chance;
 use secrecy::SecretString;
 use serde::Serialize;
-use store::{EmailOwner, NewUser, Outcome, Part};
+use store::{CommitOutcome, EmailOwner, NewUser, Part};
 
 use crate::{Users, are_equal};
 
@@ -26,12 +26,12 @@ use crate::{Users, are_equal};
 pub(crate) struct MayRegister;
 
 impl FromRequestParts<Users> for MayRegister {
-    type Rejection = Refused;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(_: &mut Parts, users: &Users) -> Result<Self, Refused> {
+    async fn from_request_parts(_: &mut Parts, users: &Users) -> Result<Self, ApiError> {
         match users.registration {
             Registration::Open | Registration::Approval => Ok(Self),
-            Registration::Closed => Err(Refusal::Forbidden.into()),
+            Registration::Closed => Err(ErrorCode::Forbidden.into()),
         }
     }
 }
@@ -54,11 +54,11 @@ impl FromFields<Users> for RegisterRequest {
         let confirmation = fields.optional("confirmPassword", secret);
         let phone = phone(fields);
         let committee_id = fields.required("committeeID", |value| {
-            text(value).map_err(|flaw| {
-                if flaw == Flaw::Format {
-                    Flaw::Committee
+            text(value).map_err(|error| {
+                if error == ValueError::Format {
+                    ValueError::Committee
                 } else {
-                    flaw
+                    error
                 }
             })
         });
@@ -72,15 +72,15 @@ impl FromFields<Users> for RegisterRequest {
                 }),
                 _ => None,
             };
-            if let Err(flaw) = users.check_password(password, users.min_length, owner) {
-                fields.refuse("password", flaw);
+            if let Err(error) = users.check_password(password, users.min_length, owner) {
+                fields.refuse("password", error);
             }
             if confirmation.as_ref().is_some_and(|given| {
                 given
                     .as_ref()
                     .is_some_and(|given| !are_equal(given, password))
             }) {
-                fields.refuse("confirmPassword", Flaw::PasswordMismatch);
+                fields.refuse("confirmPassword", ValueError::PasswordMismatch);
             }
         }
         Some(Self {
@@ -107,7 +107,7 @@ pub(crate) async fn register(
     client: Client,
     _: MayRegister,
     Input(new): Input<RegisterRequest>,
-) -> Reply<RegisterResponse> {
+) -> ApiResult<RegisterResponse> {
     let counter = attempts::of_registering(&client, users.register_per_hour);
     let (reserved, owner, committee) = tokio::join!(
         attempts::reserve(&users.store, &counter, now),
@@ -130,17 +130,22 @@ pub(crate) async fn register(
         .codes
         .issue(&mut tx, CodeKind::Email, place, Some(&user), to, now)?;
     match tx.commit().await? {
-        Outcome::Done => {
+        CommitOutcome::Committed => {
             let user = Account::of(user, committee);
-            told(Message::UserRegistered, RegisterResponse { user })
+            success(Message::UserRegistered, RegisterResponse { user })
         }
-        Outcome::Refused(Part::Committee) => Err(Refused::fields(vec![no_committee()]).into()),
-        Outcome::Refused(_) => Err(Refused::fields(vec![email_taken()]).into()),
+        CommitOutcome::ConditionFailed(Part::Committee) => {
+            Err(ApiError::fields(vec![no_committee()]))
+        }
+        CommitOutcome::ConditionFailed(_) => Err(ApiError::fields(vec![email_taken()])),
     }
 }
 
 /// The committee, if it is active and the address has no `owner`; else every field that is wrong.
-fn admitted(owner: Option<EmailOwner>, committee: Option<Committee>) -> Result<Committee, Refused> {
+fn admitted(
+    owner: Option<EmailOwner>,
+    committee: Option<Committee>,
+) -> Result<Committee, ApiError> {
     let mut errors = Vec::new();
     errors.extend(owner.map(|_| email_taken()));
     match committee.filter(|committee| committee.is_active) {
@@ -148,15 +153,15 @@ fn admitted(owner: Option<EmailOwner>, committee: Option<Committee>) -> Result<C
         Some(_) => {}
         None => errors.push(no_committee()),
     }
-    Err(Refused::fields(errors))
+    Err(ApiError::fields(errors))
 }
 
 fn email_taken() -> FieldError {
-    FieldError::new("email", Refusal::EmailAlreadyUsed)
+    FieldError::new("email", ErrorCode::EmailAlreadyUsed)
 }
 
 fn no_committee() -> FieldError {
-    FieldError::new("committeeID", Refusal::CommitteeInvalid)
+    FieldError::new("committeeID", ErrorCode::CommitteeInvalid)
 }
 
 impl RegisterRequest {

@@ -14,7 +14,7 @@ use serde::{
 };
 use serde_json::{Map, Number, Value};
 
-use crate::{Failure, Fields, Query, Refusal, Refused};
+use crate::{ApiError, ErrorCode, Fields, Query};
 
 /// What an endpoint takes, read from the body as a JSON object.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub trait FromFields<S>: Sized {
 }
 
 /// Declares what an endpoint takes: the struct, and how each field is read, by a method of [`Fields`]. All of
-/// them are read before the first refusal ends it, so that every bad field is named.
+/// them are read before the first error_code ends it, so that every bad field is named.
 ///
 /// ```ignore
 /// input! {
@@ -60,16 +60,16 @@ macro_rules! input {
 }
 
 impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request<Body>, state: &S) -> Result<Self, Failure> {
+    async fn from_request(request: Request<Body>, state: &S) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
         // One byte more than allowed tells too long from just long enough.
         let body = to_bytes(body, T::MAX_BYTES)
             .await
-            .map_err(|_| Refusal::PayloadTooLarge)?;
+            .map_err(|_| ErrorCode::PayloadTooLarge)?;
         if !body.is_empty() && !is_plain_json(&parts.headers) {
-            return Err(Refusal::UnsupportedMediaType.into());
+            return Err(ErrorCode::UnsupportedMediaType.into());
         }
         read(Fields::new(object(&body)?, body), state).map(Self)
     }
@@ -80,18 +80,18 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
 pub struct Asked<T>(pub T);
 
 impl<T: FromFields<S>, S: Send + Sync> FromRequestParts<S> for Asked<T> {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let Ok(query) = Query::from_request_parts(parts, state).await;
         read(Fields::new(query.into_object(), Bytes::new()), state).map(Self)
     }
 }
 
-fn read<T: FromFields<S>, S>(mut fields: Fields, state: &S) -> Result<T, Failure> {
+fn read<T: FromFields<S>, S>(mut fields: Fields, state: &S) -> Result<T, ApiError> {
     match (T::from_fields(&mut fields, state), fields.into_errors()) {
         (Some(input), errors) if errors.is_empty() => Ok(input),
-        (_, errors) => Err(Refused::fields(errors).into()),
+        (_, errors) => Err(ApiError::fields(errors)),
     }
 }
 
@@ -113,14 +113,14 @@ fn is_plain_json(headers: &HeaderMap) -> bool {
 }
 
 /// The object that `body` writes; nothing writes an empty one.
-fn object(body: &[u8]) -> Result<Map<String, Value>, Refusal> {
+fn object(body: &[u8]) -> Result<Map<String, Value>, ErrorCode> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     if body.is_empty() {
         return Ok(Map::new());
     }
     match serde_json::from_slice(body) {
         Ok(Strict(Value::Object(object))) => Ok(object),
-        Ok(_) | Err(_) => Err(Refusal::InvalidJson),
+        Ok(_) | Err(_) => Err(ErrorCode::InvalidJson),
     }
 }
 

@@ -5,7 +5,7 @@ use domain::subdomain::Domains;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::Trouble;
+use crate::PanelError;
 
 /// How much of what cPanel says is kept for the log.
 const MAX_CAUSE: usize = 300;
@@ -35,7 +35,7 @@ pub struct Database {
 }
 
 /// The `data` of a success.
-pub(crate) fn data(body: &[u8]) -> Result<Value, Trouble> {
+pub(crate) fn data(body: &[u8]) -> Result<Value, PanelError> {
     let mut answer: Value = serde_json::from_slice(body).map_err(|_| malformed("it is no JSON"))?;
     if let Some(result) = answer.get_mut("result").filter(|result| result.is_object()) {
         answer = result.take();
@@ -43,7 +43,7 @@ pub(crate) fn data(body: &[u8]) -> Result<Value, Trouble> {
     // Perl writes numbers as it likes.
     match number(&answer["status"]) {
         Some(1) => Ok(answer["data"].take()),
-        Some(0) => Err(Trouble::Refused(said(&answer["errors"]))),
+        Some(0) => Err(PanelError::Refused(said(&answer["errors"]))),
         _ => Err(malformed("it has no status")),
     }
 }
@@ -64,8 +64,8 @@ fn said(errors: &Value) -> String {
 }
 
 /// The domains in `data`. Without the right to look cPanel shows blanks instead of an error.
-pub(crate) fn domains(data: Value) -> Result<Domains, Trouble> {
-    let list = |name: &str| -> Result<Vec<String>, Trouble> {
+pub(crate) fn domains(data: Value) -> Result<Domains, PanelError> {
+    let list = |name: &str| -> Result<Vec<String>, PanelError> {
         Ok(texts(&data[name])?
             .into_iter()
             .map(|name| name.to_lowercase())
@@ -84,7 +84,7 @@ pub(crate) fn domains(data: Value) -> Result<Domains, Trouble> {
 }
 
 /// The databases in `data`, by name.
-pub(crate) fn databases(engine: Engine, data: Value) -> Result<Vec<Database>, Trouble> {
+pub(crate) fn databases(engine: Engine, data: Value) -> Result<Vec<Database>, PanelError> {
     let list = match data {
         Value::Null => Vec::new(),
         Value::Array(list) => list,
@@ -107,13 +107,13 @@ pub(crate) fn databases(engine: Engine, data: Value) -> Result<Vec<Database>, Tr
     let mut all = list
         .into_iter()
         .map(one)
-        .collect::<Result<Vec<Database>, Trouble>>()?;
+        .collect::<Result<Vec<Database>, PanelError>>()?;
     all.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(all)
 }
 
 /// A list of texts; null is none.
-fn texts(value: &Value) -> Result<Vec<String>, Trouble> {
+fn texts(value: &Value) -> Result<Vec<String>, PanelError> {
     match value {
         Value::Null => Ok(Vec::new()),
         Value::Array(list) => {
@@ -139,8 +139,8 @@ fn number(value: &Value) -> Option<u64> {
         .then_some(number as u64)
 }
 
-fn malformed(cause: &str) -> Trouble {
-    Trouble::Malformed(cause.to_owned())
+fn malformed(cause: &str) -> PanelError {
+    PanelError::Malformed(cause.to_owned())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CommitteeId, CourseId, E164, Email, Flaw, Instant, Line, Name, Price, Prose, UserId,
+    CommitteeId, CourseId, E164, Email, Instant, Line, Name, Price, Prose, UserId, ValueError,
     choice::choice, text::words,
 };
 
@@ -49,14 +49,14 @@ impl Default for Language {
 }
 
 impl FromStr for Language {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing, `Format` for anything but two upper-case ASCII letters.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         match text.as_bytes() {
-            [] => Err(Flaw::Required),
+            [] => Err(ValueError::Required),
             [a, b] if a.is_ascii_uppercase() && b.is_ascii_uppercase() => Ok(Self(text.to_owned())),
-            _ => Err(Flaw::Format),
+            _ => Err(ValueError::Format),
         }
     }
 }
@@ -73,14 +73,14 @@ impl Default for Currency {
 }
 
 impl FromStr for Currency {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing, `Value` for a code that is in no list of ISO 4217.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let missing = if text.is_empty() {
-            Flaw::Required
+            ValueError::Required
         } else {
-            Flaw::Value
+            ValueError::Value
         };
         iso_currency::Currency::from_code(text)
             .map(|_| Self(text.to_owned()))
@@ -190,17 +190,18 @@ impl Outline {
 
 impl Course {
     /// What keeps the course from being published, field by field; its committee must be active as well.
-    pub fn unready(&self) -> Vec<(&'static str, Flaw)> {
+    pub fn unready(&self) -> Vec<(&'static str, ValueError)> {
         let Self { outline, details } = self;
         let mut flaws = Vec::new();
-        let mut need = |field, flaw: Option<Flaw>| flaws.extend(flaw.map(|flaw| (field, flaw)));
-        let missing = |is_there: bool| (!is_there).then_some(Flaw::Required);
+        let mut need =
+            |field, error: Option<ValueError>| flaws.extend(error.map(|error| (field, error)));
+        let missing = |is_there: bool| (!is_there).then_some(ValueError::Required);
         need(
             "description",
             match &details.description {
-                None => Some(Flaw::Required),
+                None => Some(ValueError::Required),
                 Some(text) => (text.as_str().trim().chars().count() < SHORTEST_DESCRIPTION)
-                    .then_some(Flaw::Length),
+                    .then_some(ValueError::Length),
             },
         );
         need("courseType", missing(outline.course_type.is_some()));

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use crate::{CommitteeId, Flaw, Profile, UserId};
+use crate::{CommitteeId, Profile, UserId, ValueError};
 
 /// A right that one person was given beyond the defaults of the profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -65,14 +65,14 @@ impl Grant {
 }
 
 impl FromStr for Grant {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Value` for a grant that does not exist.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         Self::ALL
             .into_iter()
             .find(|grant| grant.code() == text)
-            .ok_or(Flaw::Value)
+            .ok_or(ValueError::Value)
     }
 }
 
@@ -126,7 +126,7 @@ impl<'de> Deserialize<'de> for Permissions {
             .filter(|grant| !grant.is_empty())
             .map(|grant| grant.trim_matches('"').parse());
         grants
-            .collect::<Result<_, Flaw>>()
+            .collect::<Result<_, ValueError>>()
             .map(Self)
             .map_err(|_| D::Error::custom("unknown grant"))
     }

@@ -8,7 +8,7 @@ use idna::{
 };
 use serde::Serialize;
 
-use crate::Flaw;
+use crate::ValueError;
 
 /// The longest label (RFC 1035 §2.3.4).
 const MAX_LABEL: usize = 63;
@@ -46,56 +46,56 @@ pub struct Label(String);
 pub struct RootDomain(String);
 
 impl FromStr for Label {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing but white space, `Length` beyond 63 letters in A-label form, `Value` for a
     /// reserved one, `Format` for anything else that is no label.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let label = ascii(text)?;
         if label.len() > MAX_LABEL && !label.contains('.') {
-            return Err(Flaw::Length);
+            return Err(ValueError::Length);
         }
         match () {
-            () if !is_label(&label) => Err(Flaw::Format),
-            () if RESERVED.contains(&&*label) => Err(Flaw::Value),
+            () if !is_label(&label) => Err(ValueError::Format),
+            () if RESERVED.contains(&&*label) => Err(ValueError::Value),
             () => Ok(Self(label.into_owned())),
         }
     }
 }
 
 impl FromStr for RootDomain {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing but white space, `Length` for a name or a label that is too long, `Format` for
     /// anything else that is no domain name.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let name = ascii(text)?;
         if name.len() > MAX_NAME || name.split('.').any(|label| label.len() > MAX_LABEL) {
-            return Err(Flaw::Length);
+            return Err(ValueError::Length);
         }
         let last = name.rsplit_once('.').map(|(_, last)| last);
         let is_named = last.is_some_and(|last| !last.bytes().all(|byte| byte.is_ascii_digit()));
         if is_named && name.split('.').all(is_label) {
             Ok(Self(name.into_owned()))
         } else {
-            Err(Flaw::Format)
+            Err(ValueError::Format)
         }
     }
 }
 
 /// `text` as UTS 46 maps it (<https://www.unicode.org/reports/tr46/#ToASCII>), with the letters, digits and
 /// hyphens of host names alone.
-fn ascii(text: &str) -> Result<Cow<'_, str>, Flaw> {
+fn ascii(text: &str) -> Result<Cow<'_, str>, ValueError> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(Flaw::Required);
+        return Err(ValueError::Required);
     }
     // Some control characters are mapped to nothing; they are refused as in every other line of text.
     if text.contains(char::is_control) {
-        return Err(Flaw::Format);
+        return Err(ValueError::Format);
     }
     if text.len() > MAX_WRITTEN {
-        return Err(Flaw::Length);
+        return Err(ValueError::Length);
     }
     Uts46::new()
         .to_ascii(
@@ -104,7 +104,7 @@ fn ascii(text: &str) -> Result<Cow<'_, str>, Flaw> {
             Hyphens::CheckFirstLast,
             DnsLength::Ignore,
         )
-        .map_err(|_| Flaw::Format)
+        .map_err(|_| ValueError::Format)
 }
 
 fn is_label(label: &str) -> bool {
@@ -157,10 +157,10 @@ impl Subdomain {
     ///
     /// # Errors
     /// `Length` when the whole name is too long.
-    pub fn new(label: &Label, root: &RootDomain) -> Result<Self, Flaw> {
+    pub fn new(label: &Label, root: &RootDomain) -> Result<Self, ValueError> {
         let fqdn = format!("{}.{}", label.0, root.0);
         if fqdn.len() > MAX_NAME {
-            return Err(Flaw::Length);
+            return Err(ValueError::Length);
         }
         Ok(Self {
             domain: label.0.clone(),

@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Flaw;
+use crate::ValueError;
 
 /// One line of 1 to `MAX` code points, trimmed, without U+0000–001F and U+007F.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -15,19 +15,19 @@ pub struct Line<const MAX: usize>(String);
 pub type Name = Line<100>;
 
 impl<const MAX: usize> FromStr for Line<MAX> {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing but white space, `Format` for control characters, `Length` beyond `MAX`.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let text = text.trim();
         if text.is_empty() {
-            return Err(Flaw::Required);
+            return Err(ValueError::Required);
         }
         if text.chars().any(|letter| letter.is_ascii_control()) {
-            return Err(Flaw::Format);
+            return Err(ValueError::Format);
         }
         if text.chars().count() > MAX {
-            return Err(Flaw::Length);
+            return Err(ValueError::Length);
         }
         Ok(Self(text.to_owned()))
     }
@@ -52,16 +52,16 @@ impl<const MAX: usize> fmt::Display for Line<MAX> {
 pub struct ShortCode(String);
 
 impl FromStr for ShortCode {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// As [`Line`], and `Format` for any other letter.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let line: Line<10> = text.parse()?;
         let known = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
         if line.0.bytes().all(known) {
             Ok(Self(line.0))
         } else {
-            Err(Flaw::Format)
+            Err(ValueError::Format)
         }
     }
 }
@@ -73,22 +73,22 @@ impl FromStr for ShortCode {
 pub struct Prose<const MAX: usize>(String);
 
 impl<const MAX: usize> FromStr for Prose<MAX> {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing but white space, `Format` for other control characters than `\n \r \t`,
     /// `Length` beyond `MAX`.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         if text.trim().is_empty() {
-            return Err(Flaw::Required);
+            return Err(ValueError::Required);
         }
         if text
             .chars()
             .any(|letter| letter.is_ascii_control() && !['\n', '\r', '\t'].contains(&letter))
         {
-            return Err(Flaw::Format);
+            return Err(ValueError::Format);
         }
         if text.chars().count() > MAX {
-            return Err(Flaw::Length);
+            return Err(ValueError::Length);
         }
         Ok(Self(text.to_owned()))
     }

@@ -7,7 +7,7 @@ use totp_rs::{Algorithm, Builder};
 
 use crate::{
     chance,
-    sealing::{Sealer, Unsealable, authenticated},
+    sealing::{Sealer, UnsealError, authenticated},
 };
 
 /// Letters that recovery codes are made of: no two look alike. 32 of them, so a byte maps evenly.
@@ -47,7 +47,7 @@ impl Secret {
     ///
     /// # Errors
     /// None for a text so short.
-    pub fn seal(&self, sealer: &Sealer, place: &str) -> Result<String, Unsealable> {
+    pub fn seal(&self, sealer: &Sealer, place: &str) -> Result<String, UnsealError> {
         sealer.seal(&self.0, place)
     }
 
@@ -55,12 +55,12 @@ impl Secret {
     ///
     /// # Errors
     /// When it was not.
-    pub fn open(sealed: &str, sealer: &Sealer, place: &str) -> Result<Self, Unsealable> {
+    pub fn open(sealed: &str, sealer: &Sealer, place: &str) -> Result<Self, UnsealError> {
         sealer
             .open(sealed, place)?
             .try_into()
             .map(Self)
-            .map_err(|_| Unsealable)
+            .map_err(|_| UnsealError)
     }
 
     /// The step whose code `code` is at `now`, if it is one that comes after `last_step`: a code is

@@ -62,7 +62,7 @@ impl<E: Error + ProvideErrorMetadata + 'static> From<SdkError<E>> for SendError 
             SdkError::DispatchFailure(_) if is_connect_error(&error) => Self::NotSent(cause),
             SdkError::ServiceError(context) => {
                 let code = context.err().code().unwrap_or_default();
-                refusal(context.raw().status().as_u16(), code, cause)
+                error_code(context.raw().status().as_u16(), code, cause)
             }
             _ => Self::Unknown(cause),
         }
@@ -92,7 +92,7 @@ const THROTTLED: [&str; 4] = [
 /// What an error response means. A server that failed may have accepted the message first, unless it
 /// says that it did not handle the request: by a throttling code, or by 503
 /// (<https://www.rfc-editor.org/rfc/rfc9110#section-15.6.4>).
-fn refusal(status: u16, code: &str, cause: String) -> SendError {
+fn error_code(status: u16, code: &str, cause: String) -> SendError {
     match status {
         _ if OPTED_OUT.contains(&code) => SendError::OptedOut,
         400..=499 if PERMANENT.contains(&code) => SendError::Rejected(cause),

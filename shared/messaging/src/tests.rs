@@ -68,7 +68,10 @@ fn error_response_is_unknown_only_if_the_server_may_have_accepted() {
         (504, "", "Unknown"),
         (302, "", "Unknown"),
     ] {
-        let refusal = format!("{:?}", refusal(status, code, String::new()));
-        assert!(refusal.starts_with(expected), "{status} {code}: {refusal}");
+        let error_code = format!("{:?}", error_code(status, code, String::new()));
+        assert!(
+            error_code.starts_with(expected),
+            "{status} {code}: {error_code}"
+        );
     }
 }

@@ -79,15 +79,15 @@ impl Format {
 
 /// The file is not a complete PNG, JPEG or lossy WebP within the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotAnImage;
+pub struct ImageError;
 
-impl fmt::Display for NotAnImage {
+impl fmt::Display for ImageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("not an image that can be an avatar")
     }
 }
 
-impl Error for NotAnImage {}
+impl Error for ImageError {}
 
 /// Makes an avatar of an uploaded file: PNG, JPEG or lossy WebP, recognised by its content.
 ///
@@ -98,20 +98,20 @@ impl Error for NotAnImage {}
 /// This takes up to two seconds of CPU and 180 MB: call it where blocking is allowed.
 ///
 /// # Errors
-/// [`NotAnImage`] if the file is anything else, lossless or animated WebP included, is cut or broken,
+/// [`ImageError`] if the file is anything else, lossless or animated WebP included, is cut or broken,
 /// has a side above 16,384, more than 16,000,000 pixels, more than 100,000,000 bytes once decoded, or
 /// would take more than 180 MB to decode: the transparency of a lossy WebP (about 20 kB at most,
 /// compressed) and some JPEGs in CMYK.
-pub fn clean(file: &[u8]) -> Result<Avatar, NotAnImage> {
+pub fn clean(file: &[u8]) -> Result<Avatar, ImageError> {
     // The decoders have panicked on broken files before.
     let (picture, orientation) = catch_unwind(|| decode(file))
         .ok()
         .flatten()
-        .ok_or(NotAnImage)?;
+        .ok_or(ImageError)?;
     let mut small = DynamicImage::ImageRgba8(shrink(&picture));
     drop(picture);
     small.apply_orientation(orientation);
-    encode(small.into_rgba8()).map_err(|_| NotAnImage)
+    encode(small.into_rgba8()).map_err(|_| ImageError)
 }
 
 /// The picture as it is stored, and how it must be turned.

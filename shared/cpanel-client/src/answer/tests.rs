@@ -16,15 +16,15 @@ fn flat_or_wrapped_it_is_the_same_answer() {
         (json!({ "status": "1" }), Ok(Value::Null)),
         (
             json!({ "status": 0, "errors": ["Le domaine existe déjà.", "Non."] }),
-            Err(Trouble::Refused("Le domaine existe déjà.; Non.".into())),
+            Err(PanelError::Refused("Le domaine existe déjà.; Non.".into())),
         ),
         (
             json!({ "result": { "status": 0, "errors": null } }),
-            Err(Trouble::Refused(String::new())),
+            Err(PanelError::Refused(String::new())),
         ),
         (
             json!({ "status": 0, "errors": "a\r\nb" }),
-            Err(Trouble::Refused("ab".into())),
+            Err(PanelError::Refused("ab".into())),
         ),
         (json!({}), Err(malformed("it has no status"))),
         (json!([]), Err(malformed("it has no status"))),

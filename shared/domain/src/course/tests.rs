@@ -56,10 +56,10 @@ fn a_course_is_ready_when_it_says_what_how_and_whom_to_ask() {
     assert_eq!(
         course.unready(),
         [
-            ("description", Flaw::Length),
-            ("region", Flaw::Required),
-            ("city", Flaw::Required),
-            ("location", Flaw::Required)
+            ("description", ValueError::Length),
+            ("region", ValueError::Required),
+            ("city", ValueError::Required),
+            ("location", ValueError::Required)
         ]
     );
     course.details.description = Some("x".repeat(20).parse().unwrap());
@@ -110,18 +110,18 @@ fn currencies_and_languages_are_codes() {
     for (text, expected) in [
         ("TND", None),
         ("EUR", None),
-        ("tnd", Some(Flaw::Value)),
-        ("XYZ", Some(Flaw::Value)),
-        ("", Some(Flaw::Required)),
+        ("tnd", Some(ValueError::Value)),
+        ("XYZ", Some(ValueError::Value)),
+        ("", Some(ValueError::Required)),
     ] {
         assert_eq!(text.parse::<Currency>().err(), expected, "{text}");
     }
     for (text, expected) in [
         ("FR", None),
         ("AR", None),
-        ("fr", Some(Flaw::Format)),
-        ("FRA", Some(Flaw::Format)),
-        ("", Some(Flaw::Required)),
+        ("fr", Some(ValueError::Format)),
+        ("FRA", Some(ValueError::Format)),
+        ("", Some(ValueError::Required)),
     ] {
         assert_eq!(text.parse::<Language>().err(), expected, "{text}");
     }

@@ -32,43 +32,43 @@ fn a_label_has_one_form() {
 #[test]
 fn what_is_no_label_is_refused() {
     let (long, long_mapped) = ("a".repeat(64), "é".repeat(63));
-    for (text, flaw) in [
-        ("", Flaw::Required),
-        ("   ", Flaw::Required),
-        (&long, Flaw::Length),
-        (&long_mapped, Flaw::Length),
-        ("www", Flaw::Value),
-        ("WebMail", Flaw::Value),
-        ("ｗｗｗ", Flaw::Value),
-        ("ns1", Flaw::Value),
-        ("a.b", Flaw::Format),
-        ("a。b", Flaw::Format),
-        ("a．b", Flaw::Format),
-        ("a｡b", Flaw::Format),
-        (".", Flaw::Format),
-        ("-a", Flaw::Format),
-        ("a-", Flaw::Format),
-        ("a_b", Flaw::Format),
-        ("*", Flaw::Format),
-        ("a b", Flaw::Format),
-        ("a/b", Flaw::Format),
-        ("a\\b", Flaw::Format),
-        ("a%2eb", Flaw::Format),
-        ("a&rootdomain=x", Flaw::Format),
-        ("a\r\nX: y", Flaw::Format),
-        ("a\0", Flaw::Format),
-        ("a\0b", Flaw::Format),
-        ("\u{200b}", Flaw::Format),
-        ("\u{202e}gpj", Flaw::Format),
-        ("xn--", Flaw::Format),
-        ("xn--a", Flaw::Format),
-        ("xn--99999999", Flaw::Format),
-        ("xn--xn--wwwwww0bcher-kvsal", Flaw::Format),
-        ("אa", Flaw::Format),
-        ("a@b", Flaw::Format),
-        ("a:80", Flaw::Format),
+    for (text, error) in [
+        ("", ValueError::Required),
+        ("   ", ValueError::Required),
+        (&long, ValueError::Length),
+        (&long_mapped, ValueError::Length),
+        ("www", ValueError::Value),
+        ("WebMail", ValueError::Value),
+        ("ｗｗｗ", ValueError::Value),
+        ("ns1", ValueError::Value),
+        ("a.b", ValueError::Format),
+        ("a。b", ValueError::Format),
+        ("a．b", ValueError::Format),
+        ("a｡b", ValueError::Format),
+        (".", ValueError::Format),
+        ("-a", ValueError::Format),
+        ("a-", ValueError::Format),
+        ("a_b", ValueError::Format),
+        ("*", ValueError::Format),
+        ("a b", ValueError::Format),
+        ("a/b", ValueError::Format),
+        ("a\\b", ValueError::Format),
+        ("a%2eb", ValueError::Format),
+        ("a&rootdomain=x", ValueError::Format),
+        ("a\r\nX: y", ValueError::Format),
+        ("a\0", ValueError::Format),
+        ("a\0b", ValueError::Format),
+        ("\u{200b}", ValueError::Format),
+        ("\u{202e}gpj", ValueError::Format),
+        ("xn--", ValueError::Format),
+        ("xn--a", ValueError::Format),
+        ("xn--99999999", ValueError::Format),
+        ("xn--xn--wwwwww0bcher-kvsal", ValueError::Format),
+        ("אa", ValueError::Format),
+        ("a@b", ValueError::Format),
+        ("a:80", ValueError::Format),
     ] {
-        assert_eq!(text.parse::<Label>(), Err(flaw), "{text:?}");
+        assert_eq!(text.parse::<Label>(), Err(error), "{text:?}");
     }
 }
 
@@ -88,31 +88,31 @@ fn a_root_is_a_domain_name() {
             "{text:?}"
         );
     }
-    for (text, flaw) in [
-        ("", Flaw::Required),
-        ("example", Flaw::Format),
-        ("example.", Flaw::Format),
-        ("example.org.", Flaw::Format),
-        (".example.org", Flaw::Format),
-        ("a..example", Flaw::Format),
-        ("127.0.0.1", Flaw::Format),
-        ("[::1]", Flaw::Format),
-        ("example.org:2083", Flaw::Format),
-        ("user@example.org", Flaw::Format),
-        ("https://example.org", Flaw::Format),
-        ("example.org/x", Flaw::Format),
-        ("exa mple.org", Flaw::Format),
-        ("example.org\r\nX: y", Flaw::Format),
-        ("-a.org", Flaw::Format),
-        (&format!("{}.org", "a".repeat(64)), Flaw::Length),
-        (&format!("{longest}b"), Flaw::Length),
+    for (text, error) in [
+        ("", ValueError::Required),
+        ("example", ValueError::Format),
+        ("example.", ValueError::Format),
+        ("example.org.", ValueError::Format),
+        (".example.org", ValueError::Format),
+        ("a..example", ValueError::Format),
+        ("127.0.0.1", ValueError::Format),
+        ("[::1]", ValueError::Format),
+        ("example.org:2083", ValueError::Format),
+        ("user@example.org", ValueError::Format),
+        ("https://example.org", ValueError::Format),
+        ("example.org/x", ValueError::Format),
+        ("exa mple.org", ValueError::Format),
+        ("example.org\r\nX: y", ValueError::Format),
+        ("-a.org", ValueError::Format),
+        (&format!("{}.org", "a".repeat(64)), ValueError::Length),
+        (&format!("{longest}b"), ValueError::Length),
     ] {
-        assert_eq!(text.parse::<RootDomain>(), Err(flaw), "{text:?}");
+        assert_eq!(text.parse::<RootDomain>(), Err(error), "{text:?}");
     }
     let (label, root) = ("a".parse::<Label>().unwrap(), longest.parse().unwrap());
     assert_eq!(
         Subdomain::new(&label, &root),
-        Err(Flaw::Length),
+        Err(ValueError::Length),
         "the whole name has a bound, too"
     );
 }
@@ -177,7 +177,7 @@ proptest! {
     #[test]
     fn plain_labels_are_taken(text in "[a-z0-9]([a-z0-9]{0,61}[a-z0-9])?") {
         let is_reserved = RESERVED.contains(&&*text);
-        prop_assert_eq!(text.parse::<Label>().map(|label| label.0), if is_reserved { Err(Flaw::Value) } else { Ok(text) });
+        prop_assert_eq!(text.parse::<Label>().map(|label| label.0), if is_reserved { Err(ValueError::Value) } else { Ok(text) });
     }
 
     #[test]

@@ -6,11 +6,11 @@ fn a_line_is_trimmed_and_bounded_in_code_points() {
         ("  Amel ", Ok("Amel")),
         ("أمل", Ok("أمل")),
         ("éééé", Ok("éééé")),
-        ("ééééé", Err(Flaw::Length)),
-        (" \u{a0}\t\n ", Err(Flaw::Required)),
-        ("a\nb", Err(Flaw::Format)),
-        ("a\u{7f}", Err(Flaw::Format)),
-        ("\u{0}", Err(Flaw::Format)),
+        ("ééééé", Err(ValueError::Length)),
+        (" \u{a0}\t\n ", Err(ValueError::Required)),
+        ("a\nb", Err(ValueError::Format)),
+        ("a\u{7f}", Err(ValueError::Format)),
+        ("\u{0}", Err(ValueError::Format)),
     ] {
         assert_eq!(
             text.parse::<Line<4>>().as_ref().map(Line::as_str),
@@ -60,11 +60,11 @@ fn words_are_runs_of_letters_and_digits() {
 fn prose_is_kept_as_it_was_written() {
     for (text, expected) in [
         ("a\r\n\tb ", Ok("a\r\n\tb ")),
-        (" \n", Err(Flaw::Required)),
-        ("a\u{b}", Err(Flaw::Format)),
-        ("a\u{7f}", Err(Flaw::Format)),
+        (" \n", Err(ValueError::Required)),
+        ("a\u{b}", Err(ValueError::Format)),
+        ("a\u{7f}", Err(ValueError::Format)),
         ("مرحبا!", Ok("مرحبا!")),
-        ("1234567", Err(Flaw::Length)),
+        ("1234567", Err(ValueError::Length)),
     ] {
         assert_eq!(
             text.parse::<Prose<6>>().as_ref().map(Prose::as_str),
@@ -77,8 +77,8 @@ fn prose_is_kept_as_it_was_written() {
 #[test]
 fn a_short_code_takes_upper_case_letters_digits_and_underscores() {
     assert!("REG_01".parse::<ShortCode>().is_ok());
-    assert_eq!("reg".parse::<ShortCode>(), Err(Flaw::Format));
-    assert_eq!("ABCDEFGHIJK".parse::<ShortCode>(), Err(Flaw::Length));
+    assert_eq!("reg".parse::<ShortCode>(), Err(ValueError::Format));
+    assert_eq!("ABCDEFGHIJK".parse::<ShortCode>(), Err(ValueError::Length));
 }
 
 proptest::proptest! {
