@@ -7,13 +7,13 @@ use common::Message;
 use data_encoding::BASE64;
 use domain::Profile;
 use http::Method;
-use local::guard::Ask;
+use local::guard::AccessRequest;
 use serde_json::json;
 use store::{
     Cost,
     keys::{Budget, COSTS},
 };
-use tests::{Authenticator, Document, PASSWORD, Person, Someone, World, policies};
+use tests::{Document, NewPerson, PASSWORD, Person, TotpApp, World, policies};
 
 /// The row of the cost table that this cost makes.
 fn row(route: &str, cost: Cost) -> String {
@@ -48,20 +48,20 @@ async fn every_endpoint_costs_what_the_table_says() {
 
 /// Calls every endpoint, and gives the rows of the cost table that this makes.
 async fn every_endpoint(world: &World) -> Vec<String> {
-    let (admin, member, stranger) = (world.admin().await, world.member().await, world.stranger());
-    let other = world.account(&Someone::with(Profile::Member)).await;
+    let (admin, member, anonymous) = (world.admin().await, world.member().await, world.anonymous());
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
     let mut measured = Vec::new();
     let mut within = |route: &str, cost: Cost| measured.push(row(route, cost));
     // the first call of a window opens it, so that what follows counts
-    for person in [&admin, &member, &stranger] {
+    for person in [&admin, &member, &anonymous] {
         person.get("/nowhere").await;
     }
-    within("GET /health", stranger.get("/health").await.cost);
-    within("GET /nowhere", stranger.get("/nowhere").await.cost);
+    within("GET /health", anonymous.get("/health").await.cost);
+    within("GET /nowhere", anonymous.get("/nowhere").await.cost);
     within(
         "POST /auth/login",
         world
-            .stranger()
+            .anonymous()
             .login(other.email.as_str(), PASSWORD)
             .await
             .cost,
@@ -81,14 +81,14 @@ async fn every_endpoint(world: &World) -> Vec<String> {
     );
 
     let wish = json!({ "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee() });
-    let registered = world.stranger().post("/users/register", wish).await;
-    registered.tells(Message::UserRegistered);
+    let registered = world.anonymous().post("/users/register", wish).await;
+    registered.expect_success(Message::UserRegistered);
     within("POST /users/register", registered.cost);
 
-    within("GET /committees", stranger.get("/committees").await.cost);
+    within("GET /committees", anonymous.get("/committees").await.cost);
     within(
         "GET /committees/{committeeId}",
-        stranger
+        anonymous
             .get(&format!("/committees/{}", world.committee()))
             .await
             .cost,
@@ -112,7 +112,7 @@ async fn every_endpoint(world: &World) -> Vec<String> {
     );
 
     let again = world.signed_in(member.user().clone()).await;
-    let sid = again.get("/auth/sessions").await.shows()["sessions"][0]["sid"]
+    let sid = again.get("/auth/sessions").await.expect_ok()["sessions"][0]["sid"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -155,11 +155,11 @@ async fn every_right_of_a_role_is_used_and_nothing_is_asked_beyond_it() {
     world.clock().advance(Duration::from_secs(2 * 3_600));
     world.sweep().await;
     let asked = world.cloud().guard().asked();
-    let beyond: Vec<&Ask> = asked.iter().filter(|ask| !policies::allow(ask)).collect();
+    let beyond: Vec<&AccessRequest> = asked.iter().filter(|ask| !policies::allow(ask)).collect();
     assert!(beyond.is_empty(), "no role allows {beyond:#?}");
     let mut idle = Vec::new();
     for (function, rights) in policies::rights() {
-        let is_its = |ask: &Ask| {
+        let is_its = |ask: &AccessRequest| {
             ask.role == *function
                 || (ask.role == "edge" && !["dispatcher", "canary"].contains(&function.as_str()))
         };
@@ -182,11 +182,11 @@ async fn every_other_way(world: &World) {
     let (admin, member, trainer) = (
         world.admin().await,
         world.member().await,
-        world.person(Someone::with(Profile::Trainer)).await,
+        world.person(NewPerson::with(Profile::Trainer)).await,
     );
     world.clock().advance(Duration::from_secs(301));
-    member.get("/auth/current-user").await.shows();
-    trainer.get("/courses/committee").await.shows();
+    member.get("/auth/current-user").await.expect_ok();
+    trainer.get("/courses/committee").await.expect_ok();
 
     let one_point = BASE64.decode(b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==");
     for picture in [
@@ -197,12 +197,12 @@ async fn every_other_way(world: &World) {
             .with("content-type", "image/png")
             .send(Method::POST, "/api/v1/users/avatar", picture.into())
             .await;
-        sent.tells(Message::AvatarUpdated);
+        sent.expect_success(Message::AvatarUpdated);
     }
     let avatar = world.user(member.user().user_id).await.avatar;
     assert_eq!(
         world
-            .stranger()
+            .anonymous()
             .send(Method::GET, avatar.as_str(), Bytes::new())
             .await
             .status,
@@ -215,14 +215,14 @@ async fn every_other_way(world: &World) {
     member
         .post("/files", wish)
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
 
     let single = json!({ "to": "+21620123456", "message": "Bonjour" });
     admin
         .with("idempotency-key", "once")
         .post("/sms/single", single)
         .await
-        .tells(Message::SmsAccepted);
+        .expect_success(Message::SmsAccepted);
 
     let elsewhere = world.another_committee("Sfax", true).await;
     let path = format!("/team/{}", member.user().user_id);
@@ -232,7 +232,7 @@ async fn every_other_way(world: &World) {
             json!({ "committeeID": elsewhere, "email": "ailleurs@example.org" }),
         )
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
 }
 
 type Within<'a> = &'a mut dyn FnMut(&str, Cost);
@@ -245,7 +245,7 @@ async fn counted(person: Person) -> Person {
 
 async fn people(world: &World, admin: &Person, within: Within<'_>) {
     let member = counted(world.member().await).await;
-    let other = world.account(&Someone::with(Profile::Member)).await;
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
     within(
         "GET /users/activity",
         member.get("/users/activity").await.cost,
@@ -297,36 +297,36 @@ async fn people(world: &World, admin: &Person, within: Within<'_>) {
             json!({ "password": PASSWORD }).to_string().into(),
         )
         .await;
-    erased.tells(Message::UserDeleted);
+    erased.expect_success(Message::UserDeleted);
     within("DELETE /users/{userId}", erased.cost);
 }
 
 async fn ways_in(world: &World, within: Within<'_>) {
-    let someone = Someone::with(Profile::Member)
+    let someone = NewPerson::with(Profile::Member)
         .unverified()
-        .reached_at("216", "20123456");
+        .with_phone("216", "20123456");
     let member = counted(world.person(someone).await).await;
     let email = member.user().email.to_string();
-    let stranger = counted(world.stranger()).await;
-    let asked = stranger
+    let anonymous = counted(world.anonymous()).await;
+    let asked = anonymous
         .post("/auth/passwordless", json!({ "email": email }))
         .await;
     within("POST /auth/passwordless", asked.cost);
     let code = world.mailed_code(&email).await;
     let arriving = counted(
         world
-            .stranger()
-            .holding(asked.json()["token"].as_str().unwrap()),
+            .anonymous()
+            .with_token(asked.json()["token"].as_str().unwrap()),
     )
     .await;
     let arrived = arriving
         .get(&format!("/auth/passwordless?code={code}"))
         .await;
-    arrived.tells(Message::LoginSuccess);
+    arrived.expect_success(Message::LoginSuccess);
     within("GET /auth/passwordless", arrived.cost);
     within(
         "GET /users/reset-password",
-        stranger
+        anonymous
             .get(&format!(
                 "/users/reset-password?sendMethode=email&email={email}"
             ))
@@ -335,8 +335,8 @@ async fn ways_in(world: &World, within: Within<'_>) {
     );
     let code = world.mailed_code(&email).await;
     let wish = json!({ "email": email, "code": code, "newPassword": "cinq cigognes au nord", "confirmPassword": "cinq cigognes au nord" });
-    let reset = stranger.post("/users/reset-password", wish).await;
-    reset.tells(Message::PasswordChanged);
+    let reset = anonymous.post("/users/reset-password", wish).await;
+    reset.expect_success(Message::PasswordChanged);
     within("POST /users/reset-password", reset.cost);
 
     let member = counted(
@@ -353,13 +353,13 @@ async fn ways_in(world: &World, within: Within<'_>) {
             .cost,
     );
     let code = world.mailed_code(&email).await;
-    let verified = stranger
+    let verified = anonymous
         .put(
             "/users/email-verification",
             json!({ "email": email, "code": code }),
         )
         .await;
-    verified.tells(Message::EmailVerified);
+    verified.expect_success(Message::EmailVerified);
     within("PUT /users/email-verification", verified.cost);
     within(
         "POST /users/phone-verification",
@@ -372,29 +372,29 @@ async fn ways_in(world: &World, within: Within<'_>) {
     let verified = member
         .put("/users/phone-verification", json!({ "code": code }))
         .await;
-    verified.tells(Message::PhoneVerified);
+    verified.expect_success(Message::PhoneVerified);
     within("PUT /users/phone-verification", verified.cost);
 }
 
 async fn one_time_passwords(world: &World, admin: &Person, within: Within<'_>) {
     let member = counted(world.member().await).await;
     within("GET /otp/generate", member.get("/otp/generate").await.cost);
-    let authenticator = Authenticator::enrolled_by(world, &member).await;
+    let totp_app = TotpApp::enrolled_by(world, &member).await;
     world.clock().advance(Duration::from_secs(30));
     let email = member.user().email.as_str();
     let step = world
-        .stranger()
+        .anonymous()
         .login(email, PASSWORD)
         .await
-        .tells(Message::OtpRequired)["token"]
+        .expect_success(Message::OtpRequired)["token"]
         .as_str()
         .unwrap()
         .to_owned();
-    let arriving = counted(world.stranger().holding(&step)).await;
+    let arriving = counted(world.anonymous().with_token(&step)).await;
     let arrived = arriving
-        .post("/otp/verify", json!({ "code": authenticator.code(world) }))
+        .post("/otp/verify", json!({ "code": totp_app.code(world) }))
         .await;
-    arrived.tells(Message::OtpVerified);
+    arrived.expect_success(Message::OtpVerified);
     within("POST /otp/verify", arrived.cost);
     world.clock().advance(Duration::from_secs(30));
     let member = counted(
@@ -406,28 +406,28 @@ async fn one_time_passwords(world: &World, admin: &Person, within: Within<'_>) {
     let renewed = member
         .post(
             "/otp/recovery-codes",
-            json!({ "code": authenticator.code(world) }),
+            json!({ "code": totp_app.code(world) }),
         )
         .await;
-    renewed.tells(Message::RecoveryCodes);
+    renewed.expect_success(Message::RecoveryCodes);
     within("POST /otp/recovery-codes", renewed.cost);
     world.clock().advance(Duration::from_secs(30));
-    let wish = json!({ "password": PASSWORD, "code": authenticator.code(world) }).to_string();
+    let wish = json!({ "password": PASSWORD, "code": totp_app.code(world) }).to_string();
     let disabled = counted(member)
         .await
         .json()
         .send(Method::DELETE, "/api/v1/otp", wish.into())
         .await;
-    disabled.tells(Message::OtpDisabled);
+    disabled.expect_success(Message::OtpDisabled);
     within("DELETE /otp", disabled.cost);
 
     let other = world.member().await;
-    Authenticator::enrolled_by(world, &other).await;
+    TotpApp::enrolled_by(world, &other).await;
     let admin = counted(admin.clone()).await;
     let reset = admin
         .delete(&format!("/team/{}/otp", other.user().user_id))
         .await;
-    reset.tells(Message::OtpReset);
+    reset.expect_success(Message::OtpReset);
     within("DELETE /team/{userId}/otp", reset.cost);
 }
 
@@ -456,7 +456,7 @@ async fn an_authenticated_read_waits_once_in_front_of_its_own_work() {
 /// A page of twenty courses of usual length, and what is done to one of them. The same at any number of
 /// courses: `cargo bench-scale`.
 async fn courses(world: &World, within: Within<'_>) {
-    let admin = counted(world.person(Someone::with(Profile::CommitteeAdmin)).await).await;
+    let admin = counted(world.person(NewPerson::with(Profile::CommitteeAdmin)).await).await;
     let wish = json!({
         "courseTitle": "Sécurité électrique dans les ateliers", "courseSubTitle": "Habilitation niveau 1",
         "description": "Tout ce qu’il faut savoir, en trois jours. ".repeat(14), "courseType": "ONSITE", "sectionOfMatter": "Énergie",
@@ -468,7 +468,7 @@ async fn courses(world: &World, within: Within<'_>) {
         let created = admin
             .post("/courses", wish.clone())
             .await
-            .tells(Message::CourseCreated);
+            .expect_success(Message::CourseCreated);
         path = format!(
             "/courses/{}",
             created["course"]["courseID"].as_str().unwrap()
@@ -476,7 +476,7 @@ async fn courses(world: &World, within: Within<'_>) {
         admin
             .post(&format!("{path}/publish"), json!({}))
             .await
-            .tells(Message::CoursePublished);
+            .expect_success(Message::CoursePublished);
     }
     world.deliver().await;
     within(
@@ -525,7 +525,7 @@ async fn courses(world: &World, within: Within<'_>) {
         .post(&questions_path, json!({ "questions": questions }))
         .await;
     within("POST /courses/questions/{courseId}", added.cost);
-    let added = added.tells(Message::QuestionsAdded);
+    let added = added.expect_success(Message::QuestionsAdded);
     let one = format!(
         "{questions_path}/{}",
         added["questions"][0]["questionID"].as_str().unwrap()
@@ -554,7 +554,7 @@ async fn files(world: &World, within: Within<'_>) {
     within("POST /files", announced.cost);
     let path = format!(
         "/files/{}",
-        announced.tells(Message::FileCreated)["file"]["fileID"]
+        announced.expect_success(Message::FileCreated)["file"]["fileID"]
             .as_str()
             .unwrap()
     );
@@ -579,10 +579,10 @@ async fn files(world: &World, within: Within<'_>) {
         member.get("/files/my-files").await.cost,
     );
     within("GET /files/{fileId}", member.get(&path).await.cost);
-    let stranger = counted(world.stranger()).await;
+    let anonymous = counted(world.anonymous()).await;
     within(
         "GET /files/public/{fileId}",
-        stranger
+        anonymous
             .get(&path.replace("/files/", "/files/public/"))
             .await
             .cost,
@@ -597,7 +597,7 @@ async fn sms(world: &World, within: Within<'_>) {
     within("POST /sms/single", sent.cost);
     let path = format!(
         "/sms/{}",
-        sent.tells(Message::SmsAccepted)["sms"]["smsID"]
+        sent.expect_success(Message::SmsAccepted)["sms"]["smsID"]
             .as_str()
             .unwrap()
     );
@@ -611,7 +611,7 @@ async fn sms(world: &World, within: Within<'_>) {
         )
         .await;
     within("POST /sms/bulk", sent.cost);
-    let batch = sent.tells(Message::SmsBulkAccepted)["batch"]["batchID"]
+    let batch = sent.expect_success(Message::SmsBulkAccepted)["batch"]["batchID"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -643,7 +643,7 @@ async fn sms(world: &World, within: Within<'_>) {
 async fn cpanel(world: &World, admin: &Person, within: Within<'_>) {
     let admin = counted(admin.clone()).await;
     // the first one tries the token
-    admin.get("/cpanel/domains").await.shows();
+    admin.get("/cpanel/domains").await.expect_ok();
     for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
         within(&format!("GET {path}"), admin.get(path).await.cost);
     }
@@ -653,7 +653,7 @@ async fn cpanel(world: &World, admin: &Person, within: Within<'_>) {
             json!({ "domain": "cours", "rootdomain": "formation.example.org" }),
         )
         .await;
-    created.tells(Message::SubdomainCreated);
+    created.expect_success(Message::SubdomainCreated);
     within("POST /cpanel/subdomain", created.cost);
     assert_eq!(
         world

@@ -8,18 +8,18 @@ use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use store::Outbound;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 /// Asks for a mail to the super admin.
 async fn ask(world: &World) {
     world
-        .stranger()
+        .anonymous()
         .post(
             "/auth/passwordless",
             json!({ "email": "admin@example.org" }),
         )
         .await
-        .tells(Message::PasswordlessSent);
+        .expect_success(Message::PasswordlessSent);
 }
 
 /// The messages in the outbox, whatever became of them.
@@ -88,7 +88,7 @@ async fn a_letter_to_nobody_weighs_what_one_to_somebody_does_and_is_dropped() {
     let world = World::new().await;
     ask(&world).await;
     world
-        .stranger()
+        .anonymous()
         .post(
             "/auth/passwordless",
             json!({ "email": "nobody@example.org" }),
@@ -131,9 +131,9 @@ async fn what_the_stream_missed_the_sweeper_finds_after_a_minute() {
 async fn many_dispatchers_at_once_send_it_once() {
     let world = World::new().await;
     for number in 0..5 {
-        let user = world.account(&Someone::with(Profile::Member)).await;
+        let user = world.account(&NewPerson::with(Profile::Member)).await;
         world
-            .stranger()
+            .anonymous()
             .at(&format!("10.8.0.{number}"))
             .post("/auth/passwordless", json!({ "email": user.email }))
             .await;
@@ -148,7 +148,7 @@ async fn many_dispatchers_at_once_send_it_once() {
 async fn a_carrier_that_refuses_is_tried_again_later_and_nothing_is_lost() {
     for mode in [Mode::Throttle, Mode::Refuse] {
         let world = World::new().await;
-        world.strike_at(Service::Ses, Fault::new(mode).times(2));
+        world.inject_fault_in(Service::Ses, Fault::new(mode).times(2));
         ask(&world).await;
         world.deliver().await;
         assert_eq!(
@@ -171,7 +171,7 @@ async fn a_carrier_that_refuses_is_tried_again_later_and_nothing_is_lost() {
 #[tokio::test]
 async fn silence_after_taking_it_is_unknown_and_nothing_is_sent_twice() {
     let world = World::new().await;
-    world.strike_at(Service::Ses, Fault::new(Mode::Silent).times(1));
+    world.inject_fault_in(Service::Ses, Fault::new(Mode::Silent).times(1));
     ask(&world).await;
     world.deliver().await;
     world.clock().advance(Duration::from_secs(3600));
@@ -186,7 +186,7 @@ async fn silence_after_taking_it_is_unknown_and_nothing_is_sent_twice() {
 #[tokio::test]
 async fn a_message_that_no_carrier_will_ever_take_has_failed() {
     let world = World::new().await;
-    world.strike_at(
+    world.inject_fault_in(
         Service::Ses,
         Fault {
             error: Some("MessageRejected".into()),
@@ -198,9 +198,9 @@ async fn a_message_that_no_carrier_will_ever_take_has_failed() {
     assert_eq!(states(&world), ["FAILED"]);
     let world = World::new().await;
     world
-        .account(&Someone::with(Profile::Member).reached_at("216", "20123456"))
+        .account(&NewPerson::with(Profile::Member).with_phone("216", "20123456"))
         .await;
-    world.strike_at(
+    world.inject_fault_in(
         Service::Sns,
         Fault {
             error: Some("OptedOut".into()),
@@ -208,7 +208,7 @@ async fn a_message_that_no_carrier_will_ever_take_has_failed() {
         },
     );
     world
-        .stranger()
+        .anonymous()
         .post(
             "/auth/passwordless",
             json!({ "email": "person1@example.org", "sendMethode": "sms" }),
@@ -221,10 +221,10 @@ async fn a_message_that_no_carrier_will_ever_take_has_failed() {
 #[tokio::test]
 async fn a_code_that_is_dead_is_not_sent_any_more() {
     let world = World::new().await;
-    world.strike_at(Service::Ses, Fault::new(Mode::Refuse));
+    world.inject_fault_in(Service::Ses, Fault::new(Mode::Refuse));
     ask(&world).await;
     world.deliver().await;
-    world.heal();
+    world.clear_faults();
     world.clock().advance(Duration::from_secs(700));
     world.sweep().await;
     assert_eq!(
@@ -271,11 +271,11 @@ async fn a_dispatcher_that_dies_between_claiming_and_telling_leaves_it_unknown()
 #[tokio::test]
 async fn the_owner_is_told_of_a_device_that_was_not_seen_before() {
     let world = World::new().await;
-    let firefox = world.stranger().with(
+    let firefox = world.anonymous().with(
         "user-agent",
         "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
     );
-    let curl = world.stranger().with("user-agent", "curl/8.5.0");
+    let curl = world.anonymous().with("user-agent", "curl/8.5.0");
     for (person, expected) in [
         (&firefox, 0),
         (&firefox, 0),
@@ -286,7 +286,7 @@ async fn the_owner_is_told_of_a_device_that_was_not_seen_before() {
         person
             .login("admin@example.org", tests::PASSWORD)
             .await
-            .tells(Message::LoginSuccess);
+            .expect_success(Message::LoginSuccess);
         assert_eq!(world.mails("admin@example.org").await.len(), expected);
     }
     assert!(
@@ -328,7 +328,7 @@ async fn a_record_that_cannot_be_dealt_with_is_brought_again() {
     ))
     .unwrap();
     let event: Value = serde_json::from_str(&text).unwrap();
-    world.strike_with(Mode::Refuse);
+    world.inject(Mode::Refuse);
     let handled = world
         .dispatcher()
         .clone()
@@ -351,14 +351,14 @@ async fn a_record_that_cannot_be_dealt_with_is_brought_again() {
 #[tokio::test]
 async fn what_fails_for_a_day_stands_in_nobodys_way_until_a_person_has_looked() {
     let world = World::new().await;
-    let someone = world.person(Someone::with(Profile::Member)).await;
+    let someone = world.person(NewPerson::with(Profile::Member)).await;
     let announced = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
     let file = someone
         .post("/files", announced)
         .await
-        .tells(Message::FileCreated)["file"]["fileID"]
+        .expect_success(Message::FileCreated)["file"]["fileID"]
         .clone();
-    world.strike_at(Service::S3, Fault::new(Mode::Refuse));
+    world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     let dead = || async { ops::dead_letters(world.setup()).await.unwrap() };
     for _ in 0..300 {
         world.clock().advance(Duration::from_secs(300));
@@ -373,7 +373,7 @@ async fn what_fails_for_a_day_stands_in_nobodys_way_until_a_person_has_looked() 
         world.clock().now().since(letter.since) >= Duration::from_secs(86_400),
         "{letter:?}"
     );
-    world.heal();
+    world.clear_faults();
     world.sweep().await;
     assert_eq!(dead().await.len(), 1, "nobody tries it");
     assert_eq!(ops::replay(world.setup(), Some("FILE#x")).await.unwrap(), 0);
@@ -394,12 +394,12 @@ async fn what_fails_for_a_day_stands_in_nobodys_way_until_a_person_has_looked() 
 async fn a_letter_whose_key_is_missing_waits_for_it() {
     let world = World::new().await;
     ask(&world).await;
-    let stranger = world.another_process_with(&[(
+    let anonymous = world.another_process_with(&[(
         "OUTBOX_KEYS",
         &identity::NamedKey::generate("other").to_setting(),
     )]);
     world.clock().advance(Duration::from_secs(60));
-    stranger.sweep().await;
+    anonymous.sweep().await;
     assert_eq!(
         (mails(&world), states(&world)),
         (0, vec!["QUEUED".to_owned()])

@@ -9,7 +9,7 @@ use domain::{Grant, Profile};
 use futures_util::{StreamExt, stream};
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Document, Person, Someone, World};
+use tests::{Document, NewPerson, Person, World};
 
 /// What an endpoint asks of its caller.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -472,14 +472,14 @@ async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
         let writer = world
             .signed_in(
                 world
-                    .unhashed_account(&Someone::with(Profile::Trainer).of(committee))
+                    .unhashed_account(&NewPerson::with(Profile::Trainer).of(committee))
                     .await,
             )
             .await;
         let course = writer
             .post("/courses", json!({ "courseTitle": "Soudure" }))
             .await
-            .tells(Message::CourseCreated)["course"]
+            .expect_success(Message::CourseCreated)["course"]
             .clone();
         drafts.push((committee, course["courseID"].as_str().unwrap().to_owned()));
     }
@@ -491,7 +491,7 @@ async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
             json!({ "isActive": false }),
         )
         .await;
-    closing.tells(Message::CommitteeUpdated);
+    closing.expect_success(Message::CommitteeUpdated);
     let make = |other: Other, committee: domain::CommitteeId| {
         let draft = drafts
             .iter()
@@ -500,7 +500,7 @@ async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
             .unwrap();
         let world = world.clone();
         async move {
-            let someone = Someone::with(other.profile)
+            let someone = NewPerson::with(other.profile)
                 .of(committee)
                 .granted(other.grant.as_slice());
             (
@@ -533,7 +533,7 @@ async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
             },
         );
         async move {
-            let mut someone = Someone::with(caller.profile)
+            let mut someone = NewPerson::with(caller.profile)
                 .of(if caller.is_open { open } else { closed })
                 .granted(caller.grant.as_slice());
             if !caller.is_verified {
@@ -608,8 +608,8 @@ fn every_operation_stands_in_the_matrix() {
 async fn without_a_session_everything_that_asks_for_one_is_401() {
     let world = World::new().await;
     let nobody = world
-        .stranger()
-        .known_as(world.account(&Someone::with(Profile::Member)).await);
+        .anonymous()
+        .as_user(world.account(&NewPerson::with(Profile::Member)).await);
     for (operation, asks, path, body) in endpoints() {
         let answer = call(&nobody, ("x", "x"), operation, path, &body).await;
         let is_public = asks == Asks::Nothing;

@@ -9,12 +9,12 @@ use identity::{
     sealing::Sealer,
     token::{Signer, Verifier},
 };
-use local::{cloud::Cloud, front, home::LocalSettings, house};
+use local::{cloud::Cloud, edge, front, home::LocalSettings};
 use ops::{First, Kind, Parameters, Stage};
 use runtime::{Clock, Key, Startup};
 use serde_json::json;
 use store::Setup;
-use tests::{Authenticator, PASSWORD, World};
+use tests::{PASSWORD, TotpApp, World};
 use tokio::net::TcpListener;
 
 const DEV: Stage = Stage::Deployed("dev");
@@ -183,9 +183,9 @@ async fn a_signing_key_follows_another_and_tokens_of_both_are_good_meanwhile() {
         ])
     };
     let token = |world: &World| {
-        let stranger = world.stranger().before(world);
+        let anonymous = world.anonymous().before(world);
         async move {
-            stranger
+            anonymous
                 .login("admin@example.org", PASSWORD)
                 .await
                 .header("authorization")
@@ -228,19 +228,19 @@ async fn a_signing_key_follows_another_and_tokens_of_both_are_good_meanwhile() {
         (&used, &new),
     ] {
         process
-            .stranger()
+            .anonymous()
             .before(process)
-            .holding(token)
+            .with_token(token)
             .get("/auth/check")
             .await
-            .shows();
+            .expect_ok();
     }
     ops::retire(&parameters, DEV, Kind::Signing, world.setup())
         .await
         .unwrap();
     let retired = process();
     let status = |token: &str| {
-        let person = retired.stranger().before(&retired).holding(token);
+        let person = retired.anonymous().before(&retired).with_token(token);
         async move { person.get("/auth/check").await.status }
     };
     assert_eq!((status(&old).await, status(&new).await), (401, 200));
@@ -248,7 +248,7 @@ async fn a_signing_key_follows_another_and_tokens_of_both_are_good_meanwhile() {
         .await
         .unwrap();
     let replaced = process();
-    let person = replaced.stranger().before(&replaced).holding(&new);
+    let person = replaced.anonymous().before(&replaced).with_token(&new);
     assert_eq!(person.get("/auth/check").await.status, 401);
 }
 
@@ -262,7 +262,7 @@ async fn a_sealing_key_stays_while_a_secret_is_left_under_it() {
             .cloud()
             .put_parameter(&format!("/halqa/dev/{name}/SEALING_KEYS"), &old);
     }
-    Authenticator::enrolled_by(&world, &world.member().await).await;
+    TotpApp::enrolled_by(&world, &world.member().await).await;
     ops::announce(&parameters, DEV, Kind::Sealing, world.clock())
         .await
         .unwrap();
@@ -335,11 +335,11 @@ async fn a_key_that_signs_and_that_nobody_knows_is_told() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
-    let stranger = NamedKey::generate("stranger").to_setting();
+    let anonymous = NamedKey::generate("anonymous").to_setting();
     for name in ["auth", "otp"] {
         world
             .cloud()
-            .put_parameter(&format!("/halqa/dev/{name}/TOKEN_SIGNING_KEY"), &stranger);
+            .put_parameter(&format!("/halqa/dev/{name}/TOKEN_SIGNING_KEY"), &anonymous);
     }
     let problems = ops::problems(&parameters, DEV, &[]).await.unwrap();
     assert_eq!(
@@ -378,14 +378,14 @@ async fn the_first_administrator_sets_his_password_by_a_mailed_code_and_there_is
     );
 
     let dispatcher = dispatcher::Dispatcher::new(&setup).unwrap();
-    while local::delivery::bring(&cloud, &dispatcher).await.unwrap() > 0 {}
+    while local::delivery::deliver(&cloud, &dispatcher).await.unwrap() > 0 {}
     let mails = cloud.recorder().mails();
     assert_eq!(
         (mails.len(), mails[0]["to"].as_str()),
         (1, Some(email.as_str()))
     );
     let code = tests::digits(mails[0]["text"].as_str().unwrap());
-    let edge = house(&setup).unwrap();
+    let edge = edge(&setup).unwrap();
     let post = async |path: &str, body: serde_json::Value| {
         let request = http::Request::post(format!("/api/v1{path}"))
             .header("content-type", "application/json");
@@ -483,14 +483,14 @@ async fn the_canary_signs_in_until_something_is_wrong() {
         problem,
         "POST /auth/login answered 401 (BAD_AUTH_COMBINATION_MESSAGE) instead of 200"
     );
-    world.strike_with(local::faults::Mode::Refuse);
+    world.inject(local::faults::Mode::Refuse);
     assert!(
         good.walk()
             .await
             .unwrap_err()
             .starts_with("POST /auth/login answered 503")
     );
-    world.heal();
+    world.clear_faults();
     good.walk().await.unwrap();
 }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use common::Message;
 use identity::{NamedKey, token::PublicKey};
 use serde_json::json;
-use tests::{Authenticator, PASSWORD, World};
+use tests::{PASSWORD, TotpApp, World};
 
 #[tokio::test]
 async fn old_tokens_stay_good_until_they_end() {
@@ -21,17 +21,23 @@ async fn old_tokens_stay_good_until_they_end() {
         ("TOKEN_SIGNING_KEY", &new.to_setting()),
         ("TOKEN_PUBLIC_KEYS", &public),
     ]);
-    member.before(&next).get("/auth/check").await.shows();
+    member.before(&next).get("/auth/check").await.expect_ok();
     let signed_in = next
-        .stranger()
+        .anonymous()
         .before(&next)
         .login(member.user().email.as_str(), PASSWORD)
         .await;
-    signed_in.tells(Message::LoginSuccess);
+    signed_in.expect_success(Message::LoginSuccess);
     let without_old =
         next.another_process_with(&[("TOKEN_PUBLIC_KEYS", &PublicKey::of(&new).to_string())]);
-    let person = next.stranger().holding(signed_in.header("authorization"));
-    person.before(&without_old).get("/auth/check").await.shows();
+    let person = next
+        .anonymous()
+        .with_token(signed_in.header("authorization"));
+    person
+        .before(&without_old)
+        .get("/auth/check")
+        .await
+        .expect_ok();
     assert_eq!(
         member.before(&without_old).get("/auth/check").await.status,
         401
@@ -44,7 +50,7 @@ async fn after_resealing_the_old_key_can_go() {
     let mut people = Vec::new();
     for _ in 0..3 {
         let member = world.member().await;
-        people.push((Authenticator::enrolled_by(&world, &member).await, member));
+        people.push((TotpApp::enrolled_by(&world, &member).await, member));
     }
     let (new, old) = (
         NamedKey::generate("next").to_setting(),
@@ -61,22 +67,22 @@ async fn after_resealing_the_old_key_can_go() {
 
     let new_alone = world.another_process_with(&[("SEALING_KEYS", &new)]);
     world.clock().advance(Duration::from_secs(30));
-    for (number, (authenticator, member)) in people.iter().enumerate() {
-        let stranger = new_alone.stranger().before(&new_alone);
-        let step = stranger
+    for (number, (totp_app, member)) in people.iter().enumerate() {
+        let anonymous = new_alone.anonymous().before(&new_alone);
+        let step = anonymous
             .login(member.user().email.as_str(), PASSWORD)
             .await
-            .tells(Message::OtpRequired);
-        let arriving = stranger.holding(step["token"].as_str().unwrap());
+            .expect_success(Message::OtpRequired);
+        let arriving = anonymous.with_token(step["token"].as_str().unwrap());
         let wish = if number == 0 {
-            json!({ "recoveryCode": authenticator.recovery_codes[0] })
+            json!({ "recoveryCode": totp_app.recovery_codes[0] })
         } else {
-            json!({ "code": authenticator.code(&world) })
+            json!({ "code": totp_app.code(&world) })
         };
         arriving
             .post("/otp/verify", wish)
             .await
-            .tells(Message::OtpVerified);
+            .expect_success(Message::OtpVerified);
     }
 }
 
@@ -84,13 +90,13 @@ async fn after_resealing_the_old_key_can_go() {
 async fn a_code_that_was_sent_under_the_old_key_still_works_beside_the_new_one() {
     let world = World::new().await;
     world
-        .stranger()
+        .anonymous()
         .post(
             "/auth/passwordless",
             json!({ "email": "admin@example.org" }),
         )
         .await
-        .tells(Message::PasswordlessSent);
+        .expect_success(Message::PasswordlessSent);
     let link = world.mailed_link("admin@example.org").await;
     let keys = format!(
         "{},{}",
@@ -98,9 +104,9 @@ async fn a_code_that_was_sent_under_the_old_key_still_works_beside_the_new_one()
         world.setting("SEALING_KEYS")
     );
     let next = world.another_process_with(&[("SEALING_KEYS", &keys)]);
-    let stranger = next.stranger().before(&next);
-    stranger
+    let anonymous = next.anonymous().before(&next);
+    anonymous
         .get(&format!("/auth/passwordless?code={link}"))
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }

@@ -18,7 +18,7 @@ async fn the_demonstration_data_is_valid_and_found_and_brought_once() {
         let shown = admin
             .get(&format!("/courses/search-all?limit=100&q={q}"))
             .await
-            .shows();
+            .expect_ok();
         shown["courses"].as_array().unwrap().clone()
     };
     assert_eq!(found("").await.len(), 16);

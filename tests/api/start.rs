@@ -4,8 +4,8 @@ use common::Edge;
 use dispatcher::Dispatcher;
 use identity::NamedKey;
 use local::{
+    edge,
     faults::{Fault, Mode, Service},
-    house,
 };
 use runtime::{Key, Startup};
 use store::Setup;
@@ -126,7 +126,7 @@ async fn ssm_out_of_reach_is_told() {
 async fn start_survives_throttling_and_failures_of_ssm() {
     for mode in [Mode::Throttle, Mode::Refuse, Mode::Silent] {
         let world = World::new().await;
-        world.strike_at(Service::Ssm, Fault::new(mode).times(3));
+        world.inject_fault_in(Service::Ssm, Fault::new(mode).times(3));
         start(&world, "").await.unwrap();
     }
 }
@@ -134,7 +134,7 @@ async fn start_survives_throttling_and_failures_of_ssm() {
 #[tokio::test]
 async fn start_refused_by_ssm_names_path_and_error() {
     let world = World::new().await;
-    world.strike_at(Service::Ssm, Fault::named("AccessDeniedException"));
+    world.inject_fault_in(Service::Ssm, Fault::named("AccessDeniedException"));
     assert_eq!(
         start(&world, "").await.err().unwrap(),
         "The setting KEYS_PATH could not be read from SSM, below /halqa/test/auth: \
@@ -152,9 +152,9 @@ async fn a_store_that_is_out_of_reach_stops_no_start() {
         ("is silent", Some(Mode::Silent)),
     ];
     for (day, mode) in days {
-        world.heal();
+        world.clear_faults();
         if let Some(mode) = mode {
-            world.strike_with(mode);
+            world.inject(mode);
         }
         let mut settings = world.settings();
         if mode.is_none() {
@@ -185,7 +185,7 @@ fn start_all(world: &World, name: &str, value: Option<&str>) -> Result<(), Strin
     let setup = startup.and_then(Setup::new);
     setup
         .and_then(|setup| {
-            house(&setup)?;
+            edge(&setup)?;
             Dispatcher::new(&setup)
         })
         .map(|_| ())

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::Profile;
 use serde_json::{Value, json};
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use crate::{files, read};
 
@@ -42,14 +42,14 @@ fn every_prefix_stands_once_in_the_grammar() {
 async fn no_item_stands_under_a_key_that_the_grammar_does_not_know() {
     let world = World::new().await;
     let member = world.member().await;
-    world.stranger().login("nobody@example.org", "x").await;
+    world.anonymous().login("nobody@example.org", "x").await;
     member
         .put(
             "/users/reset-password",
             json!({ "oldPassword": "x", "newPassword": "y", "confirmPassword": "z" }),
         )
         .await;
-    world.person(Someone::with(Profile::Trainer)).await;
+    world.person(NewPerson::with(Profile::Trainer)).await;
     let grammar = read("shared/store/src/keys.rs");
     for table in ["records", "transient"] {
         let prefix = |item: &Value, key: &str| {

@@ -1,7 +1,7 @@
 //! What came back.
 
 use bytes::Bytes;
-use common::{ErrorCode, Message, Spent};
+use common::{ErrorCode, Message, RequestCost};
 use http::{HeaderMap, Response};
 use serde_json::Value;
 use store::Cost;
@@ -23,7 +23,7 @@ impl Answer {
     pub(crate) fn new(response: Response<Bytes>) -> Self {
         let cost = response
             .extensions()
-            .get::<Spent>()
+            .get::<RequestCost>()
             .map_or_else(Cost::default, |spent| spent.0);
         let (parts, body) = response.into_parts();
         Self {
@@ -58,14 +58,14 @@ impl Answer {
 
     /// Checks that this is a read's success and gives its body.
     #[track_caller]
-    pub fn shows(&self) -> Value {
+    pub fn expect_ok(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
         self.json()
     }
 
     /// Checks that this tells `message` and gives its body.
     #[track_caller]
-    pub fn tells(&self, message: Message) -> Value {
+    pub fn expect_success(&self, message: Message) -> Value {
         assert_eq!(
             (self.status, self.code().as_str()),
             (message.status().as_u16(), message.code()),
@@ -76,7 +76,7 @@ impl Answer {
 
     /// Checks that this refuses for `refusal`.
     #[track_caller]
-    pub fn refuses(&self, refusal: ErrorCode) {
+    pub fn expect_error(&self, refusal: ErrorCode) {
         let json = self.json();
         assert_eq!(
             (self.status, self.code().as_str()),
@@ -89,8 +89,8 @@ impl Answer {
 
     /// Checks that this refuses `field`, alone, for `refusal`.
     #[track_caller]
-    pub fn refuses_field(&self, field: &str, refusal: ErrorCode) {
-        self.refuses(refusal);
+    pub fn expect_field_error(&self, field: &str, refusal: ErrorCode) {
+        self.expect_error(refusal);
         assert_eq!(
             self.errors(),
             [(field.to_owned(), refusal.code().to_owned())],

@@ -7,19 +7,19 @@
 )]
 
 mod answer;
-mod authenticator;
 mod document;
 mod lambda;
 mod person;
 pub mod policies;
+mod totp_app;
 mod world;
 
 pub use answer::Answer;
-pub use authenticator::Authenticator;
 pub use document::Document;
 pub use lambda::LambdaAnswer;
 pub use person::Person;
-pub use world::{Someone, World, digits};
+pub use totp_app::TotpApp;
+pub use world::{NewPerson, World, digits};
 
 /// The password of everybody in a World.
 pub const PASSWORD: &str = "sept grenadiers en fleur";

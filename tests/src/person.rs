@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use bytes::Bytes;
 use common::Client;
-use domain::{agent::Agent, login_activity::Place, user::User};
+use domain::{agent::Agent, login_activity::Location, user::User};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header};
 use serde_json::Value;
 
@@ -34,13 +34,13 @@ impl Person {
             ip: self.ip,
             network: self.ip.to_string(),
             agent: Agent::of(""),
-            place: Place::default(),
+            place: Location::default(),
         }
     }
 
     /// The same person, known to have the account `user`.
     #[must_use]
-    pub fn known_as(self, user: User) -> Self {
+    pub fn as_user(self, user: User) -> Self {
         Self {
             user: Some(user),
             ..self
@@ -84,7 +84,7 @@ impl Person {
 
     /// The same person with `token`, which reads `Bearer …`, as the one that he sends.
     #[must_use]
-    pub fn holding(&self, token: &str) -> Self {
+    pub fn with_token(&self, token: &str) -> Self {
         let mut person = self.clone();
         person.headers.insert(
             header::AUTHORIZATION,

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, sync::OnceLock};
 
-use local::guard::Ask;
+use local::guard::AccessRequest;
 use serde_json::Value;
 use serde_yaml_ng::Value as Yaml;
 
@@ -42,13 +42,13 @@ fn untagged(value: Yaml) -> Yaml {
 pub struct Right {
     /// Such as `dynamodb:GetItem`.
     pub action: String,
-    /// In the words of an [`Ask`].
+    /// In the words of an [`AccessRequest`].
     pub resource: String,
 }
 
 impl Right {
     /// Whether it lets `ask` be done.
-    pub fn covers(&self, ask: &Ask) -> bool {
+    pub fn covers(&self, ask: &AccessRequest) -> bool {
         let fits = match self.resource.strip_suffix('*') {
             Some(start) => ask.resource.starts_with(start),
             None => ask.resource == self.resource,
@@ -122,7 +122,7 @@ fn rights_of(role: &Value) -> Vec<Right> {
     rights
 }
 
-/// A table, an index or what is in the bucket, in the words of an [`Ask`]; nothing else.
+/// A table, an index or what is in the bucket, in the words of an [`AccessRequest`]; nothing else.
 fn named(resource: &str) -> Option<String> {
     let resource = resource.replace("${", "").replace('}', "");
     let table = |name: &str| {
@@ -142,7 +142,7 @@ fn named(resource: &str) -> Option<String> {
 }
 
 /// Whether the template lets `ask` be done. What all functions have in common, they all must be able to do.
-pub fn allow(ask: &Ask) -> bool {
+pub fn allow(ask: &AccessRequest) -> bool {
     let may = |rights: &Vec<Right>| rights.iter().any(|right| right.covers(ask));
     match ask.role.as_str() {
         "edge" => rights()

@@ -5,20 +5,19 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use accounts::{Arrival, Sessions};
+use accounts::{AccountContext, Sessions};
 use common::{Edge, Routes};
 use dispatcher::Dispatcher;
 use domain::{
     CommitteeId, Email, Grant, Instant, Phone, Profile, UserId, committee::Committee,
     session::Method, user::User,
 };
-use identity::{chance, password::Hasher};
+use identity::{password::Hasher, random};
 use local::{
     cloud::Cloud,
-    delivery,
+    delivery, edge_of,
     faults::{Fault, Mode, Service},
     home::{self, LocalSettings},
-    house_of,
     pages::Pages,
 };
 use runtime::Clock;
@@ -44,7 +43,7 @@ pub struct World {
 
 /// Who a person is to be.
 #[derive(Debug, Clone)]
-pub struct Someone {
+pub struct NewPerson {
     profile: Profile,
     grants: Vec<Grant>,
     is_verified: bool,
@@ -53,7 +52,7 @@ pub struct Someone {
     phone: Option<Phone>,
 }
 
-impl Someone {
+impl NewPerson {
     /// A verified person of `profile` in the first committee.
     pub const fn with(profile: Profile) -> Self {
         Self {
@@ -95,7 +94,7 @@ impl Someone {
 
     /// The same with a number that was proved.
     #[must_use]
-    pub fn reached_at(self, code: &str, number: &str) -> Self {
+    pub fn with_phone(self, code: &str, number: &str) -> Self {
         Self {
             phone: Some(Phone::parse(code, number).expect("a number")),
             ..self
@@ -134,7 +133,7 @@ impl World {
             all.set(name, *value);
         }
         let setup = all.setup(Clock::default()).expect("the settings are good");
-        home::found(&setup, "admin@example.org", &PASSWORD.into())
+        home::bootstrap(&setup, "admin@example.org", &PASSWORD.into())
             .await
             .expect("the World is founded");
         cloud.guard().set(Box::new(policies::allow));
@@ -209,7 +208,7 @@ impl World {
 
     /// Has the dispatcher deal with everything that the stream has brought.
     pub async fn deliver(&self) {
-        while delivery::bring(&self.cloud, &self.dispatcher)
+        while delivery::deliver(&self.cloud, &self.dispatcher)
             .await
             .expect("the stream answers")
             > 0
@@ -324,22 +323,22 @@ impl World {
     }
 
     /// Has the tables have a bad day.
-    pub fn strike(&self, fault: Fault) {
+    pub fn inject_fault(&self, fault: Fault) {
         self.cloud.faults().set([(Service::Dynamodb, fault)].into());
     }
 
     /// Has `service` have a bad day.
-    pub fn strike_at(&self, service: Service, fault: Fault) {
+    pub fn inject_fault_in(&self, service: Service, fault: Fault) {
         self.cloud.faults().set([(service, fault)].into());
     }
 
     /// Has the tables have a bad day of kind `mode`, until cleared.
-    pub fn strike_with(&self, mode: Mode) {
-        self.strike(Fault::new(mode));
+    pub fn inject(&self, mode: Mode) {
+        self.inject_fault(Fault::new(mode));
     }
 
     /// Ends all bad days.
-    pub fn heal(&self) {
+    pub fn clear_faults(&self) {
         self.cloud.faults().set([].into());
     }
 
@@ -349,7 +348,7 @@ impl World {
     }
 
     /// Somebody without an account, at an address of his own.
-    pub fn stranger(&self) -> Person {
+    pub fn anonymous(&self) -> Person {
         let number = self.people.fetch_add(1, Ordering::Relaxed) + 1;
         let [_, a, b, c] = number.to_be_bytes();
         Person::new(
@@ -372,7 +371,7 @@ impl World {
             .await
             .expect("the store answers")
             .expect("it is there");
-        let committee_id = CommitteeId::new(chance::id(self.clock().now()));
+        let committee_id = CommitteeId::new(random::id(self.clock().now()));
         let committee = Committee {
             committee_id,
             name_latin: name.parse().expect("a name"),
@@ -388,7 +387,7 @@ impl World {
     }
 
     /// An account made straight in the tables, with [`PASSWORD`] and an address of its own.
-    pub async fn account(&self, someone: &Someone) -> User {
+    pub async fn account(&self, someone: &NewPerson) -> User {
         let password_hash = Hasher::default()
             .hash(&PASSWORD.into())
             .await
@@ -397,11 +396,11 @@ impl World {
     }
 
     /// The same with a password that nobody knows, which takes no time to make.
-    pub async fn unhashed_account(&self, someone: &Someone) -> User {
+    pub async fn unhashed_account(&self, someone: &NewPerson) -> User {
         self.account_with(someone, "nobody knows".to_owned()).await
     }
 
-    async fn account_with(&self, someone: &Someone, password_hash: String) -> User {
+    async fn account_with(&self, someone: &NewPerson, password_hash: String) -> User {
         let committee_id = someone.committee.unwrap_or(self.committee);
         let number = self.people.fetch_add(1, Ordering::Relaxed) + 1;
         let user = user(
@@ -417,7 +416,7 @@ impl World {
             user: user.clone(),
             password_hash,
         });
-        register.follow_admins(
+        register.update_admins(
             &User {
                 is_active: false,
                 ..user.clone()
@@ -432,7 +431,7 @@ impl World {
     }
 
     /// A person with an account and a session, both made straight in the tables.
-    pub async fn person(&self, someone: Someone) -> Person {
+    pub async fn person(&self, someone: NewPerson) -> Person {
         let user = self.account(&someone).await;
         self.signed_in(user).await
     }
@@ -446,17 +445,17 @@ impl World {
             .await
             .expect("the store answers")
             .expect("it is there");
-        let stranger = self.stranger();
+        let anonymous = self.anonymous();
         let sessions = Sessions::new(&self.setup).expect("the keys are there");
-        let client = stranger.client();
-        let arrival = Arrival {
+        let client = anonymous.client();
+        let account = AccountContext {
             user: user.clone(),
             committee,
             activity: Vec::new(),
             enrolment: None,
         };
         let begun = sessions.begin(
-            arrival,
+            account,
             vec![Method::Pwd],
             &client,
             self.clock().now(),
@@ -466,7 +465,7 @@ impl World {
             .await
             .expect("the store answers")
             .expect("a session begins");
-        stranger.holding(view.token()).known_as(user)
+        anonymous.with_token(view.token()).as_user(user)
     }
 
     /// The first super admin, signed in.
@@ -501,14 +500,14 @@ impl World {
 
     /// A verified member of the first committee, signed in.
     pub async fn member(&self) -> Person {
-        self.person(Someone::with(Profile::Member)).await
+        self.person(NewPerson::with(Profile::Member)).await
     }
 }
 
 /// Every function with the rights that the template gives it.
 fn edge(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Edge {
-    house_of(&|function| settings.setup_of(function, cloud, setup.clock.clone()))
-        .expect("the house stands")
+    edge_of(&|function| settings.setup_of(function, cloud, setup.clock.clone()))
+        .expect("the edge stands")
 }
 
 fn dispatcher(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Dispatcher {
@@ -518,7 +517,7 @@ fn dispatcher(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Dispatc
     Dispatcher::new(&setup).expect("the dispatcher starts")
 }
 
-fn user(now: Instant, email: Email, committee_id: CommitteeId, someone: &Someone) -> User {
+fn user(now: Instant, email: Email, committee_id: CommitteeId, someone: &NewPerson) -> User {
     let (name, last_name) = (
         "Amina".parse().expect("a name"),
         "Ben Salah".parse().expect("a name"),
@@ -531,7 +530,7 @@ fn user(now: Instant, email: Email, committee_id: CommitteeId, someone: &Someone
         permissions: someone.grants.iter().copied().collect(),
         is_phone_verified: someone.phone.is_some(),
         ..User::new(
-            UserId::new(chance::id(now)),
+            UserId::new(random::id(now)),
             name,
             last_name,
             email,

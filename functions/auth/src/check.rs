@@ -2,14 +2,14 @@
 
 use axum::extract::State;
 use common::{ApiResult, Now, SignedIn, ok};
-use domain::user::SelfView;
+use domain::user::OwnAccount;
 use serde::Serialize;
 
 use crate::Auth;
 
 #[derive(Serialize)]
 pub(crate) struct CheckResponse {
-    user: SelfView,
+    user: OwnAccount,
 }
 
 pub(crate) async fn check(
@@ -19,7 +19,7 @@ pub(crate) async fn check(
 ) -> ApiResult<CheckResponse> {
     let id = person.user.user_id;
     let (activity, enrolment) = tokio::join!(
-        auth.store.login_activity(id, SelfView::ACTIVITY, now),
+        auth.store.login_activity(id, OwnAccount::ACTIVITY, now),
         auth.store.enrolment(id)
     );
     let user = auth.sessions.show(person, activity?, enrolment?, now)?;

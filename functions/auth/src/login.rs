@@ -1,6 +1,6 @@
 //! `POST /auth/login`: address and password open a session.
 
-use accounts::{Arrival, attempts};
+use accounts::{AccountContext, attempts};
 use axum::extract::State;
 use common::{ApiError, ApiResult, Client, Input, Now, input, secret, text};
 use domain::{CommitteeId, Email, Instant, UserId, session::Method};
@@ -36,17 +36,17 @@ pub(crate) async fn login(
     let (reserved, proof) = (reserved?, async {
         prove(&auth, found?, &login.password).await
     });
-    let (arrival, reserved) = attempts::settle(&auth.store, reserved, proof.await).await?;
+    let (account, reserved) = attempts::record_outcome(&auth.store, reserved, proof.await).await?;
     let signed_in = sign_in(
         &auth,
-        arrival,
+        account,
         Method::Pwd,
         &client,
         now,
         auth.store.transaction(),
     );
     // Places that cannot be given back are free when their windows end.
-    let (signed_in, _) = tokio::join!(signed_in, auth.store.give_back(reserved));
+    let (signed_in, _) = tokio::join!(signed_in, auth.store.release(reserved));
     signed_in
 }
 
@@ -55,14 +55,14 @@ async fn prove(
     auth: &Auth,
     found: Found,
     password: &SecretString,
-) -> Result<Option<Arrival>, ApiError> {
+) -> Result<Option<AccountContext>, ApiError> {
     let hash = found
         .credentials
         .as_ref()
         .map(|credentials| credentials.password_hash.as_str());
     let matched = auth.hasher.matches(password, hash).await?;
-    let (Some(arrival), Some(hash)) =
-        (found.arrival.filter(|arrival| arrival.user.is_active), hash)
+    let (Some(account), Some(hash)) =
+        (found.account.filter(|account| account.user.is_active), hash)
     else {
         return Ok(None);
     };
@@ -72,18 +72,18 @@ async fn prove(
         Match::YesOutdated => {
             auth.store
                 .rehash(
-                    arrival.user.user_id,
+                    account.user.user_id,
                     hash,
                     &auth.hasher.hash(password).await?,
                 )
                 .await?
         }
     }
-    Ok(Some(arrival))
+    Ok(Some(account))
 }
 
 struct Found {
-    arrival: Option<Arrival>,
+    account: Option<AccountContext>,
     credentials: Option<Credentials>,
 }
 
@@ -94,14 +94,14 @@ async fn find(auth: &Auth, email: &Email, now: Instant) -> Result<Found, ApiErro
         committee_id: CommitteeId::in_path(""),
     };
     let owner = auth.store.email_owner(email).await?.unwrap_or(nobody);
-    let (arrival, credentials) = tokio::join!(
+    let (account, credentials) = tokio::join!(
         auth.sessions.find(owner.user_id, owner.committee_id, now),
         auth.store.credentials(owner.user_id)
     );
     // An address is freed and taken again in one transaction with its user: one that points at a
     // user with another address has just been given up.
     Ok(Found {
-        arrival: arrival?.filter(|arrival| arrival.user.email == *email),
+        account: account?.filter(|account| account.user.email == *email),
         credentials: credentials?,
     })
 }

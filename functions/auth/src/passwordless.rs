@@ -1,10 +1,10 @@
 //! `POST /auth/passwordless` sends a code, `GET /auth/passwordless` signs in with it.
 
-use accounts::{Proved, place_of};
+use accounts::{VerifiedCode, email_challenge};
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Asked, Client, ErrorCode, Fields, FromFields, Input, Message, Now, input,
-    success, text,
+    ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Input, Message, Now, QueryInput,
+    input, success, text,
 };
 use domain::{
     CommitteeId, Email, Instant, Line, UserId,
@@ -13,8 +13,8 @@ use domain::{
 };
 use http::{HeaderMap, header};
 use identity::{
-    code::{is_digits, place_in},
-    token::Use,
+    code::{challenge_of_link, is_digits},
+    token::TokenUse,
 };
 use serde::Serialize;
 use store::EmailOwner;
@@ -59,32 +59,32 @@ pub(crate) async fn request(
         .user(owner.user_id)
         .await?
         .filter(|user| user.is_active && user.email == request.email);
-    let place = place_of(&request.email);
+    let challenge = email_challenge(&request.email);
     if let Some(places) = may_send {
         let sent = auth
             .codes
             .send(
                 CodeKind::Passwordless,
-                place,
+                challenge,
                 user.as_ref(),
                 request.method,
                 now,
             )
             .await;
-        auth.codes.settle(places, sent).await?;
+        auth.codes.release_unless_sent(places, sent).await?;
     }
     success(
         Message::PasswordlessSent,
         PasswordlessResponse {
-            token: auth.sessions.passwordless_step(place, now)?,
+            token: auth.sessions.passwordless_step(challenge, now)?,
         },
     )
 }
 
 /// A code as it came back: at most 128 signs of anything.
-pub(crate) struct Answered(Line<128>);
+pub(crate) struct SubmittedCode(Line<128>);
 
-impl<S> FromFields<S> for Answered {
+impl<S> FromFields<S> for SubmittedCode {
     /// A code that is missing or malformed is one that is wrong.
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
         let missing = || "-".parse().ok();
@@ -103,16 +103,19 @@ pub(crate) async fn sign_in_with_code(
     Now(now): Now,
     client: Client,
     headers: HeaderMap,
-    Asked(Answered(code)): Asked<Answered>,
+    QueryInput(SubmittedCode(code)): QueryInput<SubmittedCode>,
 ) -> ApiResult<SignIn> {
     let code = code.as_str();
-    let place = place_asked(&auth, code, &headers, now)?;
+    let challenge = requested_challenge(&auth, code, &headers, now)?;
     let kind = CodeKind::Passwordless;
-    let Some(Proved {
+    let Some(VerifiedCode {
         code: proved,
         reserved,
         ..
-    }) = auth.codes.prove(kind, &[place], code, &client, now).await?
+    }) = auth
+        .codes
+        .verify(kind, &[challenge], code, &client, now)
+        .await?
     else {
         return Err(ErrorCode::BadAuthCombination.into());
     };
@@ -121,40 +124,41 @@ pub(crate) async fn sign_in_with_code(
             .sessions
             .find(proved.user_id, proved.committee_id, now)
             .await?;
-        let found = found
-            .filter(|arrival| arrival.user.is_active && place_of(&arrival.user.email) == place);
-        let mut arrival = found.ok_or(ErrorCode::BadAuthCombination)?;
+        let found = found.filter(|account| {
+            account.user.is_active && email_challenge(&account.user.email) == challenge
+        });
+        let mut account = found.ok_or(ErrorCode::BadAuthCombination)?;
         let mut beside = auth.store.transaction();
-        beside.use_code(kind, place, &proved, &client.network, now);
-        if proved.by_mail && auth.mailbox_verifies && !arrival.user.is_verified {
-            arrival.user.is_verified = true;
-            arrival.user.version += 1;
-            beside.verify_mailbox(&arrival.user);
+        beside.use_code(kind, challenge, &proved, &client.network, now);
+        if proved.by_mail && auth.mailbox_verifies && !account.user.is_verified {
+            account.user.is_verified = true;
+            account.user.version += 1;
+            beside.verify_mailbox(&account.user);
         }
         let method = if proved.by_mail {
             Method::Link
         } else {
             Method::Sms
         };
-        sign_in(&auth, arrival, method, &client, now, beside).await
+        sign_in(&auth, account, method, &client, now, beside).await
     };
     // Places that cannot be given back are free when their windows end.
     let (signed_in, _): (Result<_, ApiError>, _) =
-        tokio::join!(signing_in, auth.store.give_back(reserved));
+        tokio::join!(signing_in, auth.store.release(reserved));
     signed_in
 }
 
 /// Where the code is kept: what the token says for six digits, what the link's code says for itself.
-fn place_asked(
+fn requested_challenge(
     auth: &Auth,
     code: &str,
     headers: &HeaderMap,
     now: Instant,
 ) -> Result<Uuid, ApiError> {
     if !is_digits(code) {
-        return Ok(place_in(code).ok_or(ErrorCode::BadAuthCombination)?);
+        return Ok(challenge_of_link(code).ok_or(ErrorCode::BadAuthCombination)?);
     }
-    match auth.sessions.step(headers, Use::PasswordlessStep, now) {
+    match auth.sessions.step(headers, TokenUse::PasswordlessStep, now) {
         Some(claims) => Ok(claims.sub.uuid()),
         None if headers.contains_key(header::AUTHORIZATION) => Err(ApiError::invalid_token()),
         None => Err(ErrorCode::BadAuthCombination.into()),

@@ -3,14 +3,14 @@
 
 use axum::extract::State;
 use common::{ApiResult, Empty, ErrorCode, Message, Now, Path, SignedIn, ok, success};
-use domain::{SessionId, session::ShownSession};
+use domain::{SessionId, session::SessionView};
 use serde::Serialize;
 
 use crate::Auth;
 
 #[derive(Serialize)]
 pub(crate) struct SessionsResponse {
-    sessions: Vec<ShownSession>,
+    sessions: Vec<SessionView>,
 }
 
 /// Newest first, of the last hundred that began.
@@ -20,7 +20,7 @@ pub(crate) async fn list(
     person: SignedIn,
 ) -> ApiResult<SessionsResponse> {
     let sessions = auth.store.sessions(&person.user, now).await?.into_iter();
-    let sessions = sessions.map(|session| ShownSession::of(session, person.session.sid));
+    let sessions = sessions.map(|session| SessionView::of(session, person.session.sid));
     ok(SessionsResponse {
         sessions: sessions.collect(),
     })

@@ -1,8 +1,8 @@
 //! What every way of signing in here ends in: a session, or the step that is still missing.
 
-use accounts::Arrival;
+use accounts::AccountContext;
 use common::{ApiError, ApiResult, Client, ErrorCode, Message, success};
-use domain::{Instant, session::Method, user::SelfView};
+use domain::{Instant, session::Method, user::OwnAccount};
 use serde::Serialize;
 use store::{CommitOutcome, Transaction};
 
@@ -12,7 +12,7 @@ use crate::Auth;
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum SignIn {
-    Complete { user: Box<SelfView> },
+    Complete { user: Box<OwnAccount> },
     OtpStep { token: String },
 }
 
@@ -20,19 +20,19 @@ pub(crate) enum SignIn {
 /// that is refused, somebody else was faster, and nobody is signed in.
 pub(crate) async fn sign_in(
     auth: &Auth,
-    arrival: Arrival,
+    account: AccountContext,
     method: Method,
     client: &Client,
     now: Instant,
     beside: Transaction,
 ) -> ApiResult<SignIn> {
     let lost = || ApiError::from(ErrorCode::BadAuthCombination);
-    if arrival.user.is_otp_enabled {
+    if account.user.is_otp_enabled {
         return match beside.commit().await? {
             CommitOutcome::Committed => success(
                 Message::OtpRequired,
                 SignIn::OtpStep {
-                    token: auth.sessions.otp_step(&arrival.user, vec![method], now)?,
+                    token: auth.sessions.otp_step(&account.user, vec![method], now)?,
                 },
             ),
             CommitOutcome::ConditionFailed(_) => Err(lost()),
@@ -40,7 +40,7 @@ pub(crate) async fn sign_in(
     }
     let user = auth
         .sessions
-        .begin(arrival, vec![method], client, now, beside)
+        .begin(account, vec![method], client, now, beside)
         .await?
         .map_err(|_| lost())?;
     let token = user.token().to_owned();

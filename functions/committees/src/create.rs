@@ -3,7 +3,7 @@
 use axum::extract::State;
 use common::{ApiResult, Input, Message, Now, SuperAdmin, input, success};
 use domain::{CommitteeId, committee::Committee};
-use identity::chance;
+use identity::random;
 
 use crate::{
     CommitteeResponse, Committees,
@@ -26,7 +26,7 @@ pub(crate) async fn create(
     Input(request): Input<CreateCommitteeRequest>,
 ) -> ApiResult<CommitteeResponse> {
     let committee = Committee {
-        committee_id: CommitteeId::new(chance::id(now)),
+        committee_id: CommitteeId::new(random::id(now)),
         ..request.committee
     };
     state.store.create_committee(&committee).await?;

@@ -1,7 +1,7 @@
 //! `GET /courses/committee`: the courses of the caller's committee that he may read.
 
 use axum::extract::State;
-use common::{ApiResult, Asked, Now, Paging, Verified, choice, input, ok};
+use common::{ApiResult, Now, Paging, QueryInput, Verified, choice, input, ok};
 use domain::{
     course::{Course, State as Stage},
     permissions::{Reach, Right},
@@ -31,7 +31,7 @@ pub(crate) async fn list(
     Now(now): Now,
     Verified(person): Verified,
     paging: Paging,
-    Asked(filter): Asked<CommitteeCoursesQuery>,
+    QueryInput(filter): QueryInput<CommitteeCoursesQuery>,
 ) -> ApiResult<CoursesResponse> {
     let lists = filter.lists(&person.user);
     let list = format!(

@@ -3,7 +3,7 @@
 use common::{Fields, FromFields, text};
 use domain::{
     CommitteeId, CourseId, Instant, UserId, ValueError,
-    course::{Course, Details, Outline, State},
+    course::{Course, CourseDetails, CourseSummary, State},
     user::User,
 };
 
@@ -37,7 +37,7 @@ impl<S> FromFields<S> for Content {
         let nobody = UserId::in_path("");
         let never = Instant::from_unix_milliseconds(0);
         Some(Self(Course {
-            outline: Outline {
+            outline: CourseSummary {
                 // What is ours to say is said when the course is known.
                 course_id: CourseId::in_path(""),
                 committee_id: CommitteeId::in_path(""),
@@ -61,7 +61,7 @@ impl<S> FromFields<S> for Content {
                 updated_at: never,
                 published_at: None,
             },
-            details: Details {
+            details: CourseDetails {
                 description: description?,
                 contact_person: contact_person?,
                 contact_phone: contact_phone?,
@@ -76,7 +76,7 @@ impl Content {
     pub(crate) fn begun(self, id: CourseId, author: &User, now: Instant) -> Course {
         let Self(Course { outline, details }) = self;
         let (committee_id, created_by) = (author.committee_id, author.user_id);
-        let outline = Outline {
+        let outline = CourseSummary {
             course_id: id,
             committee_id,
             created_by,
@@ -90,7 +90,7 @@ impl Content {
     /// The course `before` when it says this and nothing else, from `now` on.
     pub(crate) fn replacing(self, before: &Course, now: Instant) -> Course {
         let Self(Course { outline, details }) = self;
-        let Outline {
+        let CourseSummary {
             course_id,
             committee_id,
             state,
@@ -101,7 +101,7 @@ impl Content {
             ..
         } = before.outline;
         before.changed(now, |course| {
-            course.outline = Outline {
+            course.outline = CourseSummary {
                 course_id,
                 committee_id,
                 state,

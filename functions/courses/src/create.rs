@@ -3,7 +3,7 @@
 use axum::extract::State;
 use common::{ApiResult, Input, Message, Now, Permitted, rights::WriteCourses, success};
 use domain::CourseId;
-use identity::chance;
+use identity::random;
 use store::{CommitOutcome, StoreError};
 
 use crate::{CourseResponse, Courses, content::Content};
@@ -14,7 +14,7 @@ pub(crate) async fn create(
     writer: Permitted<WriteCourses>,
     Input(content): Input<Content>,
 ) -> ApiResult<CourseResponse> {
-    let course = content.begun(CourseId::new(chance::id(now)), &writer.person.user, now);
+    let course = content.begun(CourseId::new(random::id(now)), &writer.person.user, now);
     let mut create = courses.store.transaction();
     create.new_course(&course);
     match create.commit().await? {

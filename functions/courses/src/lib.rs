@@ -24,7 +24,7 @@ use domain::{
     course::{Course, State as Stage},
     question::PlacedQuestion,
 };
-use identity::chance;
+use identity::random;
 use runtime::{ConfigError, Key};
 use serde::Serialize;
 use store::{Part, Setup, Store};
@@ -99,9 +99,9 @@ impl Courses {
                 bring.require_active_committee(before.outline.committee_id);
             }
             let after = before.brought_to(stage, now);
-            let audit = AuditEntry::of_course(chance::id(now), actor, &before.outline, stage, now);
+            let audit = AuditEntry::of_course(random::id(now), actor, &before.outline, stage, now);
             bring.change_course(&before.outline, &after);
-            bring.note(&audit);
+            bring.record_audit(&audit);
             Ok((bring, (after, true)))
         };
         let refused = |part| (part == Part::Committee).then(|| not_ready(vec![no_committee()]));

@@ -7,7 +7,7 @@ use common::{
 };
 use domain::{
     CourseId, QuestionId,
-    question::{PlacedQuestion, Question, Wording},
+    question::{PlacedQuestion, Question, QuestionContent},
 };
 use serde::Serialize;
 use store::Questionnaire;
@@ -20,7 +20,7 @@ use crate::{
 
 input! {
     pub(crate) struct UpdateQuestionRequest {
-        wording: Wording = group(wording),
+        wording: QuestionContent = group(wording),
         /// From 1; 0 is taken for 1, and more than there are for the last.
         order: Option<u64> = optional("order", integer(0..=u64::MAX)),
     }

@@ -7,9 +7,9 @@ use common::{
 };
 use domain::{
     CourseId, QuestionId,
-    question::{PlacedQuestion, Question, QuestionType, Wording, check_options},
+    question::{PlacedQuestion, Question, QuestionContent, QuestionType, check_options},
 };
-use identity::chance;
+use identity::random;
 use serde::Serialize;
 
 use crate::{Courses, rights::changeable};
@@ -19,12 +19,12 @@ const MOST: usize = 50;
 
 input! {
     pub(crate) struct AddQuestionsRequest {
-        questions: Vec<Wording> = objects("questions", MOST, wording),
+        questions: Vec<QuestionContent> = objects("questions", MOST, wording),
     }
 }
 
 /// What a writer says of one question.
-pub(crate) fn wording(fields: &mut Fields) -> Option<Wording> {
+pub(crate) fn wording(fields: &mut Fields) -> Option<QuestionContent> {
     let language = fields.required("language", text);
     let question = fields.required("question", text);
     let question_type = fields.required("questionType", text::<QuestionType>);
@@ -34,7 +34,7 @@ pub(crate) fn wording(fields: &mut Fields) -> Option<Wording> {
     let options = check_options(question_type, options)
         .map_err(|error| fields.refuse("options", error))
         .ok();
-    Some(Wording {
+    Some(QuestionContent {
         language: language?,
         question: question?,
         question_type,
@@ -57,7 +57,7 @@ pub(crate) async fn add(
     Input(request): Input<AddQuestionsRequest>,
 ) -> ApiResult<QuestionsResponse> {
     let made = request.questions.into_iter().map(|wording| {
-        let question_id = QuestionId::new(chance::id(now));
+        let question_id = QuestionId::new(random::id(now));
         Question {
             question_id,
             course_id,

@@ -2,7 +2,7 @@
 
 use common::{ErrorCode, SignedIn};
 use domain::{
-    course::{Course, Outline, State},
+    course::{Course, CourseSummary, State},
     permissions::Right,
 };
 
@@ -21,7 +21,7 @@ pub(crate) fn visible(course: Option<Course>, person: &SignedIn) -> Result<Cours
     if !may(person, right, &course.outline) {
         return Err(ErrorCode::CourseNotFound);
     }
-    person.must_be_verified().map(|()| course)
+    person.require_verified().map(|()| course)
 }
 
 /// The course, if `person` is one of its writers, archived or not.
@@ -65,7 +65,7 @@ fn not_archived(course: Course) -> Result<Course, ErrorCode> {
     }
 }
 
-fn may(person: &SignedIn, right: Right, course: &Outline) -> bool {
+fn may(person: &SignedIn, right: Right, course: &CourseSummary) -> bool {
     person
         .user
         .standing()

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use common::{ApiResult, Asked, Now, Paging, SignedIn, input, ok, text};
-use domain::{Line, ValueError, course::Outline, words};
+use common::{ApiResult, Now, Paging, QueryInput, SignedIn, input, ok, text};
+use domain::{Line, ValueError, course::CourseSummary, words};
 use serde::Serialize;
 
 use crate::Courses;
@@ -32,7 +32,7 @@ fn search_words(text: Line<200>) -> Result<Vec<String>, ValueError> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SearchResponse {
-    courses: Vec<Outline>,
+    courses: Vec<CourseSummary>,
     next_cursor: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) async fn search(
     Now(now): Now,
     person: SignedIn,
     paging: Paging,
-    Asked(request): Asked<SearchQuery>,
+    QueryInput(request): QueryInput<SearchQuery>,
 ) -> ApiResult<SearchResponse> {
     let list = format!(
         "GET /courses/search-all {:?} caller={}",

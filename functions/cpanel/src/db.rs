@@ -5,7 +5,7 @@ use common::{ApiResult, Now, Viewer, ok, rights::ReadPanel};
 use cpanel_client::Database;
 use serde::Serialize;
 
-use crate::{Cpanel, gate::told_of};
+use crate::{Cpanel, panel_session::error_code};
 
 #[derive(Serialize)]
 pub(crate) struct DatabasesResponse {
@@ -17,11 +17,11 @@ pub(crate) async fn list(
     Now(now): Now,
     _: Viewer<ReadPanel>,
 ) -> ApiResult<DatabasesResponse> {
-    let mut guest = cpanel.enter(now).await?;
+    let mut guest = cpanel.panel_session(now).await?;
     let answered = guest.panel.databases(guest.visit).await;
     let databases = guest
-        .hear(answered)
+        .record(answered)
         .await
-        .map_err(|error| told_of(&error))?;
+        .map_err(|error| error_code(&error))?;
     ok(DatabasesResponse { databases })
 }

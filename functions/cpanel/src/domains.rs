@@ -7,7 +7,7 @@ use domain::subdomain::Domains;
 
 use crate::{
     Cpanel,
-    gate::{Guest, told_of},
+    panel_session::{PanelSession, error_code},
 };
 
 pub(crate) async fn show(
@@ -15,16 +15,16 @@ pub(crate) async fn show(
     Now(now): Now,
     _: Viewer<ReadPanel>,
 ) -> ApiResult<Domains> {
-    let mut guest = cpanel.enter(now).await?;
-    ok(guest.domains().await.map_err(|error| told_of(&error))?)
+    let mut guest = cpanel.panel_session(now).await?;
+    ok(guest.domains().await.map_err(|error| error_code(&error))?)
 }
 
-impl Guest {
+impl PanelSession {
     /// The domains of the account as they are now.
     pub(crate) async fn domains(&mut self) -> Result<Domains, PanelError> {
         let answered = self.panel.domains(self.visit).await;
-        let domains = self.hear(answered).await?;
-        self.own.see(&domains, self.came.0);
+        let domains = self.record(answered).await?;
+        self.domain_cache.see(&domains, self.came.0);
         Ok(domains)
     }
 }

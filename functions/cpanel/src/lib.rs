@@ -2,9 +2,9 @@
 //! the panel itself, unless the breaker says that it is no use.
 
 mod db;
+mod domain_cache;
 mod domains;
-mod gate;
-mod own;
+mod panel_session;
 mod subdomain;
 
 use axum::{Router, routing::get};
@@ -14,7 +14,7 @@ use domain::subdomain::RootDomain;
 use runtime::{ConfigError, Key};
 use store::{Setup, Store};
 
-use own::Own;
+use domain_cache::DomainCache;
 
 /// The keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::CpanelToken];
@@ -27,7 +27,7 @@ pub(crate) struct Cpanel {
     panel: Option<Panel>,
     /// The only domains below which subdomains are made; none: all of the account's.
     root_domains: Vec<RootDomain>,
-    own: Own,
+    domain_cache: DomainCache,
 }
 
 /// Every URL of this function.
@@ -51,7 +51,7 @@ pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Routes, ConfigEr
             "",
             "must be domains such as example.org, separated by commas",
         )?,
-        own: Own::default(),
+        domain_cache: DomainCache::default(),
     };
     Ok(Routes::new(
         Router::new()

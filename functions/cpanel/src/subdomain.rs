@@ -13,13 +13,13 @@ use domain::{
     audit::AuditEntry,
     subdomain::{Label, RootDomain, Subdomain},
 };
-use identity::chance;
+use identity::random;
 use serde::Serialize;
 use store::CommitOutcome;
 
 use crate::{
     Cpanel,
-    gate::{Guest, told_of},
+    panel_session::{PanelSession, error_code},
 };
 
 #[derive(Serialize)]
@@ -32,8 +32,8 @@ pub(crate) async fn list(
     Now(now): Now,
     _: Viewer<ReadPanel>,
 ) -> ApiResult<SubdomainsResponse> {
-    let mut guest = cpanel.enter(now).await?;
-    let domains = guest.domains().await.map_err(|error| told_of(&error))?;
+    let mut guest = cpanel.panel_session(now).await?;
+    let domains = guest.domains().await.map_err(|error| error_code(&error))?;
     ok(SubdomainsResponse {
         subdomains: domains.subdomains(),
     })
@@ -84,11 +84,11 @@ pub(crate) async fn create(
     if !cpanel.root_domains.is_empty() && !cpanel.root_domains.contains(&root) {
         return Err(ErrorCode::RootDomainNotFound.into());
     }
-    if cpanel.own.lack(&root, now) {
+    if cpanel.domain_cache.lack(&root, now) {
         return Err(ErrorCode::RootDomainNotFound.into());
     }
-    let mut guest = cpanel.enter(now).await?;
-    let domains = guest.domains().await.map_err(|error| told_of(&error))?;
+    let mut guest = cpanel.panel_session(now).await?;
+    let domains = guest.domains().await.map_err(|error| error_code(&error))?;
     if !domains.has_root(&root) {
         return Err(ErrorCode::RootDomainNotFound.into());
     }
@@ -97,7 +97,7 @@ pub(crate) async fn create(
     }
     cpanel.note(&writer, &subdomain.fqdn, now).await?;
     let answered = guest.panel.add_subdomain(&label, &root, guest.visit).await;
-    if let Err(error) = guest.hear(answered).await {
+    if let Err(error) = guest.record(answered).await {
         guest.find_out(&subdomain.fqdn, &error).await?;
     }
     success(Message::SubdomainCreated, SubdomainResponse { subdomain })
@@ -112,14 +112,14 @@ impl Cpanel {
     ) -> Result<(), ApiError> {
         let person = &writer.person.user;
         let entry = AuditEntry::of_subdomain(
-            chance::id(now),
+            random::id(now),
             person.user_id,
             person.committee_id,
             fqdn,
             now,
         );
         let mut noted = self.store.transaction();
-        noted.note(&entry);
+        noted.record_audit(&entry);
         match noted.commit().await? {
             CommitOutcome::Committed => Ok(()),
             CommitOutcome::ConditionFailed(_) => Err(ErrorCode::Conflict.into()),
@@ -127,7 +127,7 @@ impl Cpanel {
     }
 }
 
-impl Guest {
+impl PanelSession {
     /// Whether `fqdn` was made in spite of `error`. It was not there a moment ago; the panel is asked again
     /// what is there, and never again to make it.
     async fn find_out(&mut self, fqdn: &str, error: &PanelError) -> Result<(), ErrorCode> {
@@ -136,7 +136,7 @@ impl Guest {
             PanelError::Auth(_) | PanelError::Unreachable(_) | PanelError::NotSent
         ) {
             // It was never asked.
-            return Err(told_of(error));
+            return Err(error_code(error));
         }
         let was_told_no = matches!(error, PanelError::Refused(_));
         self.visit = self.panel.visit_again(self.visit);

@@ -8,13 +8,13 @@ use runtime::Error;
 use storage::key_of;
 use store::DueFile;
 
-use crate::{Dispatcher, Powers};
+use crate::{Dispatcher, Services};
 
 impl Dispatcher {
     /// Settles the file `id`, if it is time: one that is awaited has come or does not count any more; one that
     /// is not wanted goes, and goes once more when its form is over, which may have brought it back.
     pub(crate) async fn settle_file(&self, id: FileId) -> Result<(), Error> {
-        let Powers {
+        let Services {
             store,
             objects,
             clock,
@@ -28,19 +28,19 @@ impl Dispatcher {
         match file.status {
             Status::Ready => {}
             Status::Pending if objects.size(&key_of(id)).await? == Some(file.size) => {
-                store.receive_file(id).await?;
+                store.complete_file(id).await?;
             }
             // ApiError when the owner says at this moment that it has come.
             Status::Pending => {
-                store.give_up_file(&file, now).await?;
+                store.discard_file(&file, now).await?;
             }
             Status::Deleted => {
                 objects.delete(&key_of(id)).await?;
                 let form_ends = file.created_at.after(FORM_LIFE);
                 if now < form_ends {
-                    store.put_off_file(&file, form_ends).await?;
+                    store.postpone_file(&file, form_ends).await?;
                 } else {
-                    store.forget_file(&file).await?;
+                    store.delete_file(&file).await?;
                 }
             }
         }

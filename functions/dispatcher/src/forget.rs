@@ -2,14 +2,14 @@
 
 use domain::{
     UserId,
-    course::{Course, Details, State},
+    course::{Course, CourseDetails, State},
     user::{DEFAULT_AVATAR, avatar_key},
 };
 use futures_util::{StreamExt, stream};
 use runtime::Error;
 use store::{CommitOutcome, CourseList, StoreError};
 
-use crate::{AT_ONCE, Dispatcher, Powers};
+use crate::{AT_ONCE, Dispatcher, Services};
 
 /// How many files or courses are looked at in one go.
 const PAGE: u16 = 100;
@@ -19,7 +19,7 @@ impl Dispatcher {
     /// erased, and what his courses say of whom to ask: they stay, for they are his committee's, and so is the
     /// address from then on. The bucket comes last: what everybody sees goes whatever it says.
     pub(crate) async fn forget(&self, id: UserId) -> Result<(), Error> {
-        let Powers {
+        let Services {
             store,
             objects,
             clock,
@@ -28,19 +28,19 @@ impl Dispatcher {
         let Some(user) = store.erased_user(id, clock.now()).await? else {
             return Ok(());
         };
-        self.give_up_files(id).await?;
+        self.discard_files(id).await?;
         self.take_over_courses(id).await?;
-        self.forget_sms(id).await?;
-        while store.forget_login_activity(id).await? {}
-        while store.forget_sessions(id).await? {}
+        self.delete_sms(id).await?;
+        while store.delete_login_activity(id).await? {}
+        while store.delete_sessions(id).await? {}
         if user.avatar != DEFAULT_AVATAR {
             objects.delete(avatar_key(&user.avatar)).await?;
         }
-        Ok(store.settle_erased(&user, clock.now()).await?)
+        Ok(store.finish_erasure(&user, clock.now()).await?)
     }
 
-    async fn give_up_files(&self, id: UserId) -> Result<(), Error> {
-        let Powers { store, clock, .. } = &*self.0;
+    async fn discard_files(&self, id: UserId) -> Result<(), Error> {
+        let Services { store, clock, .. } = &*self.0;
         let mut position = None;
         loop {
             let page = store.files(id, position.as_deref(), PAGE).await?;
@@ -49,7 +49,7 @@ impl Dispatcher {
                 let Some(file) = store.file(listed.file_id).await? else {
                     continue;
                 };
-                if !store.give_up_file(&file, clock.now()).await? {
+                if !store.discard_file(&file, clock.now()).await? {
                     return Err(StoreError::TransactionConflict.into());
                 }
             }
@@ -62,14 +62,14 @@ impl Dispatcher {
 
     /// What waits is not sent any more. A message that is on its way at this moment is looked for again when
     /// it has come somewhere.
-    async fn forget_sms(&self, id: UserId) -> Result<(), Error> {
+    async fn delete_sms(&self, id: UserId) -> Result<(), Error> {
         let store = &self.0.store;
         let mut position = None;
         loop {
             let page = store.batches_of(id, position.as_deref(), PAGE).await?;
             for batch in page.items {
                 let mut forget = store.transaction();
-                forget.forget_batch(&batch);
+                forget.delete_batch(&batch);
                 let _ = forget.commit().await?;
             }
             position = page.last;
@@ -81,7 +81,7 @@ impl Dispatcher {
             let page = store.sms_of(id, position.as_deref(), PAGE).await?;
             let forgotten = stream::iter(page.items).map(|sms| async move {
                 let mut forget = store.transaction();
-                forget.forget_sms(sms.sms_id);
+                forget.delete_sms(sms.sms_id);
                 if forget.commit().await? == CommitOutcome::Committed {
                     Ok(())
                 } else {
@@ -125,7 +125,7 @@ impl Dispatcher {
 
     /// Whoever asks about the course asks the committee from now on.
     async fn take_over(&self, listed: Course) -> Result<(), Error> {
-        let Powers { store, clock, .. } = &*self.0;
+        let Services { store, clock, .. } = &*self.0;
         let Some(before) = store.course(listed.outline.course_id).await? else {
             return Ok(());
         };
@@ -139,7 +139,7 @@ impl Dispatcher {
         {
             return Ok(());
         }
-        let details = Details {
+        let details = CourseDetails {
             description: old.description.clone(),
             contact_person: None,
             contact_phone: old.contact_phone.as_ref().map(|_| committee.primary_phone),

@@ -15,7 +15,7 @@ use std::{sync::Arc, time::Duration};
 
 use domain::{CourseId, FileId, Instant, UserId};
 use futures_util::{StreamExt, stream};
-use identity::outbox::Post;
+use identity::outbox::OutboxSealer;
 use messaging::Carriers;
 #[cfg(feature = "lambda")]
 use runtime::Settings;
@@ -39,11 +39,11 @@ const UNKNOWN: &str = "UnknownMessages";
 
 /// What this function can do. Cloning shares it.
 #[derive(Clone)]
-pub struct Dispatcher(Arc<Powers>);
+pub struct Dispatcher(Arc<Services>);
 
-struct Powers {
+struct Services {
     store: Store,
-    post: Post,
+    outbox: OutboxSealer,
     carriers: Carriers,
     objects: Objects,
     clock: Clock,
@@ -112,9 +112,9 @@ impl Dispatcher {
         let mail_from = settings
             .optional("MAIL_FROM")
             .unwrap_or("Halqa <no-reply@example.org>");
-        Ok(Self(Arc::new(Powers {
+        Ok(Self(Arc::new(Services {
             store: setup.store.clone(),
-            post: setup.keys.parse(Key::Outbox)?,
+            outbox: setup.keys.parse(Key::Outbox)?,
             carriers: Carriers::new(&setup.aws, mail_from.to_owned()),
             objects: Objects::new(&setup.aws, settings)?,
             clock: setup.clock.clone(),
@@ -159,7 +159,7 @@ impl Dispatcher {
 
     /// Does `task`; a text message leaves at `slot`, or at one of its own.
     async fn perform(&self, task: Task, slot: &mut Option<Instant>) -> Result<(), Error> {
-        let Powers { store, clock, .. } = &*self.0;
+        let Services { store, clock, .. } = &*self.0;
         match task {
             Task::Deliver(what) => self.deliver(what, slot).await,
             Task::Expand(pk) => Ok(store.expand_chunk(&pk, clock.now()).await?),

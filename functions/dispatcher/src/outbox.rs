@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use domain::{
     E164, Email, Instant, UserId,
-    outbox::{Letter, Outgoing, Recipient, State},
+    outbox::{OutboxItem, OutboxMessage, Recipient, State},
     sms::{Cause, SenderId, Sms, Type},
 };
-use identity::chance;
+use identity::random;
 use messaging::{
     SendError,
     texts::{self, Mail},
@@ -16,7 +16,7 @@ use messaging::{
 use store::{Content, Outbound, StoreError};
 use tokio::time::sleep;
 
-use crate::{Dispatcher, PATIENCE, Powers, UNKNOWN};
+use crate::{Dispatcher, PATIENCE, Services, UNKNOWN};
 
 /// The first pause before another try; each further one is twice as long.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
@@ -32,7 +32,7 @@ const TOLD_AGAIN: u32 = 7;
 const FIRST_WAIT: Duration = Duration::from_millis(50);
 
 /// What became of one try.
-enum Ended {
+enum SendOutcome {
     Sent,
     GivenUp(Cause, String),
     /// Nobody took it; another time somebody may.
@@ -41,7 +41,7 @@ enum Ended {
     Unknown(String),
 }
 
-impl From<Result<(), SendError>> for Ended {
+impl From<Result<(), SendError>> for SendOutcome {
     fn from(sent: Result<(), SendError>) -> Self {
         match sent {
             Ok(()) => Self::Sent,
@@ -58,7 +58,7 @@ impl From<Result<(), SendError>> for Ended {
 /// What is to be done with a message once it is claimed.
 enum Plan {
     /// It goes nowhere.
-    End(Ended),
+    End(SendOutcome),
     Mail(Email, Mail),
     Text(Sendable),
 }
@@ -82,7 +82,7 @@ impl Dispatcher {
         what: Outbound,
         slot: &mut Option<Instant>,
     ) -> Result<(), Error> {
-        let Powers {
+        let Services {
             store,
             clock,
             carriers,
@@ -126,18 +126,18 @@ impl Dispatcher {
 
     async fn plan(&self, content: Content) -> Result<Plan, Error> {
         match content {
-            Content::Letter(letter) => self.plan_letter(&letter).await,
+            Content::OutboxMessage(letter) => self.plan_letter(&letter).await,
             Content::Sms(sms) => Ok(self.plan_sms(sms).await?),
         }
     }
 
-    async fn plan_letter(&self, letter: &Outgoing) -> Result<Plan, Error> {
-        let Ok(Letter {
+    async fn plan_letter(&self, letter: &OutboxItem) -> Result<Plan, Error> {
+        let Ok(OutboxMessage {
             to,
             about,
             name,
             news,
-        }) = self.0.post.open(letter)
+        }) = self.0.outbox.open(letter)
         else {
             // What is sealed under a key that is missing here may still be wanted when it is not.
             return Err(StoreError::Unexpected(
@@ -150,7 +150,7 @@ impl Dispatcher {
         }
         Ok(match to {
             // What an unknown address costs ends here.
-            Recipient::Nobody => Plan::End(Ended::Sent),
+            Recipient::Nobody => Plan::End(SendOutcome::Sent),
             Recipient::Mail(to) => {
                 let mail = texts::mail(&news, &name, &to, &self.0.public_url);
                 Plan::Mail(to, mail)
@@ -166,7 +166,7 @@ impl Dispatcher {
                         patience: CODE_PATIENCE,
                     })
                 }
-                None => Plan::End(Ended::GivenUp(
+                None => Plan::End(SendOutcome::GivenUp(
                     Cause::ApiError,
                     "such news go by mail".to_owned(),
                 )),
@@ -175,7 +175,7 @@ impl Dispatcher {
     }
 
     async fn plan_sms(&self, sms: Sms) -> Result<Plan, StoreError> {
-        let Powers { store, clock, .. } = &*self.0;
+        let Services { store, clock, .. } = &*self.0;
         let (has_open_account, has_opted_out, text) = tokio::try_join!(
             self.has_open_account(sms.sending.user_id),
             store.has_opted_out(sms.sending.committee_id, &sms.to),
@@ -183,11 +183,11 @@ impl Dispatcher {
         )?;
         Ok(match text {
             _ if !has_open_account => Plan::End(closed()),
-            _ if has_opted_out => Plan::End(Ended::GivenUp(
+            _ if has_opted_out => Plan::End(SendOutcome::GivenUp(
                 Cause::OptedOut,
                 "its number is on our list".to_owned(),
             )),
-            None => Plan::End(Ended::GivenUp(
+            None => Plan::End(SendOutcome::GivenUp(
                 Cause::ApiError,
                 "nobody knows what it says".to_owned(),
             )),
@@ -208,22 +208,22 @@ impl Dispatcher {
     async fn conclude(
         &self,
         what: Outbound,
-        ended: Ended,
+        ended: SendOutcome,
         attempts: u32,
         useless_at: Instant,
     ) -> Result<(), Error> {
         let next = self.0.clock.now().after(pause(attempts));
         let (state, given_up) = match ended {
-            Ended::Sent => (State::Sent, None),
-            Ended::GivenUp(why, cause) => {
+            SendOutcome::Sent => (State::Sent, None),
+            SendOutcome::GivenUp(why, cause) => {
                 tracing::warn!(%what, cause, "a message will not be sent");
                 (State::Failed, Some(why))
             }
-            Ended::Unknown(cause) => {
+            SendOutcome::Unknown(cause) => {
                 tracing::warn!(%what, cause, metric = UNKNOWN, "nobody knows whether a message was sent");
                 (State::Unknown, None)
             }
-            Ended::NotNow(cause) => {
+            SendOutcome::NotNow(cause) => {
                 tracing::warn!(%what, cause, attempts, "a message was not sent");
                 if next < useless_at {
                     (State::Queued, None)
@@ -257,7 +257,7 @@ impl Dispatcher {
         taken: Option<Instant>,
         patience: Duration,
     ) -> Result<Option<Instant>, StoreError> {
-        let Powers {
+        let Services {
             store,
             clock,
             sms_rate,
@@ -284,12 +284,12 @@ impl Dispatcher {
     }
 }
 
-fn expired() -> Ended {
-    Ended::GivenUp(Cause::Expired, "nobody wants it any more".to_owned())
+fn expired() -> SendOutcome {
+    SendOutcome::GivenUp(Cause::Expired, "nobody wants it any more".to_owned())
 }
 
-fn closed() -> Ended {
-    Ended::GivenUp(
+fn closed() -> SendOutcome {
+    SendOutcome::GivenUp(
         Cause::SenderClosed,
         "the account was closed meanwhile".to_owned(),
     )
@@ -301,6 +301,6 @@ fn pause(attempts: u32) -> Duration {
     let longest = FIRST_PAUSE
         .saturating_mul(2_u32.saturating_pow(attempts.min(20)))
         .min(LONGEST_PAUSE);
-    let chance = f64::from(u32::from_be_bytes(chance::bytes())) / f64::from(u32::MAX);
+    let chance = f64::from(u32::from_be_bytes(random::bytes())) / f64::from(u32::MAX);
     longest.mul_f64(chance).max(Duration::from_secs(1))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::Instant;
 use futures_util::{StreamExt, future::join_all, stream};
-use identity::chance;
+use identity::random;
 use store::{
     Due, Outbound, StoreError,
     keys::{BULK_DUE, CHUNKS_DUE, DEAD_DUE, ERASE_DUE, FILES_DUE, OUTBOX_DUE, WORDS_DUE},
@@ -15,7 +15,7 @@ use tokio::{
     time::{Instant as Monotonic, sleep},
 };
 
-use crate::{AT_ONCE, Dispatcher, PATIENCE, Powers, Task, UNKNOWN};
+use crate::{AT_ONCE, Dispatcher, PATIENCE, Services, Task, UNKNOWN};
 
 /// How many pieces of work are looked at in one go.
 const PAGE: u16 = 100;
@@ -37,12 +37,12 @@ const ASKS_AGAIN: Duration = Duration::from_millis(200);
 impl Dispatcher {
     /// Looks for what is due, until there is nothing or it has looked long enough for one minute.
     pub(crate) async fn sweep(&self) {
-        tokio::join!(self.tidy(), self.drain(), self.tell_of_the_dead());
+        tokio::join!(self.tidy(), self.drain(), self.emit_dead_letter_count());
     }
 
     /// How much nobody tries any more is told for as long as there is something, so that an alarm lasts until
     /// somebody has looked.
-    async fn tell_of_the_dead(&self) {
+    async fn emit_dead_letter_count(&self) {
         let dead = self.waiting(DEAD_DUE, PAGE).await.len();
         if dead > 0 {
             tracing::error!(
@@ -102,11 +102,11 @@ impl Dispatcher {
 
     /// The message, if it is this worker's to look at for a moment. One whose claim has run out ends here.
     async fn lease(&self, due: &Due) -> Option<Due> {
-        let Powers { store, clock, .. } = &*self.0;
+        let Services { store, clock, .. } = &*self.0;
         let (now, what) = (clock.now(), Outbound::of(&due.pk)?);
         let leased = async {
             let leased = store.lease(due, now.after(LEASE)).await?;
-            if leased.is_none() && store.give_up_claim(what, now).await? {
+            if leased.is_none() && store.expire_claim(what, now).await? {
                 tracing::warn!(%what, metric = UNKNOWN, "a message was claimed and never settled: nobody knows whether it was sent");
             }
             Ok::<_, StoreError>(leased)
@@ -123,7 +123,7 @@ impl Dispatcher {
         let mut first = self.waiting(OUTBOX_DUE, HANDFUL as u16).await;
         if first.is_empty() {
             first = self.waiting(BULK_DUE, PAGE).await;
-            let start = usize::from(u16::from_be_bytes(chance::bytes())) % first.len().max(1);
+            let start = usize::from(u16::from_be_bytes(random::bytes())) % first.len().max(1);
             first.rotate_left(start);
             first.truncate(HANDFUL);
         }
@@ -132,7 +132,7 @@ impl Dispatcher {
     }
 
     async fn waiting(&self, partition: &str, limit: u16) -> Vec<Due> {
-        let Powers { store, clock, .. } = &*self.0;
+        let Services { store, clock, .. } = &*self.0;
         store
             .due(partition, clock.now(), limit)
             .await
@@ -144,7 +144,7 @@ impl Dispatcher {
 
     /// A slot; `None` when there is none before this sweep ends.
     async fn wait_for_slot(&self, ends: Monotonic) -> Option<Instant> {
-        let Powers {
+        let Services {
             store,
             clock,
             sms_rate,
@@ -178,7 +178,7 @@ impl Dispatcher {
             return;
         };
         tracing::error!(?failure, pk = due.pk, "what is due was not dealt with");
-        let Powers { store, clock, .. } = &*self.0;
+        let Services { store, clock, .. } = &*self.0;
         if let Err(failure) = store
             .postpone(due, &failure.to_string(), pause, clock.now())
             .await

@@ -6,13 +6,13 @@ use common::{
 };
 use domain::{
     FileId,
-    file::{ContentType, FORM_LIFE, File, FileName, ShownFile, Status, Visibility},
+    file::{ContentType, FORM_LIFE, File, FileName, FileView, Status, Visibility},
 };
-use identity::chance;
+use identity::random;
 use serde::Serialize;
 use storage::{Form, key_of};
 
-use crate::{Files, Keeper};
+use crate::{Files, Uploader};
 
 pub(crate) struct CreateFileRequest {
     name: FileName,
@@ -38,7 +38,7 @@ impl FromFields<Files> for CreateFileRequest {
 
 #[derive(Serialize)]
 pub(crate) struct CreateFileResponse {
-    file: ShownFile,
+    file: FileView,
     upload: Form,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct CreateFileResponse {
 pub(crate) async fn create(
     State(files): State<Files>,
     Now(now): Now,
-    keeper: Keeper,
+    keeper: Uploader,
     Input(request): Input<CreateFileRequest>,
 ) -> ApiResult<CreateFileResponse> {
     let CreateFileRequest {
@@ -55,7 +55,7 @@ pub(crate) async fn create(
         size,
         visibility,
     } = request;
-    let (file_id, user_id) = (FileId::new(chance::id(now)), keeper.0.user.user_id);
+    let (file_id, user_id) = (FileId::new(random::id(now)), keeper.0.user.user_id);
     let file = File {
         file_id,
         user_id,
@@ -69,7 +69,7 @@ pub(crate) async fn create(
     let upload = files
         .objects
         .form(&key_of(file_id), content_type.code(), size, FORM_LIFE, now)?;
-    if !files.store.announce_file(&file, files.quota_bytes).await? {
+    if !files.store.create_file(&file, files.quota_bytes).await? {
         return Err(ErrorCode::FileQuotaExceeded.into());
     }
     success(

@@ -19,7 +19,7 @@ use axum::{
 use common::{ApiError, Cursors, ErrorCode, Routes, SignedIn};
 use domain::{
     FileId, Instant, UserId,
-    file::{File, ShownFile},
+    file::{File, FileView},
 };
 use http::request::Parts;
 use runtime::{ConfigError, Key};
@@ -69,15 +69,15 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
 
 /// A verified person of an open committee, who may keep files.
 #[derive(Debug, Clone)]
-pub(crate) struct Keeper(pub(crate) SignedIn);
+pub(crate) struct Uploader(pub(crate) SignedIn);
 
-impl<S: Send + Sync> FromRequestParts<S> for Keeper {
+impl<S: Send + Sync> FromRequestParts<S> for Uploader {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
-        person.must_be_verified()?;
-        person.must_be_of_open_committee()?;
+        person.require_verified()?;
+        person.require_active_committee()?;
         Ok(Self(person))
     }
 }
@@ -85,7 +85,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Keeper {
 /// A file alone.
 #[derive(Serialize)]
 pub(crate) struct FileResponse {
-    file: ShownFile,
+    file: FileView,
 }
 
 impl Files {

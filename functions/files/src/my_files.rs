@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{ApiResult, Now, Paging, SignedIn, ok};
-use domain::file::{File, ShownFile};
+use domain::file::{File, FileView};
 use serde::Serialize;
 
 use crate::Files;
@@ -10,7 +10,7 @@ use crate::Files;
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FilesResponse {
-    files: Vec<ShownFile>,
+    files: Vec<FileView>,
     usage: Usage,
     next_cursor: Option<String>,
 }

@@ -5,16 +5,16 @@ use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, Input, Message, Now, SignedIn, input, secret, success,
 };
-use domain::{Instant, otp::Proof, outbox::News, session::Session, user::User};
+use domain::{Instant, otp::Proof, outbox::Notification, session::Session, user::User};
 use secrecy::SecretString;
 use store::Transaction;
 
-use crate::{Answered, Otp, invalid, refused};
+use crate::{Otp, SubmittedCode, invalid, refused};
 
 input! {
     pub(crate) struct DisableOtpRequest {
         password: SecretString = required("password", secret),
-        answered: Answered = group(Answered::read),
+        answered: SubmittedCode = group(SubmittedCode::read),
     }
 }
 
@@ -41,7 +41,7 @@ pub(crate) async fn disable(
     let (code_places, kept, _) = tokio::join!(
         attempts::reserve(&otp.store, &codes, now),
         otp.store.otp(id),
-        otp.store.give_back(password_places)
+        otp.store.release(password_places)
     );
     let (code_places, kept) = (code_places?, kept?);
     let proof = request
@@ -52,7 +52,7 @@ pub(crate) async fn disable(
     // Places that cannot be given back are free when their windows end.
     let (disabled, _) = tokio::join!(
         otp.turn_off(user, &session, &proof, left, now),
-        otp.store.give_back(code_places)
+        otp.store.release(code_places)
     );
     disabled?;
     success(Message::OtpDisabled, Empty {})
@@ -74,17 +74,17 @@ impl Otp {
                 return Err(ApiError::invalid_token());
             }
             change.remove_otp(id, Some(proof));
-            let disabled = News::OtpDisabled {
+            let disabled = Notification::OtpDisabled {
                 at: now,
                 by_administrator: false,
             };
-            change.send(&self.post.tell(user, disabled, now)?);
+            change.send(&self.outbox.notify(user, disabled, now)?);
             if matches!(proof, Proof::Recovery(_)) {
-                let used = News::RecoveryCodeUsed {
+                let used = Notification::RecoveryCodeUsed {
                     left: left.saturating_sub(1),
                     at: now,
                 };
-                change.send(&self.post.tell(user, used, now)?);
+                change.send(&self.outbox.notify(user, used, now)?);
             }
             Ok(user.changed(|user| {
                 user.is_otp_enabled = false;

@@ -16,7 +16,7 @@ use domain::{
     otp::{Otp as Kept, Proof},
 };
 use identity::{
-    outbox::Post,
+    outbox::OutboxSealer,
     password::Hasher,
     sealing::Sealer,
     totp::{self, Secret},
@@ -39,7 +39,7 @@ pub(crate) struct Otp {
     store: Store,
     sessions: Sessions,
     sealer: Sealer,
-    post: Post,
+    outbox: OutboxSealer,
     hasher: Hasher,
 }
 
@@ -52,7 +52,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         store: setup.store.clone(),
         sessions: Sessions::new(setup)?,
         sealer: setup.keys.parse(Key::Sealing)?,
-        post: setup.keys.parse(Key::Outbox)?,
+        outbox: setup.keys.parse(Key::Outbox)?,
         hasher: Hasher::default(),
     };
     Ok(Routes::new(
@@ -67,14 +67,14 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
 }
 
 /// What a person answers with.
-pub(crate) enum Answered {
+pub(crate) enum SubmittedCode {
     /// A code of his authenticator.
     Code(String),
     /// A recovery code.
     Recovery(String),
 }
 
-impl Answered {
+impl SubmittedCode {
     /// `code`, or `recoveryCode` where that stands alone.
     fn read(fields: &mut Fields) -> Option<Self> {
         if fields.has("recoveryCode") && !fields.has("code") {

@@ -8,7 +8,7 @@ use identity::totp::{self, Secret};
 use serde::Serialize;
 use store::CommitOutcome;
 
-use crate::{Answered, Otp, code, invalid, new_recovery};
+use crate::{Otp, SubmittedCode, code, invalid, new_recovery};
 
 input! {
     pub(crate) struct RecoveryCodesRequest {
@@ -28,7 +28,7 @@ pub(crate) async fn renew(
     person: SignedIn,
     Input(request): Input<RecoveryCodesRequest>,
 ) -> ApiResult<RecoveryCodesResponse> {
-    let (id, answered) = (person.user.user_id, Answered::Code(request.code));
+    let (id, answered) = (person.user.user_id, SubmittedCode::Code(request.code));
     let counters = answered.counters(id, &person.session.sid.to_string());
     let (reserved, kept) = tokio::join!(
         attempts::reserve(&otp.store, &counters, now),
@@ -48,7 +48,7 @@ pub(crate) async fn renew(
     let mut renew = otp.store.transaction();
     renew.renew_recovery(id, step, &Kept { recovery, ..kept });
     // Places that cannot be given back are free when their windows end.
-    let (renewed, _) = tokio::join!(renew.commit(), otp.store.give_back(reserved));
+    let (renewed, _) = tokio::join!(renew.commit(), otp.store.release(reserved));
     match renewed? {
         CommitOutcome::Committed => success(
             Message::RecoveryCodes,

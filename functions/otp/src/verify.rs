@@ -1,6 +1,6 @@
 //! `POST /otp/verify`: the step of a sign-in, or the first good code of a secret that is being tried out.
 
-use accounts::{Arrival, attempts};
+use accounts::{AccountContext, attempts};
 use axum::extract::{FromRequestParts, State};
 use common::{
     ApiError, ApiResult, Client, Fields, FromFields, Input, Message, Now, SignedIn, success,
@@ -8,32 +8,32 @@ use common::{
 use domain::{
     Instant,
     otp::{Enrolment, Otp as Kept, Proof},
-    outbox::News,
+    outbox::Notification,
     session::Method,
-    user::{SelfView, User},
+    user::{OwnAccount, User},
 };
 use http::request::Parts;
 use identity::{
-    token::{Claims, Use},
+    token::{Claims, TokenUse},
     totp::{self, Secret},
 };
 use serde::Serialize;
 use store::{Part, Transaction};
 
-use crate::{Answered, Otp, invalid, new_recovery, refused};
+use crate::{Otp, SubmittedCode, invalid, new_recovery, refused};
 
 /// Who answers: somebody in the middle of signing in, or somebody who has.
-pub(crate) enum Answering {
+pub(crate) enum OtpCaller {
     SigningIn(Box<Claims>),
     Enrolling(Box<SignedIn>),
 }
 
-impl FromRequestParts<Otp> for Answering {
+impl FromRequestParts<Otp> for OtpCaller {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, otp: &Otp) -> Result<Self, ApiError> {
         let Ok(Now(now)) = Now::from_request_parts(parts, otp).await;
-        match otp.sessions.step(&parts.headers, Use::OtpStep, now) {
+        match otp.sessions.step(&parts.headers, TokenUse::OtpStep, now) {
             Some(claims) => Ok(Self::SigningIn(Box::new(claims))),
             None => Ok(Self::Enrolling(Box::new(
                 <SignedIn as FromRequestParts<Otp>>::from_request_parts(parts, otp).await?,
@@ -42,7 +42,7 @@ impl FromRequestParts<Otp> for Answering {
     }
 }
 
-impl<S> FromFields<S> for Answered {
+impl<S> FromFields<S> for SubmittedCode {
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
         Self::read(fields)
     }
@@ -51,7 +51,7 @@ impl<S> FromFields<S> for Answered {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct VerifyOtpResponse {
-    user: SelfView,
+    user: OwnAccount,
     #[serde(skip_serializing_if = "Option::is_none")]
     recovery_codes: Option<Vec<String>>,
 }
@@ -60,24 +60,24 @@ pub(crate) async fn verify(
     State(otp): State<Otp>,
     Now(now): Now,
     client: Client,
-    answering: Answering,
-    answered: Result<Input<Answered>, ApiError>,
+    answering: OtpCaller,
+    answered: Result<Input<SubmittedCode>, ApiError>,
 ) -> ApiResult<VerifyOtpResponse> {
     let verified = match (answering, answered) {
-        (Answering::SigningIn(claims), Ok(Input(answered))) => {
+        (OtpCaller::SigningIn(claims), Ok(Input(answered))) => {
             otp.sign_in(*claims, &answered, &client, now).await?
         }
-        (Answering::Enrolling(person), Ok(Input(answered))) => {
+        (OtpCaller::Enrolling(person), Ok(Input(answered))) => {
             otp.enrol(*person, &answered, now).await?
         }
         // A step that is over is told before what is wrong with the body.
-        (Answering::SigningIn(claims), Err(failure)) => {
+        (OtpCaller::SigningIn(claims), Err(failure)) => {
             otp.find_open(&claims, now)
                 .await?
                 .ok_or_else(ApiError::invalid_token)?;
             return Err(failure);
         }
-        (Answering::Enrolling(_), Err(failure)) => return Err(failure),
+        (OtpCaller::Enrolling(_), Err(failure)) => return Err(failure),
     };
     let token = verified.user.token().to_owned();
     success(Message::OtpVerified, verified).map(|told| told.authorized(&token))
@@ -89,24 +89,24 @@ impl Otp {
     async fn sign_in(
         &self,
         claims: Claims,
-        answered: &Answered,
+        answered: &SubmittedCode,
         client: &Client,
         now: Instant,
     ) -> Result<VerifyOtpResponse, ApiError> {
         let counters = answered.counters(claims.sub, &claims.sid.to_string());
-        let (reserved, arrival, kept) = tokio::join!(
+        let (reserved, account, kept) = tokio::join!(
             attempts::reserve(&self.store, &counters, now),
             self.find_open(&claims, now),
             self.store.otp(claims.sub)
         );
-        let (arrival, kept) = match (arrival, kept) {
-            (Ok(Some(arrival)), Ok(kept)) => (arrival, kept),
-            (arrival, kept) => {
+        let (account, kept) = match (account, kept) {
+            (Ok(Some(account)), Ok(kept)) => (account, kept),
+            (account, kept) => {
                 if let Ok(reserved) = reserved {
                     // What cannot be given back stays taken until its window ends.
-                    let _ = self.store.give_back(reserved).await;
+                    let _ = self.store.release(reserved).await;
                 }
-                arrival?.ok_or_else(ApiError::invalid_token)?;
+                account?.ok_or_else(ApiError::invalid_token)?;
                 return Err(kept.map_or_else(ApiError::from, |_| invalid()));
             }
         };
@@ -116,9 +116,9 @@ impl Otp {
         else {
             return Err(invalid());
         };
-        let begin = self.begin(arrival, &claims, kept, &proof, client, now);
+        let begin = self.begin(account, &claims, kept, &proof, client, now);
         // Places that cannot be given back are free when their windows end.
-        let (begun, _) = tokio::join!(begin, self.store.give_back(reserved));
+        let (begun, _) = tokio::join!(begin, self.store.release(reserved));
         Ok(VerifyOtpResponse {
             user: begun?,
             recovery_codes: None,
@@ -127,44 +127,48 @@ impl Otp {
 
     /// Whoever is in the middle of signing in, unless the step was done, or the account closed or signed out
     /// everywhere since it began.
-    async fn find_open(&self, claims: &Claims, now: Instant) -> Result<Option<Arrival>, ApiError> {
-        let (is_done, arrival) = tokio::join!(
+    async fn find_open(
+        &self,
+        claims: &Claims,
+        now: Instant,
+    ) -> Result<Option<AccountContext>, ApiError> {
+        let (is_done, account) = tokio::join!(
             self.store.is_step_done(claims.sid),
             self.sessions.find(claims.sub, claims.cid, now)
         );
         let is_open =
             |user: &User| user.is_active && user.is_otp_enabled && Some(user.epoch) == claims.epoch;
         let is_done = is_done?;
-        Ok(arrival?.filter(|arrival| !is_done && is_open(&arrival.user)))
+        Ok(account?.filter(|account| !is_done && is_open(&account.user)))
     }
 
     async fn begin(
         &self,
-        arrival: Arrival,
+        account: AccountContext,
         claims: &Claims,
         kept: &Kept,
         proof: &Proof,
         client: &Client,
         now: Instant,
-    ) -> Result<SelfView, ApiError> {
+    ) -> Result<OwnAccount, ApiError> {
         let mut beside = self.store.transaction();
-        beside.end_step(claims.sid, now);
+        beside.complete_step(claims.sid, now);
         beside.use_proof(claims.sub, proof);
         let method = match proof {
             Proof::Step(_) => Method::Otp,
             Proof::Recovery(_) => {
-                let news = News::RecoveryCodeUsed {
+                let news = Notification::RecoveryCodeUsed {
                     left: kept.recovery.len().saturating_sub(1),
                     at: now,
                 };
-                beside.send(&self.post.tell(&arrival.user, news, now)?);
+                beside.send(&self.outbox.notify(&account.user, news, now)?);
                 Method::Recovery
             }
         };
         let amr = claims.amr.iter().copied().chain([method]).collect();
         match self
             .sessions
-            .begin(arrival, amr, client, now, beside)
+            .begin(account, amr, client, now, beside)
             .await?
         {
             Ok(view) => Ok(view),
@@ -178,10 +182,10 @@ impl Otp {
     async fn enrol(
         &self,
         person: SignedIn,
-        answered: &Answered,
+        answered: &SubmittedCode,
         now: Instant,
     ) -> Result<VerifyOtpResponse, ApiError> {
-        let (id, Answered::Code(code)) = (person.user.user_id, answered) else {
+        let (id, SubmittedCode::Code(code)) = (person.user.user_id, answered) else {
             return Err(invalid());
         };
         let enrolment = self
@@ -214,7 +218,7 @@ impl Otp {
         enrolment: &Enrolment,
         kept: &Kept,
         now: Instant,
-    ) -> Result<SelfView, ApiError> {
+    ) -> Result<OwnAccount, ApiError> {
         let SignedIn {
             user,
             committee,
@@ -223,7 +227,7 @@ impl Otp {
         } = person;
         let activity = self
             .store
-            .login_activity(user.user_id, SelfView::ACTIVITY, now)
+            .login_activity(user.user_id, OwnAccount::ACTIVITY, now)
             .await?;
         let enrol = |user: &User, change: &mut Transaction| {
             if !session.is_alive(user, now) {
@@ -235,20 +239,24 @@ impl Otp {
                 user.epoch += 1;
             });
             let kept_session = self.sessions.renewed(&session, &after, Method::Otp, now);
-            change.end_enrolment(user.user_id, enrolment);
+            change.complete_enrolment(user.user_id, enrolment);
             change.set_otp(user.user_id, kept, self.sealer.kid());
-            change.keep_session(&session, &kept_session);
-            change.send(&self.post.tell(user, News::OtpEnabled { at: now }, now)?);
+            change.renew_session(&session, &kept_session);
+            change.send(
+                &self
+                    .outbox
+                    .notify(user, Notification::OtpEnabled { at: now }, now)?,
+            );
             Ok(after)
         };
         let user = self.store.update_user(user, enrol, refused).await?;
         let renewed = self.sessions.renewed(&session, &user, Method::Otp, now);
-        let arrival = Arrival {
+        let account = AccountContext {
             user,
             committee,
             activity,
             enrolment: None,
         };
-        self.sessions.show_fresh(arrival, &renewed, now)
+        self.sessions.view_with_new_token(account, &renewed, now)
     }
 }

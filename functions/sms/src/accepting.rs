@@ -111,7 +111,7 @@ impl Submission<'_> {
     ) -> ApiResult<T> {
         let Self { sender, now, .. } = *self;
         if let Some(key) = &self.key {
-            tx.answer_once(key, serde_json::to_string(&response)?, now);
+            tx.put_idempotent_response(key, serde_json::to_string(&response)?, now);
         }
         let (user, committee) = (sender.user_id, sender.committee_id);
         tx.count_sms(user, committee, count, messages.quota, now);

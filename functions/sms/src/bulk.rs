@@ -13,7 +13,7 @@ use domain::{
     segments::measure,
     sms::{Sending, Text},
 };
-use identity::chance;
+use identity::random;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use store::{Store, Transaction};
@@ -92,7 +92,7 @@ pub(crate) async fn send(
         return response;
     }
     drop(numbers);
-    let batch_id = (!request.dry_run).then(|| BatchId::of(chance::id(now)));
+    let batch_id = (!request.dry_run).then(|| BatchId::of(random::id(now)));
     let sorted = checked.sorted(&opted_out?, batch_id);
     if sorted.entries.is_empty() {
         return Err(nobody(&sorted));
@@ -126,7 +126,7 @@ fn accepted(
 ) -> Transaction {
     let mut tx = store.transaction();
     tx.accept_batch(batch, text, &chunks(batch, entries));
-    tx.note(&AuditEntry::of_batch(chance::id(now), batch));
+    tx.record_audit(&AuditEntry::of_batch(random::id(now), batch));
     tx
 }
 

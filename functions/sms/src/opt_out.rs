@@ -8,7 +8,7 @@ use store::{CommitOutcome, Part};
 
 use crate::{
     Messages,
-    rights::{ListKeeper, ListReader},
+    rights::{OptOutEditor, OptOutViewer},
 };
 
 #[derive(Serialize)]
@@ -24,7 +24,7 @@ fn number(text: &str) -> Result<E164, ValueError> {
 /// `GET`.
 pub(crate) async fn show(
     State(messages): State<Messages>,
-    reader: ListReader,
+    reader: OptOutViewer,
     Path(text): Path<String>,
 ) -> ApiResult<OptOutResponse> {
     let committee = reader.committee(&messages).await?;
@@ -41,7 +41,7 @@ pub(crate) async fn show(
 pub(crate) async fn add(
     State(messages): State<Messages>,
     Now(now): Now,
-    keeper: ListKeeper,
+    keeper: OptOutEditor,
     Path(text): Path<String>,
 ) -> ApiResult<OptOutResponse> {
     let number = number(&text).map_err(|_| ApiError::field("number", ValueError::Format))?;
@@ -68,7 +68,7 @@ pub(crate) async fn add(
 /// `DELETE`: of a number that is not on the list the same is told.
 pub(crate) async fn remove(
     State(messages): State<Messages>,
-    keeper: ListKeeper,
+    keeper: OptOutEditor,
     Path(text): Path<String>,
 ) -> ApiResult<Empty> {
     let number = number(&text).map_err(|_| ApiError::field("number", ValueError::Format))?;

@@ -5,7 +5,7 @@ use common::{ApiResult, Now, Paging, ok};
 use domain::sms::OptOut;
 use serde::Serialize;
 
-use crate::{Messages, rights::ListReader};
+use crate::{Messages, rights::OptOutViewer};
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -17,7 +17,7 @@ pub(crate) struct OptOutsResponse {
 pub(crate) async fn list(
     State(messages): State<Messages>,
     Now(now): Now,
-    reader: ListReader,
+    reader: OptOutViewer,
     paging: Paging,
 ) -> ApiResult<OptOutsResponse> {
     let committee = reader.committee(&messages).await?;

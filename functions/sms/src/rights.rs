@@ -27,17 +27,17 @@ pub(crate) fn sees(person: &SignedIn, sending: &Sending) -> bool {
 
 /// A verified administrator, who may look at a list of numbers that are not written to.
 #[derive(Debug, Clone)]
-pub(crate) struct ListReader(ListKeeper);
+pub(crate) struct OptOutViewer(OptOutEditor);
 
 /// The same of an open committee, who may change it.
 #[derive(Debug, Clone)]
-pub(crate) struct ListKeeper {
+pub(crate) struct OptOutEditor {
     person: SignedIn,
     /// The `committeeID` of the query, a parameter of those alone who run all committees.
     asked: Option<CommitteeId>,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for ListReader {
+impl<S: Send + Sync> FromRequestParts<S> for OptOutViewer {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
@@ -48,22 +48,22 @@ impl<S: Send + Sync> FromRequestParts<S> for ListReader {
             .get("committeeID")
             .filter(|_| reach == Reach::Everywhere)
             .map(CommitteeId::in_path);
-        Ok(Self(ListKeeper { person, asked }))
+        Ok(Self(OptOutEditor { person, asked }))
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for ListKeeper {
+impl<S: Send + Sync> FromRequestParts<S> for OptOutEditor {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let ListReader(keeper) = ListReader::from_request_parts(parts, state).await?;
-        keeper.person.must_be_of_open_committee()?;
+        let OptOutViewer(keeper) = OptOutViewer::from_request_parts(parts, state).await?;
+        keeper.person.require_active_committee()?;
         Ok(keeper)
     }
 }
 
-impl ListReader {
-    /// As [`ListKeeper::committee`].
+impl OptOutViewer {
+    /// As [`OptOutEditor::committee`].
     pub(crate) async fn committee(
         &self,
         messages: &Messages,
@@ -77,7 +77,7 @@ impl ListReader {
     }
 }
 
-impl ListKeeper {
+impl OptOutEditor {
     /// Whose list it is: that of the own committee, or for who runs all of them that of the one that is asked
     /// for, or the list that holds for all.
     ///

@@ -11,7 +11,7 @@ use domain::{
     sms::{Recipient, Sms, Text},
     user::User,
 };
-use identity::chance;
+use identity::random;
 use serde::{Deserialize, Serialize};
 
 use crate::{Messages, SendOptions, accepting::IdempotencyKey};
@@ -110,7 +110,7 @@ pub(crate) async fn send(
 
 impl SendSmsRequest {
     fn into_sms(self, sender: &User, now: Instant) -> (Sms, Text) {
-        let id = SmsId::new(chance::id(now));
+        let id = SmsId::new(random::id(now));
         let sending = self.options.by(sender, now);
         let sms = Sms::new(id, None, self.recipient, self.message.as_str(), sending);
         (sms, self.message)

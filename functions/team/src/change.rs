@@ -10,7 +10,7 @@ use domain::{
     CommitteeId, Email, Line, Name, Patch, Permissions, Phone, Profile, UserId, ValueError,
     audit::Action,
     committee::Committee,
-    user::{Editable, User},
+    user::{EditableAccount, User},
 };
 use http::HeaderMap;
 use serde_json::Value;
@@ -56,7 +56,7 @@ pub(crate) async fn change(
     Path(id): Path<UserId>,
     headers: HeaderMap,
     Input(request): Input<UpdateMemberRequest>,
-) -> ApiResult<Editable> {
+) -> ApiResult<EditableAccount> {
     let committee_id = request.committee_of(&admin)?;
     let (before, email, committee) = tokio::join!(
         admin.edits(&team.store, id),
@@ -94,7 +94,10 @@ pub(crate) async fn change(
     } else {
         admin.committee_of(&team.store, &user).await?
     };
-    success(Message::TeamMemberUpdated, Editable::of(user, committee))
+    success(
+        Message::TeamMemberUpdated,
+        EditableAccount::of(user, committee),
+    )
 }
 
 /// A profile strictly below one's own, and grants for rights that one has by profile; super admins any.
@@ -130,7 +133,7 @@ fn must_be_seen(
 ) -> Result<(), ApiError> {
     let is_version = version.is_none_or(|version| version == user.version);
     let is_etag = || {
-        let etag = etag_of(Editable::of(user.clone(), committee.clone()))?;
+        let etag = etag_of(EditableAccount::of(user.clone(), committee.clone()))?;
         Ok::<_, ApiError>(if_match_holds(headers, &etag))
     };
     if is_version && (!headers.contains_key(http::header::IF_MATCH) || is_etag()?) {

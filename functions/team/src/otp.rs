@@ -3,7 +3,7 @@
 use accounts::Administrator;
 use axum::extract::State;
 use common::{ApiResult, Empty, Message, Now, Path, success};
-use domain::{UserId, audit::Action, outbox::News, user::User};
+use domain::{UserId, audit::Action, outbox::Notification, user::User};
 use store::Transaction;
 
 use crate::Team;
@@ -23,11 +23,11 @@ pub(crate) async fn reset(
         }
         change.remove_otp(id, None);
         if user.is_active {
-            let news = News::OtpDisabled {
+            let news = Notification::OtpDisabled {
                 at: now,
                 by_administrator: true,
             };
-            change.send(&team.codes.post().tell(user, news, now)?);
+            change.send(&team.codes.outbox().notify(user, news, now)?);
         }
         Ok(user.changed(|user| {
             user.is_otp_enabled = false;

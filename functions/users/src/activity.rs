@@ -13,12 +13,12 @@ use serde::Serialize;
 use crate::Users;
 
 /// Somebody who asks about himself, or an administrator who asks about somebody.
-pub(crate) struct Asking {
+pub(crate) struct ActivityOwner {
     person: SignedIn,
     about: UserId,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Asking {
+impl<S: Send + Sync> FromRequestParts<S> for ActivityOwner {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
@@ -30,7 +30,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asking {
             if person.user.standing().reach(Right::ManageUsers) == Reach::Nowhere {
                 return Err(ErrorCode::Forbidden.into());
             }
-            person.must_be_verified()?;
+            person.require_verified()?;
         }
         Ok(Self { person, about })
     }
@@ -47,10 +47,10 @@ pub(crate) struct ActivityResponse {
 pub(crate) async fn activity(
     State(users): State<Users>,
     Now(now): Now,
-    asking: Asking,
+    asking: ActivityOwner,
     paging: Paging,
 ) -> ApiResult<ActivityResponse> {
-    let Asking { person, about } = asking;
+    let ActivityOwner { person, about } = asking;
     let list = format!(
         "GET /users/activity of={about} caller={}",
         person.user.user_id

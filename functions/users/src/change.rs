@@ -53,7 +53,7 @@ impl Users {
         if id == person.user.user_id {
             return Ok(());
         }
-        person.must_be_verified()?;
+        person.require_verified()?;
         let caller = person.user.standing();
         let other = self
             .store

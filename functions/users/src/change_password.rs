@@ -6,7 +6,7 @@ use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, secret,
     success,
 };
-use domain::{Instant, outbox::News, session::Session, user::User};
+use domain::{Instant, outbox::Notification, session::Session, user::User};
 use secrecy::SecretString;
 use store::Transaction;
 
@@ -45,7 +45,7 @@ pub(crate) async fn change_password(
     let new_hash = new_hash.await;
     let changed = async { replace(&users, user, &session, &old_hash, &new_hash?, now).await };
     // Places that cannot be given back are free when their windows end.
-    let (changed, _) = tokio::join!(changed, users.store.give_back(reserved));
+    let (changed, _) = tokio::join!(changed, users.store.release(reserved));
     changed?;
     success(Message::PasswordChanged, Empty {})
 }
@@ -71,10 +71,10 @@ async fn replace(
             epoch: after.epoch,
             ..session.clone()
         };
-        let news = News::PasswordChanged { at: now };
+        let news = Notification::PasswordChanged { at: now };
         change.change_password(id, old_hash, new_hash);
-        change.keep_session(session, &kept);
-        change.send(&users.codes.post().tell(user, news, now)?);
+        change.renew_session(session, &kept);
+        change.send(&users.codes.outbox().notify(user, news, now)?);
         Ok(after)
     };
     let refused = |_| ErrorCode::BadAuthCombination.into();

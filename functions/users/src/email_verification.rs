@@ -1,6 +1,6 @@
 //! `POST /users/email-verification` sends a code to the caller's mailbox, `PUT` proves it with that code.
 
-use accounts::{Proved, place_of, place_of_wish};
+use accounts::{VerifiedCode, email_challenge, pending_email_challenge};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, success,
@@ -9,7 +9,7 @@ use common::{
 use domain::{
     Email, Instant, Line,
     code::{Code, CodeKind},
-    outbox::News,
+    outbox::Notification,
     user::User,
 };
 use store::{Part, Transaction};
@@ -35,7 +35,7 @@ pub(crate) async fn request(
     let is_foreign = owner?.is_some_and(|owner| owner.user_id != user.user_id);
     if let Some(places) = places?.filter(|_| !is_foreign) {
         let sent = users.codes.send_to_mailbox(user, email, now).await;
-        users.codes.settle(places, sent).await?;
+        users.codes.release_unless_sent(places, sent).await?;
     }
     success(Message::VerificationSent, Empty {})
 }
@@ -54,22 +54,25 @@ pub(crate) async fn verify(
     client: Client,
     Input(proof): Input<VerifyEmailRequest>,
 ) -> ApiResult<Empty> {
-    let places = [place_of(&proof.email), place_of_wish(&proof.email)];
-    let Some(Proved {
+    let places = [
+        email_challenge(&proof.email),
+        pending_email_challenge(&proof.email),
+    ];
+    let Some(VerifiedCode {
         code,
-        place,
+        challenge,
         reserved,
     }) = users
         .codes
-        .prove(CodeKind::Email, &places, proof.code.as_str(), &client, now)
+        .verify(CodeKind::Email, &places, proof.code.as_str(), &client, now)
         .await?
     else {
         return Err(ErrorCode::VerificationInvalid.into());
     };
     // Places that cannot be given back are free when their windows end.
     let (proved, _) = tokio::join!(
-        prove(&users, &proof.email, (place, &code), &client, now),
-        users.store.give_back(reserved)
+        verify_mailbox(&users, &proof.email, (challenge, &code), &client, now),
+        users.store.release(reserved)
     );
     proved?;
     success(Message::EmailVerified, Empty {})
@@ -78,27 +81,28 @@ pub(crate) async fn verify(
 /// The code is used up; the address in force is verified, or the one that was asked for comes into force,
 /// and the former one gets a message. An address that belongs to another account by now is refused, and the
 /// code not spent.
-async fn prove(
+async fn verify_mailbox(
     users: &Users,
     email: &Email,
-    (place, code): (Uuid, &Code),
+    (challenge, code): (Uuid, &Code),
     client: &Client,
     now: Instant,
 ) -> Result<User, ApiError> {
     let invalid = || ApiError::from(ErrorCode::VerificationInvalid);
     let user = users.store.user(code.user_id).await?.ok_or_else(invalid)?;
-    let prove = |user: &User, change: &mut Transaction| {
-        let moves = place == place_of_wish(email) && user.pending_email.as_ref() == Some(email);
-        let is_in_force = user.email == *email && place == place_of(email);
+    let verify = |user: &User, change: &mut Transaction| {
+        let moves = challenge == pending_email_challenge(email)
+            && user.pending_email.as_ref() == Some(email);
+        let is_in_force = user.email == *email && challenge == email_challenge(email);
         if !user.is_active || !(moves || is_in_force) {
             return Err(invalid());
         }
-        change.use_code(CodeKind::Email, place, code, &client.network, now);
+        change.use_code(CodeKind::Email, challenge, code, &client.network, now);
         if moves {
-            let news = News::EmailChanged { at: now };
-            change.free_email(&user.email);
-            change.take_email(email, user.user_id, user.committee_id);
-            change.send(&users.codes.post().tell(user, news, now)?);
+            let news = Notification::EmailChanged { at: now };
+            change.release_email(&user.email);
+            change.reserve_email(email, user.user_id, user.committee_id);
+            change.send(&users.codes.outbox().notify(user, news, now)?);
         }
         Ok(user.changed(|user| {
             user.is_verified |= users.mailbox_verifies();
@@ -112,5 +116,5 @@ async fn prove(
         Part::Email => ApiError::field("email", ErrorCode::EmailAlreadyUsed),
         _ => invalid(),
     };
-    users.store.update_user(user, prove, refused).await
+    users.store.update_user(user, verify, refused).await
 }

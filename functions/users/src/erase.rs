@@ -11,7 +11,7 @@ use domain::{
     audit::{Action, AuditEntry},
     user::User,
 };
-use identity::chance;
+use identity::random;
 use secrecy::SecretString;
 use store::{Part, StoreError, Transaction};
 
@@ -48,11 +48,10 @@ pub(crate) async fn erase(
         )
         .await?;
         // Places that cannot be given back are free when their windows end.
-        let (erased, _) =
-            tokio::join!(users.erase(id, actor, now), users.store.give_back(reserved));
+        let (erased, _) = tokio::join!(users.erase(id, actor, now), users.store.release(reserved));
         erased?;
     } else if person.user.profile == Profile::SuperAdmin {
-        person.must_be_verified()?;
+        person.require_verified()?;
         users.erase(id, actor, now).await?;
     } else {
         users.must_be_oneself(&person, id).await?;
@@ -68,13 +67,13 @@ impl Users {
                 .clone()
                 .erased(now)
                 .map_err(|_| StoreError::Unexpected("an erased account is malformed".to_owned()))?;
-            change.free_email(&before.email);
+            change.release_email(&before.email);
             change.remove_credentials(id);
             change.remove_otp(id, None);
-            change.follow_admins(before, &after);
+            change.update_admins(before, &after);
             if id != actor {
-                let (audit, action) = (chance::id(now), Action::UserDeleted);
-                change.note(&AuditEntry::of_user(
+                let (audit, action) = (random::id(now), Action::UserDeleted);
+                change.record_audit(&AuditEntry::of_user(
                     audit, actor, action, before, &after, now,
                 ));
             }

@@ -6,9 +6,9 @@ use domain::{
     UserId,
     audit::AuditEntry,
     course::{Course, State as Stage},
-    file::{File, ShownFile},
+    file::{File, FileView},
     login_activity::LoginActivity,
-    session::ShownSession,
+    session::SessionView,
     sms::Sms,
     user::Account,
 };
@@ -29,8 +29,8 @@ pub(crate) struct ExportResponse {
 struct Export {
     user: Account,
     activity: Vec<LoginActivity>,
-    sessions: Vec<ShownSession>,
-    files: Vec<ShownFile>,
+    sessions: Vec<SessionView>,
+    files: Vec<FileView>,
     courses: Vec<Course>,
     sms: Vec<Sms>,
     audit: Vec<AuditEntry>,
@@ -58,7 +58,7 @@ pub(crate) async fn export(
     let current = person.session.sid;
     let sessions = sessions?
         .into_iter()
-        .map(|session| ShownSession::of(session, current))
+        .map(|session| SessionView::of(session, current))
         .collect();
     let files = files?.items.into_iter().map(File::listed).collect();
     let (activity, courses, sms, audit) = (activity?, courses?.items, sms?.items, audit?.items);

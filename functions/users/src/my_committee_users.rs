@@ -1,7 +1,7 @@
 //! `GET /users/my-committee-users`: the people of the caller's committee.
 
 use axum::extract::State;
-use common::{ApiResult, Asked, Now, Paging, Verified, choice, input, ok, text};
+use common::{ApiResult, Now, Paging, QueryInput, Verified, choice, input, ok, text};
 use domain::{
     Line, Profile, folded,
     permissions::{Reach, Right},
@@ -33,7 +33,7 @@ pub(crate) async fn list(
     Now(now): Now,
     Verified(person): Verified,
     paging: Paging,
-    Asked(filter): Asked<MyCommitteeUsersQuery>,
+    QueryInput(filter): QueryInput<MyCommitteeUsersQuery>,
 ) -> ApiResult<UsersResponse> {
     let sees_accounts = person.user.standing().reach(Right::ReadAccounts) >= Reach::Committee;
     let MyCommitteeUsersQuery {

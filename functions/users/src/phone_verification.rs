@@ -1,6 +1,6 @@
 //! `POST /users/phone-verification` sends a code to the caller's number, `PUT` proves it with that code.
 
-use accounts::{Proved, place_of_phone};
+use accounts::{VerifiedCode, phone_challenge};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, success,
@@ -30,7 +30,7 @@ pub(crate) async fn request(
         .await?
     {
         let sent = users.codes.send_to_phone(user, now).await;
-        users.codes.settle(places, sent).await?;
+        users.codes.release_unless_sent(places, sent).await?;
     }
     success(Message::VerificationSent, Empty {})
 }
@@ -48,12 +48,12 @@ pub(crate) async fn verify(
     person: SignedIn,
     Input(request): Input<VerifyPhoneRequest>,
 ) -> ApiResult<Empty> {
-    let place = place_of_phone(person.user.user_id, &person.user.phone);
-    let Some(Proved { code, reserved, .. }) = users
+    let challenge = phone_challenge(person.user.user_id, &person.user.phone);
+    let Some(VerifiedCode { code, reserved, .. }) = users
         .codes
-        .prove(
+        .verify(
             CodeKind::Phone,
-            &[place],
+            &[challenge],
             request.code.as_str(),
             &client,
             now,
@@ -65,7 +65,7 @@ pub(crate) async fn verify(
     // Places that cannot be given back are free when their windows end.
     let (proved, _) = tokio::join!(
         prove(&users, person.user, &code, &client, now),
-        users.store.give_back(reserved)
+        users.store.release(reserved)
     );
     proved?;
     success(Message::PhoneVerified, Empty {})
@@ -84,8 +84,8 @@ async fn prove(
         if user.phone != phone || !user.is_active {
             return Err(ErrorCode::VerificationInvalid.into());
         }
-        let place = place_of_phone(id, &phone);
-        change.use_code(CodeKind::Phone, place, code, &client.network, now);
+        let challenge = phone_challenge(id, &phone);
+        change.use_code(CodeKind::Phone, challenge, code, &client.network, now);
         Ok(user.changed(|user| user.is_phone_verified = true))
     };
     let refused = |_| ErrorCode::VerificationInvalid.into();

@@ -1,6 +1,6 @@
 //! `POST /users/register`: anybody opens an account, in a committee that is open.
 
-use accounts::{Registration, attempts, place_of};
+use accounts::{Registration, attempts, email_challenge};
 use axum::extract::{FromRequestParts, State};
 use common::{
     ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Input, Message, Now,
@@ -15,7 +15,7 @@ use domain::{
     user::{Account, User},
 };
 use http::request::Parts;
-use identity::chance;
+use identity::random;
 use secrecy::SecretString;
 use serde::Serialize;
 use store::{CommitOutcome, EmailOwner, NewUser, Part};
@@ -114,7 +114,7 @@ pub(crate) async fn register(
         users.store.email_owner(&new.email),
         users.store.committee(new.committee_id),
     );
-    // Every call that comes so far counts, whatever becomes of it: the place is not given back.
+    // Every call that comes so far counts, whatever becomes of it: the challenge is not given back.
     let _ = reserved?;
     let committee = admitted(owner?, committee?)?;
     let password_hash = users.hasher.hash(&new.password).await?;
@@ -125,10 +125,13 @@ pub(crate) async fn register(
         user: user.clone(),
         password_hash,
     });
-    let (place, to) = (place_of(&user.email), Recipient::Mail(user.email.clone()));
+    let (challenge, to) = (
+        email_challenge(&user.email),
+        Recipient::Mail(user.email.clone()),
+    );
     users
         .codes
-        .issue(&mut tx, CodeKind::Email, place, Some(&user), to, now)?;
+        .issue(&mut tx, CodeKind::Email, challenge, Some(&user), to, now)?;
     match tx.commit().await? {
         CommitOutcome::Committed => {
             let user = Account::of(user, committee);
@@ -166,7 +169,7 @@ fn no_committee() -> FieldError {
 
 impl RegisterRequest {
     fn into_user(self, now: Instant) -> User {
-        let id = UserId::new(chance::id(now));
+        let id = UserId::new(random::id(now));
         User {
             phone: self.phone,
             ..User::new(

@@ -1,14 +1,15 @@
 //! `GET /users/reset-password` sends a code, `POST` sets a new password with it.
 
-use accounts::{Proved, place_of};
+use accounts::{VerifiedCode, email_challenge};
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Asked, Client, Empty, ErrorCode, Input, Message, Now, input, success, text,
+    ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, QueryInput, input, success,
+    text,
 };
 use domain::{
     Email, Instant, Line, UserId,
     code::{Code, CodeKind, SendMethod},
-    outbox::News,
+    outbox::Notification,
 };
 use store::Part;
 use tokio::sync::OnceCell;
@@ -26,7 +27,7 @@ input! {
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
-    Asked(request): Asked<ResetCodeQuery>,
+    QueryInput(request): QueryInput<ResetCodeQuery>,
 ) -> ApiResult<Empty> {
     let (may_send, owner) = tokio::join!(
         users
@@ -48,13 +49,13 @@ pub(crate) async fn request(
             .codes
             .send(
                 CodeKind::Reset,
-                place_of(&request.email),
+                email_challenge(&request.email),
                 user.as_ref(),
                 request.method,
                 now,
             )
             .await;
-        users.codes.settle(places, sent).await?;
+        users.codes.release_unless_sent(places, sent).await?;
     }
     success(Message::ResetCodeSent, Empty {})
 }
@@ -75,12 +76,12 @@ pub(crate) async fn reset(
     client: Client,
     Input(request): Input<ResetPasswordRequest>,
 ) -> ApiResult<Empty> {
-    let place = place_of(&request.email);
-    let Some(Proved { code, reserved, .. }) = users
+    let challenge = email_challenge(&request.email);
+    let Some(VerifiedCode { code, reserved, .. }) = users
         .codes
-        .prove(
+        .verify(
             CodeKind::Reset,
-            &[place],
+            &[challenge],
             request.code.as_str(),
             &client,
             now,
@@ -92,7 +93,7 @@ pub(crate) async fn reset(
     // Places that cannot be given back are free when their windows end.
     let (replaced, _) = tokio::join!(
         replace(&users, &request, &code, &client, now),
-        users.store.give_back(reserved)
+        users.store.release(reserved)
     );
     replaced?;
     success(Message::PasswordChanged, Empty {})
@@ -126,12 +127,15 @@ async fn replace(
             user.is_phone_verified &= user.is_verified || !code.by_mail;
             user.is_verified |= code.by_mail && users.mailbox_verifies();
         });
-        let (place, news) = (place_of(&request.email), News::PasswordChanged { at: now });
+        let (challenge, news) = (
+            email_challenge(&request.email),
+            Notification::PasswordChanged { at: now },
+        );
         let mut reset = users.store.transaction();
-        reset.use_code(CodeKind::Reset, place, code, &client.network, now);
+        reset.use_code(CodeKind::Reset, challenge, code, &client.network, now);
         reset.change_password(user.user_id, &credentials.password_hash, new_hash);
         reset.change_user(&user, &after);
-        reset.send(&users.codes.post().tell(&user, news, now)?);
+        reset.send(&users.codes.outbox().notify(&user, news, now)?);
         Ok((reset, ()))
     };
     let refused = |part| (part == Part::Code).then(|| ErrorCode::ResetCodeInvalid.into());

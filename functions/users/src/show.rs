@@ -37,7 +37,7 @@ pub(crate) async fn show(
             version: None,
         });
     }
-    person.must_be_verified()?;
+    person.require_verified()?;
     let caller = person.user.standing();
     let user = users
         .store

@@ -6,7 +6,7 @@ use common::{ApiResult, Input, Message, Now, Path, flag, input, success};
 use domain::{
     UserId,
     audit::Action,
-    user::{Editable, User},
+    user::{EditableAccount, User},
 };
 use store::Transaction;
 
@@ -25,7 +25,7 @@ pub(crate) async fn set_status(
     admin: Administrator,
     Path(id): Path<UserId>,
     Input(request): Input<SetStatusRequest>,
-) -> ApiResult<Editable> {
+) -> ApiResult<EditableAccount> {
     let user = admin.edits(&users.store, id).await?;
     let set = |user: &User, _: &mut Transaction| {
         Ok(user.changed(|user| {
@@ -37,5 +37,8 @@ pub(crate) async fn set_status(
         .edit(&users.store, user, Action::UserStatusChanged, now, set)
         .await?;
     let committee = admin.committee_of(&users.store, &user).await?;
-    success(Message::UserStatusUpdated, Editable::of(user, committee))
+    success(
+        Message::UserStatusUpdated,
+        EditableAccount::of(user, committee),
+    )
 }

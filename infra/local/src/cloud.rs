@@ -25,8 +25,8 @@ use uuid::Uuid;
 use crate::{
     LocalError,
     faults::Faults,
-    gate::{Gate, accept},
-    guard::{self, Guard},
+    gate::{CloudEndpoint, accept},
+    guard::{self, Authorizer},
     parameters::Parameters,
     recorder::Recorder,
     tables::{self, request},
@@ -44,7 +44,7 @@ const ROLES: [&str; 3] = ["dispatcher", "files", "users"];
 fn new_access_key() -> String {
     format!(
         "local{}",
-        Uuid::from_bytes(identity::chance::bytes()).simple()
+        Uuid::from_bytes(identity::random::bytes()).simple()
     )
 }
 
@@ -58,7 +58,7 @@ pub struct Cloud {
     recorder: Recorder,
     stream: Arc<Mutex<Option<String>>>,
     faults: Faults,
-    guard: Guard,
+    guard: Authorizer,
     uapi: Uapi,
     expiry: AbortHandle,
 }
@@ -123,8 +123,8 @@ impl Cloud {
             .await
             .map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
-        let (parameters, guard) = (Parameters::default(), Guard::default());
-        let gate = Gate {
+        let (parameters, guard) = (Parameters::default(), Authorizer::default());
+        let gate = CloudEndpoint {
             access_key: access_key.clone(),
             database: database.clone(),
             parameters: parameters.clone(),
@@ -211,7 +211,7 @@ impl Cloud {
     }
 
     /// Who may do what here: everybody everything, until somebody says otherwise.
-    pub const fn guard(&self) -> &Guard {
+    pub const fn guard(&self) -> &Authorizer {
         &self.guard
     }
 

@@ -26,7 +26,7 @@ pub async fn run(cloud: Cloud, dispatcher: Dispatcher) {
         let mut moments = tokio::time::interval(LOOK_EVERY);
         loop {
             moments.tick().await;
-            warn(bring(&cloud, &dispatcher).await.map(|_| ()));
+            warn(deliver(&cloud, &dispatcher).await.map(|_| ()));
         }
     };
     // Side by side, as on AWS: what the stream brings does not wait for a batch that leaves.
@@ -43,7 +43,7 @@ fn warn(done: Result<(), LocalError>) {
 ///
 /// # Errors
 /// When the embedded store does not answer.
-pub async fn bring(cloud: &Cloud, dispatcher: &Dispatcher) -> Result<usize, LocalError> {
+pub async fn deliver(cloud: &Cloud, dispatcher: &Dispatcher) -> Result<usize, LocalError> {
     let event = cloud.stream_event()?;
     let records = event["Records"].as_array().map_or(0, Vec::len);
     if records > 0 {

@@ -130,10 +130,10 @@ impl Fault {
 
 /// The bad days that are on, and how often one was felt. Cloning shares them.
 #[derive(Debug, Clone, Default)]
-pub struct Faults(Arc<Mutex<Days>>);
+pub struct Faults(Arc<Mutex<ActiveFaults>>);
 
 #[derive(Debug, Default)]
-struct Days {
+struct ActiveFaults {
     on: BTreeMap<Service, Fault>,
     struck: BTreeMap<(Service, Mode), u64>,
 }
@@ -160,7 +160,7 @@ impl Faults {
     }
 
     /// What happens to this request, if anything; uses up one of its times.
-    pub(crate) fn strike(&self, service: Service, operation: &str) -> Option<Fault> {
+    pub(crate) fn inject_fault(&self, service: Service, operation: &str) -> Option<Fault> {
         let mut days = self.days();
         let fault = days
             .on
@@ -175,7 +175,7 @@ impl Faults {
         Some(struck)
     }
 
-    fn days(&self) -> MutexGuard<'_, Days> {
+    fn days(&self) -> MutexGuard<'_, ActiveFaults> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

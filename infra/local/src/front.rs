@@ -34,7 +34,7 @@ const IDLE: Duration = Duration::from_secs(7);
 
 /// Serves `edge`, and the local pages if there are any, on `listener` until the future is dropped.
 pub async fn serve(listener: TcpListener, edge: Edge, pages: Option<Pages>) {
-    let front = Arc::new(Front { edge, pages });
+    let front = Arc::new(Gateway { edge, pages });
     loop {
         // Too many open files is a passing error: the next one may go well.
         let Ok((stream, peer)) = listener.accept().await else {
@@ -55,18 +55,18 @@ pub async fn serve(listener: TcpListener, edge: Edge, pages: Option<Pages>) {
     }
 }
 
-struct Front {
+struct Gateway {
     edge: Edge,
     pages: Option<Pages>,
 }
 
-impl Front {
+impl Gateway {
     /// A body that breaks off, or never comes, ends its connection: half a request is none.
     async fn answer(
         &self,
         request: Request<Incoming>,
         peer: SocketAddr,
-    ) -> io::Result<Response<Whole>> {
+    ) -> io::Result<Response<WholeBody>> {
         let (parts, body) = request.into_parts();
         let stays_open = parts.version == Version::HTTP_11 && !asks_to_close(&parts.headers);
         let body = tokio::time::timeout(PATIENCE, whole(body))
@@ -86,7 +86,7 @@ impl Front {
                 HeaderValue::from_static("timeout=5"),
             );
         }
-        Ok(response.map(|body| Whole(Some(body))))
+        Ok(response.map(|body| WholeBody(Some(body))))
     }
 }
 
@@ -118,9 +118,9 @@ async fn whole(mut body: Incoming) -> hyper::Result<Bytes> {
 
 /// A body in one piece. Unlike `Full`, an empty one has not ended before it was asked: only then
 /// does hyper let the `Content-Length: 0` of a 204 pass, which clients of the interface expect.
-struct Whole(Option<Bytes>);
+struct WholeBody(Option<Bytes>);
 
-impl Body for Whole {
+impl Body for WholeBody {
     type Data = Bytes;
     type Error = Infallible;
 

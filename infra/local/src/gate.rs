@@ -24,13 +24,13 @@ use tower::ServiceExt;
 
 use crate::{
     faults::{Fault, Faults, Mode, Service},
-    guard::{self, Guard},
+    guard::{self, Authorizer},
     parameters::Parameters,
     recorder::{Recorder, ses_error, sns_error, sns_operation},
     tables,
 };
 
-pub(crate) async fn accept(listener: TcpListener, gate: Arc<Gate>) {
+pub(crate) async fn accept(listener: TcpListener, gate: Arc<CloudEndpoint>) {
     while let Ok((stream, _)) = listener.accept().await {
         let _ = stream.set_nodelay(true);
         let gate = Arc::clone(&gate);
@@ -48,7 +48,7 @@ pub(crate) async fn accept(listener: TcpListener, gate: Arc<Gate>) {
 }
 
 /// What stands behind the door.
-pub(crate) struct Gate {
+pub(crate) struct CloudEndpoint {
     pub(crate) access_key: String,
     pub(crate) database: Database,
     pub(crate) parameters: Parameters,
@@ -56,7 +56,7 @@ pub(crate) struct Gate {
     pub(crate) recorder: Recorder,
     pub(crate) clock: Clock,
     pub(crate) faults: Faults,
-    pub(crate) guard: Guard,
+    pub(crate) guard: Authorizer,
 }
 
 /// What the template's bucket answers to a page of another origin
@@ -73,7 +73,7 @@ const FRAME: usize = 256 * 1024;
 /// Drops the connection without an answer.
 type Dropped = Box<dyn std::error::Error + Send + Sync>;
 
-impl Gate {
+impl CloudEndpoint {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
         let text = |name| {
             request
@@ -123,14 +123,14 @@ impl Gate {
     }
 
     async fn sns(&self, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
-        let fault = self.faults.strike(Service::Sns, &sns_operation(body));
+        let fault = self.faults.inject_fault(Service::Sns, &sns_operation(body));
         let answer = || self.recorder.sns(body, self.clock.now());
         let errors = ["Throttled", "ServiceUnavailable"];
         self.struck(fault, answer, sns_error, errors).await
     }
 
     async fn ses(&self, parts: &Parts, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
-        let fault = self.faults.strike(Service::Ses, "SendEmail");
+        let fault = self.faults.inject_fault(Service::Ses, "SendEmail");
         let (path, now) = (parts.uri.path(), self.clock.now());
         let answer = || self.recorder.ses(&parts.method, path, body, now);
         let errors = ["TooManyRequestsException", "ServiceUnavailable"];
@@ -138,7 +138,7 @@ impl Gate {
     }
 
     async fn ssm(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
-        let fault = self.faults.strike(Service::Ssm, operation);
+        let fault = self.faults.inject_fault(Service::Ssm, operation);
         let error = |name: &str, _| dynamodb_error(name, json!({}));
         let answer = || {
             let answer = self.parameters.answer(operation, body);
@@ -185,7 +185,7 @@ impl Gate {
         operation: &str,
         body: &Bytes,
     ) -> Result<Response<Full<Bytes>>, Dropped> {
-        let Some(fault) = self.faults.strike(Service::Dynamodb, operation) else {
+        let Some(fault) = self.faults.inject_fault(Service::Dynamodb, operation) else {
             return Ok(tables::answer(&self.database, operation, body));
         };
         match fault.mode {
@@ -251,12 +251,14 @@ impl Gate {
         }
         let verb = match *request.method() {
             Method::PUT => "Put",
-            Method::POST => "Post",
+            Method::POST => "OutboxSealer",
             Method::HEAD => "Head",
             Method::DELETE => "Delete",
             _ => "Get",
         };
-        let fault = self.faults.strike(Service::S3, &format!("{verb}Object"));
+        let fault = self
+            .faults
+            .inject_fault(Service::S3, &format!("{verb}Object"));
         let refuses = fault
             .as_ref()
             .is_some_and(|fault| matches!(fault.mode, Mode::Throttle | Mode::Refuse | Mode::Error));

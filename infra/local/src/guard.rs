@@ -12,7 +12,7 @@ use serde_json::Value;
 
 /// What a request asks to be allowed, in the words of a policy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Ask {
+pub struct AccessRequest {
     /// Which function.
     pub role: String,
     /// Such as `dynamodb:GetItem`.
@@ -22,23 +22,23 @@ pub struct Ask {
 }
 
 /// Says whether something is allowed.
-pub type Answer = Box<dyn Fn(&Ask) -> bool + Send + Sync>;
+pub type Answer = Box<dyn Fn(&AccessRequest) -> bool + Send + Sync>;
 
 /// Allows everything until somebody says who decides. Cloning shares it.
 #[derive(Clone, Default)]
-pub struct Guard {
+pub struct Authorizer {
     decides: Arc<OnceLock<Answer>>,
-    asked: Arc<Mutex<BTreeSet<Ask>>>,
+    asked: Arc<Mutex<BTreeSet<AccessRequest>>>,
 }
 
-impl Guard {
+impl Authorizer {
     /// From now on `answer` decides. The first who says so is heard.
     pub fn set(&self, answer: Answer) {
         let _ = self.decides.set(answer);
     }
 
     /// What functions asked so far, whether it was allowed or not.
-    pub fn asked(&self) -> BTreeSet<Ask> {
+    pub fn asked(&self) -> BTreeSet<AccessRequest> {
         self.asked
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -54,9 +54,9 @@ impl Guard {
         let (Some(role), Some(decides)) = (role, self.decides.get()) else {
             return true;
         };
-        let asks: Vec<Ask> = asked()
+        let asks: Vec<AccessRequest> = asked()
             .into_iter()
-            .map(|(action, resource)| Ask {
+            .map(|(action, resource)| AccessRequest {
                 role: role.to_owned(),
                 action,
                 resource,

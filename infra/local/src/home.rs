@@ -9,7 +9,7 @@ use std::{
 };
 
 use domain::{CommitteeId, Email, Instant, Profile, UserId, committee::Committee, user::User};
-use identity::{NamedKey, chance, password::Hasher, token::PublicKey};
+use identity::{NamedKey, password::Hasher, random, token::PublicKey};
 use runtime::{Clock, ConfigError, Settings, Startup};
 use secrecy::{ExposeSecret, SecretString};
 use store::{NewUser, Setup};
@@ -233,7 +233,7 @@ pub fn make_folder(folder: &Path) -> Result<(), LocalError> {
 ///
 /// # Errors
 /// When the store does not answer, the address is none, or the password is too weak for an administrator.
-pub async fn found(
+pub async fn bootstrap(
     setup: &Setup,
     admin_email: &str,
     admin_password: &SecretString,
@@ -261,7 +261,7 @@ pub async fn found(
     // A folder with an administrator under another address is left as it is.
     setup
         .store
-        .found(
+        .bootstrap(
             &committee,
             &NewUser {
                 user,
@@ -276,7 +276,7 @@ pub async fn found(
 fn first_committee(email: &Email, now: Instant) -> Result<Committee, LocalError> {
     let malformed = |_| LocalError::new("The first committee is malformed.");
     Ok(Committee {
-        committee_id: CommitteeId::new(chance::id(now)),
+        committee_id: CommitteeId::new(random::id(now)),
         name_arabe: "الجامعة الوطنية للتكوين".parse().map_err(malformed)?,
         name_latin: "Fédération nationale de la formation"
             .parse()
@@ -303,7 +303,7 @@ fn first_admin(email: Email, committee_id: CommitteeId, now: Instant) -> Result<
         "Admin".parse().map_err(malformed)?,
     );
     let admin = User::new(
-        UserId::new(chance::id(now)),
+        UserId::new(random::id(now)),
         name,
         last_name,
         email,

@@ -1,7 +1,6 @@
 //! The embedded cloud: everything that the service needs of AWS, in one process on a laptop. The
 //! functions reach it through the real SDK, by endpoint alone; nothing in them knows.
 
-pub mod chance;
 pub mod cloud;
 pub mod delivery;
 pub mod faults;
@@ -11,6 +10,7 @@ pub mod guard;
 pub mod home;
 pub mod pages;
 mod parameters;
+pub mod random;
 pub mod recorder;
 mod reference;
 pub mod runtime_api;
@@ -29,17 +29,15 @@ use store::Setup;
 ///
 /// # Errors
 /// When a setting or a key is missing or malformed.
-pub fn house(setup: &Setup) -> Result<Edge, ConfigError> {
-    house_of(&|_| Ok(setup.clone()))
+pub fn edge(setup: &Setup) -> Result<Edge, ConfigError> {
+    edge_of(&|_| Ok(setup.clone()))
 }
 
 /// The same where each function is given what `setup_of` its name gives; `edge` is what all have in common.
 ///
 /// # Errors
 /// When a setting or a key is missing or malformed.
-pub fn house_of(
-    setup_of: &dyn Fn(&str) -> Result<Setup, ConfigError>,
-) -> Result<Edge, ConfigError> {
+pub fn edge_of(setup_of: &dyn Fn(&str) -> Result<Setup, ConfigError>) -> Result<Edge, ConfigError> {
     let routes = Routes::default()
         .merge(auth::routes(&setup_of("auth")?)?)
         .merge(committees::routes(&setup_of("committees")?)?)

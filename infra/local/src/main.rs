@@ -7,9 +7,8 @@ use dispatcher::Dispatcher;
 use local::{
     LocalError,
     cloud::Cloud,
-    delivery, front, home,
+    delivery, edge, front, home,
     home::LocalSettings,
-    house,
     pages::{FRONT_PATH, Pages},
     seed, watch,
 };
@@ -77,7 +76,7 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
     let password = settings
         .get("LOCAL_ADMIN_PASSWORD")
         .unwrap_or_else(|| "local-admin-passphrase".to_owned());
-    home::found(&setup, &email, &password.clone().into()).await?;
+    home::bootstrap(&setup, &email, &password.clone().into()).await?;
     let seeded = match mode {
         Mode::Seed => seed::fill(&settings, clock.clone(), &email, &password).await?,
         Mode::OneProcess | Mode::Watch => String::new(),
@@ -86,7 +85,7 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
     let folder = folder.canonicalize().unwrap_or(folder);
     let about =
         json!({ "dataFolder": folder, "administrator": email, "processId": std::process::id() });
-    let edge = house(&setup)?;
+    let edge = edge(&setup)?;
     let deliveries = delivery::run(cloud.clone(), Dispatcher::new(&setup)?);
     say(&welcome(
         port,

@@ -16,7 +16,7 @@ use bytes::Bytes;
 use domain::segments::{measure, parts};
 use http::{HeaderValue, Response, StatusCode, header};
 use http_body_util::Full;
-use identity::chance;
+use identity::random;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -174,7 +174,7 @@ fn response(
     kind: &'static str,
     body: impl FnOnce(&str) -> String,
 ) -> Response<Full<Bytes>> {
-    let request = Uuid::from_bytes(chance::bytes()).to_string();
+    let request = Uuid::from_bytes(random::bytes()).to_string();
     let mut response = Response::new(Full::new(body(&request).into()));
     *response.status_mut() = status;
     response
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn a_folder_is_read_again_without_a_torn_line() {
-        let folder = std::env::temp_dir().join(format!("recorder-{}", chance::id(now())));
+        let folder = std::env::temp_dir().join(format!("recorder-{}", random::id(now())));
         fs::create_dir(&folder).unwrap();
         let file = folder.join("sms.jsonl");
         let first = Recorder::in_folder(&folder).unwrap();

@@ -15,7 +15,7 @@ use runtime::Clock;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{LocalError, home::LocalSettings, house};
+use crate::{LocalError, edge, home::LocalSettings};
 
 /// Of everybody who is seeded.
 const PASSWORD: &str = "sept grenadiers en fleur";
@@ -50,7 +50,7 @@ pub async fn fill(
         settings.set(limit, "1000000");
     }
     let anybody = Client {
-        edge: house(&settings.setup(clock)?)?,
+        edge: edge(&settings.setup(clock)?)?,
         token: String::new(),
     };
     if !anybody.finds(&seed).await? {
@@ -264,7 +264,7 @@ async fn upload(file: &Value, form: &Value) -> Result<(), LocalError> {
     }
 }
 
-/// Somebody in front of the house, with the token that he has.
+/// Somebody in front of the edge, with the token that he has.
 struct Client {
     edge: Edge,
     token: String,

@@ -15,7 +15,7 @@ use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::Full;
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use identity::chance;
+use identity::random;
 use runtime::Clock;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpListener;
@@ -65,7 +65,7 @@ impl Uapi {
             .map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
         // A new one at every start, as the cloud's key: what tries ports is not let in.
-        let token = Uuid::from_bytes(chance::bytes())
+        let token = Uuid::from_bytes(random::bytes())
             .simple()
             .to_string()
             .to_uppercase();
@@ -141,7 +141,7 @@ impl Uapi {
                 .unwrap_or_else(PoisonError::into_inner)
                 .answer(module, function, &parameters)
         };
-        let Some(fault) = self.0.faults.strike(Service::Cpanel, &name) else {
+        let Some(fault) = self.0.faults.inject_fault(Service::Cpanel, &name) else {
             let answered = act();
             note(answered.outcome());
             return Ok(json_response(&flat(&answered)));

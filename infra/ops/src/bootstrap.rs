@@ -1,13 +1,13 @@
 //! The first people of an environment.
 
-use accounts::{Codes, place_of};
+use accounts::{Codes, email_challenge};
 use canary::SignIn;
 use common::ApiError;
 use domain::{
     CommitteeId, Email, Line, Profile, UserId, code::CodeKind, committee::Committee,
     outbox::Recipient, user::User,
 };
-use identity::{chance, password::Hasher};
+use identity::{password::Hasher, random};
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -38,7 +38,7 @@ struct Administrator {
 /// is out of reach, and then nothing was written.
 pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
     let now = setup.clock.now();
-    let committee_id = CommitteeId::new(chance::id(now));
+    let committee_id = CommitteeId::new(random::id(now));
     let committee = committee(committee_id, first.committee)?;
     let Administrator {
         name,
@@ -46,7 +46,7 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
         email,
     } = first.administrator;
     let new = User::new(
-        UserId::new(chance::id(now)),
+        UserId::new(random::id(now)),
         name,
         last_name,
         email.clone(),
@@ -63,7 +63,7 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
     };
     let codes = Codes::new(setup).map_err(|problem| problem.to_string())?;
     let password_hash = hash_of(&SecretString::from(
-        data_encoding::BASE64.encode(&chance::bytes::<24>()),
+        data_encoding::BASE64.encode(&random::bytes::<24>()),
     ))
     .await?;
     let mut beside = setup.store.transaction();
@@ -72,7 +72,7 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
         .issue(
             &mut beside,
             CodeKind::Reset,
-            place_of(&email),
+            email_challenge(&email),
             Some(&user),
             to,
             now,
@@ -80,7 +80,7 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
         .map_err(failed)?;
     let founded = setup
         .store
-        .found(
+        .bootstrap(
             &committee,
             &NewUser {
                 user,
@@ -143,7 +143,7 @@ pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String
             .map_err(|_| "The canary's name is none.".to_owned())
     };
     let new = User::new(
-        UserId::new(chance::id(now)),
+        UserId::new(random::id(now)),
         name("Canary")?,
         name("Halqa")?,
         email,

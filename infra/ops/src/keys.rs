@@ -7,7 +7,7 @@
 
 use data_encoding::{BASE64, HEXLOWER};
 use domain::Instant;
-use identity::{NamedKey, chance, token::PublicKey};
+use identity::{NamedKey, random, token::PublicKey};
 use runtime::{Clock, Key};
 use secrecy::{ExposeSecret, SecretString};
 use store::Setup;
@@ -425,8 +425,8 @@ fn new_value(key: Key, now: Instant) -> SecretString {
     match key {
         Key::Canary => {
             let (name, password) = (
-                HEXLOWER.encode(&chance::bytes::<8>()),
-                BASE64.encode(&chance::bytes::<24>()),
+                HEXLOWER.encode(&random::bytes::<8>()),
+                BASE64.encode(&random::bytes::<24>()),
             );
             format!("canary-{name}@halqa.invalid {password}").into()
         }

@@ -10,7 +10,7 @@ use domain::{
     user::User,
 };
 use http::request::Parts;
-use identity::chance;
+use identity::random;
 use store::{Part, Store, StoreError, Transaction};
 
 /// A verified person who runs a committee that is open, or the service.
@@ -58,9 +58,9 @@ impl Administrator {
             self.must_edit(before)?;
             let after = decide(before, change)?;
             if after != *before {
-                let id = chance::id(now);
-                change.follow_admins(before, &after);
-                change.note(&AuditEntry::of_user(id, actor, action, before, &after, now));
+                let id = random::id(now);
+                change.update_admins(before, &after);
+                change.record_audit(&AuditEntry::of_user(id, actor, action, before, &after, now));
             }
             Ok(after)
         };

@@ -100,7 +100,7 @@ pub fn of_registering(client: &Client, per_hour: u64) -> [Counter; 1] {
 ///
 /// # Errors
 /// `BAD_AUTH_COMBINATION_MESSAGE` for nobody, else the error or error_code of `proof`.
-pub async fn settle<T>(
+pub async fn record_outcome<T>(
     store: &Store,
     reserved: Reservation,
     proof: Result<Option<T>, ApiError>,
@@ -110,7 +110,7 @@ pub async fn settle<T>(
         Ok(None) => Err(ErrorCode::BadAuthCombination.into()),
         Err(failure) => {
             // What cannot be given back stays taken until its window ends.
-            let _ = store.give_back(reserved).await;
+            let _ = store.release(reserved).await;
             Err(failure)
         }
     }
@@ -119,7 +119,7 @@ pub async fn settle<T>(
 /// Verifies `password` of `user` under the counters of passwords: its hash, and the places to give back.
 ///
 /// # Errors
-/// As [`reserve`] and [`settle`].
+/// As [`reserve`] and [`record_outcome`].
 pub async fn verify_password(
     store: &Store,
     hasher: &Hasher,
@@ -138,7 +138,7 @@ pub async fn verify_password(
         let matched = hasher.matches(password, hash.as_deref()).await?;
         Ok(hash.filter(|_| matched != Match::No))
     });
-    settle(store, reserved, proof.await).await
+    record_outcome(store, reserved, proof.await).await
 }
 
 /// Takes a place in each of `counters`.

@@ -6,15 +6,15 @@ use std::{collections::BTreeMap, time::Duration};
 use domain::{
     CommitteeId, Email, Instant, UserId,
     code::{self, Code, CodeKind, SendMethod},
-    outbox::{News, Recipient},
+    outbox::{Notification, Recipient},
     user::User,
 };
 use futures_util::future::join_all;
-pub use identity::code::{place_of, place_of_phone, place_of_wish};
+pub use identity::code::{email_challenge, pending_email_challenge, phone_challenge};
 use identity::{
-    chance,
-    code::{Issued, issue},
-    outbox::Post,
+    code::{NewCode, issue},
+    outbox::OutboxSealer,
+    random,
     sealing::Sealer,
 };
 use store::{Counter, Reservation, Store, Transaction};
@@ -31,7 +31,7 @@ use crate::attempts;
 pub struct Codes {
     store: Store,
     sealer: Sealer,
-    post: Post,
+    outbox: OutboxSealer,
     interval: Duration,
 }
 
@@ -45,7 +45,7 @@ impl Codes {
         Ok(Self {
             store: setup.store.clone(),
             sealer: setup.keys.parse(Key::Sealing)?,
-            post: setup.keys.parse(Key::Outbox)?,
+            outbox: setup.keys.parse(Key::Outbox)?,
             interval: setup.settings.seconds("MESSAGE_INTERVAL_SECONDS", 60)?,
         })
     }
@@ -80,19 +80,19 @@ impl Codes {
     ///
     /// # Errors
     /// That of `sent`.
-    pub async fn settle(
+    pub async fn release_unless_sent(
         &self,
         places: Reservation,
         sent: Result<(), ApiError>,
     ) -> Result<(), ApiError> {
         if sent.is_err() {
             // What cannot be given back stays taken until its window ends.
-            let _ = self.store.give_back(places).await;
+            let _ = self.store.release(places).await;
         }
         sent
     }
 
-    /// Sends a code of `kind`, kept at `place`, to `user` by `method`, or does as much for nobody.
+    /// Sends a code of `kind`, kept at `challenge`, to `user` by `method`, or does as much for nobody.
     /// Text messages go to a number that was proved, five codes a day; beyond that nothing is sent.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Codes {
     pub async fn send(
         &self,
         kind: CodeKind,
-        place: Uuid,
+        challenge: Uuid,
         user: Option<&User>,
         method: SendMethod,
         now: Instant,
@@ -112,14 +112,14 @@ impl Codes {
         };
         let places = match method {
             SendMethod::Email => None,
-            SendMethod::Sms => match self.may_text(&to, place, now).await? {
+            SendMethod::Sms => match self.reserve_text(&to, challenge, now).await? {
                 Some(places) => Some(places),
                 None => return Ok(()),
             },
         };
-        let sent = self.issue_alone(kind, place, user, to, now).await;
+        let sent = self.issue_now(kind, challenge, user, to, now).await;
         match places {
-            Some(places) => self.settle(places, sent).await,
+            Some(places) => self.release_unless_sent(places, sent).await,
             None => sent,
         }
     }
@@ -129,17 +129,17 @@ impl Codes {
     /// # Errors
     /// When the store is out of reach: then an earlier code is still good.
     pub async fn send_to_phone(&self, user: &User, now: Instant) -> Result<(), ApiError> {
-        let (to, place) = (
+        let (to, challenge) = (
             Recipient::Sms(user.phone.clone()),
-            place_of_phone(user.user_id, &user.phone),
+            phone_challenge(user.user_id, &user.phone),
         );
-        let Some(places) = self.may_text(&to, place, now).await? else {
+        let Some(places) = self.reserve_text(&to, challenge, now).await? else {
             return Ok(());
         };
         let sent = self
-            .issue_alone(CodeKind::Phone, place, Some(user), to, now)
+            .issue_now(CodeKind::Phone, challenge, Some(user), to, now)
             .await;
-        self.settle(places, sent).await
+        self.release_unless_sent(places, sent).await
     }
 
     /// Sends a code that proves `email`, an address of `user` or one that he asked for.
@@ -152,14 +152,14 @@ impl Codes {
         email: &Email,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let place = if *email == user.email {
-            place_of(email)
+        let challenge = if *email == user.email {
+            email_challenge(email)
         } else {
-            place_of_wish(email)
+            pending_email_challenge(email)
         };
-        self.issue_alone(
+        self.issue_now(
             CodeKind::Email,
-            place,
+            challenge,
             Some(user),
             Recipient::Mail(email.clone()),
             now,
@@ -167,31 +167,31 @@ impl Codes {
         .await
     }
 
-    async fn issue_alone(
+    async fn issue_now(
         &self,
         kind: CodeKind,
-        place: Uuid,
+        challenge: Uuid,
         user: Option<&User>,
         to: Recipient,
         now: Instant,
     ) -> Result<(), ApiError> {
         let mut issue = self.store.transaction();
-        self.issue(&mut issue, kind, place, user, to, now)?;
+        self.issue(&mut issue, kind, challenge, user, to, now)?;
         let _ = issue.commit().await?;
         Ok(())
     }
 
     /// A place among the five codes that a number gets a day. Who has no number gets mails, which this does
     /// not bound, and costs as much.
-    async fn may_text(
+    async fn reserve_text(
         &self,
         to: &Recipient,
-        place: Uuid,
+        challenge: Uuid,
         now: Instant,
     ) -> Result<Option<Reservation>, ApiError> {
         let (key, most) = match to {
             Recipient::Sms(phone) => (format!("+{}{}", phone.code, phone.number), 5),
-            Recipient::Mail(_) | Recipient::Nobody => (place.to_string(), u64::MAX),
+            Recipient::Mail(_) | Recipient::Nobody => (challenge.to_string(), u64::MAX),
         };
         let counter = Counter {
             name: "text-messages",
@@ -202,23 +202,23 @@ impl Codes {
         Ok(self.store.reserve(&[counter], now).await?.ok())
     }
 
-    /// Has `transaction` keep a new code of `kind` at `place` and send it to `to`.
+    /// Has `transaction` keep a new code of `kind` at `challenge` and send it to `to`.
     pub fn issue(
         &self,
         transaction: &mut Transaction,
         kind: CodeKind,
-        place: Uuid,
+        challenge: Uuid,
         user: Option<&User>,
         to: Recipient,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let Issued { digits, link } = issue(place);
-        let mac = |text: &str| self.sealer.mac(PURPOSE, &bound(kind, place, text));
-        let nobody = || UserId::new(chance::id(now));
+        let NewCode { digits, link } = issue(challenge);
+        let mac = |text: &str| self.sealer.mac(PURPOSE, &bound(kind, challenge, text));
+        let nobody = || UserId::new(random::id(now));
         let kept = Code {
             user_id: user.map_or_else(nobody, |user| user.user_id),
             committee_id: user.map_or_else(
-                || CommitteeId::new(chance::id(now)),
+                || CommitteeId::new(random::id(now)),
                 |user| user.committee_id,
             ),
             digits: mac(&digits),
@@ -228,13 +228,13 @@ impl Codes {
             tries: 0,
             networks: BTreeMap::new(),
         };
-        transaction.keep_code(kind, place, &kept);
+        transaction.put_code(kind, challenge, &kept);
         let name = user.map_or("", |user| user.name.as_str());
-        transaction.send(&self.post.letter(
+        transaction.send(&self.outbox.letter(
             to,
             kept.user_id,
             name,
-            News::Code { kind, digits, link },
+            Notification::Code { kind, digits, link },
             now,
         )?);
         Ok(())
@@ -261,22 +261,22 @@ impl Codes {
         self.issue(
             transaction,
             CodeKind::Email,
-            place_of_wish(email),
+            pending_email_challenge(email),
             Some(user),
             Recipient::Mail(email.clone()),
             now,
         )?;
-        transaction.send(
-            &self
-                .post
-                .tell(user, News::EmailChangeRequested { at: now }, now)?,
-        );
+        transaction.send(&self.outbox.notify(
+            user,
+            Notification::EmailChangeRequested { at: now },
+            now,
+        )?);
         Ok(())
     }
 
     /// The power to write other letters.
-    pub const fn post(&self) -> &Post {
-        &self.post
+    pub const fn outbox(&self) -> &OutboxSealer {
+        &self.outbox
     }
 
     /// The code of `kind` at one of `places`, if `text` is its digits or its link and it is alive for
@@ -285,28 +285,32 @@ impl Codes {
     ///
     /// # Errors
     /// `TOO_MANY_ATTEMPTS_MESSAGE`, or a error, when nobody may try.
-    pub async fn prove(
+    pub async fn verify(
         &self,
         kind: CodeKind,
         places: &[Uuid],
         text: &str,
         client: &Client,
         now: Instant,
-    ) -> Result<Option<Proved>, ApiError> {
+    ) -> Result<Option<VerifiedCode>, ApiError> {
         let counters = attempts::of_code(client);
-        let read = join_all(places.iter().map(|place| self.store.code(kind, *place)));
+        let read = join_all(
+            places
+                .iter()
+                .map(|challenge| self.store.code(kind, *challenge)),
+        );
         let (reserved, read) = tokio::join!(attempts::reserve(&self.store, &counters, now), read);
         let reserved = reserved?;
         let codes: Vec<Option<Code>> = match read.into_iter().collect() {
             Ok(codes) => codes,
             Err(error) => {
                 // What cannot be given back stays taken until its window ends.
-                let _ = self.store.give_back(reserved).await;
+                let _ = self.store.release(reserved).await;
                 return Err(ApiError::from(error));
             }
         };
-        let is_it = |place: Uuid, code: &Code| {
-            let data = bound(kind, place, text);
+        let is_it = |challenge: Uuid, code: &Code| {
+            let data = bound(kind, challenge, text);
             let (digits, link) = (
                 self.sealer.is_mac(&code.digits, PURPOSE, &data),
                 self.sealer.is_mac(&code.link, PURPOSE, &data),
@@ -316,18 +320,18 @@ impl Codes {
         let mut found = places
             .iter()
             .zip(codes)
-            .filter_map(|(place, code)| Some((*place, code?)));
-        if let Some((place, code)) = found.find(|(place, code)| is_it(*place, code)) {
-            return Ok(Some(Proved {
+            .filter_map(|(challenge, code)| Some((*challenge, code?)));
+        if let Some((challenge, code)) = found.find(|(challenge, code)| is_it(*challenge, code)) {
+            return Ok(Some(VerifiedCode {
                 code,
-                place,
+                challenge,
                 reserved,
             }));
         }
         let counted = join_all(
             places
                 .iter()
-                .map(|place| self.store.count_try(kind, *place, &client.network, now)),
+                .map(|challenge| self.store.count_try(kind, *challenge, &client.network, now)),
         );
         counted.await.into_iter().collect::<Result<(), _>>()?;
         Ok(None)
@@ -336,18 +340,18 @@ impl Codes {
 
 /// A code that somebody knew.
 #[derive(Debug)]
-pub struct Proved {
+pub struct VerifiedCode {
     /// The code.
     pub code: Code,
     /// Where it is kept.
-    pub place: Uuid,
+    pub challenge: Uuid,
     /// The place that was taken for a failure, to be given back.
     pub reserved: Reservation,
 }
 
 const PURPOSE: &str = "code";
 
-/// A code proves nothing for another kind or at another place.
-fn bound(kind: CodeKind, place: Uuid, text: &str) -> Vec<u8> {
-    format!("{} {place} {text}", kind.word()).into_bytes()
+/// A code proves nothing for another kind or at another challenge.
+fn bound(kind: CodeKind, challenge: Uuid, text: &str) -> Vec<u8> {
+    format!("{} {challenge} {text}", kind.word()).into_bytes()
 }

@@ -8,6 +8,6 @@ mod registration;
 mod sessions;
 
 pub use administrator::Administrator;
-pub use codes::{Codes, Proved, place_of, place_of_phone, place_of_wish};
+pub use codes::{Codes, VerifiedCode, email_challenge, pending_email_challenge, phone_challenge};
 pub use registration::Registration;
-pub use sessions::{Arrival, Sessions};
+pub use sessions::{AccountContext, Sessions};

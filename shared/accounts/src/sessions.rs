@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use common::{ApiError, Client, Lives, SignedIn, bearer};
+use common::{ApiError, Client, SignedIn, TokenLifetimes, bearer};
 use domain::{
     CommitteeId, Instant, SessionId, UserId,
     committee::Committee,
     login_activity::LoginActivity,
     otp::Enrolment,
-    outbox::News,
+    outbox::Notification,
     session::{Method, Session},
-    user::{Account, SelfView, User},
+    user::{Account, OwnAccount, User},
 };
 use http::HeaderMap;
 use identity::{
-    chance,
-    outbox::Post,
+    outbox::OutboxSealer,
+    random,
     sealing::Sealer,
-    token::{Claims, Grant, Signer, Use, Verifier},
+    token::{Claims, NewToken, Signer, TokenUse, Verifier},
     totp::{self, Secret},
 };
 use runtime::{ConfigError, Key};
@@ -30,8 +30,8 @@ pub struct Sessions {
     signer: Signer,
     verifier: Verifier,
     sealer: Sealer,
-    post: Post,
-    lives: Lives,
+    outbox: OutboxSealer,
+    lifetimes: TokenLifetimes,
 }
 
 /// The one-time password step of a sign-in may take this long.
@@ -41,7 +41,7 @@ const PASSWORDLESS_STEP: Duration = domain::code::LIFE;
 
 /// A person, and what is shown of him when he signs in.
 #[derive(Debug, Clone)]
-pub struct Arrival {
+pub struct AccountContext {
     /// The person.
     pub user: User,
     /// His committee.
@@ -53,7 +53,7 @@ pub struct Arrival {
 }
 
 impl Sessions {
-    /// The power, from the keys and the settings (those of [`Lives::of`]) of `setup`.
+    /// The power, from the keys and the settings (those of [`TokenLifetimes::of`]) of `setup`.
     ///
     /// # Errors
     /// When one of them is missing or malformed.
@@ -63,8 +63,8 @@ impl Sessions {
             signer: setup.keys.parse(Key::TokenSigning)?,
             verifier: setup.keys.parse(Key::TokenPublic)?,
             sealer: setup.keys.parse(Key::Sealing)?,
-            post: setup.keys.parse(Key::Outbox)?,
-            lives: Lives::of(&setup.settings)?,
+            outbox: setup.keys.parse(Key::Outbox)?,
+            lifetimes: TokenLifetimes::of(&setup.settings)?,
         })
     }
 
@@ -78,10 +78,10 @@ impl Sessions {
         id: UserId,
         committee: CommitteeId,
         now: Instant,
-    ) -> Result<Option<Arrival>, ApiError> {
+    ) -> Result<Option<AccountContext>, ApiError> {
         let (found, activity) = tokio::join!(
-            self.store.arrival(id, committee),
-            self.store.login_activity(id, SelfView::ACTIVITY, now)
+            self.store.account(id, committee),
+            self.store.login_activity(id, OwnAccount::ACTIVITY, now)
         );
         let ((Some(user), read, enrolment), activity) = (found?, activity?) else {
             return Ok(None);
@@ -93,7 +93,7 @@ impl Sessions {
         };
         let committee = read
             .ok_or_else(|| StoreError::Unexpected("a user's committee is not there".to_owned()))?;
-        Ok(Some(Arrival {
+        Ok(Some(AccountContext {
             user,
             committee,
             activity,
@@ -109,19 +109,19 @@ impl Sessions {
     /// When the store is out of reach: then nothing has begun.
     pub async fn begin(
         &self,
-        mut arrival: Arrival,
+        mut account: AccountContext,
         amr: Vec<Method>,
         client: &Client,
         now: Instant,
         mut beside: Transaction,
-    ) -> Result<Result<SelfView, Part>, ApiError> {
-        let user = &arrival.user;
+    ) -> Result<Result<OwnAccount, Part>, ApiError> {
+        let user = &account.user;
         let session = Session {
-            sid: SessionId::new(chance::id(now)),
+            sid: SessionId::new(random::id(now)),
             user_id: user.user_id,
             created_at: now,
             last_active: now,
-            expires_at: now.after(self.lives.session(user)),
+            expires_at: now.after(self.lifetimes.session(user)),
             epoch: user.epoch,
             auth_time: now,
             amr,
@@ -135,26 +135,26 @@ impl Sessions {
             client.agent.clone(),
             now,
         );
-        let is_new = !arrival.activity.is_empty()
-            && arrival
+        let is_new = !account.activity.is_empty()
+            && account
                 .activity
                 .iter()
                 .all(|entry| entry.agent != client.agent);
         if is_new {
-            let news = News::NewDevice {
+            let news = Notification::NewDevice {
                 agent: client.agent.clone(),
                 ip: client.ip.to_string(),
                 at: now,
             };
-            beside.send(&self.post.tell(user, news, now)?);
+            beside.send(&self.outbox.notify(user, news, now)?);
         }
         let activity = match self.store.sign_in(&session, activity, beside).await? {
             Ok(activity) => activity,
             Err(part) => return Ok(Err(part)),
         };
-        arrival.activity.insert(0, activity);
-        let token = self.fresh_token(&arrival.user, &session, now)?;
-        Ok(Ok(self.self_view(arrival, token, now)))
+        account.activity.insert(0, activity);
+        let token = self.fresh_token(&account.user, &session, now)?;
+        Ok(Ok(self.self_view(account, token, now)))
     }
 
     /// `person` himself with his last sign-ins and his token: the one that he came with until half
@@ -168,7 +168,7 @@ impl Sessions {
         activity: Vec<LoginActivity>,
         enrolment: Option<Enrolment>,
         now: Instant,
-    ) -> Result<SelfView, ApiError> {
+    ) -> Result<OwnAccount, ApiError> {
         let SignedIn {
             user,
             committee,
@@ -176,7 +176,7 @@ impl Sessions {
             claims,
             token,
         } = person;
-        let allowed = i64::try_from(self.lives.token(&user).as_secs()).unwrap_or(i64::MAX);
+        let allowed = i64::try_from(self.lifetimes.token(&user).as_secs()).unwrap_or(i64::MAX);
         let life = (claims.exp - claims.iat).min(allowed);
         let half_gone = now.unix_seconds() - claims.iat >= life / 2;
         let can_last_longer = claims.iat + life < session.expires_at.unix_seconds();
@@ -186,7 +186,7 @@ impl Sessions {
             token
         };
         Ok(self.self_view(
-            Arrival {
+            AccountContext {
                 user,
                 committee,
                 activity,
@@ -201,14 +201,14 @@ impl Sessions {
     ///
     /// # Errors
     /// When a fresh token cannot be signed.
-    pub fn show_fresh(
+    pub fn view_with_new_token(
         &self,
-        arrival: Arrival,
+        account: AccountContext,
         session: &Session,
         now: Instant,
-    ) -> Result<SelfView, ApiError> {
-        let token = self.fresh_token(&arrival.user, session, now)?;
-        Ok(self.self_view(arrival, token, now))
+    ) -> Result<OwnAccount, ApiError> {
+        let token = self.fresh_token(&account.user, session, now)?;
+        Ok(self.self_view(account, token, now))
     }
 
     /// `session` as it is after `user` has just proved himself again by `method`, and all others ended.
@@ -218,7 +218,7 @@ impl Sessions {
         renewed.auth_time = now;
         renewed.expires_at = session
             .expires_at
-            .min(session.created_at.after(self.lives.session(user)));
+            .min(session.created_at.after(self.lifetimes.session(user)));
         if !renewed.amr.contains(&method) {
             renewed.amr.push(method);
         }
@@ -235,9 +235,9 @@ impl Sessions {
         amr: Vec<Method>,
         now: Instant,
     ) -> Result<String, ApiError> {
-        let grant = Grant {
+        let grant = NewToken {
             user_id: user.user_id,
-            session_id: SessionId::new(chance::id(now)),
+            session_id: SessionId::new(random::id(now)),
             issued: now,
             expires: now.after(OTP_STEP),
             auth_time: now,
@@ -247,7 +247,7 @@ impl Sessions {
         };
         Ok(format!(
             "Bearer {}",
-            self.signer.sign(Use::OtpStep, &grant)?
+            self.signer.sign(TokenUse::OtpStep, &grant)?
         ))
     }
 
@@ -257,9 +257,9 @@ impl Sessions {
     /// # Errors
     /// When it cannot be signed.
     pub fn passwordless_step(&self, place: uuid::Uuid, now: Instant) -> Result<String, ApiError> {
-        let grant = Grant {
+        let grant = NewToken {
             user_id: UserId::new(place),
-            session_id: SessionId::new(chance::id(now)),
+            session_id: SessionId::new(random::id(now)),
             issued: now,
             expires: now.after(PASSWORDLESS_STEP),
             auth_time: now,
@@ -269,12 +269,12 @@ impl Sessions {
         };
         Ok(format!(
             "Bearer {}",
-            self.signer.sign(Use::PasswordlessStep, &grant)?
+            self.signer.sign(TokenUse::PasswordlessStep, &grant)?
         ))
     }
 
     /// What the token of a step says that came with a request, if one came and is good at `now`.
-    pub fn step(&self, headers: &HeaderMap, usage: Use, now: Instant) -> Option<Claims> {
+    pub fn step(&self, headers: &HeaderMap, usage: TokenUse, now: Instant) -> Option<Claims> {
         self.verifier.verify(bearer(headers)?, usage, now)
     }
 
@@ -284,29 +284,29 @@ impl Sessions {
         session: &Session,
         now: Instant,
     ) -> Result<String, ApiError> {
-        let grant = Grant {
+        let grant = NewToken {
             user_id: user.user_id,
             session_id: session.sid,
             issued: now,
             expires: now
-                .after(self.lives.token(user))
+                .after(self.lifetimes.token(user))
                 .min(session.expires_at)
-                .min(session.created_at.after(self.lives.session(user))),
+                .min(session.created_at.after(self.lifetimes.session(user))),
             auth_time: session.auth_time,
             amr: session.amr.clone(),
             committee_id: user.committee_id,
             epoch: None,
         };
-        Ok(self.signer.sign(Use::Access, &grant)?)
+        Ok(self.signer.sign(TokenUse::Access, &grant)?)
     }
 
-    fn self_view(&self, arrival: Arrival, token: String, now: Instant) -> SelfView {
-        let Arrival {
+    fn self_view(&self, account: AccountContext, token: String, now: Instant) -> OwnAccount {
+        let AccountContext {
             user,
             committee,
             activity,
             enrolment,
-        } = arrival;
+        } = account;
         let alive = enrolment.filter(|enrolment| enrolment.is_alive(now));
         let tried_out = alive.and_then(|enrolment| {
             Secret::open(
@@ -323,7 +323,7 @@ impl Sessions {
             user.is_otp_verified,
             tried_out.as_ref(),
         );
-        SelfView::new(
+        OwnAccount::new(
             Account::of(user, committee),
             activity,
             secrets,

@@ -17,10 +17,10 @@ use domain::{
     user::{Account, User},
 };
 use http::{HeaderMap, header, request::Parts};
-use identity::token::{Claims, Use, Verifier};
+use identity::token::{Claims, TokenUse, Verifier};
 use store::{Store, StoreError};
 
-use crate::{ApiError, ErrorCode, Lives};
+use crate::{ApiError, ErrorCode, TokenLifetimes};
 
 /// The one `now` of a request.
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +51,7 @@ impl SignedIn {
     ///
     /// # Errors
     /// `ACCOUNT_NOT_VERIFIED_MESSAGE`.
-    pub fn must_be_verified(&self) -> Result<(), ErrorCode> {
+    pub fn require_verified(&self) -> Result<(), ErrorCode> {
         if self.user.is_verified {
             Ok(())
         } else {
@@ -66,7 +66,7 @@ impl SignedIn {
     ///
     /// # Errors
     /// `COMMITTEE_INACTIVE_MESSAGE`.
-    pub fn must_be_of_open_committee(&self) -> Result<(), ErrorCode> {
+    pub fn require_active_committee(&self) -> Result<(), ErrorCode> {
         let may = self.committee.is_active || self.user.profile == Profile::SuperAdmin;
         if may {
             Ok(())
@@ -88,32 +88,32 @@ pub struct SuperAdmin(pub SignedIn);
 #[derive(Debug, Clone)]
 pub(crate) enum Caller {
     /// No token was sent.
-    Nobody,
+    Anonymous,
     /// A token was sent and is no good.
-    BadToken,
+    InvalidToken,
     /// A person.
-    Person(Arc<SignedIn>),
+    SignedIn(Arc<SignedIn>),
     /// A token was sent and the store could not be asked about it.
-    Unknown(Arc<StoreError>),
+    StoreError(Arc<StoreError>),
 }
 
 /// What a request's token says by itself.
-pub(crate) enum Presented {
-    Nothing,
-    Rubbish,
-    Good(Box<Claims>, String),
+pub(crate) enum BearerToken {
+    Absent,
+    Invalid,
+    Valid(Box<Claims>, String),
 }
 
-impl Presented {
+impl BearerToken {
     /// What the one `Authorization` header holds.
     pub(crate) fn read(headers: &HeaderMap, verifier: &Verifier, now: Instant) -> Self {
         let Some(token) = bearer(headers) else {
-            return Self::Nothing;
+            return Self::Absent;
         };
         verifier
-            .verify(token, Use::Access, now)
-            .map_or(Self::Rubbish, |claims| {
-                Self::Good(Box::new(claims), token.to_owned())
+            .verify(token, TokenUse::Access, now)
+            .map_or(Self::Invalid, |claims| {
+                Self::Valid(Box::new(claims), token.to_owned())
             })
     }
 }
@@ -131,22 +131,22 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
 
 /// Finds people by their tokens, and remembers sessions that it found dead.
 #[derive(Clone)]
-pub(crate) struct Doorkeeper {
+pub(crate) struct Authenticator {
     pub(crate) store: Store,
     pub(crate) verifier: Verifier,
-    lives: Lives,
+    lifetimes: TokenLifetimes,
     dead: Arc<Mutex<HashSet<SessionId>>>,
 }
 
 /// No container remembers more dead sessions.
 const MOST_DEAD: usize = 10_000;
 
-impl Doorkeeper {
-    pub(crate) fn new(store: Store, verifier: Verifier, lives: Lives) -> Self {
+impl Authenticator {
+    pub(crate) fn new(store: Store, verifier: Verifier, lifetimes: TokenLifetimes) -> Self {
         Self {
             store,
             verifier,
-            lives,
+            lifetimes,
             dead: Arc::default(),
         }
     }
@@ -186,11 +186,11 @@ impl Doorkeeper {
         match found.await {
             // The session may have a younger token.
             Ok(Some((session, user, _)))
-                if self.lives.have_ended(&user, &session, &claims, now) =>
+                if self.lifetimes.have_ended(&user, &session, &claims, now) =>
             {
-                Caller::BadToken
+                Caller::InvalidToken
             }
-            Ok(Some((session, user, committee))) => Caller::Person(Arc::new(SignedIn {
+            Ok(Some((session, user, committee))) => Caller::SignedIn(Arc::new(SignedIn {
                 user,
                 committee,
                 session,
@@ -203,9 +203,9 @@ impl Doorkeeper {
                     dead.clear();
                 }
                 dead.insert(claims.sid);
-                Caller::BadToken
+                Caller::InvalidToken
             }
-            Err(error) => Caller::Unknown(Arc::new(error)),
+            Err(error) => Caller::StoreError(Arc::new(error)),
         }
     }
 }
@@ -228,10 +228,10 @@ impl<S: Send + Sync> FromRequestParts<S> for SignedIn {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         match parts.extensions.get() {
-            Some(Caller::Person(person)) => Ok(Self::clone(person)),
-            Some(Caller::BadToken) => Err(ApiError::invalid_token()),
-            Some(Caller::Unknown(error)) => Err(unknown(error)),
-            Some(Caller::Nobody) | None => Err(ErrorCode::BadAuthCombination.into()),
+            Some(Caller::SignedIn(person)) => Ok(Self::clone(person)),
+            Some(Caller::InvalidToken) => Err(ApiError::invalid_token()),
+            Some(Caller::StoreError(error)) => Err(unknown(error)),
+            Some(Caller::Anonymous) | None => Err(ErrorCode::BadAuthCombination.into()),
         }
     }
 }
@@ -242,8 +242,8 @@ impl<S: Send + Sync> OptionalFromRequestParts<S> for SignedIn {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, ApiError> {
         match parts.extensions.get() {
-            Some(Caller::Person(person)) => Ok(Some(Self::clone(person))),
-            Some(Caller::Unknown(error)) => Err(unknown(error)),
+            Some(Caller::SignedIn(person)) => Ok(Some(Self::clone(person))),
+            Some(Caller::StoreError(error)) => Err(unknown(error)),
             _ => Ok(None),
         }
     }
@@ -263,7 +263,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Verified {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
-        person.must_be_verified()?;
+        person.require_verified()?;
         Ok(Self(person))
     }
 }
@@ -276,7 +276,7 @@ impl<S: Send + Sync> FromRequestParts<S> for SuperAdmin {
         if person.user.profile != Profile::SuperAdmin {
             return Err(ErrorCode::Forbidden.into());
         }
-        person.must_be_verified()?;
+        person.require_verified()?;
         Ok(Self(person))
     }
 }

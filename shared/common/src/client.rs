@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use axum::extract::FromRequestParts;
-use domain::{agent::Agent, login_activity::Place};
+use domain::{agent::Agent, login_activity::Location};
 use http::{HeaderMap, header, request::Parts};
 use store::StoreError;
 
@@ -19,7 +19,7 @@ pub struct Client {
     /// What its User-Agent says.
     pub agent: Agent,
     /// Where it is, when the content network in front of the service says so.
-    pub place: Place,
+    pub place: Location,
 }
 
 impl Client {
@@ -40,7 +40,7 @@ impl Client {
             ip,
             network,
             agent: Agent::of(agent),
-            place: Place::default(),
+            place: Location::default(),
         }
     }
 }

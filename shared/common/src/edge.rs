@@ -13,20 +13,20 @@ use bytes::Bytes;
 use domain::Instant;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use identity::{NamedKeys, chance};
+use identity::{NamedKeys, random};
 use runtime::{Clock, ConfigError, Key, Settings};
 use store::{Cost, Setup, metered, within};
 use tower::ServiceExt;
 
 use crate::{
     ApiError, Client, ErrorCode, Now, Routes, SignedIn, Throttle,
-    caller::{Caller, Doorkeeper, Presented},
+    caller::{Authenticator, BearerToken, Caller},
+    content_network::ContentNetwork,
     effect::{Effect, SignIn, WasHead},
     envelope::Cause,
-    front::Front,
     headers,
-    lifetimes::Lives,
-    throttle::Standing,
+    lifetimes::TokenLifetimes,
+    throttle::RateLimitState,
 };
 
 /// `lastActive` is written when it is older than this.
@@ -46,21 +46,21 @@ struct Inner {
     powered_by: HeaderValue,
     clock: Clock,
     throttle: Throttle,
-    doorkeeper: Doorkeeper,
-    front: Front,
+    authenticator: Authenticator,
+    content_network: ContentNetwork,
 }
 
 /// What an answer cost, beside the answer, for benches and the tests of the cost table.
 #[derive(Debug, Clone, Copy)]
-pub struct Spent(pub Cost);
+pub struct RequestCost(pub Cost);
 
 /// The event told of no request: it is answered as such, with all headers.
 #[derive(Clone, Copy)]
-pub(crate) struct Unreadable;
+pub(crate) struct UnreadableEvent;
 
 impl Edge {
-    /// The edge in front of `routes`. Its settings: `API_PREFIXES` (`/api/v1,/api/dev`), `POWERED_BY` (`Halqa`),
-    /// `RATE_LIMIT` (100), `RATE_WINDOW_SECONDS` (60), `EDGE` (`off`), and those of [`Lives::of`].
+    /// The edge in content_network of `routes`. Its settings: `API_PREFIXES` (`/api/v1,/api/dev`), `POWERED_BY` (`Halqa`),
+    /// `RATE_LIMIT` (100), `RATE_WINDOW_SECONDS` (60), `EDGE` (`off`), and those of [`TokenLifetimes::of`].
     ///
     /// # Errors
     /// When one of them, or a key, is missing or makes no sense.
@@ -81,15 +81,15 @@ impl Edge {
                 settings.number("RATE_LIMIT", 100)?,
                 settings.seconds("RATE_WINDOW_SECONDS", 60)?,
             ),
-            front: Front(if has_content_network(settings)? {
+            content_network: ContentNetwork(if has_content_network(settings)? {
                 setup.keys.parse(Key::Edge)?
             } else {
                 NamedKeys::default()
             }),
-            doorkeeper: Doorkeeper::new(
+            authenticator: Authenticator::new(
                 setup.store.clone(),
                 setup.keys.parse(Key::TokenPublic)?,
-                Lives::of(settings)?,
+                TokenLifetimes::of(settings)?,
             ),
         })))
     }
@@ -97,22 +97,22 @@ impl Edge {
     /// The answer to `request` from `ip`: whatever happens, a whole one with all its headers.
     pub async fn answer(&self, request: http::Request<Bytes>, ip: IpAddr) -> http::Response<Bytes> {
         let now = self.0.clock.now();
-        let id = chance::id(now).to_string();
+        let id = random::id(now).to_string();
         let start = tokio::time::Instant::now();
         let method = request.method().clone();
         let asked = request.headers().clone();
 
         let decided = within(UPDATE_TIME, self.0.decide(request, ip, now));
         let (arrived, cost) = metered(decided).await;
-        let Arrived {
+        let Handled {
             response,
-            standing,
+            rate_limit,
             user_id,
         } = arrived;
         let mut response = finished(&method, &asked, response).await;
         headers::set_constant(response.headers_mut(), &self.0.powered_by, &id);
-        if let Some(standing) = standing {
-            headers::set_limit(response.headers_mut(), &standing);
+        if let Some(rate_limit) = rate_limit {
+            headers::set_limit(response.headers_mut(), &rate_limit);
         }
 
         let route = response
@@ -135,77 +135,79 @@ impl Edge {
             );
         }
         tracing::info!(request_id = id, %method, route, status, took, user_id, round_trips = cost.round_trips, requests = cost.requests, "request");
-        response.extensions_mut().insert(Spent(cost));
+        response.extensions_mut().insert(RequestCost(cost));
         response
     }
 }
 
-struct Arrived {
+struct Handled {
     response: Response,
-    standing: Option<Standing>,
+    rate_limit: Option<RateLimitState>,
     user_id: Option<String>,
 }
 
 impl Inner {
-    async fn decide(&self, request: http::Request<Bytes>, ip: IpAddr, now: Instant) -> Arrived {
+    async fn decide(&self, request: http::Request<Bytes>, ip: IpAddr, now: Instant) -> Handled {
         let path = self.path(request.uri().path());
         if request.method() == Method::OPTIONS {
             let mut response = StatusCode::NO_CONTENT.into_response();
             headers::set_preflight(response.headers_mut(), request.headers());
-            return Arrived {
+            return Handled {
                 response,
-                standing: None,
+                rate_limit: None,
                 user_id: None,
             };
         }
-        let client = self.front.client(ip, request.headers());
+        let client = self.content_network.client(ip, request.headers());
         if self.is_outside_limit(path.as_deref(), request.method()) {
-            let response = self.route(request, path, Caller::Nobody, client, now).await;
-            return Arrived {
+            let response = self
+                .route(request, path, Caller::Anonymous, client, now)
+                .await;
+            return Handled {
                 response,
-                standing: None,
+                rate_limit: None,
                 user_id: None,
             };
         }
 
-        let (standing, caller) =
-            match Presented::read(request.headers(), &self.doorkeeper.verifier, now) {
-                Presented::Good(claims, token) if !self.doorkeeper.knows_dead(claims.sid) => {
+        let (rate_limit, caller) =
+            match BearerToken::read(request.headers(), &self.authenticator.verifier, now) {
+                BearerToken::Valid(claims, token) if !self.authenticator.knows_dead(claims.sid) => {
                     let key = format!("u:{}", claims.sub);
                     match self.throttle.known_over(&key, now) {
-                        Some(over) => (over, Caller::Nobody),
+                        Some(over) => (over, Caller::Anonymous),
                         None => tokio::join!(
                             self.throttle.count(&key, now),
-                            self.doorkeeper.find(*claims, token, now)
+                            self.authenticator.find(*claims, token, now)
                         ),
                     }
                 }
-                Presented::Nothing => (
+                BearerToken::Absent => (
                     self.throttle
                         .count(&format!("ip:{}", client.network), now)
                         .await,
-                    Caller::Nobody,
+                    Caller::Anonymous,
                 ),
-                Presented::Rubbish | Presented::Good(..) => (
+                BearerToken::Invalid | BearerToken::Valid(..) => (
                     self.throttle
                         .count(&format!("ip:{}", client.network), now)
                         .await,
-                    Caller::BadToken,
+                    Caller::InvalidToken,
                 ),
             };
         let person = match &caller {
-            Caller::Person(person) => Some(Arc::clone(person)),
+            Caller::SignedIn(person) => Some(Arc::clone(person)),
             _ => None,
         };
         let no_store = path
             .as_deref()
             .is_some_and(|path| self.routes.is_no_store(path));
-        let mut response = if standing.is_over {
+        let mut response = if rate_limit.is_over {
             ApiError::from(ErrorCode::TooManyRequests).into_response()
         } else {
             let (response, ()) = tokio::join!(
                 self.route(request, path, caller, client, now),
-                self.note_active(person.as_deref(), now)
+                self.touch_last_active(person.as_deref(), now)
             );
             response
         };
@@ -214,9 +216,9 @@ impl Inner {
                 .headers_mut()
                 .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         }
-        Arrived {
+        Handled {
             response,
-            standing: Some(standing),
+            rate_limit: Some(rate_limit),
             user_id: person.map(|person| person.user.user_id.to_string()),
         }
     }
@@ -254,7 +256,7 @@ impl Inner {
         client: Client,
         now: Instant,
     ) -> Response {
-        if request.extensions().get::<Unreadable>().is_some() {
+        if request.extensions().get::<UnreadableEvent>().is_some() {
             return ApiError::from(ErrorCode::MalformedRequest).into_response();
         }
         let Some(path) = path else {
@@ -297,7 +299,7 @@ impl Inner {
     }
 
     /// Beside the handler's own work, and only when the last time is five minutes old.
-    async fn note_active(&self, person: Option<&SignedIn>, now: Instant) {
+    async fn touch_last_active(&self, person: Option<&SignedIn>, now: Instant) {
         let stale = person.filter(|person| {
             now.since(person.user.last_active.min(person.session.last_active)) >= ACTIVE_EVERY
         });
@@ -305,7 +307,7 @@ impl Inner {
             return;
         };
         if let Err(failure) = self
-            .doorkeeper
+            .authenticator
             .store
             .touch(user.user_id, session.sid, now)
             .await
@@ -342,7 +344,7 @@ fn powered_by(settings: &Settings) -> Result<HeaderValue, ConfigError> {
     })
 }
 
-/// Whether a content network stands in front of the gateway, which names whoever calls when it shows a secret.
+/// Whether a content network stands in content_network of the gateway, which names whoever calls when it shows a secret.
 pub(crate) fn has_content_network(settings: &Settings) -> Result<bool, ConfigError> {
     match settings.optional("EDGE") {
         Some("on") => Ok(true),

@@ -6,7 +6,7 @@ use domain::Instant;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use sha1::{Digest, Sha1};
 
-use crate::throttle::Standing;
+use crate::throttle::RateLimitState;
 
 /// helmet 6.2.0 without its content security policy, and cors with `*` and credentials.
 const CONSTANT: [(&str, &str); 14] = [
@@ -50,20 +50,20 @@ pub(crate) fn set_constant(headers: &mut HeaderMap, powered_by: &HeaderValue, re
 }
 
 /// Sets the four headers of the public limit. A `Retry-After` that is there is another limit's.
-pub(crate) fn set_limit(headers: &mut HeaderMap, standing: &Standing) {
+pub(crate) fn set_limit(headers: &mut HeaderMap, rate_limit: &RateLimitState) {
     headers.insert(
         HeaderName::from_static("x-ratelimit-limit"),
-        standing.limit.into(),
+        rate_limit.limit.into(),
     );
     headers.insert(
         HeaderName::from_static("x-ratelimit-remaining"),
-        standing.remaining.into(),
+        rate_limit.remaining.into(),
     );
-    if let Ok(reset) = HeaderValue::try_from(javascript_date(standing.ends)) {
+    if let Ok(reset) = HeaderValue::try_from(javascript_date(rate_limit.ends)) {
         headers.insert(HeaderName::from_static("x-ratelimit-reset"), reset);
     }
     if let Ok(seconds) = HeaderValue::try_from(javascript_seconds(
-        standing.ends.since(standing.now).as_millis(),
+        rate_limit.ends.since(rate_limit.now).as_millis(),
     )) {
         headers.entry(header::RETRY_AFTER).or_insert(seconds);
     }

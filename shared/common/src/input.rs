@@ -77,9 +77,9 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
 
 /// What an endpoint takes, read from the query: every parameter is a text.
 #[derive(Debug, Clone)]
-pub struct Asked<T>(pub T);
+pub struct QueryInput<T>(pub T);
 
-impl<T: FromFields<S>, S: Send + Sync> FromRequestParts<S> for Asked<T> {
+impl<T: FromFields<S>, S: Send + Sync> FromRequestParts<S> for QueryInput<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {

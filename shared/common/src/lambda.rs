@@ -26,7 +26,7 @@ use store::Setup;
 
 use crate::{
     Edge, Routes,
-    edge::{Unreadable, has_content_network},
+    edge::{UnreadableEvent, has_content_network},
 };
 
 /// What stands for itself in a path: `pchar` of RFC 3986 but for `%`, which the gateway has decoded.
@@ -138,7 +138,7 @@ pub async fn answer_event(
     let mut adapter = Adapter::from(service_fn(|request: lambda_http::Request| {
         let mut request = plain(request, headers.clone());
         if !is_readable {
-            request.extensions_mut().insert(Unreadable);
+            request.extensions_mut().insert(UnreadableEvent);
         }
         async move { Ok(of_one_line_each(edge.answer(request, ip).await)) }
     }));

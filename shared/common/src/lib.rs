@@ -9,6 +9,7 @@
 mod caller;
 mod client;
 mod codes;
+mod content_network;
 mod cursor;
 mod edge;
 mod effect;
@@ -16,7 +17,6 @@ mod envelope;
 mod error;
 mod field_error;
 mod fields;
-mod front;
 mod headers;
 mod input;
 #[cfg(feature = "lambda")]
@@ -33,17 +33,17 @@ pub use caller::{Now, SignedIn, SuperAdmin, Verified, bearer};
 pub use client::Client;
 pub use codes::{ErrorCode, Message};
 pub use cursor::{Cursors, Paging};
-pub use edge::{Edge, Spent};
+pub use edge::{Edge, RequestCost};
 pub use effect::{effect, sign_in};
 pub use envelope::Empty;
 pub use error::ApiError;
 pub use field_error::FieldError;
 pub use fields::{Fields, choice, flag, integer, phone, secret, text, text_or_empty};
 pub use headers::{if_match_holds, if_none_match_holds};
-pub use input::{Asked, FromFields, Input};
+pub use input::{FromFields, Input, QueryInput};
 #[cfg(feature = "lambda")]
 pub use lambda::{Event, answer_event, serve};
-pub use lifetimes::Lives;
+pub use lifetimes::TokenLifetimes;
 pub use path::Path;
 pub use query::Query;
 pub use response::{ApiResponse, ApiResult, Image, Redirect, etag_of, ok, success};

@@ -8,12 +8,12 @@ use runtime::{ConfigError, Settings};
 
 /// How long tokens and sessions live, by the rules of most people and by the strict ones.
 #[derive(Debug, Clone, Copy)]
-pub struct Lives {
+pub struct TokenLifetimes {
     usual: (Duration, Duration),
     strict: (Duration, Duration),
 }
 
-impl Lives {
+impl TokenLifetimes {
     /// What `settings` say: `ACCESS_TOKEN_SECONDS` (43,200), `SESSION_DAYS` (30) and, for SA, CA and whoever
     /// has one-time passwords, `ACCESS_TOKEN_SECONDS_STRICT` (14,400), `SESSION_DAYS_STRICT` (7).
     ///
@@ -32,7 +32,7 @@ impl Lives {
         })
     }
 
-    /// How long a token of `user` lives.
+    /// How long a token of `user` lifetimes.
     pub fn token(&self, user: &User) -> Duration {
         if user.is_strict() {
             self.strict.0
@@ -41,7 +41,7 @@ impl Lives {
         }
     }
 
-    /// How long a session of `user` lives.
+    /// How long a session of `user` lifetimes.
     pub fn session(&self, user: &User) -> Duration {
         if user.is_strict() {
             self.strict.1
@@ -51,7 +51,7 @@ impl Lives {
     }
 
     /// Whether the rules that hold for `user` now have ended what began under others: whoever was promoted
-    /// lives under the strict ones at once.
+    /// lifetimes under the strict ones at once.
     pub fn have_ended(
         &self,
         user: &User,

@@ -64,7 +64,7 @@ impl<R: RightType, S: Send + Sync> FromRequestParts<S> for Viewer<R> {
         if viewer.reach() == Reach::Nowhere {
             return Err(ErrorCode::Forbidden.into());
         }
-        viewer.person.must_be_verified()?;
+        viewer.person.require_verified()?;
         Ok(viewer)
     }
 }
@@ -74,7 +74,7 @@ impl<R: RightType, S: Send + Sync> FromRequestParts<S> for Permitted<R> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let Viewer { person, right } = Viewer::<R>::from_request_parts(parts, state).await?;
-        person.must_be_of_open_committee()?;
+        person.require_active_committee()?;
         Ok(Self { person, right })
     }
 }

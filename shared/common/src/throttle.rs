@@ -11,7 +11,7 @@ use store::{Store, StoreError};
 
 /// Where the caller stands in the public limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct RateLimitState {
     /// How many requests a window has.
     pub(crate) limit: u64,
     /// How many are left.
@@ -31,12 +31,12 @@ pub struct Throttle {
     store: Store,
     limit: u64,
     window: Duration,
-    known: Arc<Mutex<HashMap<String, Known>>>,
+    known: Arc<Mutex<HashMap<String, KnownWindow>>>,
 }
 
 /// What this container last heard of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Known {
+struct KnownWindow {
     ends: Instant,
     count: u64,
 }
@@ -56,7 +56,7 @@ impl Throttle {
     }
 
     /// Counts a request of `key` at `now`.
-    pub(crate) async fn count(&self, key: &str, now: Instant) -> Standing {
+    pub(crate) async fn count(&self, key: &str, now: Instant) -> RateLimitState {
         if let Some(over) = self.known_over(key, now) {
             return over;
         }
@@ -67,7 +67,7 @@ impl Throttle {
             .await
         {
             Ok(window) => {
-                let known = Known {
+                let known = KnownWindow {
                     count: window.count,
                     ends: window.ends,
                 };
@@ -84,14 +84,14 @@ impl Throttle {
                     },
                     known,
                 );
-                self.standing(known, now)
+                self.rate_limit(known, now)
             }
             // So many requests for one key that its item is throttled: more than any limit. Not
             // remembered, for it may have been the table.
             Err(StoreError::Throttled) => {
                 let ends = open.map_or_else(|| now.after(self.window), |known| known.ends);
-                self.standing(
-                    Known {
+                self.rate_limit(
+                    KnownWindow {
                         ends,
                         count: self.limit + 1,
                     },
@@ -101,13 +101,13 @@ impl Throttle {
             // The store is out of reach: better a container that counts alone than nobody served.
             Err(failure) => {
                 tracing::warn!(%failure, "the public limit is counted in memory");
-                let fresh = Known {
+                let fresh = KnownWindow {
                     ends: now.after(self.window),
                     count: 1,
                 };
-                let next = |former: Known| {
+                let next = |former: KnownWindow| {
                     if now < former.ends {
-                        Known {
+                        KnownWindow {
                             count: former.count + 1,
                             ..former
                         }
@@ -115,25 +115,25 @@ impl Throttle {
                         fresh
                     }
                 };
-                self.standing(self.remember(key, now, next, fresh), now)
+                self.rate_limit(self.remember(key, now, next, fresh), now)
             }
         }
     }
 
     /// Where `key` stands if this container remembers that it is over.
-    pub(crate) fn known_over(&self, key: &str, now: Instant) -> Option<Standing> {
+    pub(crate) fn known_over(&self, key: &str, now: Instant) -> Option<RateLimitState> {
         let known = self
             .known(key)
             .filter(|known| now < known.ends && known.count > self.limit)?;
-        Some(self.standing(known, now))
+        Some(self.rate_limit(known, now))
     }
 
-    fn standing(&self, known: Known, now: Instant) -> Standing {
+    fn rate_limit(&self, known: KnownWindow, now: Instant) -> RateLimitState {
         let remaining = self.limit.saturating_sub(known.count);
         // Of two requests at once, one may have been counted into a window that the other opened a
         // moment later: nobody is told to wait for longer than a window.
         let now = now.max(known.ends.before(self.window));
-        Standing {
+        RateLimitState {
             limit: self.limit,
             remaining,
             ends: known.ends,
@@ -142,7 +142,7 @@ impl Throttle {
         }
     }
 
-    fn known(&self, key: &str) -> Option<Known> {
+    fn known(&self, key: &str) -> Option<KnownWindow> {
         self.known
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -155,9 +155,9 @@ impl Throttle {
         &self,
         key: &str,
         now: Instant,
-        next: impl FnOnce(Known) -> Known,
-        first: Known,
-    ) -> Known {
+        next: impl FnOnce(KnownWindow) -> KnownWindow,
+        first: KnownWindow,
+    ) -> KnownWindow {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MOST_KNOWN {
             all.retain(|_, known| now < known.ends);

@@ -8,7 +8,7 @@ use uuid::Uuid;
 use crate::{
     CommitteeId, Instant, UserId,
     batch::Batch,
-    course::{Outline, State},
+    course::{CourseSummary, State},
     user::User,
 };
 
@@ -53,7 +53,7 @@ pub enum TargetType {
 /// A value that changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Fact {
+pub enum AuditValue {
     /// True or false.
     Flag(bool),
     /// How many.
@@ -65,7 +65,7 @@ pub enum Fact {
 }
 
 /// Fields by their names.
-pub type Facts = BTreeMap<String, Fact>;
+pub type AuditValues = BTreeMap<String, AuditValue>;
 
 /// One entry of the audit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,9 +88,9 @@ pub struct AuditEntry {
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
     /// What changed, as it was.
-    pub before: Option<Facts>,
+    pub before: Option<AuditValues>,
     /// What changed, as it became.
-    pub after: Option<Facts>,
+    pub after: Option<AuditValues>,
     /// When.
     pub created_at: Instant,
 }
@@ -106,7 +106,7 @@ impl AuditEntry {
         now: Instant,
     ) -> Self {
         let (was, is) = (facts(before), facts(after));
-        let changed = |this: &Facts, other: &Facts| -> Facts {
+        let changed = |this: &AuditValues, other: &AuditValues| -> AuditValues {
             this.iter()
                 .filter(|(name, fact)| other.get(*name) != Some(fact))
                 .map(|(name, fact)| (name.clone(), masked(name, fact)))
@@ -130,14 +130,14 @@ impl AuditEntry {
     pub fn of_course(
         audit_id: Uuid,
         actor_id: UserId,
-        before: &Outline,
+        before: &CourseSummary,
         state: State,
         now: Instant,
     ) -> Self {
         let facts = |state: State| {
-            Some(Facts::from([(
+            Some(AuditValues::from([(
                 "state".to_owned(),
-                Fact::Text(state.code().to_owned()),
+                AuditValue::Text(state.code().to_owned()),
             )]))
         };
         let action = match state {
@@ -175,9 +175,9 @@ impl AuditEntry {
             target_id: Uuid::new_v5(&Uuid::NAMESPACE_DNS, fqdn.as_bytes()),
             committee_id,
             before: None,
-            after: Some(Facts::from([(
+            after: Some(AuditValues::from([(
                 "fqdn".to_owned(),
-                Fact::Text(fqdn.to_owned()),
+                AuditValue::Text(fqdn.to_owned()),
             )])),
             created_at: now,
         }
@@ -202,7 +202,7 @@ impl AuditEntry {
             before: None,
             after: Some(
                 counts
-                    .map(|(name, count)| (name.to_owned(), Fact::Count(count)))
+                    .map(|(name, count)| (name.to_owned(), AuditValue::Count(count)))
                     .into(),
             ),
             created_at: batch.sending.created_at,
@@ -220,18 +220,18 @@ const PERSONAL: [&str; 6] = [
     "phone",
 ];
 
-fn masked(name: &str, fact: &Fact) -> Fact {
+fn masked(name: &str, fact: &AuditValue) -> AuditValue {
     match fact {
-        Fact::Text(text) if PERSONAL.contains(&name) && !text.is_empty() => {
-            Fact::Text("***".to_owned())
+        AuditValue::Text(text) if PERSONAL.contains(&name) && !text.is_empty() => {
+            AuditValue::Text("***".to_owned())
         }
         fact => fact.clone(),
     }
 }
 
-fn facts(user: &User) -> Facts {
-    let text = |text: &str| Fact::Text(text.to_owned());
-    let optional = |value: Option<String>| value.map_or(Fact::Nothing, Fact::Text);
+fn facts(user: &User) -> AuditValues {
+    let text = |text: &str| AuditValue::Text(text.to_owned());
+    let optional = |value: Option<String>| value.map_or(AuditValue::Nothing, AuditValue::Text);
     [
         ("name", text(user.name.as_str())),
         ("lastName", text(user.last_name.as_str())),
@@ -242,16 +242,22 @@ fn facts(user: &User) -> Facts {
         ),
         ("phoneCode", text(&user.phone.code)),
         ("phone", text(&user.phone.number)),
-        ("isActive", Fact::Flag(user.is_active)),
-        ("isVerified", Fact::Flag(user.is_verified)),
-        ("isOtpEnabled", Fact::Flag(user.is_otp_enabled)),
+        ("isActive", AuditValue::Flag(user.is_active)),
+        ("isVerified", AuditValue::Flag(user.is_verified)),
+        ("isOtpEnabled", AuditValue::Flag(user.is_otp_enabled)),
         ("profile", text(user.profile.code())),
         (
             "role",
             optional(user.role.as_ref().map(ToString::to_string)),
         ),
-        ("permissions", Fact::Text(user.permissions.to_string())),
-        ("committeeID", Fact::Text(user.committee_id.to_string())),
+        (
+            "permissions",
+            AuditValue::Text(user.permissions.to_string()),
+        ),
+        (
+            "committeeID",
+            AuditValue::Text(user.committee_id.to_string()),
+        ),
     ]
     .into_iter()
     .map(|(name, fact)| (name.to_owned(), fact))

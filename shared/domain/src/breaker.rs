@@ -14,7 +14,7 @@ pub const FAILED_FOR: Duration = Duration::from_secs(60);
 /// So many in a row are a service that is not there.
 pub const MOST_FAILURES: u32 = 3;
 /// A trial takes no longer, or its process is gone: somebody else may try then.
-pub const TRIAL_LIFE: Duration = Duration::from_secs(30);
+pub const PROBE_LIFE: Duration = Duration::from_secs(30);
 
 /// What is known of a service and a secret for it. The default is one that nobody has tried yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,26 +35,28 @@ pub struct Breaker {
 
 /// What a caller may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum BreakerState {
     /// Ask.
-    Free,
+    Closed,
     /// Try, if nobody is faster.
-    Trial,
+    HalfOpen,
     /// Look again in a moment: somebody is just trying a secret that nobody has used before.
-    Soon,
+    Probing,
     /// Go away.
-    Shut,
+    Open,
 }
 
 impl Breaker {
     /// What a caller may do at `now`.
-    pub const fn way(&self, now: Instant) -> Way {
+    pub const fn state(&self, now: Instant) -> BreakerState {
         let is_shut = self.shut > now.unix_milliseconds();
         match (is_shut, self.is_sound()) {
-            (true, _) if self.trial && !self.proven && self.failures < MOST_FAILURES => Way::Soon,
-            (true, _) => Way::Shut,
-            (false, true) => Way::Free,
-            (false, false) => Way::Trial,
+            (true, _) if self.trial && !self.proven && self.failures < MOST_FAILURES => {
+                BreakerState::Probing
+            }
+            (true, _) => BreakerState::Open,
+            (false, true) => BreakerState::Closed,
+            (false, false) => BreakerState::HalfOpen,
         }
     }
 
@@ -78,7 +80,7 @@ mod tests {
         };
         let later = now.unix_milliseconds() + 1;
         for (what, breaker, way) in [
-            ("nobody has tried it", new, Way::Trial),
+            ("nobody has tried it", new, BreakerState::HalfOpen),
             (
                 "somebody tries it for the first time",
                 Breaker {
@@ -86,7 +88,7 @@ mod tests {
                     trial: true,
                     ..new
                 },
-                Way::Soon,
+                BreakerState::Probing,
             ),
             (
                 "whoever tried it is gone",
@@ -95,16 +97,16 @@ mod tests {
                     trial: true,
                     ..new
                 },
-                Way::Trial,
+                BreakerState::HalfOpen,
             ),
-            ("it works", sound, Way::Free),
+            ("it works", sound, BreakerState::Closed),
             (
                 "it failed twice",
                 Breaker {
                     failures: 2,
                     ..sound
                 },
-                Way::Free,
+                BreakerState::Closed,
             ),
             (
                 "it failed three times",
@@ -113,7 +115,7 @@ mod tests {
                     shut: later,
                     ..sound
                 },
-                Way::Shut,
+                BreakerState::Open,
             ),
             (
                 "its minute is over",
@@ -122,7 +124,7 @@ mod tests {
                     shut: now.unix_milliseconds(),
                     ..sound
                 },
-                Way::Trial,
+                BreakerState::HalfOpen,
             ),
             (
                 "somebody looks whether it is back",
@@ -132,7 +134,7 @@ mod tests {
                     trial: true,
                     ..sound
                 },
-                Way::Shut,
+                BreakerState::Open,
             ),
             (
                 "the secret was refused",
@@ -141,7 +143,7 @@ mod tests {
                     shut: later,
                     ..new
                 },
-                Way::Shut,
+                BreakerState::Open,
             ),
             (
                 "somebody tries it again",
@@ -151,10 +153,10 @@ mod tests {
                     trial: true,
                     ..new
                 },
-                Way::Shut,
+                BreakerState::Open,
             ),
         ] {
-            assert_eq!(breaker.way(now), way, "{what}");
+            assert_eq!(breaker.state(now), way, "{what}");
         }
     }
 }

@@ -91,7 +91,7 @@ impl FromStr for Currency {
 /// What lists show of a course.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Outline {
+pub struct CourseSummary {
     /// Which one.
     #[serde(rename = "courseID")]
     pub course_id: CourseId,
@@ -141,7 +141,7 @@ pub struct Outline {
 /// What only its own page shows.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Details {
+pub struct CourseDetails {
     /// What it is.
     pub description: Option<Prose<20_000>>,
     /// Whom to ask.
@@ -157,10 +157,10 @@ pub struct Details {
 pub struct Course {
     /// What lists show.
     #[serde(flatten)]
-    pub outline: Outline,
+    pub outline: CourseSummary,
     /// The rest.
     #[serde(flatten)]
-    pub details: Details,
+    pub details: CourseDetails,
 }
 
 /// A published course says at least so much, in code points.
@@ -168,7 +168,7 @@ const SHORTEST_DESCRIPTION: usize = 20;
 /// A course is found by no more different words than these.
 const MOST_WORDS: usize = 40;
 
-impl Outline {
+impl CourseSummary {
     /// The words by which the course is found: of its title, subtitle, section and city, in this order,
     /// each once, 40 at most.
     pub fn words(&self) -> Vec<String> {

@@ -136,7 +136,7 @@ pub struct File {
 /// A file, as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ShownFile {
+pub struct FileView {
     #[serde(rename = "fileID")]
     file_id: FileId,
     name: FileName,
@@ -155,7 +155,7 @@ impl File {
     }
 
     /// The file as lists show it: with its path below the prefix when everybody may have it.
-    pub fn listed(self) -> ShownFile {
+    pub fn listed(self) -> FileView {
         let url = self
             .is_public()
             .then(|| format!("/files/public/{}", self.file_id));
@@ -163,7 +163,7 @@ impl File {
     }
 
     /// The file with `url`, where it may be had.
-    pub fn shown(self, url: Option<String>) -> ShownFile {
+    pub fn shown(self, url: Option<String>) -> FileView {
         let Self {
             file_id,
             name,
@@ -174,7 +174,7 @@ impl File {
             created_at,
             ..
         } = self;
-        ShownFile {
+        FileView {
             file_id,
             name,
             content_type,

@@ -19,7 +19,7 @@ pub struct LoginActivity {
     pub ip: String,
     /// Where the caller was.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: Location,
     /// What the caller signed in with.
     #[serde(flatten)]
     pub agent: Agent,
@@ -30,7 +30,7 @@ pub struct LoginActivity {
 /// Where a caller is, as far as somebody knows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Place {
+pub struct Location {
     /// Two letters. Nobody says it today.
     pub continent: Option<String>,
     /// ISO 3166-1 alpha-2.
@@ -51,7 +51,7 @@ pub struct Place {
 
 impl LoginActivity {
     /// The sign-in of `user_id` at `now` from `ip` in `place`.
-    pub fn new(user_id: UserId, ip: String, place: Place, agent: Agent, now: Instant) -> Self {
+    pub fn new(user_id: UserId, ip: String, place: Location, agent: Agent, now: Instant) -> Self {
         Self {
             login_activity_id: u64::try_from(now.unix_milliseconds()).unwrap_or(0) * 1000,
             user_id,

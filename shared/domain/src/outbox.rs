@@ -25,11 +25,11 @@ pub enum State {
 /// A message on its way out, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Outgoing {
+pub struct OutboxItem {
     /// Which one; UUID v7.
     #[serde(rename = "outboxID")]
     pub outbox_id: Uuid,
-    /// The [`Letter`], sealed; removed at a final state.
+    /// The [`OutboxMessage`], sealed; removed at a final state.
     #[serde(default)]
     pub sealed: String,
     /// How far it has come.
@@ -43,7 +43,7 @@ pub struct Outgoing {
 /// What is to be said, and to whom.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Letter {
+pub struct OutboxMessage {
     /// To whom, by which way.
     pub to: Recipient,
     /// Whose account it is about: one that is closed by the time it leaves gets no message.
@@ -51,7 +51,7 @@ pub struct Letter {
     /// The first name, for the greeting; empty for nobody.
     pub name: String,
     /// What about.
-    pub news: News,
+    pub news: Notification,
 }
 
 /// Where a letter goes.
@@ -69,7 +69,7 @@ pub enum Recipient {
 /// What a letter tells.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum News {
+pub enum Notification {
     /// A one-time code, good for ten minutes.
     Code {
         /// What for.

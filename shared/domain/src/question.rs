@@ -63,7 +63,7 @@ pub const MOST_BYTES: u64 = 1_000_000;
 /// What a writer says of a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Wording {
+pub struct QuestionContent {
     /// In which language.
     pub language: Language,
     /// The question.
@@ -88,7 +88,7 @@ pub struct Question {
     pub course_id: CourseId,
     /// What it asks.
     #[serde(flatten)]
-    pub wording: Wording,
+    pub wording: QuestionContent,
     /// When it was added.
     pub created_at: Instant,
 }

@@ -52,7 +52,7 @@ pub struct Session {
 /// A session as its owner sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ShownSession {
+pub struct SessionView {
     sid: SessionId,
     created_at: Instant,
     last_active: Instant,
@@ -62,7 +62,7 @@ pub struct ShownSession {
     current: bool,
 }
 
-impl ShownSession {
+impl SessionView {
     /// `session`, seen from the session `current`.
     pub fn of(session: Session, current: SessionId) -> Self {
         Self {

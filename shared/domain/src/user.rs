@@ -249,14 +249,14 @@ impl Account {
 
 /// A person as whoever may edit him sees him.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Editable {
+pub struct EditableAccount {
     /// The account.
     pub user: Account,
     /// What guards the next change.
     pub version: u64,
 }
 
-impl Editable {
+impl EditableAccount {
     /// `user`, who belongs to `committee`.
     pub fn of(user: User, committee: Committee) -> Self {
         let version = user.version;
@@ -299,7 +299,7 @@ impl From<User> for Card {
 /// The secrets that a person sees of himself. None of them opens anything: real ones are sealed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ShownSecrets {
+pub struct MaskedSecrets {
     /// The one-time password secret in hexadecimal.
     pub otp_hex: String,
     /// The same as text.
@@ -314,17 +314,17 @@ pub struct ShownSecrets {
 
 /// A person as he sees himself when he signs in: all twenty-five fields.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SelfView {
+pub struct OwnAccount {
     #[serde(flatten)]
     account: Account,
     #[serde(rename = "LoginActivity")]
     login_activity: Vec<LoginActivity>,
     #[serde(flatten)]
-    secrets: ShownSecrets,
+    secrets: MaskedSecrets,
     token: String,
 }
 
-impl SelfView {
+impl OwnAccount {
     /// At most this many sign-ins are shown.
     pub const ACTIVITY: u16 = 10;
 
@@ -332,7 +332,7 @@ impl SelfView {
     pub fn new(
         account: Account,
         mut login_activity: Vec<LoginActivity>,
-        secrets: ShownSecrets,
+        secrets: MaskedSecrets,
         token: String,
     ) -> Self {
         login_activity.truncate(usize::from(Self::ACTIVITY));

@@ -4,43 +4,43 @@ use domain::{Email, Phone, UserId};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use crate::chance;
+use crate::random;
 
 /// A code that is about to be sent, in both its forms.
 #[derive(Clone)]
-pub struct Issued {
+pub struct NewCode {
     /// Six digits.
     pub digits: String,
-    /// The link's: the place of the challenge and 128 bits of chance, in letters alone, so that the
+    /// The link's: the challenge of the challenge and 128 bits of chance, in letters alone, so that the
     /// six digits are the only digits of a message.
     pub link: String,
 }
 
-/// A new code for the challenge at `place`.
-pub fn issue(place: Uuid) -> Issued {
+/// A new code for the challenge at `challenge`.
+pub fn issue(challenge: Uuid) -> NewCode {
     // of 2^64 values a million is a part so small that no code is likelier than another
-    let digits = u64::from_be_bytes(chance::bytes()) % 1_000_000;
-    let link = letters(place.as_bytes()) + &letters(&chance::bytes::<16>());
-    Issued {
+    let digits = u64::from_be_bytes(random::bytes()) % 1_000_000;
+    let link = letters(challenge.as_bytes()) + &letters(&random::bytes::<16>());
+    NewCode {
         digits: format!("{digits:06}"),
         link,
     }
 }
 
 /// Where codes for `email` are kept, whether anybody has the address or not: what is told of the
-/// place tells nothing of people.
-pub fn place_of(email: &Email) -> Uuid {
+/// challenge tells nothing of people.
+pub fn email_challenge(email: &Email) -> Uuid {
     hashed(email.as_str())
 }
 
 /// Where codes for an address are kept that somebody has asked for and does not have: whoever asks for
 /// an address cannot reach the codes of its owner.
-pub fn place_of_wish(email: &Email) -> Uuid {
+pub fn pending_email_challenge(email: &Email) -> Uuid {
     hashed(&format!("wish {email}"))
 }
 
-/// Where codes for the number of a person are kept: another number has another place.
-pub fn place_of_phone(user: UserId, phone: &Phone) -> Uuid {
+/// Where codes for the number of a person are kept: another number has another challenge.
+pub fn phone_challenge(user: UserId, phone: &Phone) -> Uuid {
     hashed(&format!("{user} +{}{}", phone.code, phone.number))
 }
 
@@ -50,8 +50,8 @@ fn hashed(text: &str) -> Uuid {
     uuid::Builder::from_custom_bytes(first).into_uuid()
 }
 
-/// The place that the link's code `link` belongs to; `None` for what is no such code.
-pub fn place_in(link: &str) -> Option<Uuid> {
+/// The challenge that the link's code `link` belongs to; `None` for what is no such code.
+pub fn challenge_of_link(link: &str) -> Option<Uuid> {
     let nibbles = link
         .bytes()
         .map(|letter| letter.checked_sub(b'a').filter(|nibble| *nibble < 16));
@@ -87,13 +87,13 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn a_link_leads_to_its_place_and_holds_no_digit(local in "[a-z]{1,20}") {
-            let place = place_of(&format!("{local}@example.org").parse().unwrap());
-            let issued = issue(place);
+            let challenge = email_challenge(&format!("{local}@example.org").parse().unwrap());
+            let issued = issue(challenge);
             proptest::prop_assert!(is_digits(&issued.digits) && issued.link.len() == 64);
             proptest::prop_assert!(issued.link.bytes().all(|byte| byte.is_ascii_lowercase()));
-            proptest::prop_assert_eq!(place_in(&issued.link), Some(place));
-            proptest::prop_assert_eq!(place_in(&issued.link[1..]), None);
-            proptest::prop_assert_eq!(place_in(&format!("{}z", &issued.link[1..])), None);
+            proptest::prop_assert_eq!(challenge_of_link(&issued.link), Some(challenge));
+            proptest::prop_assert_eq!(challenge_of_link(&issued.link[1..]), None);
+            proptest::prop_assert_eq!(challenge_of_link(&format!("{}z", &issued.link[1..])), None);
         }
     }
 }

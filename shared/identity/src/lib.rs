@@ -1,12 +1,12 @@
 //! Secrets: hashing, signing, sealing, one-time secrets. Pure computation, no I/O; what an auditor
 //! reads first.
 
-pub mod chance;
 pub mod code;
 mod ed25519;
 pub mod known_passwords;
 pub mod outbox;
 pub mod password;
+pub mod random;
 pub mod sealing;
 pub mod token;
 pub mod totp;
@@ -31,7 +31,7 @@ impl NamedKey {
     pub fn generate(kid: &str) -> Self {
         Self {
             kid: kid.to_owned(),
-            bytes: chance::bytes::<32>().to_vec().into(),
+            bytes: random::bytes::<32>().to_vec().into(),
         }
     }
 

@@ -4,28 +4,28 @@ use std::{str::FromStr, time::Duration};
 
 use domain::{
     Instant, UserId, code,
-    outbox::{Letter, News, Outgoing, Recipient, State},
+    outbox::{Notification, OutboxItem, OutboxMessage, Recipient, State},
     user::User,
 };
 use uuid::Uuid;
 
 use crate::{
-    MalformedKey, chance,
+    MalformedKey, random,
     sealing::{Sealer, UnsealError},
 };
 
 /// Writes letters for the dispatcher: sealed, and all of one size, so that nobody sees from outside
 /// what they are about or whether they are for anybody.
 #[derive(Clone)]
-pub struct Post(Sealer);
+pub struct OutboxSealer(Sealer);
 
 /// Longer than any letter.
-const LETTER_BYTES: usize = 1024;
-/// News are told for a day.
-const NEWS_LIFE: Duration = Duration::from_secs(86_400);
+const PADDED_BYTES: usize = 1024;
+/// Notification are told for a day.
+const NOTIFICATION_LIFE: Duration = Duration::from_secs(86_400);
 
 /// Reads keys as [`Sealer`] does.
-impl FromStr for Post {
+impl FromStr for OutboxSealer {
     type Err = MalformedKey;
 
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
@@ -33,7 +33,7 @@ impl FromStr for Post {
     }
 }
 
-impl Post {
+impl OutboxSealer {
     /// The letter that tells `news` of the account `about` to `to`, its owner, whose first name is `name`.
     ///
     /// # Errors
@@ -43,24 +43,24 @@ impl Post {
         to: Recipient,
         about: UserId,
         name: &str,
-        news: News,
+        news: Notification,
         now: Instant,
-    ) -> Result<Outgoing, UnsealError> {
-        let outbox_id = chance::id(now);
-        let life = if matches!(news, News::Code { .. }) {
+    ) -> Result<OutboxItem, UnsealError> {
+        let outbox_id = random::id(now);
+        let life = if matches!(news, Notification::Code { .. }) {
             code::LIFE
         } else {
-            NEWS_LIFE
+            NOTIFICATION_LIFE
         };
-        let mut plain = serde_json::to_vec(&Letter {
+        let mut plain = serde_json::to_vec(&OutboxMessage {
             to,
             about,
             name: name.to_owned(),
             news,
         })
         .map_err(|_| UnsealError)?;
-        plain.resize(plain.len().max(LETTER_BYTES), b' ');
-        Ok(Outgoing {
+        plain.resize(plain.len().max(PADDED_BYTES), b' ');
+        Ok(OutboxItem {
             outbox_id,
             sealed: self.0.seal(&plain, &place(outbox_id))?,
             status: State::Queued,
@@ -73,7 +73,12 @@ impl Post {
     ///
     /// # Errors
     /// When it cannot be sealed, as [`Sealer::seal`].
-    pub fn tell(&self, user: &User, news: News, now: Instant) -> Result<Outgoing, UnsealError> {
+    pub fn notify(
+        &self,
+        user: &User,
+        news: Notification,
+        now: Instant,
+    ) -> Result<OutboxItem, UnsealError> {
         self.letter(
             Recipient::Mail(user.email.clone()),
             user.user_id,
@@ -87,7 +92,7 @@ impl Post {
     ///
     /// # Errors
     /// When it was not sealed here.
-    pub fn open(&self, message: &Outgoing) -> Result<Letter, UnsealError> {
+    pub fn open(&self, message: &OutboxItem) -> Result<OutboxMessage, UnsealError> {
         let plain = self.0.open(&message.sealed, &place(message.outbox_id))?;
         serde_json::from_slice(&plain).map_err(|_| UnsealError)
     }

@@ -12,7 +12,7 @@ use secrecy::{ExposeSecret, SecretString};
 use subtle::ConstantTimeEq;
 use tokio::{sync::Semaphore, task};
 
-use crate::chance;
+use crate::random;
 
 /// The parameters of every new hash.
 const PARAMS: (u32, u32, u32) = (19_456, 2, 1);
@@ -57,7 +57,7 @@ impl Hasher {
     /// # Errors
     /// When the computation failed, which it does not for parameters that are constants.
     pub async fn hash(&self, password: &SecretString) -> Result<String, HashError> {
-        let salt = chance::bytes::<16>();
+        let salt = random::bytes::<16>();
         let params =
             Params::new(PARAMS.0, PARAMS.1, PARAMS.2, Some(OUTPUT)).map_err(|_| HashError)?;
         let output = self.run(password, salt.to_vec(), params).await?;

@@ -12,7 +12,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-use crate::{MalformedKey, NamedKey, chance, keys_of};
+use crate::{MalformedKey, NamedKey, keys_of, random};
 
 /// AES-256-GCM under the first of several keys; the others still open what they sealed, so keys
 /// can rotate: add a new one in front, seal everything anew, drop the old one.
@@ -47,7 +47,7 @@ impl Sealer {
     /// # Errors
     /// When `plain` is beyond 64 GiB.
     pub fn seal(&self, plain: &[u8], place: &str) -> Result<String, UnsealError> {
-        let nonce = chance::bytes::<12>();
+        let nonce = random::bytes::<12>();
         let payload = Payload {
             msg: plain,
             aad: place.as_bytes(),

@@ -19,7 +19,7 @@ const MAX_LENGTH: usize = 4096;
 
 /// What a token may be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Use {
+pub enum TokenUse {
     /// Everything that a session may do.
     Access,
     /// The one-time password step of a sign-in, alone.
@@ -28,7 +28,7 @@ pub enum Use {
     PasswordlessStep,
 }
 
-impl Use {
+impl TokenUse {
     const fn typ(self) -> &'static str {
         match self {
             Self::Access => "at+jwt",
@@ -49,7 +49,7 @@ pub struct Claims {
     pub sid: SessionId,
     /// The token's own name.
     pub jti: Uuid,
-    /// Issued at.
+    /// NewCode at.
     pub iat: i64,
     /// Not good before.
     pub nbf: i64,
@@ -68,7 +68,7 @@ pub struct Claims {
 
 /// What goes into a new token.
 #[derive(Debug, Clone)]
-pub struct Grant {
+pub struct NewToken {
     /// Whose.
     pub user_id: UserId,
     /// In which session.
@@ -117,7 +117,11 @@ impl Signer {
     ///
     /// # Errors
     /// When signing failed.
-    pub fn sign(&self, usage: Use, grant: &Grant) -> Result<String, jsonwebtoken::errors::Error> {
+    pub fn sign(
+        &self,
+        usage: TokenUse,
+        grant: &NewToken,
+    ) -> Result<String, jsonwebtoken::errors::Error> {
         let mut header = Header::new(Algorithm::EdDSA);
         header.typ = Some(usage.typ().to_owned());
         header.kid = Some(self.kid.clone());
@@ -126,7 +130,7 @@ impl Signer {
             aud: AUDIENCE.to_owned(),
             sub: grant.user_id,
             sid: grant.session_id,
-            jti: crate::chance::id(grant.issued),
+            jti: crate::random::id(grant.issued),
             iat: grant.issued.unix_seconds(),
             nbf: grant.issued.unix_seconds(),
             exp: grant.expires.unix_seconds(),
@@ -213,7 +217,7 @@ impl Verifier {
     }
 
     /// The claims of `token`, if it is one of ours for `usage` and `now` lies in its time.
-    pub fn verify(&self, token: &str, usage: Use, now: Instant) -> Option<Claims> {
+    pub fn verify(&self, token: &str, usage: TokenUse, now: Instant) -> Option<Claims> {
         if token.len() > MAX_LENGTH {
             return None;
         }

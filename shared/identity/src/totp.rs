@@ -2,11 +2,11 @@
 //! either side), the forms in which their secrets are shown, and recovery codes.
 
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
-use domain::{Email, Instant, UserId, user::ShownSecrets};
+use domain::{Email, Instant, UserId, user::MaskedSecrets};
 use totp_rs::{Algorithm, Builder};
 
 use crate::{
-    chance,
+    random,
     sealing::{Sealer, UnsealError, authenticated},
 };
 
@@ -24,12 +24,12 @@ pub struct Secret([u8; 20]);
 impl Secret {
     /// A new secret.
     pub fn generate() -> Self {
-        Self::from_chance(&chance::bytes())
+        Self::from_random(&random::bytes())
     }
 
     /// The secret that `chance` makes: the last 20 digits of that number, written with the 94 signs from `!` to
     /// `~`. Of 256 bits, 125 are left over, so no secret is likelier than another.
-    fn from_chance(chance: &[u8; 32]) -> Self {
+    fn from_random(chance: &[u8; 32]) -> Self {
         let mut number = *chance;
         let digit = |_| {
             let rest = number.iter_mut().fold(0, |rest, byte| {
@@ -131,7 +131,7 @@ pub struct Forms {
 /// Ten new recovery codes of 75 bits each, written `ABCDE-FGHJK-MNPQR`.
 pub fn recovery_codes() -> [String; RECOVERY_CODES] {
     std::array::from_fn(|_| {
-        let letters = chance::bytes::<15>().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
+        let letters = random::bytes::<15>().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
         letters
             .chunks(5)
             .map(String::from_iter)
@@ -161,7 +161,7 @@ pub fn shown(
     email: &Email,
     is_verified: bool,
     tried_out: Option<&Secret>,
-) -> ShownSecrets {
+) -> MaskedSecrets {
     let derive = |purpose| sealer.derive(purpose, user_id.uuid().as_bytes());
     let passwordless_base32 = BASE32_NOPAD.encode(&derive("passwordless-decoy")[..20]);
     let forms = if is_verified {
@@ -173,11 +173,11 @@ pub fn shown(
         }
     } else {
         tried_out.map_or_else(
-            || Secret::from_chance(&derive("otp-decoy")).forms(email),
+            || Secret::from_random(&derive("otp-decoy")).forms(email),
             |secret| secret.forms(email),
         )
     };
-    ShownSecrets {
+    MaskedSecrets {
         otp_hex: forms.hex,
         otp_ascii: forms.ascii,
         otp_auth_url: forms.url,

@@ -1,4 +1,4 @@
-//! Outgoing messages: mails by SES, text messages by SNS. Each is sent once and never retried here; the
+//! OutboxItem messages: mails by SES, text messages by SNS. Each is sent once and never retried here; the
 //! dispatcher decides, from one of four kinds of failure, what becomes of it.
 
 pub mod texts;

@@ -10,7 +10,7 @@ use domain::{
     Email, Instant,
     agent::Agent,
     code::{CodeKind, LIFE},
-    outbox::News,
+    outbox::Notification,
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
@@ -29,7 +29,7 @@ pub struct Mail {
 
 /// The mail that tells `news` to somebody at `to` whose first name is `name`. `public_url` is where
 /// the front end stands, without a slash at its end.
-pub fn mail(news: &News, name: &str, to: &Email, public_url: &str) -> Mail {
+pub fn mail(news: &Notification, name: &str, to: &Email, public_url: &str) -> Mail {
     let (subject, body) = words(news, to, public_url);
     let [start, end] = [greeting(name), CLOSING.to_owned()].map(Part::Paragraph);
     let parts: Vec<Part> = [start].into_iter().chain(body).chain([end]).collect();
@@ -44,8 +44,8 @@ pub fn mail(news: &News, name: &str, to: &Email, public_url: &str) -> Mail {
 
 /// The text message that carries a code; none for news that never goes by text message. It is one
 /// segment: at most 160 characters of the GSM 03.38 basic alphabet, which has no ç, ê or ’.
-pub fn sms(news: &News) -> Option<String> {
-    let News::Code { kind, digits, .. } = news else {
+pub fn sms(news: &Notification) -> Option<String> {
+    let Notification::Code { kind, digits, .. } = news else {
         return None;
     };
     Some(format!(
@@ -128,22 +128,22 @@ fn code_words(kind: CodeKind) -> CodeWords {
 type Words = (&'static str, Vec<Part>);
 
 /// The subject and what stands between greeting and closing.
-fn words(news: &News, to: &Email, public_url: &str) -> Words {
+fn words(news: &Notification, to: &Email, public_url: &str) -> Words {
     match news {
-        News::Code { kind, digits, link } => {
+        Notification::Code { kind, digits, link } => {
             about_code(code_words(*kind), digits, link, to, public_url)
         }
-        News::NewDevice { agent, ip, at } => {
+        Notification::NewDevice { agent, ip, at } => {
             let what = "Une connexion à votre compte Halqa vient d’un appareil que nous ne connaissions pas\u{a0}:".to_owned();
             let (subject, mut parts) = paragraphs(
                 "Nouvelle connexion à votre compte Halqa",
                 what,
                 [YOURS, NOT_YOURS],
             );
-            parts.insert(1, Part::Facts(device_facts(agent, ip, *at)));
+            parts.insert(1, Part::AuditValues(device_facts(agent, ip, *at)));
             (subject, parts)
         }
-        News::PasswordChanged { at } => {
+        Notification::PasswordChanged { at } => {
             let what = format!(
                 "Le mot de passe de votre compte Halqa a été modifié {}.",
                 moment(*at)
@@ -154,7 +154,7 @@ fn words(news: &News, to: &Email, public_url: &str) -> Words {
                 [YOURS, NOT_YOURS],
             )
         }
-        News::OtpEnabled { at } => {
+        Notification::OtpEnabled { at } => {
             let what = format!(
                 "La double authentification de votre compte Halqa a été activée {}.",
                 moment(*at)
@@ -167,7 +167,7 @@ fn words(news: &News, to: &Email, public_url: &str) -> Words {
                 [YOURS, NOT_YOURS],
             )
         }
-        News::OtpDisabled {
+        Notification::OtpDisabled {
             at,
             by_administrator,
         } => {
@@ -190,7 +190,7 @@ fn words(news: &News, to: &Email, public_url: &str) -> Words {
                 [advice, not_yours],
             )
         }
-        News::EmailChangeRequested { at } => {
+        Notification::EmailChangeRequested { at } => {
             let what = format!(
                 "Un changement d’adresse e-mail a été demandé pour votre compte Halqa {}.",
                 moment(*at)
@@ -203,7 +203,7 @@ fn words(news: &News, to: &Email, public_url: &str) -> Words {
                 [YOURS, NOT_YOURS],
             )
         }
-        News::EmailChanged { at } => {
+        Notification::EmailChanged { at } => {
             let what = format!(
                 "L’adresse e-mail de votre compte Halqa a été modifiée {}.",
                 moment(*at)
@@ -219,7 +219,7 @@ fn words(news: &News, to: &Email, public_url: &str) -> Words {
                 [YOURS, not_yours],
             )
         }
-        News::RecoveryCodeUsed { left, at } => {
+        Notification::RecoveryCodeUsed { left, at } => {
             let rest = match left {
                 0 => "Il ne vous en reste plus\u{a0}: pensez à en créer de nouveaux dans votre compte.".to_owned(),
                 _ => format!("Il vous en reste {left}."),

@@ -22,7 +22,7 @@ pub enum Key {
     /// `OUTBOX_KEYS`: what messages wait under; the first seals. Its own key, so that what sends them
     /// can open nothing else.
     Outbox,
-    /// `EDGE_SECRETS`: what the content network in front of the gateway shows. Asked for where `EDGE` is on.
+    /// `EDGE_SECRETS`: what the content network in front of the gateway shows. QueryInput for where `EDGE` is on.
     Edge,
     /// `CPANEL_TOKEN`: what opens the hosting account's panel. It may be missing, as the panel may.
     CpanelToken,

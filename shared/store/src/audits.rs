@@ -11,7 +11,7 @@ use domain::{
 use crate::{
     Page, Part, Store, StoreError, Transaction,
     keys::{self, AUDIT_PREFIX, Table},
-    table::{Carded, Order, text, ttl},
+    table::{ListedItem, Order, text, ttl},
 };
 
 /// How long an entry is kept.
@@ -19,7 +19,7 @@ const KEPT: Duration = Duration::from_secs(5 * 365 * 86_400);
 
 impl Transaction {
     /// Notes `entry`.
-    pub fn note(&mut self, entry: &AuditEntry) {
+    pub fn record_audit(&mut self, entry: &AuditEntry) {
         let id = entry.audit_id.to_string();
         let of_committee = keys::audit_of_committee(entry.committee_id, &id);
         let target = Some(UserId::new(entry.target_id))
@@ -30,7 +30,7 @@ impl Transaction {
             .map(|person| keys::audit_of_person(person, &id));
         for key in std::iter::once(of_committee.clone()).chain(people) {
             let mut put = key
-                .holding(&Carded { card: entry })
+                .holding(&ListedItem { card: entry })
                 .with([ttl(entry.created_at.after(KEPT))]);
             if key == of_committee {
                 put = put.with([
@@ -68,7 +68,7 @@ impl Store {
         limit: u16,
     ) -> Result<Page<AuditEntry>, StoreError> {
         let pk = keys::audit_of_committee(committee, "").pk;
-        let page: Page<Carded<AuditEntry>> = self
+        let page: Page<ListedItem<AuditEntry>> = self
             .newest(Table::Records, &pk, AUDIT_PREFIX, position, limit)
             .await?;
         Ok(page.map(|item| item.card))
@@ -82,7 +82,7 @@ impl Store {
         limit: u16,
     ) -> Result<Page<AuditEntry>, StoreError> {
         let pk = keys::audit_of_person(person, "").pk;
-        let page: Page<Carded<AuditEntry>> = self
+        let page: Page<ListedItem<AuditEntry>> = self
             .newest(Table::Records, &pk, AUDIT_PREFIX, position, limit)
             .await?;
         Ok(page.map(|item| item.card))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::{
     Instant,
-    breaker::{Breaker, FAILED_FOR, MOST_FAILURES, REFUSED_FOR, TRIAL_LIFE},
+    breaker::{Breaker, FAILED_FOR, MOST_FAILURES, PROBE_LIFE, REFUSED_FOR},
 };
 
 use crate::{
@@ -18,7 +18,7 @@ const KEPT: Duration = Duration::from_secs(365 * 86_400);
 
 /// The leave to try what nobody else may try meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Trial {
+pub struct Probe {
     /// When it ends: what tells it from all others.
     shut: i64,
     /// Failures in a row before it.
@@ -35,12 +35,12 @@ impl Store {
     }
 
     /// The leave to try `secret`, unless somebody has it, or it needs none.
-    pub async fn begin_trial(
+    pub async fn begin_probe(
         &self,
         secret: &str,
         now: Instant,
-    ) -> Result<Option<Trial>, StoreError> {
-        let shut = now.after(TRIAL_LIFE).unix_milliseconds();
+    ) -> Result<Option<Probe>, StoreError> {
+        let shut = now.after(PROBE_LIFE).unix_milliseconds();
         let update = self
             .change(&keys::breaker(secret), now)
             .when("attribute_not_exists(pk) OR (shut <= :now AND (proven = :no OR failures >= :most))")
@@ -52,17 +52,17 @@ impl Store {
             .value(":yes", &true)
             .value(":no", &false);
         let begun: Option<Breaker> = self.update_item(update).await?;
-        Ok(begun.map(|breaker| Trial {
+        Ok(begun.map(|breaker| Probe {
             shut,
             failures: breaker.failures,
         }))
     }
 
     /// `secret` has worked, in `trial` or after failures.
-    pub async fn note_success(
+    pub async fn record_success(
         &self,
         secret: &str,
-        trial: Option<Trial>,
+        trial: Option<Probe>,
         now: Instant,
     ) -> Result<(), StoreError> {
         let update = self
@@ -79,20 +79,20 @@ impl Store {
     }
 
     /// `trial` has shown nothing: the next may try.
-    pub async fn end_trial(
+    pub async fn end_probe(
         &self,
         secret: &str,
-        trial: Trial,
+        trial: Probe,
         now: Instant,
     ) -> Result<(), StoreError> {
         self.end(secret, trial, trial.failures, 0, now).await
     }
 
     /// The panel did not answer `secret`. The third time in a row nobody asks for [`FAILED_FOR`].
-    pub async fn note_failure(
+    pub async fn record_failure(
         &self,
         secret: &str,
-        trial: Option<Trial>,
+        trial: Option<Probe>,
         now: Instant,
     ) -> Result<(), StoreError> {
         let until = now.after(FAILED_FOR).unix_milliseconds();
@@ -131,7 +131,7 @@ impl Store {
     }
 
     /// The panel refused `secret`: nobody asks for [`REFUSED_FOR`], and then one caller.
-    pub async fn note_refusal(&self, secret: &str, now: Instant) -> Result<(), StoreError> {
+    pub async fn record_rejection(&self, secret: &str, now: Instant) -> Result<(), StoreError> {
         let update = self
             .change(&keys::breaker(secret), now)
             .expression(
@@ -146,7 +146,7 @@ impl Store {
     async fn end(
         &self,
         secret: &str,
-        trial: Trial,
+        trial: Probe,
         failures: u32,
         shut: i64,
         now: Instant,

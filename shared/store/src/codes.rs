@@ -1,4 +1,4 @@
-//! One-time codes: at most one of a kind at each place, which is an address or a person.
+//! One-time codes: at most one of a kind at each challenge, which is an address or a person.
 
 use domain::{
     Instant,
@@ -9,21 +9,21 @@ use uuid::Uuid;
 use crate::{Part, Store, StoreError, Transaction, keys, table::ttl, write::Write};
 
 impl Store {
-    /// The code of `kind` at `place`, dead or alive.
-    pub async fn code(&self, kind: CodeKind, place: Uuid) -> Result<Option<Code>, StoreError> {
-        self.get(&keys::code(kind, place)).await
+    /// The code of `kind` at `challenge`, dead or alive.
+    pub async fn code(&self, kind: CodeKind, challenge: Uuid) -> Result<Option<Code>, StoreError> {
+        self.get(&keys::code(kind, challenge)).await
     }
 
-    /// Counts a wrong try of the code of `kind` at `place`, for `network` and for all; nothing, when
+    /// Counts a wrong try of the code of `kind` at `challenge`, for `network` and for all; nothing, when
     /// there is none that is alive.
     pub async fn count_try(
         &self,
         kind: CodeKind,
-        place: Uuid,
+        challenge: Uuid,
         network: &str,
         now: Instant,
     ) -> Result<(), StoreError> {
-        let key = keys::code(kind, place);
+        let key = keys::code(kind, challenge);
         let counted = Write::at(&key)
             .when(ALIVE)
             .expression("SET networks.#network = if_not_exists(networks.#network, :zero) + :one ADD tries :one")
@@ -39,9 +39,9 @@ impl Store {
 }
 
 impl Transaction {
-    /// Keeps `code` in place of an earlier one of its kind at `place`.
-    pub fn keep_code(&mut self, kind: CodeKind, place: Uuid, code: &Code) {
-        let put = keys::code(kind, place)
+    /// Keeps `code` in place of an earlier one of its kind at `challenge`.
+    pub fn put_code(&mut self, kind: CodeKind, challenge: Uuid, code: &Code) {
+        let put = keys::code(kind, challenge)
             .holding(code)
             .with([ttl(code.expires_at)]);
         self.put(Part::Code, put);
@@ -52,12 +52,12 @@ impl Transaction {
     pub fn use_code(
         &mut self,
         kind: CodeKind,
-        place: Uuid,
+        challenge: Uuid,
         code: &Code,
         network: &str,
         now: Instant,
     ) {
-        let key = keys::code(kind, place);
+        let key = keys::code(kind, challenge);
         let used = Write::at(&key)
             .when(format!("link = :link AND {ALIVE}"))
             .name("#network", network)

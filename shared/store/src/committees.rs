@@ -9,7 +9,7 @@ use serde_dynamo::to_item;
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError,
     keys::{self},
-    table::{Carded, Item, Order},
+    table::{Item, ListedItem, Order},
     write::Write,
 };
 
@@ -51,9 +51,10 @@ impl Store {
     }
 
     pub(crate) fn committee_put(committee: &Committee) -> Write {
-        let place = keys::committee_place(committee.committee_id, committee.name_latin.as_str());
+        let place =
+            keys::committee_index_key(committee.committee_id, committee.name_latin.as_str());
         keys::committee(committee.committee_id)
-            .holding(&Carded { card: committee })
+            .holding(&ListedItem { card: committee })
             .with(place.attributes())
     }
 
@@ -68,7 +69,7 @@ impl Store {
         let place = change
             .name_latin
             .as_ref()
-            .map(|name| keys::committee_place(id, name.as_str()));
+            .map(|name| keys::committee_index_key(id, name.as_str()));
         if fields.is_empty() {
             return self.committee(id).await;
         }
@@ -86,7 +87,7 @@ impl Store {
         }
         let update = update.expression(format!("SET {}", sets.join(", ")));
         Ok(self
-            .update_item::<Carded<Committee>>(update)
+            .update_item::<ListedItem<Committee>>(update)
             .await?
             .map(|item| item.card))
     }

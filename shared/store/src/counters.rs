@@ -101,7 +101,7 @@ impl Store {
         let reservation = Reservation(taken);
         if let Some(error) = failed {
             // What cannot be given back stays taken until its window ends.
-            let _ = self.give_back(reservation).await;
+            let _ = self.release(reservation).await;
             return Err(error);
         }
 
@@ -114,7 +114,7 @@ impl Store {
         match ends {
             None => Ok(Ok(reservation)),
             Some(ends) => {
-                self.give_back(reservation).await?;
+                self.release(reservation).await?;
                 Ok(Err(ends))
             }
         }
@@ -124,11 +124,11 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach: then they stay taken until their windows end.
-    pub async fn give_back(&self, reservation: Reservation) -> Result<(), StoreError> {
+    pub async fn release(&self, reservation: Reservation) -> Result<(), StoreError> {
         let places = reservation
             .0
             .iter()
-            .map(|(key, window)| self.uncount(key, *window));
+            .map(|(key, window)| self.decrement(key, *window));
         join_all(places).await.into_iter().collect()
     }
 }

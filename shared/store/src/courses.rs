@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{
     CommitteeId, CourseId, UserId,
-    course::{Course, Details, Outline, State},
+    course::{Course, CourseDetails, CourseSummary, State},
     question::PlacedQuestion,
 };
 use futures_util::future::join_all;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
-    keys::{self, Place, SWEPT_AFTER, WORDS_DUE},
+    keys::{self, IndexKey, SWEPT_AFTER, WORDS_DUE},
     table::{Item, Order, due},
     write::Write,
 };
@@ -22,8 +22,8 @@ use crate::{
 /// A course as it is stored.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Stored {
-    pub(crate) card: Outline,
-    pub(crate) details: Details,
+    pub(crate) card: CourseSummary,
+    pub(crate) details: CourseDetails,
 }
 
 impl From<Stored> for Course {
@@ -140,7 +140,7 @@ impl Store {
         &self,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<Outline>, StoreError> {
+    ) -> Result<Page<CourseSummary>, StoreError> {
         self.cards(
             &keys::PUBLISHED,
             keys::PUBLISHED_COURSES,
@@ -159,7 +159,7 @@ impl Transaction {
     }
 
     /// The course `before` becomes `after`; refused when it has changed since `before` was read.
-    pub fn change_course(&mut self, before: &Outline, after: &Course) {
+    pub fn change_course(&mut self, before: &CourseSummary, after: &Course) {
         let update = course_update(before.course_id, "card.version = :before");
         let update = update.number(":before", before.version);
         let mut sets = vec!["card = :card".to_owned(), "details = :details".to_owned()];
@@ -174,7 +174,7 @@ impl Transaction {
             sets.push(format!("{name} = :{name}"));
             update = update.attribute(format!(":{name}"), value);
         }
-        let is_published = keys::published_place(&after.outline).is_some();
+        let is_published = keys::published_index_key(&after.outline).is_some();
         let removed = if is_published {
             ""
         } else {
@@ -210,22 +210,22 @@ pub(crate) fn course_put(course: &Course) -> Write {
 }
 
 /// Where a course stands in the indexes.
-fn places(course: &Outline) -> Item {
+fn places(course: &CourseSummary) -> Item {
     let places = [
-        Some(keys::course_place(course)),
-        Some(keys::authored_place(course)),
-        keys::published_place(course),
+        Some(keys::course_index_key(course)),
+        Some(keys::authored_index_key(course)),
+        keys::published_index_key(course),
     ];
     places
         .into_iter()
         .flatten()
-        .flat_map(Place::attributes)
+        .flat_map(IndexKey::attributes)
         .collect()
 }
 
 /// Whether a search finds `after` by other words than `before`.
-fn is_found_differently(before: &Outline, after: &Outline) -> bool {
-    let words = |course: &Outline| {
+fn is_found_differently(before: &CourseSummary, after: &CourseSummary) -> bool {
+    let words = |course: &CourseSummary| {
         if course.state == State::Published {
             course.words()
         } else {
@@ -236,6 +236,6 @@ fn is_found_differently(before: &Outline, after: &Outline) -> bool {
 }
 
 /// What is found differently is to be found by its words at once.
-fn words_due(course: &Outline) -> [(String, AttributeValue); 2] {
+fn words_due(course: &CourseSummary) -> [(String, AttributeValue); 2] {
     due(WORDS_DUE, course.updated_at.after(SWEPT_AFTER))
 }

@@ -52,7 +52,7 @@ pub struct DeadLetter {
 }
 
 #[derive(Deserialize)]
-struct Buried {
+struct DeadLetterItem {
     failed: Failed,
 }
 
@@ -101,7 +101,7 @@ impl Store {
             .number(":recently", now.before(FORGOTTEN).unix_milliseconds())
             .number(":later", later)
             .text(":cause", cause);
-        if let Some(Buried { failed }) = self.update_item(again).await? {
+        if let Some(DeadLetterItem { failed }) = self.update_item(again).await? {
             if now.since(failed.since) >= ENDURED {
                 let bury = self
                     .marked(
@@ -141,7 +141,7 @@ impl Store {
     ) -> Result<Vec<DeadLetter>, StoreError> {
         let mut dead = Vec::new();
         for due in self.due(DEAD_DUE, now, limit).await? {
-            if let Some(Buried { failed }) = self.get(&due.key()).await? {
+            if let Some(DeadLetterItem { failed }) = self.get(&due.key()).await? {
                 let Failed {
                     since, cause, from, ..
                 } = failed;

@@ -39,7 +39,7 @@ impl Store {
     }
 
     /// The traces of `user` were removed at `now`; they are looked for once more a minute after he was erased.
-    pub async fn settle_erased(&self, user: &User, now: Instant) -> Result<(), StoreError> {
+    pub async fn finish_erasure(&self, user: &User, now: Instant) -> Result<(), StoreError> {
         let update = Write::at(&keys::user(user.user_id))
             .when("attribute_exists(card.erasedAt)")
             .text(":default", DEFAULT_AVATAR);

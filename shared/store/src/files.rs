@@ -12,7 +12,7 @@ use serde::Deserialize;
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, FILE_PREFIX, FILES_DUE},
-    table::{Carded, Order, due},
+    table::{ListedItem, Order, due},
     write::Write,
 };
 
@@ -29,7 +29,7 @@ pub struct DueFile {
 }
 
 #[derive(Deserialize)]
-struct Awaited {
+struct PendingUpload {
     card: File,
     #[serde(rename = "dueAt")]
     due_at: Option<i64>,
@@ -44,7 +44,7 @@ impl Store {
     /// The file `id`, unless its owner does not want it any more.
     pub async fn file(&self, id: FileId) -> Result<Option<File>, StoreError> {
         let file = self
-            .get::<Carded<File>>(&keys::file(id))
+            .get::<ListedItem<File>>(&keys::file(id))
             .await?
             .map(|item| item.card);
         Ok(file.filter(|file| file.status != Status::Deleted))
@@ -74,18 +74,18 @@ impl Store {
 
     /// Announces `file`, whose owner may keep `quota` bytes: whether there was room for it. Exact, however
     /// many are announced at once.
-    pub async fn announce_file(&self, file: &File, quota: u64) -> Result<bool, StoreError> {
+    pub async fn create_file(&self, file: &File, quota: u64) -> Result<bool, StoreError> {
         let Some(room) = quota.checked_sub(file.size) else {
             return Ok(false);
         };
         let mut announce = self.transaction();
         let put = keys::file(file.file_id)
-            .holding(&Carded { card: file })
-            .with(keys::file_place(file.user_id, file.file_id).attributes())
+            .holding(&ListedItem { card: file })
+            .with(keys::file_index_key(file.user_id, file.file_id).attributes())
             .with(due(FILES_DUE, file.created_at.after(AWAITED)));
         // What was given up may come back as long as its form is good: twice the quota is all that may lie there.
         let room_with_given_up = room.saturating_add(quota);
-        let update = usage_update(file, 1, Room::Both)
+        let update = usage_update(file, 1, UsageKind::Both)
             .when("attribute_not_exists(bytes) OR (bytes <= :room AND taken <= :roomWithGivenUp)")
             .number(":room", room)
             .number(":roomWithGivenUp", room_with_given_up);
@@ -104,7 +104,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach: then it may have been noted.
-    pub async fn receive_file(&self, id: FileId) -> Result<Option<File>, StoreError> {
+    pub async fn complete_file(&self, id: FileId) -> Result<Option<File>, StoreError> {
         let key = keys::file(id);
         let update = Write::at(&key)
             .when("card.#status = :pending")
@@ -113,21 +113,21 @@ impl Store {
             .value(":pending", &Status::Pending)
             .value(":ready", &Status::Ready);
         Ok(self
-            .update_item::<Carded<File>>(update)
+            .update_item::<ListedItem<File>>(update)
             .await?
             .map(|item| item.card))
     }
 
-    /// Commits [`Transaction::give_up_file`]: whether `file` was as it was read.
-    pub async fn give_up_file(&self, file: &File, now: Instant) -> Result<bool, StoreError> {
+    /// Commits [`Transaction::discard_file`]: whether `file` was as it was read.
+    pub async fn discard_file(&self, file: &File, now: Instant) -> Result<bool, StoreError> {
         let mut give_up = self.transaction();
-        give_up.give_up_file(file, now);
+        give_up.discard_file(file, now);
         Ok(give_up.commit().await? == CommitOutcome::Committed)
     }
 
     /// The file `id`, if it is to be settled sometime.
     pub async fn due_file(&self, id: FileId) -> Result<Option<DueFile>, StoreError> {
-        let found: Option<Awaited> = self.get(&keys::file(id)).await?;
+        let found: Option<PendingUpload> = self.get(&keys::file(id)).await?;
         Ok(found.and_then(|found| {
             Some(DueFile {
                 due_at: Instant::from_unix_milliseconds(found.due_at?),
@@ -137,7 +137,7 @@ impl Store {
     }
 
     /// The deleted `file` is to be looked at again at `at`.
-    pub async fn put_off_file(&self, file: &File, at: Instant) -> Result<(), StoreError> {
+    pub async fn postpone_file(&self, file: &File, at: Instant) -> Result<(), StoreError> {
         let update = file_update(file).expression("SET dueAt = :at");
         let update = update.number(":at", at.unix_milliseconds());
         self.apply(update).await?;
@@ -145,12 +145,12 @@ impl Store {
     }
 
     /// Nothing is left of the deleted `file`, in the bucket neither.
-    pub async fn forget_file(&self, file: &File) -> Result<(), StoreError> {
+    pub async fn delete_file(&self, file: &File) -> Result<(), StoreError> {
         let key = keys::file(file.file_id);
         let mut forget = self.transaction();
         let delete = Write::at(&key);
         forget.delete(Part::File, delete.when("attribute_exists(pk)"));
-        let update = usage_update(file, -1, Room::Taken);
+        let update = usage_update(file, -1, UsageKind::ClaimedItem);
         forget.update(Part::Usage, update);
         // ApiError when it was forgotten already.
         let _ = forget.commit().await?;
@@ -161,7 +161,7 @@ impl Store {
 impl Transaction {
     /// The owner of `file` does not want it any more: from `now` on it is listed nowhere, and its room is free.
     /// ApiError when its status has changed since it was read.
-    pub fn give_up_file(&mut self, file: &File, now: Instant) {
+    pub fn discard_file(&mut self, file: &File, now: Instant) {
         let update = file_update(file)
             .expression(
                 "SET card.#status = :deleted, duePk = :due, dueAt = :now REMOVE listPk, listSk",
@@ -170,7 +170,7 @@ impl Transaction {
             .text(":due", FILES_DUE)
             .number(":now", now.unix_milliseconds());
         self.update(Part::File, update);
-        let update = usage_update(file, -1, Room::Kept);
+        let update = usage_update(file, -1, UsageKind::Kept);
         self.update(Part::Usage, update);
     }
 }
@@ -184,13 +184,13 @@ fn file_update(file: &File) -> Write {
 }
 
 /// Adds `files` files like `file` to what its owner keeps, to what may lie in the bucket, or to both.
-fn usage_update(file: &File, files: i64, of: Room) -> Write {
+fn usage_update(file: &File, files: i64, of: UsageKind) -> Write {
     let bytes = i128::from(file.size) * i128::from(files);
     let update = Write::at(&keys::usage(file.user_id)).number(":bytes", bytes);
     let update = match of {
-        Room::Both => update.expression("ADD files :files, bytes :bytes, taken :bytes"),
-        Room::Kept => update.expression("ADD files :files, bytes :bytes"),
-        Room::Taken => return update.expression("ADD taken :bytes"),
+        UsageKind::Both => update.expression("ADD files :files, bytes :bytes, taken :bytes"),
+        UsageKind::Kept => update.expression("ADD files :files, bytes :bytes"),
+        UsageKind::ClaimedItem => return update.expression("ADD taken :bytes"),
     };
     update.number(":files", files)
 }
@@ -198,8 +198,8 @@ fn usage_update(file: &File, files: i64, of: Room) -> Write {
 /// What a file counts in: `bytes`, which its owner is shown, and `taken`, which also holds what he gave up and
 /// the bucket may still have.
 #[derive(Clone, Copy)]
-enum Room {
+enum UsageKind {
     Kept,
-    Taken,
+    ClaimedItem,
     Both,
 }

@@ -53,7 +53,7 @@ impl Idempotent {
 impl Transaction {
     /// `request` is answered with `answer`, today and for a day; refused as [`Part::Idempotency`] when it was
     /// answered already.
-    pub fn answer_once(&mut self, request: &Idempotent, answer: String, now: Instant) {
+    pub fn put_idempotent_response(&mut self, request: &Idempotent, answer: String, now: Instant) {
         let Idempotent { key, body } = request;
         let end = now.after(KEPT);
         let answered = Answered {

@@ -100,7 +100,7 @@ use data_encoding::HEXLOWER;
 use domain::{
     CommitteeId, CourseId, Email, FileId, Instant, QuestionId, SessionId, UserId,
     code::CodeKind,
-    course::{Outline, State},
+    course::{CourseSummary, State},
     folded,
 };
 pub(crate) use messages::*;
@@ -226,8 +226,8 @@ pub(crate) fn question(course: CourseId, id: QuestionId) -> Key {
 }
 
 /// Among the courses of its committee that are in its state, by the newest change.
-pub(crate) fn course_place(course: &Outline) -> Place {
-    Place {
+pub(crate) fn course_index_key(course: &CourseSummary) -> IndexKey {
+    IndexKey {
         index: &LISTING,
         pk: courses_of(course.committee_id, course.state),
         sk: change_of(course),
@@ -235,8 +235,8 @@ pub(crate) fn course_place(course: &Outline) -> Place {
 }
 
 /// Among the courses of its author that are in its state, by the newest change.
-pub(crate) fn authored_place(course: &Outline) -> Place {
-    Place {
+pub(crate) fn authored_index_key(course: &CourseSummary) -> IndexKey {
+    IndexKey {
         index: &AUTHORED,
         pk: courses_by(course.created_by, course.state),
         sk: change_of(course),
@@ -244,11 +244,11 @@ pub(crate) fn authored_place(course: &Outline) -> Place {
 }
 
 /// Among all published courses, by its first publishing.
-pub(crate) fn published_place(course: &Outline) -> Option<Place> {
+pub(crate) fn published_index_key(course: &CourseSummary) -> Option<IndexKey> {
     let published_at = course
         .published_at
         .filter(|_| course.state == State::Published)?;
-    Some(Place {
+    Some(IndexKey {
         index: &PUBLISHED,
         pk: PUBLISHED_COURSES.to_owned(),
         sk: publishing_of(published_at, course.course_id),
@@ -263,7 +263,7 @@ pub(crate) fn courses_by(author: UserId, state: State) -> String {
     format!("{USER_PREFIX}{author}#COURSES#{}", state.code())
 }
 
-pub(crate) fn change_of(course: &Outline) -> String {
+pub(crate) fn change_of(course: &CourseSummary) -> String {
     format!("{}#{}", course.updated_at, course.course_id)
 }
 
@@ -302,8 +302,8 @@ pub(crate) fn files_of(user: UserId) -> String {
     format!("{USER_PREFIX}{user}#FILES")
 }
 
-pub(crate) fn file_place(user: UserId, id: FileId) -> Place {
-    Place {
+pub(crate) fn file_index_key(user: UserId, id: FileId) -> IndexKey {
+    IndexKey {
         index: &LISTING,
         pk: files_of(user),
         sk: id.to_string(),
@@ -353,19 +353,19 @@ pub(crate) fn nothing() -> Key {
 
 /// A place in an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct IndexKey {
     pub(crate) index: &'static IndexSchema,
     pub(crate) pk: String,
     pub(crate) sk: String,
 }
 
-pub(crate) fn user_place(user: &domain::user::User) -> Place {
+pub(crate) fn user_index_key(user: &domain::user::User) -> IndexKey {
     let (last_name, name) = (
         sortable(user.last_name.as_str()),
         sortable(user.name.as_str()),
     );
     let sk = format!("{last_name}{END}{name}{END}{}", user.user_id);
-    Place {
+    IndexKey {
         index: &LISTING,
         pk: users_of(user.committee_id),
         sk,
@@ -380,8 +380,8 @@ pub(crate) fn users_of(committee: CommitteeId) -> String {
 /// The partition of all committees.
 pub(crate) const COMMITTEES: &str = "COMMITTEES";
 
-pub(crate) fn committee_place(id: CommitteeId, name_latin: &str) -> Place {
-    Place {
+pub(crate) fn committee_index_key(id: CommitteeId, name_latin: &str) -> IndexKey {
+    IndexKey {
         index: &LISTING,
         pk: COMMITTEES.to_owned(),
         sk: format!("{}{END}{id}", sortable(name_latin)),

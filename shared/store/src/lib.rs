@@ -48,7 +48,7 @@ use aws_sdk_dynamodb::{
 };
 use aws_types::SdkConfig;
 
-pub use breaker::Trial;
+pub use breaker::Probe;
 use counters::OpenWindows;
 pub use counters::{Counter, Reservation};
 pub use courses::CourseList;

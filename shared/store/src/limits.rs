@@ -11,7 +11,7 @@ use crate::{
     write::Write,
 };
 
-/// Turns of opening and counting; each that fails means that another request was faster.
+/// Attempts of opening and counting; each that fails means that another request was faster.
 const MOST_TURNS: u32 = 50;
 
 /// Where a key stands in its window.
@@ -95,7 +95,7 @@ impl Store {
 
     /// Gives one back to `window`, if it is still there. The last one closes it, so that the next begins a
     /// window of its own with one write. Which of the two this is, is tried in the likelier order.
-    pub(crate) async fn uncount(&self, key: &Key, window: Window) -> Result<(), StoreError> {
+    pub(crate) async fn decrement(&self, key: &Key, window: Window) -> Result<(), StoreError> {
         let update = |condition: &str, expression: &str| {
             Write::at(key)
                 .when(condition)

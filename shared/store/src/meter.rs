@@ -36,12 +36,12 @@ pub async fn metered<T>(work: impl Future<Output = T>) -> (T, Cost) {
 }
 
 /// A request that is on its way.
-pub(crate) struct Trip {
+pub(crate) struct RequestTimer {
     meter: Option<Meter>,
     depth: u32,
 }
 
-impl Trip {
+impl RequestTimer {
     /// Counts a request that is about to leave.
     pub(crate) fn start() -> Self {
         let meter = METER.try_with(Clone::clone).ok();

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use crate::{
     Page, Part, Store, StoreError, Transaction,
     keys::{self, Key},
-    table::{Carded, Order},
+    table::{ListedItem, Order},
 };
 
 /// Items that DynamoDB gives at once.
@@ -19,8 +19,8 @@ impl Transaction {
     pub fn opt_out(&mut self, opt_out: &OptOut) {
         let key = keys::opt_out(opt_out.committee_id, &opt_out.number);
         let put = key
-            .holding(&Carded { card: opt_out })
-            .with(keys::opt_out_place(opt_out).attributes());
+            .holding(&ListedItem { card: opt_out })
+            .with(keys::opt_out_index_key(opt_out).attributes());
         self.put_new(Part::OptOut, put);
     }
 
@@ -71,7 +71,7 @@ impl Store {
         let keys: Vec<Key> = keys.collect();
         let found = join_all(
             keys.chunks(AT_ONCE)
-                .map(|keys| self.get_many::<Carded<OptOut>>(keys, "card")),
+                .map(|keys| self.get_many::<ListedItem<OptOut>>(keys, "card")),
         )
         .await;
         let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;

@@ -114,7 +114,7 @@ impl Transaction {
     }
 
     /// `enrolment` was proved; refused when it is not what `user` is trying out, or died.
-    pub fn end_enrolment(&mut self, user: UserId, enrolment: &Enrolment) {
+    pub fn complete_enrolment(&mut self, user: UserId, enrolment: &Enrolment) {
         let key = keys::enrolment(user);
         let delete = Write::at(&key)
             .when("sealed = :sealed AND tries < :most")
@@ -164,7 +164,7 @@ impl Transaction {
     }
 
     /// The step of the sign-in `id` is done; refused when it was before.
-    pub fn end_step(&mut self, id: SessionId, now: Instant) {
+    pub fn complete_step(&mut self, id: SessionId, now: Instant) {
         let key = keys::step(id);
         let put = Write::at(&key).with([ttl(now.after(STEP_KEPT))]);
         self.put_new(Part::Step, put);

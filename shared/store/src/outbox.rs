@@ -5,7 +5,7 @@ use std::{fmt, time::Duration};
 
 use domain::{
     Instant, SmsId,
-    outbox::{Outgoing, State},
+    outbox::{OutboxItem, State},
     sms::{Cause, LIFE, Sms},
 };
 use serde::Deserialize;
@@ -14,7 +14,7 @@ use uuid::Uuid;
 use crate::{
     Due, Part, Store, StoreError, Transaction,
     keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEPT_AFTER},
-    table::{Carded, due, ttl},
+    table::{ListedItem, due, ttl},
     write::Write,
 };
 
@@ -25,7 +25,7 @@ const KEPT: Duration = Duration::from_secs(30 * 86_400);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outbound {
     /// A letter of the service itself.
-    Letter(Uuid),
+    OutboxMessage(Uuid),
     /// A text message that a person sends.
     Sms(SmsId),
 }
@@ -34,13 +34,13 @@ pub enum Outbound {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// A letter of the service itself.
-    Letter(Outgoing),
+    OutboxMessage(OutboxItem),
     /// A text message that a person sends.
     Sms(Sms),
 }
 
 #[derive(Deserialize)]
-struct Taken {
+struct ClaimedItem {
     attempts: u32,
 }
 
@@ -48,7 +48,7 @@ impl Content {
     /// How far it has come.
     pub const fn status(&self) -> State {
         match self {
-            Self::Letter(letter) => letter.status,
+            Self::OutboxMessage(letter) => letter.status,
             Self::Sms(sms) => sms.status,
         }
     }
@@ -56,7 +56,7 @@ impl Content {
     /// After this nobody wants it any more.
     pub fn useless_at(&self) -> Instant {
         match self {
-            Self::Letter(letter) => letter.useless_at,
+            Self::OutboxMessage(letter) => letter.useless_at,
             Self::Sms(sms) => sms.sending.created_at.after(LIFE),
         }
     }
@@ -68,7 +68,7 @@ impl Outbound {
         let letter = pk
             .strip_prefix(OUTBOX_PREFIX)
             .and_then(|id| id.parse().ok())
-            .map(Self::Letter);
+            .map(Self::OutboxMessage);
         letter.or_else(|| {
             pk.strip_prefix(SMS_PREFIX)
                 .map(|id| Self::Sms(SmsId::in_path(id)))
@@ -77,7 +77,7 @@ impl Outbound {
 
     fn key(self) -> Key {
         match self {
-            Self::Letter(id) => keys::outbox(id),
+            Self::OutboxMessage(id) => keys::outbox(id),
             Self::Sms(id) => keys::sms(id),
         }
     }
@@ -86,7 +86,7 @@ impl Outbound {
 impl fmt::Display for Outbound {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Letter(id) => id.fmt(out),
+            Self::OutboxMessage(id) => id.fmt(out),
             Self::Sms(id) => id.fmt(out),
         }
     }
@@ -94,10 +94,10 @@ impl fmt::Display for Outbound {
 
 impl Transaction {
     /// `letter` is on its way.
-    pub fn send(&mut self, letter: &Outgoing) {
+    pub fn send(&mut self, letter: &OutboxItem) {
         let key = keys::outbox(letter.outbox_id);
         let put = key
-            .holding(&Carded { card: letter })
+            .holding(&ListedItem { card: letter })
             .with(due(OUTBOX_DUE, letter.created_at.after(SWEPT_AFTER)));
         self.put_new(Part::New, put);
     }
@@ -108,12 +108,12 @@ impl Store {
     pub async fn outbound(&self, what: Outbound) -> Result<Option<Content>, StoreError> {
         let key = what.key();
         Ok(match what {
-            Outbound::Letter(_) => self
-                .get::<Carded<Outgoing>>(&key)
+            Outbound::OutboxMessage(_) => self
+                .get::<ListedItem<OutboxItem>>(&key)
                 .await?
-                .map(|item| Content::Letter(item.card)),
+                .map(|item| Content::OutboxMessage(item.card)),
             Outbound::Sms(_) => self
-                .get::<Carded<Sms>>(&key)
+                .get::<ListedItem<Sms>>(&key)
                 .await?
                 .map(|item| Content::Sms(item.card)),
         })
@@ -154,7 +154,7 @@ impl Store {
             .value(":after", &State::Sending)
             .number(":until", until.unix_milliseconds())
             .number(":one", 1);
-        let taken: Option<Taken> = self.update_item(update).await?;
+        let taken: Option<ClaimedItem> = self.update_item(update).await?;
         Ok(taken.map(|taken| taken.attempts))
     }
 
@@ -184,7 +184,7 @@ impl Store {
     }
 
     /// Ends the message `what` as `UNKNOWN`, if it is still claimed and the claim ran out before `now`.
-    pub async fn give_up_claim(&self, what: Outbound, now: Instant) -> Result<bool, StoreError> {
+    pub async fn expire_claim(&self, what: Outbound, now: Instant) -> Result<bool, StoreError> {
         let update = moving_from(
             what,
             State::Sending,

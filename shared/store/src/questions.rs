@@ -3,7 +3,7 @@
 
 use domain::{
     CourseId, Instant, QuestionId,
-    course::{Course, Outline},
+    course::{Course, CourseSummary},
     question::{MOST_BYTES, MOST_QUESTIONS, PlacedQuestion, Question},
 };
 use serde::Deserialize;
@@ -199,7 +199,7 @@ impl Transaction {
     /// lists.
     fn weigh(&mut self, before: &Questionnaire, old: &[Question], new: &[Question], now: Instant) {
         let course = &before.course.outline;
-        let after = Outline {
+        let after = CourseSummary {
             updated_at: now.max(course.updated_at),
             ..course.clone()
         };

@@ -10,7 +10,7 @@ use domain::{
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, LOGIN_PREFIX, SESSION_PREFIX, Table},
-    table::{Carded, read, ttl},
+    table::{ListedItem, read, ttl},
     users::living,
     write::Write,
 };
@@ -69,13 +69,13 @@ impl Store {
         Ok((
             read(session)?,
             living(read(user)?),
-            read::<Carded<_>>(committee)?.map(|item| item.card),
+            read::<ListedItem<_>>(committee)?.map(|item| item.card),
         ))
     }
 
     /// What a sign-in of `user` needs: the person, the committee, and the one-time password secret that is being tried
     /// out, dead or alive. One request.
-    pub async fn arrival(
+    pub async fn account(
         &self,
         user: UserId,
         committee: CommitteeId,
@@ -90,7 +90,7 @@ impl Store {
         let [user, committee, enrolment] = items;
         Ok((
             living(read(user)?),
-            read::<Carded<_>>(committee)?.map(|item| item.card),
+            read::<ListedItem<_>>(committee)?.map(|item| item.card),
             read(enrolment)?,
         ))
     }
@@ -158,7 +158,7 @@ impl Store {
     }
 
     /// Removes the sign-ins of `user`, at most a hundred: whether any were left to remove.
-    pub async fn forget_login_activity(&self, user: UserId) -> Result<bool, StoreError> {
+    pub async fn delete_login_activity(&self, user: UserId) -> Result<bool, StoreError> {
         let pk = keys::user(user).pk;
         let page: Page<LoginActivity> = self
             .newest(Table::Records, &pk, LOGIN_PREFIX, None, 100)
@@ -172,7 +172,7 @@ impl Store {
     }
 
     /// Removes the sessions of `user`, dead or alive, at most a hundred: whether any were left to remove.
-    pub async fn forget_sessions(&self, user: UserId) -> Result<bool, StoreError> {
+    pub async fn delete_sessions(&self, user: UserId) -> Result<bool, StoreError> {
         let pk = keys::user(user).pk;
         let page: Page<Session> = self
             .newest(Table::Transient, &pk, SESSION_PREFIX, None, 100)

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
-    keys::{self, BULK_DUE, CHUNK_PREFIX, CHUNKS_DUE, Key, OUTBOX_DUE, Place, SWEPT_AFTER},
-    table::{Carded, Order, due, ttl},
+    keys::{self, BULK_DUE, CHUNK_PREFIX, CHUNKS_DUE, IndexKey, Key, OUTBOX_DUE, SWEPT_AFTER},
+    table::{ListedItem, Order, due, ttl},
     write::Write,
 };
 
@@ -60,8 +60,8 @@ impl Transaction {
     pub fn accept_batch(&mut self, batch: &Batch, text: Option<&Text>, chunks: &[Chunk]) {
         let (key, now) = (keys::batch(batch.batch_id), batch.sending.created_at);
         let put = key
-            .holding(&Carded { card: batch })
-            .with(keys::batch_place(batch.sending.user_id, batch.batch_id).attributes())
+            .holding(&ListedItem { card: batch })
+            .with(keys::batch_index_key(batch.sending.user_id, batch.batch_id).attributes())
             .with([ttl(now.after(KEPT))]);
         self.put_new(Part::New, put);
         if let Some(text) = text {
@@ -70,7 +70,7 @@ impl Transaction {
         for chunk in chunks {
             let key = keys::chunk(chunk.batch_id, chunk.number);
             let put = key
-                .holding(&Carded { card: chunk })
+                .holding(&ListedItem { card: chunk })
                 .with(due(CHUNKS_DUE, now.after(SWEPT_AFTER)));
             self.put_new(Part::New, put);
         }
@@ -94,11 +94,11 @@ impl Transaction {
         let key = keys::sms(sms.sms_id);
         let of_batch = sms
             .batch_id
-            .map(|batch| keys::sms_of_batch_place(batch, sms.sms_id));
+            .map(|batch| keys::sms_of_batch_index_key(batch, sms.sms_id));
         let put = key
-            .holding(&Carded { card: sms })
-            .with(keys::sms_place(sms.sending.user_id, sms.sms_id).attributes())
-            .with(of_batch.into_iter().flat_map(Place::attributes))
+            .holding(&ListedItem { card: sms })
+            .with(keys::sms_index_key(sms.sending.user_id, sms.sms_id).attributes())
+            .with(of_batch.into_iter().flat_map(IndexKey::attributes))
             .with(due(partition, at))
             .with([ttl(sms.sending.created_at.after(KEPT))]);
         self.put_new(Part::New, put);
@@ -148,7 +148,7 @@ impl Transaction {
     }
 
     /// Nothing is left of `sms`, unless it is on its way at this moment, when this is refused.
-    pub fn forget_sms(&mut self, sms: SmsId) {
+    pub fn delete_sms(&mut self, sms: SmsId) {
         let key = keys::sms(sms);
         let delete = Write::at(&key)
             .when("attribute_not_exists(pk) OR card.#status <> :sending")
@@ -159,7 +159,7 @@ impl Transaction {
     }
 
     /// Nothing is left of `batch` but the messages that it became already.
-    pub fn forget_batch(&mut self, batch: &Batch) {
+    pub fn delete_batch(&mut self, batch: &Batch) {
         for number in 0..batch.chunks() {
             self.remove(Part::Chunk, &keys::chunk(batch.batch_id, number));
         }
@@ -194,9 +194,11 @@ impl Store {
             return Ok(None);
         };
         let key = keys::chunk(batch, Chunk::with(place));
-        let (chunk, common) =
-            tokio::join!(self.get::<Carded<Chunk>>(&key), self.batch_text(batch, now));
-        let (Some(Carded { card: chunk }), common) = (chunk?, common?) else {
+        let (chunk, common) = tokio::join!(
+            self.get::<ListedItem<Chunk>>(&key),
+            self.batch_text(batch, now)
+        );
+        let (Some(ListedItem { card: chunk }), common) = (chunk?, common?) else {
             return Ok(None);
         };
         let found = chunk
@@ -289,7 +291,7 @@ impl Store {
         let (mut states, mut position) = (Vec::new(), None);
         loop {
             let list = keys::sms_of_batch(batch.batch_id);
-            let page: Page<Carded<Stage>> = self
+            let page: Page<ListedItem<Stage>> = self
                 .list(
                     &keys::LISTING,
                     &list,
@@ -312,7 +314,8 @@ impl Store {
     /// # Errors
     /// When the store is out of reach: then it was done or not, and may be tried again.
     pub async fn expand_chunk(&self, pk: &str, now: Instant) -> Result<(), StoreError> {
-        let Some(Carded { card: chunk }) = self.get::<Carded<Chunk>>(&keys::chunk_of(pk)).await?
+        let Some(ListedItem { card: chunk }) =
+            self.get::<ListedItem<Chunk>>(&keys::chunk_of(pk)).await?
         else {
             return Ok(());
         };

@@ -9,7 +9,7 @@ use tokio::time::sleep;
 use crate::{
     Store, StoreError,
     keys::Key,
-    meter::Trip,
+    meter::RequestTimer,
     retry::{TRIES, pause},
     table::Item,
 };
@@ -28,7 +28,7 @@ impl Store {
         });
         let gets = gets.collect::<Result<Vec<_>, StoreError>>()?;
         for tries in 1.. {
-            let trip = Trip::start();
+            let trip = RequestTimer::start();
             let request = self
                 .reads
                 .transact_get_items()

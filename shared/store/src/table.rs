@@ -15,8 +15,8 @@ use tokio::time::sleep;
 
 use crate::{
     Store, StoreError,
-    keys::{DUE, IndexSchema, Key, Place, Table},
-    meter::Trip,
+    keys::{DUE, IndexKey, IndexSchema, Key, Table},
+    meter::RequestTimer,
     retry::{TRIES, pause},
 };
 
@@ -49,7 +49,7 @@ pub(crate) enum Order {
 
 /// An item that lists show.
 #[derive(serde::Serialize, serde::Deserialize)]
-pub(crate) struct Carded<T> {
+pub(crate) struct ListedItem<T> {
     pub(crate) card: T,
 }
 
@@ -66,7 +66,7 @@ impl Store {
         &self,
         key: &Key,
     ) -> Result<Option<T>, StoreError> {
-        let trip = Trip::start();
+        let trip = RequestTimer::start();
         let request = self
             .reads
             .get_item()
@@ -88,7 +88,7 @@ impl Store {
         &self,
         key: &Key,
     ) -> Result<Option<T>, StoreError> {
-        let item: Option<Carded<T>> = self.get(key).await?;
+        let item: Option<ListedItem<T>> = self.get(key).await?;
         Ok(item.map(|item| item.card))
     }
 
@@ -163,7 +163,7 @@ impl Store {
         limit: u16,
         order: Order,
     ) -> Result<Page<T>, StoreError> {
-        let page: Page<Carded<T>> = self.list(index, pk, after, limit, order).await?;
+        let page: Page<ListedItem<T>> = self.list(index, pk, after, limit, order).await?;
         Ok(page.map(|item| item.card))
     }
 
@@ -172,7 +172,7 @@ impl Store {
     pub(crate) async fn partition(&self, pk: &str) -> Result<Vec<Item>, StoreError> {
         let (mut items, mut start) = (Vec::new(), None);
         loop {
-            let trip = Trip::start();
+            let trip = RequestTimer::start();
             let request = self
                 .reads
                 .query()
@@ -264,7 +264,7 @@ impl Store {
     ) -> Result<HashMap<String, Vec<Item>>, StoreError> {
         let mut found: HashMap<String, Vec<Item>> = HashMap::new();
         for tries in 1..=TRIES {
-            let trip = Trip::start();
+            let trip = RequestTimer::start();
             let request = self.reads.batch_get_item().set_request_items(Some(wanted));
             let answer = Box::pin(
                 request
@@ -293,7 +293,7 @@ impl Store {
         sort: &str,
         limit: u16,
     ) -> Result<Page<T>, StoreError> {
-        let trip = Trip::start();
+        let trip = RequestTimer::start();
         let request = request
             .limit(i32::from(limit) + 1)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
@@ -319,7 +319,7 @@ pub(crate) fn read<T: DeserializeOwned>(item: Option<Item>) -> Result<Option<T>,
     Ok(item.map(from_item).transpose()?)
 }
 
-impl Place {
+impl IndexKey {
     pub(crate) fn attributes(self) -> [(String, AttributeValue); 2] {
         [
             (self.index.pk.to_owned(), AttributeValue::S(self.pk)),

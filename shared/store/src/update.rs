@@ -34,7 +34,7 @@ impl Store {
         mut attempt: impl FnMut() -> A,
         refused: impl Fn(Part) -> Option<E>,
     ) -> Result<T, E> {
-        let mut turns = Turns::new();
+        let mut turns = Attempts::new();
         loop {
             let (transaction, result) = attempt().await?;
             let part = match turns.commit(transaction).await? {
@@ -61,7 +61,7 @@ impl Store {
         mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, E>,
         refused: impl Fn(Part) -> E,
     ) -> Result<User, E> {
-        let mut turns = Turns::new();
+        let mut turns = Attempts::new();
         loop {
             let mut beside = self.transaction();
             let after = decide(&user, &mut beside)?;
@@ -84,12 +84,12 @@ impl Store {
 }
 
 /// The turns of one update.
-struct Turns {
+struct Attempts {
     deadline: Instant,
     tries: u32,
 }
 
-impl Turns {
+impl Attempts {
     fn new() -> Self {
         let deadline = DEADLINE.try_with(|deadline| *deadline);
         Self {

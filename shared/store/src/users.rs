@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, USER_PREFIX},
-    table::{Carded, Order},
+    table::{ListedItem, Order},
     write::Write,
 };
 
@@ -44,7 +44,7 @@ pub struct NewUser {
 const MOST_LOOKED_AT: usize = 500;
 
 /// The account in `item`; nobody's, once it was erased.
-pub(crate) fn living(item: Option<Carded<User>>) -> Option<User> {
+pub(crate) fn living(item: Option<ListedItem<User>>) -> Option<User> {
     item.map(|item| item.card)
         .filter(|user| user.erased_at.is_none())
 }
@@ -82,7 +82,7 @@ impl Store {
         let pk = keys::users_of(committee);
         let (mut found, mut looked_at, mut position) = (Vec::new(), 0, position.map(str::to_owned));
         loop {
-            let part: Page<Carded<User>> = self
+            let part: Page<ListedItem<User>> = self
                 .list(
                     &keys::LISTING,
                     &pk,
@@ -95,7 +95,7 @@ impl Store {
             while let Some(person) = people.next() {
                 looked_at += 1;
                 if wanted(&person) {
-                    let place = keys::user_place(&person).sk;
+                    let place = keys::user_index_key(&person).sk;
                     found.push(person);
                     if found.len() == usize::from(limit) {
                         let has_more = people.next().is_some() || part.last.is_some();
@@ -118,7 +118,7 @@ impl Store {
 
     /// Writes the first committee and the first super admin in one transaction with what stands in `founding`,
     /// unless there has been a super admin before: whether it did.
-    pub async fn found(
+    pub async fn bootstrap(
         &self,
         committee: &Committee,
         admin: &NewUser,
@@ -164,12 +164,12 @@ impl Transaction {
             ..
         } = new.user;
         let account = keys::user(user_id)
-            .holding(&Carded { card: &new.user })
-            .with(keys::user_place(&new.user).attributes());
+            .holding(&ListedItem { card: &new.user })
+            .with(keys::user_index_key(&new.user).attributes());
         let credentials = keys::credentials(user_id).holding(&Credentials {
             password_hash: new.password_hash.clone(),
         });
-        self.take_email(email, user_id, committee_id);
+        self.reserve_email(email, user_id, committee_id);
         self.put_new(Part::User, account);
         self.put_new(Part::Credentials, credentials);
     }
@@ -183,7 +183,7 @@ impl Transaction {
     }
 
     /// `email` becomes the address of `user`; refused when somebody has it.
-    pub fn take_email(&mut self, email: &Email, user_id: UserId, committee_id: CommitteeId) {
+    pub fn reserve_email(&mut self, email: &Email, user_id: UserId, committee_id: CommitteeId) {
         let owner = keys::email(email).holding(&EmailOwner {
             user_id,
             committee_id,
@@ -192,7 +192,7 @@ impl Transaction {
     }
 
     /// `email` is nobody's address any more.
-    pub fn free_email(&mut self, email: &Email) {
+    pub fn release_email(&mut self, email: &Email) {
         self.remove(Part::Email, &keys::email(email))
     }
 
@@ -224,14 +224,14 @@ impl Transaction {
             removes.push(format!("card.#r{number}"));
             update = update.name(format!("#r{number}"), field);
         }
-        let place = keys::user_place(after);
+        let place = keys::user_index_key(after);
         if let Some(erased_at) = after.erased_at {
             removes.extend(["listPk".to_owned(), "listSk".to_owned()]);
             sets.push("duePk = :erase, dueAt = :erased".to_owned());
             update = update
                 .text(":erase", keys::ERASE_DUE)
                 .number(":erased", erased_at.unix_milliseconds());
-        } else if place != keys::user_place(before) {
+        } else if place != keys::user_index_key(before) {
             sets.push("listPk = :listPk, listSk = :listSk".to_owned());
             update = update.text(":listPk", &place.pk).text(":listSk", &place.sk);
         }
@@ -259,7 +259,7 @@ impl Transaction {
     }
 
     /// `session` goes on as `kept`, of the epoch that its user gets; refused when it has ended.
-    pub fn keep_session(&mut self, session: &Session, kept: &Session) {
+    pub fn renew_session(&mut self, session: &Session, kept: &Session) {
         let update = Write::at(&keys::session(session.user_id, session.sid))
             .when("epoch = :epoch")
             .expression("SET epoch = :next, expiresAt = :expires, authTime = :authTime, amr = :amr")
@@ -282,7 +282,7 @@ impl Transaction {
     }
 
     /// `before` becomes `after`: the set of active super admins follows. ApiError when nobody would be left in it.
-    pub fn follow_admins(&mut self, before: &User, after: &User) {
+    pub fn update_admins(&mut self, before: &User, after: &User) {
         let update = Write::at(&keys::admins());
         let update = update.attribute(":id", AttributeValue::Ss(vec![before.user_id.to_string()]));
         let update = match (

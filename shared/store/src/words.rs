@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::{
     CourseId,
-    course::{Outline, State},
+    course::{CourseSummary, State},
 };
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
@@ -21,8 +21,8 @@ use crate::{
     Page, Part, Store, StoreError, Transaction,
     courses::{Stored, course_update},
     keys::{self, AT_PREFIX, COURSE_PREFIX, Key, Table},
-    meter::Trip,
-    table::{Carded, text},
+    meter::RequestTimer,
+    table::{ListedItem, text},
     write::Write,
 };
 
@@ -63,7 +63,7 @@ pub fn course_id(pk: &str) -> Option<CourseId> {
 }
 
 /// The entries of `course`, one for each of its words; none while it is not published.
-pub(crate) fn entries(course: &Outline) -> Vec<Write> {
+pub(crate) fn entries(course: &CourseSummary) -> Vec<Write> {
     let Some(published_at) = course
         .published_at
         .filter(|_| course.state == State::Published)
@@ -88,7 +88,7 @@ impl Store {
         words: &[String],
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<Outline>, StoreError> {
+    ) -> Result<Page<CourseSummary>, StoreError> {
         let Some(rarest) = self.rarest(words).await? else {
             return Ok(Page {
                 items: Vec::new(),
@@ -104,12 +104,12 @@ impl Store {
             .map(CourseId::in_path)
             .collect();
         let keys: Vec<Key> = ids.iter().map(|id| keys::course(*id)).collect();
-        let found: Vec<Carded<Outline>> = self.get_many(&keys, "card").await?;
-        let mut found: HashMap<CourseId, Outline> = found
+        let found: Vec<ListedItem<CourseSummary>> = self.get_many(&keys, "card").await?;
+        let mut found: HashMap<CourseId, CourseSummary> = found
             .into_iter()
             .map(|item| (item.card.course_id, item.card))
             .collect();
-        let has_words = |course: &Outline| {
+        let has_words = |course: &CourseSummary| {
             let all = course.words();
             course.state == State::Published && words.iter().all(|word| all.contains(word))
         };
@@ -148,7 +148,7 @@ impl Store {
         limit: u16,
     ) -> Result<Page<String>, StoreError> {
         let pk = keys::word_count(word).pk;
-        let trip = Trip::start();
+        let trip = RequestTimer::start();
         let mut request = self
             .reads
             .query()
@@ -237,7 +237,7 @@ impl Store {
 impl Transaction {
     /// The entries of `course`, which stood under `indexed`, become what its words are now; refused when the
     /// course has changed. At most 81 parts, of the hundred that a transaction takes.
-    fn set_words(&mut self, course: &Outline, indexed: &[String]) -> Vec<String> {
+    fn set_words(&mut self, course: &CourseSummary, indexed: &[String]) -> Vec<String> {
         let entries = entries(course);
         let wanted = if entries.is_empty() {
             Vec::new()

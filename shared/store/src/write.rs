@@ -20,7 +20,7 @@ use tokio::time::{Instant as Monotonic, sleep};
 use crate::{
     Store, StoreError,
     keys::{Key, Table},
-    meter::Trip,
+    meter::RequestTimer,
     retry::{TRIES, pause, random_bytes},
     table::{Item, number, text},
 };
@@ -246,7 +246,7 @@ impl Store {
     ) -> Result<Option<T>, StoreError> {
         update.check()?;
         for tries in 1.. {
-            let trip = Trip::start();
+            let trip = RequestTimer::start();
             let Write {
                 table,
                 item,
@@ -310,7 +310,7 @@ impl Store {
             .to_string();
         let start = Monotonic::now();
         for tries in 1.. {
-            let trip = Trip::start();
+            let trip = RequestTimer::start();
             let request = self
                 .writes
                 .transact_write_items()

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use common::ErrorCode;
 use domain::Profile;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 #[tokio::test]
 async fn the_same_token_comes_back_until_half_its_life_is_gone_then_a_fresh_one_of_the_same_session()
@@ -11,7 +11,7 @@ async fn the_same_token_comes_back_until_half_its_life_is_gone_then_a_fresh_one_
     let member = world.member().await;
     let first = member.get("/auth/check").await;
     assert_eq!(first.header("authorization"), member.token());
-    assert_eq!(first.shows()["user"]["token"], member.token());
+    assert_eq!(first.expect_ok()["user"]["token"], member.token());
 
     world.clock().advance(Duration::from_secs(6 * 3600 - 2));
     assert_eq!(
@@ -21,14 +21,14 @@ async fn the_same_token_comes_back_until_half_its_life_is_gone_then_a_fresh_one_
     world.clock().advance(Duration::from_secs(2));
     let fresh = member.get("/auth/check").await;
     assert_ne!(fresh.header("authorization"), member.token());
-    let renewed = member.holding(fresh.header("authorization"));
+    let renewed = member.with_token(fresh.header("authorization"));
     world.clock().advance(Duration::from_secs(6 * 3600));
     member
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
-    renewed.get("/auth/check").await.shows();
-    let sessions = renewed.get("/auth/sessions").await.shows()["sessions"]
+        .expect_error(ErrorCode::BadAuthCombination);
+    renewed.get("/auth/check").await.expect_ok();
+    let sessions = renewed.get("/auth/sessions").await.expect_ok()["sessions"]
         .as_array()
         .unwrap()
         .len();
@@ -40,14 +40,14 @@ async fn a_session_ends_after_its_days_however_often_it_was_renewed() {
     let world = World::with(&[("SESSION_DAYS", "1"), ("ACCESS_TOKEN_SECONDS", "60000")]).await;
     let mut member = world.member().await;
     world.clock().advance(Duration::from_secs(50_000));
-    member = member.holding(member.get("/auth/check").await.header("authorization"));
+    member = member.with_token(member.get("/auth/check").await.header("authorization"));
     world.clock().advance(Duration::from_secs(36_000));
-    member = member.holding(member.get("/auth/check").await.header("authorization"));
+    member = member.with_token(member.get("/auth/check").await.header("authorization"));
     world.clock().advance(Duration::from_secs(400));
     member
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn last_active_moves_every_five_minutes_at_most() {
     let world = World::new().await;
     let member = world.member().await;
     let last_active = async || {
-        member.get("/auth/check").await.shows()["user"]["lastActive"]
+        member.get("/auth/check").await.expect_ok()["user"]["lastActive"]
             .as_str()
             .unwrap()
             .to_owned()
@@ -85,9 +85,9 @@ async fn last_active_moves_every_five_minutes_at_most() {
 #[tokio::test]
 async fn without_a_good_token_the_caller_is_nobody() {
     let world = World::new().await;
-    let nobody = world.stranger();
+    let nobody = world.anonymous();
     let answer = nobody.get("/auth/check").await;
-    answer.refuses(ErrorCode::BadAuthCombination);
+    answer.expect_error(ErrorCode::BadAuthCombination);
     assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"halqa\"");
     for token in [
         "Bearer x",
@@ -95,8 +95,8 @@ async fn without_a_good_token_the_caller_is_nobody() {
         "bearer ",
         "Bearer eyJhbGciOiJub25lIn0.e30.",
     ] {
-        let answer = nobody.holding(token).get("/auth/check").await;
-        answer.refuses(ErrorCode::BadAuthCombination);
+        let answer = nobody.with_token(token).get("/auth/check").await;
+        answer.expect_error(ErrorCode::BadAuthCombination);
         let expected = if token == "bearer " {
             "Bearer realm=\"halqa\""
         } else {
@@ -111,36 +111,36 @@ async fn the_scheme_is_read_in_any_case_and_nothing_else_is_a_token() {
     let world = World::new().await;
     let member = world.member().await;
     let token = member.token().strip_prefix("Bearer ").unwrap().to_owned();
-    let nobody = world.stranger();
+    let nobody = world.anonymous();
     nobody
-        .holding(&format!("bEaReR {token}"))
+        .with_token(&format!("bEaReR {token}"))
         .get("/auth/check")
         .await
-        .shows();
+        .expect_ok();
     nobody
-        .holding(&format!("Basic {token}"))
+        .with_token(&format!("Basic {token}"))
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     nobody
-        .holding(&token)
+        .with_token(&token)
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     nobody
         .with("cookie", &format!("token={token}"))
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     nobody
         .get(&format!("/auth/check?access_token={token}"))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     member
         .with("authorization", member.token())
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -153,16 +153,16 @@ async fn a_changed_token_is_no_token() {
         let letter = if &token[at..=at] == "A" { "B" } else { "A" };
         changed.replace_range(at..=at, letter);
         member
-            .holding(&changed)
+            .with_token(&changed)
             .get("/auth/check")
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     member
-        .holding(&token[..token.len() - 1])
+        .with_token(&token[..token.len() - 1])
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -173,17 +173,17 @@ async fn a_token_of_a_clock_that_stepped_back_is_not_good_yet() {
     member
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn an_unverified_person_sees_himself() {
     let world = World::new().await;
     let person = world
-        .person(Someone::with(Profile::Member).unverified())
+        .person(NewPerson::with(Profile::Member).unverified())
         .await;
     assert_eq!(
-        person.get("/auth/check").await.shows()["user"]["isVerified"],
+        person.get("/auth/check").await.expect_ok()["user"]["isVerified"],
         false
     );
 }

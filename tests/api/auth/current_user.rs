@@ -4,7 +4,12 @@ use tests::World;
 #[tokio::test]
 async fn the_account_has_eighteen_fields_and_no_secret() {
     let world = World::new().await;
-    let body = world.member().await.get("/auth/current-user").await.shows();
+    let body = world
+        .member()
+        .await
+        .get("/auth/current-user")
+        .await
+        .expect_ok();
     let user = body["user"].as_object().unwrap();
     assert_eq!(user.len(), 18);
     for secret in [
@@ -24,8 +29,8 @@ async fn the_account_has_eighteen_fields_and_no_secret() {
 async fn a_stranger_is_refused() {
     let world = World::new().await;
     world
-        .stranger()
+        .anonymous()
         .get("/auth/current-user")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }

@@ -4,13 +4,13 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::json;
-use tests::{PASSWORD, Someone, World};
+use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
 async fn a_good_password_opens_a_session_and_shows_the_person_himself() {
     let world = World::new().await;
-    let answer = world.stranger().login("admin@example.org", PASSWORD).await;
-    let body = answer.tells(Message::LoginSuccess);
+    let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
+    let body = answer.expect_success(Message::LoginSuccess);
     let user = body["user"].as_object().unwrap();
     let fields: Vec<&str> = user.keys().map(String::as_str).collect();
     assert_eq!(
@@ -57,52 +57,55 @@ async fn a_good_password_opens_a_session_and_shows_the_person_himself() {
 #[tokio::test]
 async fn the_token_stands_in_the_header_and_in_the_body() {
     let world = World::new().await;
-    let answer = world.stranger().login("admin@example.org", PASSWORD).await;
+    let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
     let token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
     assert!(token.starts_with("Bearer "));
     assert_eq!(answer.header("authorization"), token);
     world
-        .stranger()
-        .holding(&token)
+        .anonymous()
+        .with_token(&token)
         .get("/auth/current-user")
         .await
-        .shows();
+        .expect_ok();
 }
 
 #[tokio::test]
 async fn an_address_is_matched_trimmed_and_in_any_case() {
     let world = World::new().await;
     world
-        .stranger()
+        .anonymous()
         .login("  ADMIN@Example.ORG ", PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn wrong_unknown_and_inactive_are_told_alike_to_the_byte() {
     let world = World::new().await;
     let closed = world
-        .account(&Someone::with(Profile::Member).inactive())
+        .account(&NewPerson::with(Profile::Member).inactive())
         .await;
     let wrong = world
-        .stranger()
+        .anonymous()
         .login("admin@example.org", "not the password")
         .await;
-    wrong.refuses(ErrorCode::BadAuthCombination);
+    wrong.expect_error(ErrorCode::BadAuthCombination);
     assert_eq!(wrong.header("www-authenticate"), "Bearer realm=\"halqa\"");
     for other in [
-        world.stranger().login("nobody@example.org", PASSWORD).await,
         world
-            .stranger()
+            .anonymous()
+            .login("nobody@example.org", PASSWORD)
+            .await,
+        world
+            .anonymous()
             .login(closed.email.as_str(), PASSWORD)
             .await,
         world
-            .stranger()
+            .anonymous()
             .login("admin@example.org", &format!("{PASSWORD} "))
             .await,
         world
-            .stranger()
+            .anonymous()
             .login("admin@example.org", &"x".repeat(90_000))
             .await,
     ] {
@@ -116,12 +119,12 @@ async fn wrong_unknown_and_inactive_are_told_alike_to_the_byte() {
 async fn known_and_unknown_addresses_cost_the_store_the_same() {
     let world = World::new().await;
     let known = world
-        .stranger()
+        .anonymous()
         .login("admin@example.org", "not the password")
         .await
         .cost;
     let unknown = world
-        .stranger()
+        .anonymous()
         .login("nobody@example.org", "not the password")
         .await
         .cost;
@@ -134,8 +137,8 @@ async fn known_and_unknown_addresses_cost_the_store_the_same() {
 #[tokio::test]
 async fn all_missing_fields_are_named_at_once() {
     let world = World::new().await;
-    let answer = world.stranger().post("/auth/login", json!({})).await;
-    answer.refuses(ErrorCode::Validation);
+    let answer = world.anonymous().post("/auth/login", json!({})).await;
+    answer.expect_error(ErrorCode::Validation);
     let required = ErrorCode::FieldRequired.code().to_owned();
     assert_eq!(
         answer.errors(),
@@ -149,7 +152,7 @@ async fn all_missing_fields_are_named_at_once() {
 #[tokio::test]
 async fn each_bad_field_is_named_with_its_reason() {
     let world = World::new().await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     for (body, field, refusal) in [
         (
             json!({ "email": "a@example.org" }),
@@ -192,17 +195,17 @@ async fn each_bad_field_is_named_with_its_reason() {
             ErrorCode::FieldType,
         ),
     ] {
-        stranger
+        anonymous
             .post("/auth/login", body)
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
 }
 
 #[tokio::test]
 async fn each_sign_in_is_noted_newest_first_and_ten_are_shown() {
     let world = World::new().await;
-    let person = world.stranger().with(
+    let person = world.anonymous().with(
         "user-agent",
         "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0",
     );
@@ -212,7 +215,7 @@ async fn each_sign_in_is_noted_newest_first_and_ten_are_shown() {
         let body = person
             .login("admin@example.org", PASSWORD)
             .await
-            .tells(Message::LoginSuccess);
+            .expect_success(Message::LoginSuccess);
         let activity = body["user"]["LoginActivity"].as_array().unwrap().clone();
         assert_eq!(activity.len(), count.min(10));
         let ids: Vec<u64> = activity
@@ -232,7 +235,7 @@ async fn each_sign_in_is_noted_newest_first_and_ten_are_shown() {
 #[tokio::test]
 async fn sign_ins_of_the_same_microsecond_are_all_noted() {
     let world = World::new().await;
-    let people: Vec<_> = (0..8).map(|_| world.stranger()).collect();
+    let people: Vec<_> = (0..8).map(|_| world.anonymous()).collect();
     let answers = join_all(
         people
             .iter()
@@ -241,7 +244,7 @@ async fn sign_ins_of_the_same_microsecond_are_all_noted() {
     .await;
     let tokens: HashSet<String> = answers
         .iter()
-        .map(|answer| answer.tells(Message::LoginSuccess)["user"]["token"].to_string())
+        .map(|answer| answer.expect_success(Message::LoginSuccess)["user"]["token"].to_string())
         .collect();
     assert_eq!(tokens.len(), 8);
     assert_eq!(
@@ -257,64 +260,64 @@ async fn sign_ins_of_the_same_microsecond_are_all_noted() {
 #[tokio::test]
 async fn ten_failures_of_one_account_from_one_network_shut_it_out_of_that_network_alone() {
     let world = World::new().await;
-    let thief = world.stranger();
+    let thief = world.anonymous();
     for _ in 0..10 {
         thief
             .login("admin@example.org", "not the password")
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     let refused = thief.login("admin@example.org", PASSWORD).await;
-    refused.refuses(ErrorCode::TooManyAttempts);
+    refused.expect_error(ErrorCode::TooManyAttempts);
     let seconds: u64 = refused.header("retry-after").parse().unwrap();
     assert!((880..=900).contains(&seconds), "{seconds}");
     assert_eq!(refused.header("x-ratelimit-limit"), "100");
     world
-        .stranger()
+        .anonymous()
         .login("admin@example.org", PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
-    let other = world.account(&Someone::with(Profile::Member)).await;
+        .expect_success(Message::LoginSuccess);
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
     thief
         .login(other.email.as_str(), PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 
     world.clock().advance(Duration::from_secs(15 * 60));
     thief
         .login("admin@example.org", PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn an_ipv6_network_counts_as_one() {
     let world = World::new().await;
     for number in 0..10 {
-        let thief = world.stranger().at(&format!("2001:db8:1:2::{number:x}"));
+        let thief = world.anonymous().at(&format!("2001:db8:1:2::{number:x}"));
         thief
             .login("admin@example.org", "not the password")
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     world
-        .stranger()
+        .anonymous()
         .at("2001:db8:1:2:ffff::1")
         .login("admin@example.org", PASSWORD)
         .await
-        .refuses(ErrorCode::TooManyAttempts);
+        .expect_error(ErrorCode::TooManyAttempts);
     world
-        .stranger()
+        .anonymous()
         .at("2001:db8:1:3::1")
         .login("admin@example.org", PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn fifty_failures_at_once_pass_ten() {
     let world = World::new().await;
-    let thief = world.stranger();
+    let thief = world.anonymous();
     let answers =
         join_all((0..50).map(|_| thief.login("admin@example.org", "not the password"))).await;
     let tried = answers.iter().filter(|answer| answer.status == 401).count();
@@ -329,43 +332,43 @@ async fn fifty_failures_at_once_pass_ten() {
 #[tokio::test]
 async fn unknown_addresses_are_counted_like_known_ones() {
     let world = World::new().await;
-    let thief = world.stranger();
+    let thief = world.anonymous();
     for _ in 0..10 {
         thief
             .login("nobody@example.org", "not the password")
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     thief
         .login("nobody@example.org", "not the password")
         .await
-        .refuses(ErrorCode::TooManyAttempts);
+        .expect_error(ErrorCode::TooManyAttempts);
 }
 
 #[tokio::test]
 async fn successes_are_not_counted() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
-    let person = world.stranger();
+    let person = world.anonymous();
     for _ in 0..12 {
         person
             .login("admin@example.org", PASSWORD)
             .await
-            .tells(Message::LoginSuccess);
+            .expect_success(Message::LoginSuccess);
     }
 }
 
 #[tokio::test]
 async fn a_network_that_is_shut_out_does_not_fill_the_accounts_counter() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let thief = world.stranger();
+    let thief = world.anonymous();
     for _ in 0..120 {
         thief.login("admin@example.org", "not the password").await;
     }
     world
-        .stranger()
+        .anonymous()
         .login("admin@example.org", PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -375,7 +378,7 @@ async fn sessions_that_are_open_keep_working_while_nobody_may_sign_in() {
     for _ in 0..11 {
         admin.login("admin@example.org", "not the password").await;
     }
-    admin.get("/auth/check").await.shows();
+    admin.get("/auth/check").await.expect_ok();
 }
 
 #[tokio::test]
@@ -417,7 +420,7 @@ async fn a_session_of_an_administrator_is_short() {
 #[tokio::test]
 async fn a_password_hashed_with_old_parameters_is_hashed_anew() {
     let world = World::new().await;
-    let account = world.account(&Someone::with(Profile::Member)).await;
+    let account = world.account(&NewPerson::with(Profile::Member)).await;
     let store = &world.setup().store;
     let current = store
         .credentials(account.user_id)
@@ -429,10 +432,10 @@ async fn a_password_hashed_with_old_parameters_is_hashed_anew() {
     let old = "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$".to_owned() + &weak_hash();
     store.rehash(account.user_id, &current, &old).await.unwrap();
     world
-        .stranger()
+        .anonymous()
         .login(account.email.as_str(), PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
     let anew = store
         .credentials(account.user_id)
         .await
@@ -444,10 +447,10 @@ async fn a_password_hashed_with_old_parameters_is_hashed_anew() {
         "{anew}"
     );
     world
-        .stranger()
+        .anonymous()
         .login(account.email.as_str(), PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 fn weak_hash() -> String {

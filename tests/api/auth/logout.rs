@@ -9,17 +9,17 @@ async fn the_session_ends_and_others_stay() {
     let (here, there) = (world.admin().await, world.admin().await);
     here.post("/auth/logout", json!({}))
         .await
-        .tells(Message::LogoutSuccess);
+        .expect_success(Message::LogoutSuccess);
     let refused = here.get("/auth/check").await;
-    refused.refuses(ErrorCode::BadAuthCombination);
+    refused.expect_error(ErrorCode::BadAuthCombination);
     assert_eq!(
         refused.header("www-authenticate"),
         "Bearer realm=\"halqa\", error=\"invalid_token\""
     );
     here.post("/auth/logout", json!({}))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
-    there.get("/auth/check").await.shows();
+        .expect_error(ErrorCode::BadAuthCombination);
+    there.get("/auth/check").await.expect_ok();
 }
 
 #[tokio::test]
@@ -27,15 +27,15 @@ async fn every_process_feels_it_at_once() {
     let world = World::new().await;
     let member = world.member().await;
     let elsewhere = member.before(&world.another_process());
-    elsewhere.get("/auth/check").await.shows();
+    elsewhere.get("/auth/check").await.expect_ok();
     member
         .post("/auth/logout", json!({}))
         .await
-        .tells(Message::LogoutSuccess);
+        .expect_success(Message::LogoutSuccess);
     elsewhere
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -59,7 +59,7 @@ async fn a_dead_session_counts_against_the_address() {
     member
         .post("/auth/logout", json!({}))
         .await
-        .tells(Message::LogoutSuccess);
+        .expect_success(Message::LogoutSuccess);
     assert_eq!(
         member
             .get("/auth/check")

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use http::Method;
 use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
-use tests::{Answer, Authenticator, Person, Someone, World};
+use tests::{Answer, NewPerson, Person, TotpApp, World};
 
 async fn ask(person: &Person, email: &str) -> Answer {
     person
@@ -16,10 +16,12 @@ async fn ask(person: &Person, email: &str) -> Answer {
 
 /// The person with the token that the six digits go with.
 async fn pending(world: &World, email: &str) -> Person {
-    let asked = ask(&world.stranger(), email)
+    let asked = ask(&world.anonymous(), email)
         .await
-        .tells(Message::PasswordlessSent);
-    world.stranger().holding(asked["token"].as_str().unwrap())
+        .expect_success(Message::PasswordlessSent);
+    world
+        .anonymous()
+        .with_token(asked["token"].as_str().unwrap())
 }
 
 async fn sign_in(person: &Person, code: &str) -> Answer {
@@ -31,14 +33,14 @@ async fn the_six_digits_sign_in_with_their_token_and_once() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
     let code = world.mailed_code("admin@example.org").await;
-    let without_token = sign_in(&world.stranger(), &code).await;
-    without_token.refuses(ErrorCode::BadAuthCombination);
+    let without_token = sign_in(&world.anonymous(), &code).await;
+    without_token.expect_error(ErrorCode::BadAuthCombination);
     assert_eq!(
         without_token.header("www-authenticate"),
         "Bearer realm=\"halqa\""
     );
     let answer = sign_in(&person, &code).await;
-    let view = answer.tells(Message::LoginSuccess);
+    let view = answer.expect_success(Message::LoginSuccess);
     assert_eq!(
         (
             view["user"].as_object().unwrap().len(),
@@ -48,7 +50,7 @@ async fn the_six_digits_sign_in_with_their_token_and_once() {
     );
     sign_in(&person, &code)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -59,15 +61,15 @@ async fn the_link_signs_in_on_any_device_and_ends_the_digits_too() {
         world.mailed_code("admin@example.org").await,
         world.mailed_link("admin@example.org").await,
     );
-    sign_in(&world.stranger(), &link)
+    sign_in(&world.anonymous(), &link)
         .await
-        .tells(Message::LoginSuccess);
-    sign_in(&world.stranger(), &link)
+        .expect_success(Message::LoginSuccess);
+    sign_in(&world.anonymous(), &link)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     sign_in(&person, &code)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -85,12 +87,12 @@ async fn what_is_missing_or_malformed_is_401() {
         person
             .get(&format!("/auth/passwordless{query}"))
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     let long = "a".repeat(500);
     sign_in(&person, &long)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -107,10 +109,10 @@ async fn robots_that_look_ahead_spend_nothing() {
         .with("sec-purpose", "prefetch")
         .get(&format!("/auth/passwordless?code={link}"))
         .await
-        .refuses(ErrorCode::PrefetchRefused);
+        .expect_error(ErrorCode::PrefetchRefused);
     sign_in(&person.with("if-none-match", "*"), &link)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -118,7 +120,7 @@ async fn of_fifty_at_once_exactly_one_signs_in() {
     let world = World::new().await;
     pending(&world, "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
-    let people: Vec<_> = (0..50).map(|_| world.stranger()).collect();
+    let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
     let answers = join_all(people.iter().map(|person| sign_in(person, &link))).await;
     assert_eq!(
         answers.iter().filter(|answer| answer.status == 200).count(),
@@ -136,7 +138,7 @@ async fn of_fifty_at_once_exactly_one_signs_in() {
 async fn known_and_unknown_addresses_are_told_alike_and_cost_the_same() {
     let world = World::new().await;
     let closed = world
-        .account(&Someone::with(Profile::Member).inactive())
+        .account(&NewPerson::with(Profile::Member).inactive())
         .await;
     for method in ["email", "sms"] {
         let mut answers = Vec::new();
@@ -148,7 +150,7 @@ async fn known_and_unknown_addresses_are_told_alike_and_cost_the_same() {
             let world = World::new().await;
             answers.push(
                 world
-                    .stranger()
+                    .anonymous()
                     .post(
                         "/auth/passwordless",
                         json!({ "email": email, "sendMethode": method }),
@@ -178,13 +180,13 @@ async fn known_and_unknown_addresses_are_told_alike_and_cost_the_same() {
         );
     }
     world
-        .stranger()
+        .anonymous()
         .post(
             "/auth/passwordless",
             json!({ "email": "nobody@example.org" }),
         )
         .await;
-    ask(&world.stranger(), closed.email.as_str()).await;
+    ask(&world.anonymous(), closed.email.as_str()).await;
     world.deliver().await;
     assert_eq!(
         world.cloud().recorder().mails().len(),
@@ -196,7 +198,7 @@ async fn known_and_unknown_addresses_are_told_alike_and_cost_the_same() {
 #[tokio::test]
 async fn bad_input_is_named() {
     let world = World::new().await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     for (body, field, refusal) in [
         (json!({}), "email", ErrorCode::FieldRequired),
         (
@@ -215,10 +217,10 @@ async fn bad_input_is_named() {
             ErrorCode::FieldType,
         ),
     ] {
-        stranger
+        anonymous
             .post("/auth/passwordless", body)
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
 }
 
@@ -226,18 +228,18 @@ async fn bad_input_is_named() {
 async fn a_text_message_goes_to_a_number_that_was_proved_and_else_a_mail() {
     let world = World::new().await;
     let reached = world
-        .account(&Someone::with(Profile::Member).reached_at("216", "20123456"))
+        .account(&NewPerson::with(Profile::Member).with_phone("216", "20123456"))
         .await;
-    let unproved = world.account(&Someone::with(Profile::Member)).await;
+    let unproved = world.account(&NewPerson::with(Profile::Member)).await;
     for user in [&reached, &unproved] {
         world
-            .stranger()
+            .anonymous()
             .post(
                 "/auth/passwordless",
                 json!({ "email": user.email, "sendMethode": "sms" }),
             )
             .await
-            .tells(Message::PasswordlessSent);
+            .expect_success(Message::PasswordlessSent);
     }
     assert_eq!(world.texted_code("+21620123456").await.len(), 6);
     assert_eq!(world.mails(reached.email.as_str()).await.len(), 0);
@@ -247,34 +249,34 @@ async fn a_text_message_goes_to_a_number_that_was_proved_and_else_a_mail() {
 #[tokio::test]
 async fn a_mailed_code_verifies_the_account_and_a_texted_one_does_not() {
     let world = World::new().await;
-    let unverified = Someone::with(Profile::Member).unverified();
+    let unverified = NewPerson::with(Profile::Member).unverified();
     let mailed = world.account(&unverified).await;
     pending(&world, mailed.email.as_str()).await;
     let view = sign_in(
-        &world.stranger(),
+        &world.anonymous(),
         &world.mailed_link(mailed.email.as_str()).await,
     )
     .await
-    .tells(Message::LoginSuccess);
+    .expect_success(Message::LoginSuccess);
     assert_eq!(view["user"]["isVerified"], true);
     assert!(world.user(mailed.user_id).await.is_verified);
 
     let texted = world
-        .account(&unverified.reached_at("216", "20123456"))
+        .account(&unverified.with_phone("216", "20123456"))
         .await;
     let asked = world
-        .stranger()
+        .anonymous()
         .post(
             "/auth/passwordless",
             json!({ "email": texted.email, "sendMethode": "sms" }),
         )
         .await;
     let person = world
-        .stranger()
-        .holding(asked.json()["token"].as_str().unwrap());
+        .anonymous()
+        .with_token(asked.json()["token"].as_str().unwrap());
     sign_in(&person, &world.texted_code("+21620123456").await)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
     assert!(!world.user(texted.user_id).await.is_verified);
 }
 
@@ -282,15 +284,15 @@ async fn a_mailed_code_verifies_the_account_and_a_texted_one_does_not() {
 async fn where_administrators_approve_a_mailbox_verifies_nobody() {
     let world = World::with(&[("REGISTRATION", "approval")]).await;
     let user = world
-        .account(&Someone::with(Profile::Member).unverified())
+        .account(&NewPerson::with(Profile::Member).unverified())
         .await;
     pending(&world, user.email.as_str()).await;
     sign_in(
-        &world.stranger(),
+        &world.anonymous(),
         &world.mailed_link(user.email.as_str()).await,
     )
     .await
-    .tells(Message::LoginSuccess);
+    .expect_success(Message::LoginSuccess);
     assert!(!world.user(user.user_id).await.is_verified);
 }
 
@@ -298,25 +300,27 @@ async fn where_administrators_approve_a_mailbox_verifies_nobody() {
 async fn the_one_time_password_is_still_asked() {
     let world = World::new().await;
     let member = world.member().await;
-    let authenticator = Authenticator::enrolled_by(&world, &member).await;
+    let totp_app = TotpApp::enrolled_by(&world, &member).await;
     world.clock().advance(Duration::from_secs(30));
     let email = member.user().email.as_str();
     pending(&world, email).await;
-    let answer = sign_in(&world.stranger(), &world.mailed_link(email).await).await;
-    let step = answer.tells(Message::OtpRequired);
+    let answer = sign_in(&world.anonymous(), &world.mailed_link(email).await).await;
+    let step = answer.expect_success(Message::OtpRequired);
     assert_eq!(
         (answer.header("authorization"), &step["user"]),
         ("", &Value::Null)
     );
-    let person = world.stranger().holding(step["token"].as_str().unwrap());
+    let person = world
+        .anonymous()
+        .with_token(step["token"].as_str().unwrap());
     person
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     person
-        .post("/otp/verify", json!({ "code": authenticator.code(&world) }))
+        .post("/otp/verify", json!({ "code": totp_app.code(&world) }))
         .await
-        .tells(Message::OtpVerified);
+        .expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]
@@ -328,14 +332,14 @@ async fn five_wrong_tries_kill_the_code_for_their_network_and_the_owner_elsewher
     for _ in 0..5 {
         sign_in(&person, wrong)
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     sign_in(&person, &code)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     sign_in(&person.at("10.9.9.9"), &code)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -347,11 +351,11 @@ async fn twenty_wrong_tries_kill_the_code_for_all() {
     for number in 0..20 {
         sign_in(&person.at(&format!("10.9.0.{}", number / 4)), wrong)
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     sign_in(&person.at("10.9.9.9"), &code)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -361,10 +365,10 @@ async fn guessing_goes_on_for_thirty_tries_per_network_whoever_is_guessed_at() {
     for _ in 0..30 {
         sign_in(&person, "000000")
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     let refused = sign_in(&person, "000000").await;
-    refused.refuses(ErrorCode::TooManyAttempts);
+    refused.expect_error(ErrorCode::TooManyAttempts);
     assert!((3500..=3600).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
 }
 
@@ -378,11 +382,11 @@ async fn a_code_ends_after_ten_minutes_or_when_a_new_one_is_sent() {
     let new = world.mailed_link("admin@example.org").await;
     sign_in(&first, &old)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     world.clock().advance(Duration::from_secs(600));
     sign_in(&first, &new)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -396,7 +400,9 @@ async fn beyond_the_limits_nothing_is_sent_and_the_earlier_code_stays_good() {
         1,
         "one a minute"
     );
-    sign_in(&person, &link).await.tells(Message::LoginSuccess);
+    sign_in(&person, &link)
+        .await
+        .expect_success(Message::LoginSuccess);
     for minutes in 1..=4 {
         world.clock().advance(Duration::from_secs(60));
         pending(&world, "admin@example.org").await;
@@ -422,46 +428,46 @@ async fn an_account_that_is_closed_meanwhile_does_not_get_in() {
         .await
         .put(&path, json!({ "isActive": false }))
         .await
-        .tells(Message::UserStatusUpdated);
-    sign_in(&world.stranger(), &link)
+        .expect_success(Message::UserStatusUpdated);
+    sign_in(&world.anonymous(), &link)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn whoever_hears_503_may_ask_again_at_once() {
     let world = World::new().await;
-    world.strike(Fault::new(Mode::Refuse).on("TransactWriteItems"));
-    ask(&world.stranger(), "admin@example.org")
+    world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
+    ask(&world.anonymous(), "admin@example.org")
         .await
-        .refuses(ErrorCode::Unavailable);
-    world.heal();
-    ask(&world.stranger(), "admin@example.org")
+        .expect_error(ErrorCode::Unavailable);
+    world.clear_faults();
+    ask(&world.anonymous(), "admin@example.org")
         .await
-        .tells(Message::PasswordlessSent);
+        .expect_success(Message::PasswordlessSent);
     assert_eq!(world.mails("admin@example.org").await.len(), 1);
 }
 
 #[tokio::test]
 async fn without_a_number_that_was_proved_text_messages_bound_nothing() {
     let world = World::with(&[("MESSAGE_INTERVAL_SECONDS", "1")]).await;
-    let user = world.account(&Someone::with(Profile::Member)).await;
+    let user = world.account(&NewPerson::with(Profile::Member)).await;
     for _ in 0..3 {
         world.clock().advance(Duration::from_secs(1));
         let wish = json!({ "email": user.email, "sendMethode": "sms" });
         world
-            .stranger()
+            .anonymous()
             .post("/auth/passwordless", wish)
             .await
-            .tells(Message::PasswordlessSent);
+            .expect_success(Message::PasswordlessSent);
         world
-            .stranger()
+            .anonymous()
             .get(&format!(
                 "/users/reset-password?sendMethode=sms&email={}",
                 user.email
             ))
             .await
-            .tells(Message::ResetCodeSent);
+            .expect_success(Message::ResetCodeSent);
     }
     assert_eq!(world.mails(user.email.as_str()).await.len(), 6);
 }
@@ -470,15 +476,15 @@ async fn without_a_number_that_was_proved_text_messages_bound_nothing() {
 async fn an_account_that_is_closed_meanwhile_gets_no_message() {
     let world = World::new().await;
     let member = world.member().await;
-    ask(&world.stranger(), member.user().email.as_str())
+    ask(&world.anonymous(), member.user().email.as_str())
         .await
-        .tells(Message::PasswordlessSent);
+        .expect_success(Message::PasswordlessSent);
     let path = format!("/users/user-status/{}", member.user().user_id);
     world
         .admin()
         .await
         .put(&path, json!({ "isActive": false }))
         .await
-        .tells(Message::UserStatusUpdated);
+        .expect_success(Message::UserStatusUpdated);
     assert_eq!(world.mails(member.user().email.as_str()).await.len(), 0);
 }

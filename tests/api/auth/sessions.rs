@@ -7,18 +7,18 @@ use tests::{PASSWORD, World};
 async fn the_list_is_newest_first_and_marks_the_callers_own() {
     let world = World::new().await;
     let old = world
-        .stranger()
+        .anonymous()
         .with("user-agent", "curl/8.5.0")
         .login("admin@example.org", PASSWORD)
         .await;
     world.clock().advance(Duration::from_secs(60));
-    let new = world.stranger().login("admin@example.org", PASSWORD).await;
+    let new = world.anonymous().login("admin@example.org", PASSWORD).await;
     let body = world
-        .stranger()
-        .holding(old.header("authorization"))
+        .anonymous()
+        .with_token(old.header("authorization"))
         .get("/auth/sessions")
         .await
-        .shows();
+        .expect_ok();
     let sessions = body["sessions"].as_array().unwrap();
     assert_eq!(sessions.len(), 2);
     assert_eq!(
@@ -39,7 +39,7 @@ async fn the_list_is_newest_first_and_marks_the_callers_own() {
 async fn one_is_ended_from_afar() {
     let world = World::new().await;
     let (here, there) = (world.admin().await, world.admin().await);
-    let body = there.get("/auth/sessions").await.shows();
+    let body = there.get("/auth/sessions").await.expect_ok();
     let sid = body["sessions"]
         .as_array()
         .unwrap()
@@ -48,25 +48,29 @@ async fn one_is_ended_from_afar() {
         .unwrap()["sid"]
         .clone();
     let path = format!("/auth/sessions/{}", sid.as_str().unwrap());
-    here.delete(&path).await.tells(Message::SessionEnded);
+    here.delete(&path)
+        .await
+        .expect_success(Message::SessionEnded);
     there
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
-    here.delete(&path).await.refuses(ErrorCode::SessionNotFound);
+        .expect_error(ErrorCode::BadAuthCombination);
+    here.delete(&path)
+        .await
+        .expect_error(ErrorCode::SessionNotFound);
 }
 
 #[tokio::test]
 async fn nobody_ends_a_session_of_somebody_else() {
     let world = World::new().await;
     let (admin, member) = (world.admin().await, world.member().await);
-    let body = member.get("/auth/sessions").await.shows();
+    let body = member.get("/auth/sessions").await.expect_ok();
     let sid = body["sessions"][0]["sid"].as_str().unwrap().to_owned();
     admin
         .delete(&format!("/auth/sessions/{sid}"))
         .await
-        .refuses(ErrorCode::SessionNotFound);
-    member.get("/auth/check").await.shows();
+        .expect_error(ErrorCode::SessionNotFound);
+    member.get("/auth/check").await.expect_ok();
 }
 
 #[tokio::test]
@@ -84,12 +88,12 @@ async fn what_is_no_identifier_is_a_session_that_is_not_there() {
         member
             .delete(&format!("/auth/sessions/{id}"))
             .await
-            .refuses(ErrorCode::SessionNotFound);
+            .expect_error(ErrorCode::SessionNotFound);
         world
-            .stranger()
+            .anonymous()
             .delete(&format!("/auth/sessions/{id}"))
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
 }
 
@@ -101,7 +105,7 @@ async fn sessions_that_have_ended_are_not_listed() {
     world.clock().advance(Duration::from_secs(86_400));
     let again = world.signed_in(user).await;
     assert_eq!(
-        again.get("/auth/sessions").await.shows()["sessions"]
+        again.get("/auth/sessions").await.expect_ok()["sessions"]
             .as_array()
             .unwrap()
             .len(),

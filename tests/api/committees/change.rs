@@ -2,7 +2,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join;
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::wish;
 
@@ -11,7 +11,7 @@ async fn founded(world: &World) -> (tests::Person, String, serde_json::Value) {
     let committee = admin
         .post("/committees", wish("Sfax"))
         .await
-        .tells(Message::CommitteeCreated)["committee"]
+        .expect_success(Message::CommitteeCreated)["committee"]
         .clone();
     let path = format!("/committees/{}", committee["committeeID"].as_str().unwrap());
     (admin, path, committee)
@@ -24,13 +24,13 @@ async fn only_what_is_given_changes() {
     let after = admin
         .put(&path, json!({ "city": "Sakiet Ezzit", "postalCode": 3021 }))
         .await
-        .tells(Message::CommitteeUpdated)["committee"]
+        .expect_success(Message::CommitteeUpdated)["committee"]
         .clone();
     let mut expected = before;
     expected["city"] = json!("Sakiet Ezzit");
     expected["postalCode"] = json!(3021);
     assert_eq!(after, expected);
-    assert_eq!(admin.get(&path).await.shows()["committee"], expected);
+    assert_eq!(admin.get(&path).await.expect_ok()["committee"], expected);
 }
 
 #[tokio::test]
@@ -40,7 +40,7 @@ async fn nothing_given_changes_nothing() {
     let after = admin
         .put(&path, json!({ "committeeID": "x", "unknown": 1 }))
         .await
-        .tells(Message::CommitteeUpdated)["committee"]
+        .expect_success(Message::CommitteeUpdated)["committee"]
         .clone();
     assert_eq!(after, before);
 }
@@ -55,12 +55,12 @@ async fn what_may_be_empty_can_be_emptied() {
             json!({ "secondaryEmail": "deux@example.org", "secondaryPhone": "+21674000102" }),
         )
         .await
-        .tells(Message::CommitteeUpdated);
+        .expect_success(Message::CommitteeUpdated);
     let change = json!({ "VAT": "", "address": "", "secondaryEmail": null, "secondaryPhone": "" });
     let after = admin
         .put(&path, change)
         .await
-        .tells(Message::CommitteeUpdated)["committee"]
+        .expect_success(Message::CommitteeUpdated)["committee"]
         .clone();
     assert_eq!(
         (&after["VAT"], &after["address"], &after["secondaryPhone"]),
@@ -80,9 +80,9 @@ async fn two_who_change_different_fields_both_keep_their_change() {
             admin.put(&path, json!({ "region": region })),
         )
         .await;
-        one.tells(Message::CommitteeUpdated);
-        other.tells(Message::CommitteeUpdated);
-        let committee = admin.get(&path).await.shows()["committee"].clone();
+        one.expect_success(Message::CommitteeUpdated);
+        other.expect_success(Message::CommitteeUpdated);
+        let committee = admin.get(&path).await.expect_ok()["committee"].clone();
         assert_eq!(
             (&committee["city"], &committee["region"]),
             (&json!(city), &json!(region))
@@ -97,8 +97,8 @@ async fn a_new_name_moves_it_in_the_list() {
     admin
         .put(&path, json!({ "nameLatin": "Ariana" }))
         .await
-        .tells(Message::CommitteeUpdated);
-    let list = world.stranger().get("/committees").await.shows();
+        .expect_success(Message::CommitteeUpdated);
+    let list = world.anonymous().get("/committees").await.expect_ok();
     assert_eq!(list["committees"][0]["nameLatin"], "Ariana");
     assert_eq!(list["committees"].as_array().unwrap().len(), 2);
 }
@@ -111,21 +111,21 @@ async fn a_super_admin_closes_and_opens_even_his_own() {
     admin
         .put(&path, json!({ "isActive": false }))
         .await
-        .tells(Message::CommitteeUpdated);
+        .expect_success(Message::CommitteeUpdated);
     world
-        .stranger()
+        .anonymous()
         .get(&path)
         .await
-        .refuses(ErrorCode::CommitteeNotFound);
+        .expect_error(ErrorCode::CommitteeNotFound);
     assert_eq!(
-        admin.get(&path).await.shows()["committee"]["isActive"],
+        admin.get(&path).await.expect_ok()["committee"]["isActive"],
         false
     );
     admin
         .put(&path, json!({ "isActive": true }))
         .await
-        .tells(Message::CommitteeUpdated);
-    world.stranger().get(&path).await.shows();
+        .expect_success(Message::CommitteeUpdated);
+    world.anonymous().get(&path).await.expect_ok();
 }
 
 #[tokio::test]
@@ -137,21 +137,21 @@ async fn what_is_not_there_is_told_after_everything_else() {
         admin
             .put(&path, json!({ "city": "" }))
             .await
-            .refuses(ErrorCode::FieldRequired);
+            .expect_error(ErrorCode::FieldRequired);
         admin
             .put(&path, json!({ "city": "Sfax" }))
             .await
-            .refuses(ErrorCode::CommitteeNotFound);
+            .expect_error(ErrorCode::CommitteeNotFound);
         admin
             .put(&path, json!({}))
             .await
-            .refuses(ErrorCode::CommitteeNotFound);
+            .expect_error(ErrorCode::CommitteeNotFound);
         world
-            .person(Someone::with(Profile::CommitteeAdmin))
+            .person(NewPerson::with(Profile::CommitteeAdmin))
             .await
             .put(&path, json!([]))
             .await
-            .refuses(ErrorCode::Forbidden);
+            .expect_error(ErrorCode::Forbidden);
     }
 }
 
@@ -168,6 +168,9 @@ async fn a_required_field_cannot_be_emptied() {
     ] {
         let mut change = json!({});
         change[field] = value;
-        admin.put(&path, change).await.refuses_field(field, refusal);
+        admin
+            .put(&path, change)
+            .await
+            .expect_field_error(field, refusal);
     }
 }

@@ -1,7 +1,7 @@
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::wish;
 
@@ -13,7 +13,7 @@ async fn a_super_admin_founds_a_committee() {
         .await
         .post("/committees", wish("Sfax"))
         .await
-        .tells(Message::CommitteeCreated);
+        .expect_success(Message::CommitteeCreated);
     let committee = body["committee"].as_object().unwrap();
     assert_eq!(committee.len(), 15);
     assert_eq!(committee["dateOfEst"], "1987-04-12T00:00:00.000Z");
@@ -25,10 +25,10 @@ async fn a_super_admin_founds_a_committee() {
     );
     let id = committee["committeeID"].as_str().unwrap();
     let shown = world
-        .stranger()
+        .anonymous()
         .get(&format!("/committees/{id}"))
         .await
-        .shows();
+        .expect_ok();
     assert_eq!(shown["committee"]["nameLatin"], "Sfax");
 }
 
@@ -45,7 +45,7 @@ async fn what_is_optional_has_its_empty_form() {
         .await
         .post("/committees", wish)
         .await
-        .tells(Message::CommitteeCreated)["committee"]
+        .expect_success(Message::CommitteeCreated)["committee"]
         .clone();
     assert_eq!(
         (
@@ -65,26 +65,26 @@ async fn what_is_optional_has_its_empty_form() {
 async fn nobody_else_does_whatever_was_granted() {
     let world = World::new().await;
     world
-        .stranger()
+        .anonymous()
         .post("/committees", wish("Sfax"))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     for profile in [Profile::Member, Profile::Trainer, Profile::CommitteeAdmin] {
         let person = world
-            .person(Someone::with(profile).granted(&Grant::ALL))
+            .person(NewPerson::with(profile).granted(&Grant::ALL))
             .await;
         person
             .post("/committees", json!([]))
             .await
-            .refuses(ErrorCode::Forbidden);
+            .expect_error(ErrorCode::Forbidden);
     }
     let unverified = world
-        .person(Someone::with(Profile::SuperAdmin).unverified())
+        .person(NewPerson::with(Profile::SuperAdmin).unverified())
         .await;
     unverified
         .post("/committees", wish("Sfax"))
         .await
-        .refuses(ErrorCode::AccountNotVerified);
+        .expect_error(ErrorCode::AccountNotVerified);
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn each_bad_field_is_named_with_its_reason() {
         admin
             .post("/committees", wish)
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
 }
 
@@ -137,7 +137,7 @@ async fn each_bad_field_is_named_with_its_reason() {
 async fn all_that_is_missing_is_named() {
     let world = World::new().await;
     let answer = world.admin().await.post("/committees", json!({})).await;
-    answer.refuses(ErrorCode::Validation);
+    answer.expect_error(ErrorCode::Validation);
     let fields: Vec<String> = answer
         .errors()
         .into_iter()

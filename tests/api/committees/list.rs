@@ -5,7 +5,7 @@ use serde_json::json;
 use tests::{Person, World};
 
 async fn names(person: &Person, query: &str) -> (Vec<String>, Option<String>) {
-    let body = person.get(&format!("/committees{query}")).await.shows();
+    let body = person.get(&format!("/committees{query}")).await.expect_ok();
     let names = body["committees"]
         .as_array()
         .unwrap()
@@ -26,7 +26,7 @@ async fn world_with(names: &[&str]) -> World {
 #[tokio::test]
 async fn it_is_sorted_by_the_latin_name_whatever_accents_and_case() {
     let world = world_with(&["Zaghouan", "éloued", "Ariana", "Élan", "beja"]).await;
-    let (names, next) = names(&world.stranger(), "").await;
+    let (names, next) = names(&world.anonymous(), "").await;
     assert_eq!(
         names,
         [
@@ -44,11 +44,11 @@ async fn it_is_sorted_by_the_latin_name_whatever_accents_and_case() {
 #[tokio::test]
 async fn pages_follow_each_other_without_repeating_or_skipping() {
     let world = world_with(&["A", "B", "C", "D", "E", "F"]).await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     let mut all = Vec::new();
     let mut query = "?limit=2".to_owned();
     loop {
-        let (page, next) = names(&stranger, &query).await;
+        let (page, next) = names(&anonymous, &query).await;
         assert!(page.len() <= 2);
         all.extend(page);
         match next {
@@ -74,14 +74,14 @@ async fn pages_follow_each_other_without_repeating_or_skipping() {
 async fn closed_ones_are_listed_for_super_admins_alone() {
     let world = world_with(&["Ariana"]).await;
     world.another_committee("Bizerte", false).await;
-    assert_eq!(names(&world.stranger(), "").await.0.len(), 2);
+    assert_eq!(names(&world.anonymous(), "").await.0.len(), 2);
     assert_eq!(names(&world.admin().await, "").await.0.len(), 3);
 }
 
 #[tokio::test]
 async fn a_member_sees_all_of_his_own_and_what_is_public_of_others() {
     let world = world_with(&["Ariana"]).await;
-    let body = world.member().await.get("/committees").await.shows();
+    let body = world.member().await.get("/committees").await.expect_ok();
     let fields: Vec<usize> = body["committees"]
         .as_array()
         .unwrap()
@@ -94,7 +94,7 @@ async fn a_member_sees_all_of_his_own_and_what_is_public_of_others() {
 #[tokio::test]
 async fn the_limit_is_a_whole_number_from_1_to_100() {
     let world = world_with(&[]).await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     for limit in [
         "0",
         "101",
@@ -107,38 +107,38 @@ async fn the_limit_is_a_whole_number_from_1_to_100() {
         "99999999999999999999",
         "%31%20",
     ] {
-        let answer = stranger.get(&format!("/committees?limit={limit}")).await;
-        answer.refuses_field("limit", ErrorCode::LimitInvalid);
+        let answer = anonymous.get(&format!("/committees?limit={limit}")).await;
+        answer.expect_field_error("limit", ErrorCode::LimitInvalid);
     }
     for limit in ["1", "100", "050", "%35"] {
-        stranger
+        anonymous
             .get(&format!("/committees?limit={limit}"))
             .await
-            .shows();
+            .expect_ok();
     }
 }
 
 #[tokio::test]
 async fn a_cursor_is_good_for_its_caller_its_list_and_its_day() {
     let world = world_with(&["A", "B", "C"]).await;
-    let stranger = world.stranger();
-    let cursor = names(&stranger, "?limit=1").await.1.unwrap();
+    let anonymous = world.anonymous();
+    let cursor = names(&anonymous, "?limit=1").await.1.unwrap();
     assert!(cursor.len() <= 512);
     let path = format!("/committees?cursor={cursor}");
-    stranger.get(&path).await.shows();
-    world.stranger().get(&path).await.shows();
+    anonymous.get(&path).await.expect_ok();
+    world.anonymous().get(&path).await.expect_ok();
     world
         .admin()
         .await
         .get(&path)
         .await
-        .refuses_field("cursor", ErrorCode::InvalidCursor);
+        .expect_field_error("cursor", ErrorCode::InvalidCursor);
     world
         .member()
         .await
         .get(&path)
         .await
-        .refuses(ErrorCode::InvalidCursor);
+        .expect_error(ErrorCode::InvalidCursor);
     for bad in [
         "x",
         "",
@@ -147,20 +147,23 @@ async fn a_cursor_is_good_for_its_caller_its_list_and_its_day() {
         &cursor[1..],
         &"A".repeat(600),
     ] {
-        stranger
+        anonymous
             .get(&format!("/committees?cursor={bad}"))
             .await
-            .refuses(ErrorCode::InvalidCursor);
+            .expect_error(ErrorCode::InvalidCursor);
     }
     world.clock().advance(Duration::from_secs(86_400));
-    stranger.get(&path).await.refuses(ErrorCode::InvalidCursor);
+    anonymous
+        .get(&path)
+        .await
+        .expect_error(ErrorCode::InvalidCursor);
 }
 
 #[tokio::test]
 async fn a_cursor_of_a_very_long_name_is_short() {
     let long = "ﷺ".repeat(200);
     let world = world_with(&[&long, &format!("{}x", "ﷺ".repeat(199))]).await;
-    let (_, cursor) = names(&world.stranger(), "?limit=2").await;
+    let (_, cursor) = names(&world.anonymous(), "?limit=2").await;
     assert!(cursor.unwrap().len() <= 512);
 }
 
@@ -168,9 +171,9 @@ async fn a_cursor_of_a_very_long_name_is_short() {
 async fn unknown_parameters_are_ignored() {
     let world = world_with(&[]).await;
     let body = world
-        .stranger()
+        .anonymous()
         .get("/committees?q=x&profile=SA&limit=1&limit=500")
         .await
-        .shows();
+        .expect_ok();
     assert_eq!(body["nextCursor"], json!(null));
 }

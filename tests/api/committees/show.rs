@@ -1,6 +1,6 @@
 use common::ErrorCode;
 use domain::Profile;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 #[tokio::test]
 async fn everybody_sees_six_fields_members_and_super_admins_all() {
@@ -8,26 +8,28 @@ async fn everybody_sees_six_fields_members_and_super_admins_all() {
     let other = world.another_committee("Sfax", true).await;
     let path = format!("/committees/{other}");
     for (person, fields) in [
-        (world.stranger(), 6),
-        (world.stranger().holding("Bearer rubbish"), 6),
+        (world.anonymous(), 6),
+        (world.anonymous().with_token("Bearer rubbish"), 6),
         (world.member().await, 6),
         (
-            world.person(Someone::with(Profile::CommitteeAdmin)).await,
+            world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
             6,
         ),
         (
-            world.person(Someone::with(Profile::Member).of(other)).await,
+            world
+                .person(NewPerson::with(Profile::Member).of(other))
+                .await,
             15,
         ),
         (
             world
-                .person(Someone::with(Profile::Member).of(other).unverified())
+                .person(NewPerson::with(Profile::Member).of(other).unverified())
                 .await,
             15,
         ),
         (world.admin().await, 15),
     ] {
-        let body = person.get(&path).await.shows();
+        let body = person.get(&path).await.expect_ok();
         assert_eq!(body["committee"].as_object().unwrap().len(), fields);
     }
 }
@@ -38,17 +40,17 @@ async fn a_closed_one_is_there_for_super_admins_alone() {
     let closed = world.another_committee("Fermé", false).await;
     let path = format!("/committees/{closed}");
     world
-        .stranger()
+        .anonymous()
         .get(&path)
         .await
-        .refuses(ErrorCode::CommitteeNotFound);
+        .expect_error(ErrorCode::CommitteeNotFound);
     world
         .member()
         .await
         .get(&path)
         .await
-        .refuses(ErrorCode::CommitteeNotFound);
-    world.admin().await.get(&path).await.shows();
+        .expect_error(ErrorCode::CommitteeNotFound);
+    world.admin().await.get(&path).await.expect_ok();
 }
 
 #[tokio::test]
@@ -56,9 +58,9 @@ async fn what_is_no_identifier_is_a_committee_that_is_not_there() {
     let world = World::new().await;
     for id in ["x", "%2e%2e", "0198c0de-0000-7000-8000-000000000001"] {
         world
-            .stranger()
+            .anonymous()
             .get(&format!("/committees/{id}"))
             .await
-            .refuses(ErrorCode::CommitteeNotFound);
+            .expect_error(ErrorCode::CommitteeNotFound);
     }
 }

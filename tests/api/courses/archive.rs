@@ -1,14 +1,14 @@
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{published, question, titles, wish};
 
 #[tokio::test]
 async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = published(&trainer, "Soudure").await;
     let path = format!("/courses/{id}");
     trainer
@@ -17,16 +17,23 @@ async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
             json!({ "questions": [question("Pourquoi ?")] }),
         )
         .await
-        .tells(Message::QuestionsAdded);
-    let asked = trainer.get(&path).await.shows()["questions"][0]["questionID"]
+        .expect_success(Message::QuestionsAdded);
+    let asked = trainer.get(&path).await.expect_ok()["questions"][0]["questionID"]
         .as_str()
         .unwrap()
         .to_owned();
     world.deliver().await;
-    let archived = trainer.delete(&path).await.tells(Message::CourseArchived)["course"].clone();
+    let archived = trainer
+        .delete(&path)
+        .await
+        .expect_success(Message::CourseArchived)["course"]
+        .clone();
     assert_eq!(archived["state"], "ARCHIVED");
     assert_eq!(
-        trainer.delete(&path).await.tells(Message::CourseArchived)["course"],
+        trainer
+            .delete(&path)
+            .await
+            .expect_success(Message::CourseArchived)["course"],
         archived,
         "the second time changes nothing"
     );
@@ -37,42 +44,49 @@ async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
         "/courses/committee",
         "/courses/committee?state=PUBLISHED",
     ] {
-        assert_eq!(titles(&trainer.get(list).await.shows()), [""; 0], "{list}");
+        assert_eq!(
+            titles(&trainer.get(list).await.expect_ok()),
+            [""; 0],
+            "{list}"
+        );
     }
     assert_eq!(
         titles(
             &trainer
                 .get("/courses/committee?state=ARCHIVED")
                 .await
-                .shows()
+                .expect_ok()
         ),
         ["Soudure"]
     );
     trainer
         .put(&path, wish("Brasage"))
         .await
-        .refuses(ErrorCode::CourseArchived);
+        .expect_error(ErrorCode::CourseArchived);
     for word in ["publish", "to-draft"] {
         trainer
             .post(&format!("{path}/{word}"), json!({}))
             .await
-            .refuses(ErrorCode::CourseArchived);
+            .expect_error(ErrorCode::CourseArchived);
     }
     let questions = format!("/courses/questions/{id}");
     trainer
         .post(&questions, json!({ "questions": [question("Comment ?")] }))
         .await
-        .refuses(ErrorCode::CourseArchived);
+        .expect_error(ErrorCode::CourseArchived);
     trainer
         .put(&format!("{questions}/{asked}"), question("Comment ?"))
         .await
-        .refuses(ErrorCode::CourseArchived);
+        .expect_error(ErrorCode::CourseArchived);
     trainer
         .delete(&format!("{questions}/{asked}"))
         .await
-        .refuses(ErrorCode::CourseArchived);
+        .expect_error(ErrorCode::CourseArchived);
     assert_eq!(
-        trainer.get(&format!("{questions}/{asked}")).await.shows()["question"]["question"],
+        trainer
+            .get(&format!("{questions}/{asked}"))
+            .await
+            .expect_ok()["question"]["question"],
         "Pourquoi ?"
     );
 }
@@ -81,19 +95,19 @@ async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
 async fn who_brought_a_course_where_is_in_the_audit() {
     let world = World::new().await;
     let (trainer, admin) = (
-        world.person(Someone::with(Profile::Trainer)).await,
-        world.person(Someone::with(Profile::CommitteeAdmin)).await,
+        world.person(NewPerson::with(Profile::Trainer)).await,
+        world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
     );
     let id = published(&trainer, "Soudure").await;
     admin
         .get(&format!("/courses/{id}/to-draft"))
         .await
-        .tells(Message::CourseReturned);
+        .expect_success(Message::CourseReturned);
     admin
         .delete(&format!("/courses/{id}"))
         .await
-        .tells(Message::CourseArchived);
-    let audit = admin.get("/audit").await.shows()["audit"].clone();
+        .expect_success(Message::CourseArchived);
+    let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
     let facts = |number: usize| {
         let entry = &audit[number];
         assert_eq!(
@@ -128,6 +142,6 @@ async fn who_brought_a_course_where_is_in_the_audit() {
     let own = admin
         .get(&format!("/audit?userID={trainer_id}"))
         .await
-        .shows();
+        .expect_ok();
     assert_eq!(own["audit"].as_array().unwrap().len(), 1);
 }

@@ -2,7 +2,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{begun, draft, id_of, published, question, wish};
 
@@ -11,14 +11,18 @@ const CHOSEN: &str = "0198C0DE-0000-7000-8000-00000000000A";
 #[tokio::test]
 async fn what_is_not_said_again_is_not_said_any_more() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let mut full = wish("Soudure");
     full["price"] = json!(30);
     full["currency"] = json!("EUR");
     let before = begun(&trainer, full).await;
     let path = format!("/courses/{}", id_of(&before));
     let body = json!({ "courseTitle": "Soudure", "state": "PUBLISHED", "createdBy": "x", "questionCount": 7, "courseID": "x" });
-    let after = trainer.put(&path, body).await.tells(Message::CourseUpdated)["course"].clone();
+    let after = trainer
+        .put(&path, body)
+        .await
+        .expect_success(Message::CourseUpdated)["course"]
+        .clone();
     let mut expected = before;
     for field in [
         "description",
@@ -33,18 +37,18 @@ async fn what_is_not_said_again_is_not_said_any_more() {
     expected["version"] = json!(2);
     expected["updatedAt"] = after["updatedAt"].clone();
     assert_eq!(after, expected);
-    assert_eq!(trainer.get(&path).await.shows()["course"], expected);
+    assert_eq!(trainer.get(&path).await.expect_ok()["course"], expected);
 }
 
 #[tokio::test]
 async fn a_client_may_choose_the_identifier_of_a_new_course() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{CHOSEN}");
     let created = trainer
         .put(&path, wish("Soudure"))
         .await
-        .tells(Message::CourseCreated)["course"]
+        .expect_success(Message::CourseCreated)["course"]
         .clone();
     assert_eq!(
         (created["courseID"].as_str(), &created["state"]),
@@ -53,7 +57,7 @@ async fn a_client_may_choose_the_identifier_of_a_new_course() {
     trainer
         .put(&path, wish("Brasage"))
         .await
-        .tells(Message::CourseUpdated);
+        .expect_success(Message::CourseUpdated);
     for id in [
         "x",
         "00000000-0000-0000-0000-000000000000",
@@ -62,14 +66,14 @@ async fn a_client_may_choose_the_identifier_of_a_new_course() {
         trainer
             .put(&format!("/courses/{id}"), wish("Soudure"))
             .await
-            .refuses(ErrorCode::CourseNotFound);
+            .expect_error(ErrorCode::CourseNotFound);
     }
 }
 
 #[tokio::test]
 async fn of_twenty_writers_with_one_version_one_is_heard() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let writers = (0..20).map(|number| {
         let (trainer, path) = (trainer.clone(), path.clone());
@@ -97,7 +101,7 @@ async fn of_twenty_writers_with_one_version_one_is_heard() {
         .unwrap()
         .json()["course"]
         .clone();
-    assert_eq!(trainer.get(&path).await.shows()["course"], heard);
+    assert_eq!(trainer.get(&path).await.expect_ok()["course"], heard);
     assert_eq!(
         heard["courseTitle"].as_str().unwrap().split(' ').nth(1),
         heard["courseSubTitle"].as_str().unwrap().split(' ').nth(1)
@@ -107,7 +111,7 @@ async fn of_twenty_writers_with_one_version_one_is_heard() {
 #[tokio::test]
 async fn of_twenty_who_begin_one_course_one_creates_it() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{CHOSEN}");
     let writers = (0..20).map(|number| {
         let (trainer, path) = (trainer.with("if-none-match", "*"), path.clone());
@@ -135,7 +139,7 @@ async fn of_twenty_who_begin_one_course_one_creates_it() {
 #[tokio::test]
 async fn nobody_replaces_what_he_has_not_seen() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/{id}");
     let tag = trainer.get(&path).await.header("etag").to_owned();
@@ -143,34 +147,34 @@ async fn nobody_replaces_what_he_has_not_seen() {
         .with("if-match", &tag)
         .put(&path, wish("Brasage"))
         .await
-        .tells(Message::CourseUpdated);
+        .expect_success(Message::CourseUpdated);
     trainer
         .with("if-match", &tag)
         .put(&path, wish("Forge"))
         .await
-        .refuses(ErrorCode::VersionConflict);
+        .expect_error(ErrorCode::VersionConflict);
     let mut stale = wish("Forge");
     stale["version"] = json!(1);
     trainer
         .put(&path, stale)
         .await
-        .refuses(ErrorCode::VersionConflict);
+        .expect_error(ErrorCode::VersionConflict);
     trainer
         .with("if-none-match", "*")
         .put(&path, wish("Forge"))
         .await
-        .refuses(ErrorCode::VersionConflict);
+        .expect_error(ErrorCode::VersionConflict);
     let tag = trainer.get(&path).await.header("etag").to_owned();
     trainer
         .with("if-none-match", &tag)
         .put(&path, wish("Forge"))
         .await
-        .refuses(ErrorCode::VersionConflict);
+        .expect_error(ErrorCode::VersionConflict);
     trainer
         .with("if-match", "*")
         .put(&path, wish("Forge"))
         .await
-        .tells(Message::CourseUpdated);
+        .expect_success(Message::CourseUpdated);
     // questions are a change, too
     trainer
         .post(
@@ -178,27 +182,27 @@ async fn nobody_replaces_what_he_has_not_seen() {
             json!({ "questions": [question("Pourquoi ?")] }),
         )
         .await
-        .tells(Message::QuestionsAdded);
+        .expect_success(Message::QuestionsAdded);
     let mut stale = wish("Fonte");
     stale["version"] = json!(3);
     trainer
         .put(&path, stale)
         .await
-        .refuses(ErrorCode::VersionConflict);
+        .expect_error(ErrorCode::VersionConflict);
     let nowhere = format!("/courses/{CHOSEN}");
     trainer
         .with("if-match", "*")
         .put(&nowhere, wish("Fonte"))
         .await
-        .refuses(ErrorCode::VersionConflict);
+        .expect_error(ErrorCode::VersionConflict);
     let mut seen = wish("Fonte");
     seen["version"] = json!(1);
     trainer
         .put(&nowhere, seen)
         .await
-        .refuses(ErrorCode::VersionConflict);
+        .expect_error(ErrorCode::VersionConflict);
     assert_eq!(
-        trainer.get(&path).await.shows()["course"]["courseTitle"],
+        trainer.get(&path).await.expect_ok()["course"]["courseTitle"],
         "Forge"
     );
 }
@@ -206,36 +210,36 @@ async fn nobody_replaces_what_he_has_not_seen() {
 #[tokio::test]
 async fn foreign_courses_are_unknown_or_not_ours_to_change() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (
         draft(&trainer, "Soudure").await,
         published(&trainer, "Brasage").await,
     );
     let elsewhere = world.another_committee("Ailleurs", true).await;
     for someone in [
-        Someone::with(Profile::Trainer),
-        Someone::with(Profile::CommitteeAdmin).of(elsewhere),
+        NewPerson::with(Profile::Trainer),
+        NewPerson::with(Profile::CommitteeAdmin).of(elsewhere),
     ] {
         let other = world.person(someone).await;
         other
             .put(&format!("/courses/{hidden}"), wish("Forge"))
             .await
-            .refuses(ErrorCode::CourseNotFound);
+            .expect_error(ErrorCode::CourseNotFound);
         other
             .put(&format!("/courses/{open}"), wish("Forge"))
             .await
-            .refuses(ErrorCode::Forbidden);
+            .expect_error(ErrorCode::Forbidden);
         // what is wrong with the fields comes first
         other
             .put(&format!("/courses/{hidden}"), json!({}))
             .await
-            .refuses_field("courseTitle", ErrorCode::FieldRequired);
+            .expect_field_error("courseTitle", ErrorCode::FieldRequired);
     }
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let changed = admin
         .put(&format!("/courses/{hidden}"), wish("Forge"))
         .await
-        .tells(Message::CourseUpdated);
+        .expect_success(Message::CourseUpdated);
     assert_eq!(
         changed["course"]["createdBy"],
         json!(trainer.user().user_id)
@@ -245,7 +249,7 @@ async fn foreign_courses_are_unknown_or_not_ours_to_change() {
 #[tokio::test]
 async fn who_moves_to_another_committee_leaves_his_courses_behind() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (
         draft(&trainer, "Soudure").await,
         published(&trainer, "Brasage").await,
@@ -257,34 +261,34 @@ async fn who_moves_to_another_committee_leaves_his_courses_behind() {
         .await
         .put(&format!("/team/{id}"), json!({ "committeeID": elsewhere }))
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     let moved = world.signed_in(world.user(id).await).await;
     moved
         .get(&format!("/courses/{hidden}"))
         .await
-        .refuses(ErrorCode::CourseNotFound);
+        .expect_error(ErrorCode::CourseNotFound);
     moved
         .put(&format!("/courses/{hidden}"), wish("Forge"))
         .await
-        .refuses(ErrorCode::CourseNotFound);
+        .expect_error(ErrorCode::CourseNotFound);
     moved
         .put(&format!("/courses/{open}"), wish("Forge"))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
     moved
         .get(&format!("/courses/{open}/to-draft"))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
     moved
         .delete(&format!("/courses/{open}"))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
 async fn a_published_course_stays_ready() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
     let refused = trainer
         .put(
@@ -292,7 +296,7 @@ async fn a_published_course_stays_ready() {
             json!({ "courseTitle": "Soudure", "courseType": "ONSITE" }),
         )
         .await;
-    refused.refuses(ErrorCode::CourseNotReady);
+    refused.expect_error(ErrorCode::CourseNotReady);
     let fields: Vec<String> = refused
         .errors()
         .into_iter()
@@ -309,9 +313,9 @@ async fn a_published_course_stays_ready() {
             "location"
         ]
     );
-    assert_eq!(trainer.get(&path).await.shows()["course"]["version"], 2);
+    assert_eq!(trainer.get(&path).await.expect_ok()["course"]["version"], 2);
     trainer
         .put(&path, wish("Brasage"))
         .await
-        .tells(Message::CourseUpdated);
+        .expect_success(Message::CourseUpdated);
 }

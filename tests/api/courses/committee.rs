@@ -3,36 +3,36 @@ use std::time::Duration;
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{begun, draft, id_of, published, titles, walk, wish};
 
 #[tokio::test]
 async fn each_sees_of_his_committee_what_he_may_read() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
-    let other = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let other = world.person(NewPerson::with(Profile::Trainer)).await;
     let elsewhere = world.another_committee("Ailleurs", true).await;
-    let stranger = world
-        .person(Someone::with(Profile::Trainer).of(elsewhere))
+    let anonymous = world
+        .person(NewPerson::with(Profile::Trainer).of(elsewhere))
         .await;
     draft(&trainer, "own draft").await;
     draft(&other, "other draft").await;
     published(&other, "open").await;
-    published(&stranger, "elsewhere").await;
+    published(&anonymous, "elsewhere").await;
     let gone = published(&trainer, "gone").await;
     trainer
         .delete(&format!("/courses/{gone}"))
         .await
-        .tells(Message::CourseArchived);
+        .expect_success(Message::CourseArchived);
     let reader = world.member().await;
     let writer = world
-        .person(Someone::with(Profile::Member).granted(&[Grant::CoursesWrite]))
+        .person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]))
         .await;
     let publisher = world
-        .person(Someone::with(Profile::Member).granted(&[Grant::CoursesPublish]))
+        .person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish]))
         .await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for (person, all, drafts, archived) in [
         (&reader, vec!["open"], vec![], vec![]),
         (
@@ -68,7 +68,7 @@ async fn each_sees_of_his_committee_what_he_may_read() {
     ] {
         let list = |path: &'static str| {
             let person = person.clone();
-            async move { titles(&person.get(path).await.shows()) }
+            async move { titles(&person.get(path).await.expect_ok()) }
         };
         assert_eq!(list("/courses/committee").await, all);
         assert_eq!(list("/courses/committee?state=PUBLISHED").await, ["open"]);
@@ -80,7 +80,7 @@ async fn each_sees_of_his_committee_what_he_may_read() {
 #[tokio::test]
 async fn the_newest_change_comes_first_and_pages_fit_together() {
     let world = World::new().await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let mut expected = Vec::new();
     let mut first = String::new();
     for number in 0..9 {
@@ -109,10 +109,10 @@ async fn the_newest_change_comes_first_and_pages_fit_together() {
     admin
         .put(&format!("/courses/{first}"), wish("Cours 0"))
         .await
-        .tells(Message::CourseUpdated);
+        .expect_success(Message::CourseUpdated);
     expected.rotate_right(1);
     assert_eq!(
-        titles(&admin.get("/courses/committee").await.shows()),
+        titles(&admin.get("/courses/committee").await.expect_ok()),
         expected
     );
 }
@@ -121,7 +121,7 @@ async fn the_newest_change_comes_first_and_pages_fit_together() {
 #[tokio::test]
 async fn long_descriptions_make_short_pages_and_lose_no_course() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let mut expected = Vec::new();
     for number in 0..80 {
         world.clock().advance(Duration::from_millis(2));
@@ -134,11 +134,11 @@ async fn long_descriptions_make_short_pages_and_lose_no_course() {
             admin
                 .post(&format!("/courses/{id}/publish"), json!({}))
                 .await
-                .tells(Message::CoursePublished);
+                .expect_success(Message::CoursePublished);
         }
         expected.insert(0, id);
     }
-    let first = admin.get("/courses/committee?limit=100").await.shows();
+    let first = admin.get("/courses/committee?limit=100").await.expect_ok();
     assert!(first["courses"].as_array().unwrap().len() < 80 && first["nextCursor"].is_string());
     let walked: Vec<String> = walk(&admin, "/courses/committee", 100)
         .await
@@ -151,26 +151,26 @@ async fn long_descriptions_make_short_pages_and_lose_no_course() {
 #[tokio::test]
 async fn what_is_asked_for_wrongly_is_named() {
     let world = World::new().await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for number in 0..3 {
         published(&admin, &format!("Cours {number}")).await;
     }
     admin
         .get("/courses/committee?state=open")
         .await
-        .refuses_field("state", ErrorCode::FieldValue);
+        .expect_field_error("state", ErrorCode::FieldValue);
     admin
         .get("/courses/committee?state=draft")
         .await
-        .refuses_field("state", ErrorCode::FieldValue);
+        .expect_field_error("state", ErrorCode::FieldValue);
     admin
         .get("/courses/committee?limit=0")
         .await
-        .refuses_field("limit", ErrorCode::LimitInvalid);
+        .expect_field_error("limit", ErrorCode::LimitInvalid);
     let cursor = |path: &'static str| {
         let admin = admin.clone();
         async move {
-            admin.get(path).await.shows()["nextCursor"]
+            admin.get(path).await.expect_ok()["nextCursor"]
                 .as_str()
                 .unwrap()
                 .to_owned()
@@ -190,17 +190,17 @@ async fn what_is_asked_for_wrongly_is_named() {
         admin
             .get(&path)
             .await
-            .refuses_field("cursor", ErrorCode::InvalidCursor);
+            .expect_field_error("cursor", ErrorCode::InvalidCursor);
     }
-    let other = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let other = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     other
         .get(&format!("/courses/committee?cursor={committee}"))
         .await
-        .refuses_field("cursor", ErrorCode::InvalidCursor);
+        .expect_field_error("cursor", ErrorCode::InvalidCursor);
     world
-        .person(Someone::with(Profile::Trainer).unverified())
+        .person(NewPerson::with(Profile::Trainer).unverified())
         .await
         .get("/courses/committee")
         .await
-        .refuses(ErrorCode::AccountNotVerified);
+        .expect_error(ErrorCode::AccountNotVerified);
 }

@@ -1,14 +1,14 @@
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::{Value, json};
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{begun, wish};
 
 #[tokio::test]
 async fn a_course_begins_as_a_draft_of_its_writer_with_all_its_fields() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let course = begun(&trainer, json!({ "courseTitle": "  Soudure  ", "committeeID": "x", "state": "PUBLISHED", "version": "x" })).await;
     let expected = json!({
         "courseID": course["courseID"], "committeeID": world.committee(), "courseTitle": "Soudure", "courseSubTitle": null,
@@ -23,7 +23,7 @@ async fn a_course_begins_as_a_draft_of_its_writer_with_all_its_fields() {
 #[tokio::test]
 async fn everything_that_a_course_may_say_is_kept() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let wish = json!({
         "courseTitle": "تكوين في السلامة المهنية", "courseSubTitle": "Niveau 1 👷", "description": "السطر الأول\n\tالسطر الثاني  ",
         "price": 19.9, "currency": "EUR", "location": "Salle 3, 2ᵉ étage", "courseType": "HYBRID", "sectionOfMatter": "Sécurité",
@@ -37,7 +37,7 @@ async fn everything_that_a_course_may_say_is_kept() {
             course["courseID"].as_str().unwrap()
         ))
         .await
-        .shows()["course"]
+        .expect_ok()["course"]
         .clone();
     assert_eq!(again, course);
     let mut expected = wish;
@@ -52,7 +52,7 @@ async fn everything_that_a_course_may_say_is_kept() {
 #[tokio::test]
 async fn each_bad_field_is_named() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let long = |length: usize| "é".repeat(length);
     for (field, value, refusal) in [
         ("courseTitle", json!(""), ErrorCode::FieldRequired),
@@ -93,32 +93,32 @@ async fn each_bad_field_is_named() {
         trainer
             .post("/courses", body)
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
     let backwards =
         json!({ "courseTitle": "x", "startAt": "2027-01-02", "endAt": "2027-01-01T23:59:59Z" });
     trainer
         .post("/courses", backwards)
         .await
-        .refuses_field("endAt", ErrorCode::FieldValue);
+        .expect_field_error("endAt", ErrorCode::FieldValue);
     trainer
         .post(
             "/courses",
             json!({ "courseTitle": "x", "startAt": "2027-01-02", "endAt": "2027-01-02" }),
         )
         .await
-        .tells(Message::CourseCreated);
+        .expect_success(Message::CourseCreated);
     let several = trainer
         .post("/courses", json!({ "price": "x", "language": "x" }))
         .await;
-    several.refuses(ErrorCode::Validation);
+    several.expect_error(ErrorCode::Validation);
     assert_eq!(several.errors().len(), 3);
 }
 
 #[tokio::test]
 async fn a_price_is_never_rounded() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let send = |price: &str| {
         let body = format!(r#"{{"courseTitle":"x","price":{price}}}"#);
         let trainer = trainer.json();
@@ -137,7 +137,7 @@ async fn a_price_is_never_rounded() {
         ("250.0", "250"),
     ] {
         let answer = send(price).await;
-        answer.tells(Message::CourseCreated);
+        answer.expect_success(Message::CourseCreated);
         let body = String::from_utf8(answer.body.to_vec()).unwrap();
         assert!(
             body.contains(&format!(r#""price":{told},"#)),
@@ -151,7 +151,7 @@ async fn a_price_is_never_rounded() {
     ] {
         send(price)
             .await
-            .refuses_field("price", ErrorCode::FieldFormat);
+            .expect_field_error("price", ErrorCode::FieldFormat);
     }
 }
 
@@ -162,26 +162,26 @@ async fn who_may_not_write_courses_writes_none() {
     member
         .post("/courses", wish("x"))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
     world
-        .person(Someone::with(Profile::Member).granted(&[Grant::CoursesWrite]))
+        .person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]))
         .await
         .post("/courses", wish("x"))
         .await
-        .tells(Message::CourseCreated);
+        .expect_success(Message::CourseCreated);
     world
-        .person(Someone::with(Profile::Trainer).unverified())
+        .person(NewPerson::with(Profile::Trainer).unverified())
         .await
         .post("/courses", wish("x"))
         .await
-        .refuses(ErrorCode::AccountNotVerified);
+        .expect_error(ErrorCode::AccountNotVerified);
     let closed = world.another_committee("Fermé", false).await;
     world
-        .person(Someone::with(Profile::Trainer).of(closed))
+        .person(NewPerson::with(Profile::Trainer).of(closed))
         .await
         .post("/courses", wish("x"))
         .await
-        .refuses(ErrorCode::CommitteeInactive);
+        .expect_error(ErrorCode::CommitteeInactive);
     let items = world.items("records");
     let courses = items
         .iter()

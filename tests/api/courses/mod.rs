@@ -29,7 +29,7 @@ async fn begun(person: &Person, wish: Value) -> Value {
     person
         .post("/courses", wish)
         .await
-        .tells(Message::CourseCreated)["course"]
+        .expect_success(Message::CourseCreated)["course"]
         .clone()
 }
 
@@ -39,7 +39,7 @@ async fn published(person: &Person, title: &str) -> String {
     person
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await
-        .tells(Message::CoursePublished);
+        .expect_success(Message::CoursePublished);
     id
 }
 
@@ -70,7 +70,7 @@ async fn walk(person: &Person, path: &str, limit: u32) -> Vec<Value> {
         let shown = person
             .get(&format!("{path}{joint}limit={limit}{cursor}"))
             .await
-            .shows();
+            .expect_ok();
         all.extend(shown["courses"].as_array().unwrap().clone());
         match shown["nextCursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
@@ -87,7 +87,7 @@ fn question(text: &str) -> Value {
 
 /// The questions of the course, as anybody who sees it is shown them.
 async fn questions_of(person: &Person, id: &str) -> Vec<String> {
-    let shown = person.get(&format!("/courses/{id}")).await.shows();
+    let shown = person.get(&format!("/courses/{id}")).await.expect_ok();
     let questions = shown["questions"].as_array().unwrap();
     for (number, question) in questions.iter().enumerate() {
         assert_eq!(question["order"], number + 1);

@@ -4,19 +4,19 @@ use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::{join, join_all};
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{begun, draft, id_of, published, titles, wish};
 
 #[tokio::test]
 async fn a_course_is_published_once_and_keeps_its_first_time() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let first = trainer
         .get(&format!("{path}/publish"))
         .await
-        .tells(Message::CoursePublished)["course"]
+        .expect_success(Message::CoursePublished)["course"]
         .clone();
     assert_eq!(
         (&first["state"], &first["version"]),
@@ -26,18 +26,18 @@ async fn a_course_is_published_once_and_keeps_its_first_time() {
         trainer
             .post(&format!("{path}/publish"), json!({}))
             .await
-            .tells(Message::AlreadyPublished)["course"],
+            .expect_success(Message::AlreadyPublished)["course"],
         first
     );
     world.clock().advance(Duration::from_secs(60));
     trainer
         .post(&format!("{path}/to-draft"), json!({}))
         .await
-        .tells(Message::CourseReturned);
+        .expect_success(Message::CourseReturned);
     let again = trainer
         .post(&format!("{path}/publish"), json!({}))
         .await
-        .tells(Message::CoursePublished)["course"]
+        .expect_success(Message::CoursePublished)["course"]
         .clone();
     assert_eq!(
         (&again["publishedAt"], &again["version"]),
@@ -49,12 +49,12 @@ async fn a_course_is_published_once_and_keeps_its_first_time() {
 #[tokio::test]
 async fn all_that_is_missing_is_told_at_once() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let bare = begun(&trainer, json!({ "courseTitle": "x", "courseType": "ONSITE", "description": "  trop court ici    \n" })).await;
     let refused = trainer
         .get(&format!("/courses/{}/publish", id_of(&bare)))
         .await;
-    refused.refuses(ErrorCode::CourseNotReady);
+    refused.expect_error(ErrorCode::CourseNotReady);
     let errors = refused.errors();
     let expected = [
         ("description", "FIELD_LENGTH_MESSAGE"),
@@ -74,7 +74,7 @@ async fn all_that_is_missing_is_told_at_once() {
     let refused = trainer
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await;
-    refused.refuses(ErrorCode::CourseNotReady);
+    refused.expect_error(ErrorCode::CourseNotReady);
     assert_eq!(
         refused.errors(),
         [(
@@ -89,7 +89,7 @@ async fn nothing_is_published_for_a_closed_committee() {
     let world = World::new().await;
     let closing = world.another_committee("Ferme", true).await;
     let trainer = world
-        .person(Someone::with(Profile::Trainer).of(closing))
+        .person(NewPerson::with(Profile::Trainer).of(closing))
         .await;
     let id = draft(&trainer, "Soudure").await;
     let admin = world.admin().await;
@@ -99,15 +99,15 @@ async fn nothing_is_published_for_a_closed_committee() {
             json!({ "isActive": false }),
         )
         .await
-        .tells(Message::CommitteeUpdated);
+        .expect_success(Message::CommitteeUpdated);
     trainer
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await
-        .refuses(ErrorCode::CommitteeInactive);
+        .expect_error(ErrorCode::CommitteeInactive);
     let refused = admin
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await;
-    refused.refuses(ErrorCode::CourseNotReady);
+    refused.expect_error(ErrorCode::CourseNotReady);
     assert_eq!(
         refused.errors(),
         [(
@@ -124,7 +124,7 @@ async fn of_closing_a_committee_and_publishing_the_later_one_knows_of_the_other(
     for _ in 0..8 {
         let closing = world.another_committee("Ferme", true).await;
         let trainer = world
-            .person(Someone::with(Profile::Trainer).of(closing))
+            .person(NewPerson::with(Profile::Trainer).of(closing))
             .await;
         let id = draft(&trainer, "Soudure").await;
         let (committee, publish) = (
@@ -136,8 +136,9 @@ async fn of_closing_a_committee_and_publishing_the_later_one_knows_of_the_other(
             trainer.post(&publish, json!({})),
         )
         .await;
-        closed.tells(Message::CommitteeUpdated);
-        let state = admin.get(&format!("/courses/{id}")).await.shows()["course"]["state"].clone();
+        closed.expect_success(Message::CommitteeUpdated);
+        let state =
+            admin.get(&format!("/courses/{id}")).await.expect_ok()["course"]["state"].clone();
         assert_eq!(
             state == "PUBLISHED",
             told.status == 200,
@@ -152,7 +153,7 @@ async fn of_closing_a_committee_and_publishing_the_later_one_knows_of_the_other(
 #[tokio::test]
 async fn twenty_who_publish_at_once_publish_once() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let publishers = (0..20).map(|_| {
         let (trainer, path) = (trainer.clone(), format!("/courses/{id}/publish"));
@@ -180,7 +181,7 @@ async fn twenty_who_publish_at_once_publish_once() {
         "{codes:?}"
     );
     assert_eq!(
-        world.admin().await.get("/audit").await.shows()["audit"]
+        world.admin().await.get("/audit").await.expect_ok()["audit"]
             .as_array()
             .unwrap()
             .len(),
@@ -191,24 +192,24 @@ async fn twenty_who_publish_at_once_publish_once() {
 #[tokio::test]
 async fn only_publishers_publish() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (
         draft(&trainer, "Soudure").await,
         published(&trainer, "Brasage").await,
     );
     for (someone, of_hidden, of_open) in [
         (
-            Someone::with(Profile::Member),
+            NewPerson::with(Profile::Member),
             ErrorCode::Forbidden,
             ErrorCode::Forbidden,
         ),
         (
-            Someone::with(Profile::Member).granted(&[Grant::CoursesWrite]),
+            NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]),
             ErrorCode::Forbidden,
             ErrorCode::Forbidden,
         ),
         (
-            Someone::with(Profile::Trainer),
+            NewPerson::with(Profile::Trainer),
             ErrorCode::CourseNotFound,
             ErrorCode::Forbidden,
         ),
@@ -217,29 +218,29 @@ async fn only_publishers_publish() {
         person
             .get(&format!("/courses/{hidden}/publish"))
             .await
-            .refuses(of_hidden);
+            .expect_error(of_hidden);
         person
             .get(&format!("/courses/{open}/to-draft"))
             .await
-            .refuses(of_open);
+            .expect_error(of_open);
     }
     let publisher = world
-        .person(Someone::with(Profile::Member).granted(&[Grant::CoursesPublish]))
+        .person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish]))
         .await;
     publisher
         .get(&format!("/courses/{hidden}/publish"))
         .await
-        .tells(Message::CoursePublished);
+        .expect_success(Message::CoursePublished);
     publisher
         .put(&format!("/courses/{hidden}"), wish("x"))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
 async fn a_get_that_only_looks_changes_nothing() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     for word in ["publish", "to-draft"] {
         let path = format!("/api/v1/courses/{id}/{word}");
@@ -249,16 +250,16 @@ async fn a_get_that_only_looks_changes_nothing() {
             .with("sec-purpose", "prefetch")
             .get(&format!("/courses/{id}/{word}"))
             .await
-            .refuses(ErrorCode::PrefetchRefused);
+            .expect_error(ErrorCode::PrefetchRefused);
     }
     assert_eq!(
-        trainer.get(&format!("/courses/{id}")).await.shows()["course"]["version"],
+        trainer.get(&format!("/courses/{id}")).await.expect_ok()["course"]["version"],
         1
     );
     let told = trainer.get(&format!("/courses/{id}/publish")).await;
     assert_eq!(told.header("cache-control"), "no-store");
     assert_eq!(
-        titles(&trainer.get("/courses/search-all").await.shows()),
+        titles(&trainer.get("/courses/search-all").await.expect_ok()),
         ["Soudure"]
     );
 }

@@ -2,7 +2,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{Person, Someone, World};
+use tests::{NewPerson, Person, World};
 
 use super::{draft, question, questions_of};
 
@@ -16,7 +16,7 @@ async fn asked(person: &Person, texts: &[&str]) -> (String, Vec<String>) {
             json!({ "questions": questions }),
         )
         .await
-        .tells(Message::QuestionsAdded);
+        .expect_success(Message::QuestionsAdded);
     let paths = added["questions"].as_array().unwrap().iter().map(|one| {
         format!(
             "/courses/questions/{id}/{}",
@@ -30,9 +30,9 @@ async fn asked(person: &Person, texts: &[&str]) -> (String, Vec<String>) {
 #[tokio::test]
 async fn a_question_is_shown_to_whoever_sees_its_course() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (id, paths) = asked(&trainer, &["un", "deux"]).await;
-    let shown = trainer.get(&paths[1]).await.shows()["question"].clone();
+    let shown = trainer.get(&paths[1]).await.expect_ok()["question"].clone();
     assert_eq!(
         (&shown["question"], &shown["order"], &shown["courseID"]),
         (&json!("deux"), &json!(2), &json!(id))
@@ -42,15 +42,15 @@ async fn a_question_is_shown_to_whoever_sees_its_course() {
         .await
         .get(&paths[1])
         .await
-        .refuses(ErrorCode::CourseNotFound);
+        .expect_error(ErrorCode::CourseNotFound);
     trainer
         .get(&format!("/courses/questions/{id}/x"))
         .await
-        .refuses(ErrorCode::QuestionNotFound);
+        .expect_error(ErrorCode::QuestionNotFound);
     trainer
         .get(&paths[1].replace(&id, "x"))
         .await
-        .refuses(ErrorCode::CourseNotFound);
+        .expect_error(ErrorCode::CourseNotFound);
     let (_, others) = asked(&trainer, &["trois"]).await;
     let foreign = format!(
         "/courses/questions/{id}/{}",
@@ -59,44 +59,47 @@ async fn a_question_is_shown_to_whoever_sees_its_course() {
     trainer
         .get(&foreign)
         .await
-        .refuses(ErrorCode::QuestionNotFound);
+        .expect_error(ErrorCode::QuestionNotFound);
     trainer
         .put(&foreign, question("x"))
         .await
-        .refuses(ErrorCode::QuestionNotFound);
+        .expect_error(ErrorCode::QuestionNotFound);
     trainer
         .delete(&foreign)
         .await
-        .refuses(ErrorCode::QuestionNotFound);
+        .expect_error(ErrorCode::QuestionNotFound);
 }
 
 #[tokio::test]
 async fn a_question_says_something_else_where_it_stands() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (id, paths) = asked(&trainer, &["un", "deux", "trois"]).await;
-    let before = trainer.get(&paths[1]).await.shows()["question"].clone();
+    let before = trainer.get(&paths[1]).await.expect_ok()["question"].clone();
     let body = json!({ "language": "AR", "question": "لماذا؟", "questionType": "DROPDOWN", "required": true, "options": ["أ", "ب"] });
     let after = trainer
         .put(&paths[1], body.clone())
         .await
-        .tells(Message::QuestionUpdated)["question"]
+        .expect_success(Message::QuestionUpdated)["question"]
         .clone();
     let mut expected = before;
     for (field, value) in body.as_object().unwrap() {
         expected[field] = value.clone();
     }
     assert_eq!(after, expected);
-    assert_eq!(trainer.get(&paths[1]).await.shows()["question"], expected);
+    assert_eq!(
+        trainer.get(&paths[1]).await.expect_ok()["question"],
+        expected
+    );
     assert_eq!(questions_of(&trainer, &id).await, ["un", "لماذا؟", "trois"]);
     assert_eq!(
-        trainer.get(&format!("/courses/{id}")).await.shows()["course"]["version"],
+        trainer.get(&format!("/courses/{id}")).await.expect_ok()["course"]["version"],
         3
     );
     trainer
         .put(&paths[1], json!({ "order": 1 }))
         .await
-        .refuses(ErrorCode::Validation);
+        .expect_error(ErrorCode::Validation);
     for (value, refusal) in [
         (json!(-1), ErrorCode::FieldValue),
         (json!(1e30), ErrorCode::FieldValue),
@@ -108,14 +111,14 @@ async fn a_question_says_something_else_where_it_stands() {
         trainer
             .put(&paths[1], body)
             .await
-            .refuses_field("order", refusal);
+            .expect_field_error("order", refusal);
     }
 }
 
 #[tokio::test]
 async fn a_question_is_moved_and_the_others_close_up() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (id, paths) = asked(&trainer, &["a", "b", "c", "d"]).await;
     let texts = ["a", "b", "c", "d"];
     for (moved, order, told, expected) in [
@@ -129,25 +132,25 @@ async fn a_question_is_moved_and_the_others_close_up() {
         let after = trainer
             .put(&paths[moved], body)
             .await
-            .tells(Message::QuestionUpdated);
+            .expect_success(Message::QuestionUpdated);
         assert_eq!(after["question"]["order"], told);
         assert_eq!(questions_of(&trainer, &id).await, expected);
     }
     trainer
         .delete(&paths[3])
         .await
-        .tells(Message::QuestionDeleted);
+        .expect_success(Message::QuestionDeleted);
     assert_eq!(questions_of(&trainer, &id).await, ["b", "c", "a"]);
     trainer
         .delete(&paths[3])
         .await
-        .refuses(ErrorCode::QuestionNotFound);
+        .expect_error(ErrorCode::QuestionNotFound);
 }
 
 #[tokio::test]
 async fn changes_at_once_are_all_done() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let texts: Vec<String> = (0..8).map(|number| format!("q{number}")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     let (id, paths) = asked(&trainer, &texts).await;

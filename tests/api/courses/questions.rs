@@ -3,7 +3,7 @@ use domain::Profile;
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{draft, published, question, questions_of};
 
@@ -14,12 +14,12 @@ fn questions(range: std::ops::Range<u32>) -> Value {
 #[tokio::test]
 async fn questions_come_in_the_order_in_which_they_were_sent() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     let added = trainer.post(&path, questions(0..50)).await;
     assert!(added.cost.round_trips <= 3, "{:?}", added.cost);
-    let added = added.tells(Message::QuestionsAdded)["questions"]
+    let added = added.expect_success(Message::QuestionsAdded)["questions"]
         .as_array()
         .unwrap()
         .clone();
@@ -35,13 +35,13 @@ async fn questions_come_in_the_order_in_which_they_were_sent() {
     let more = trainer
         .post(&path, more)
         .await
-        .tells(Message::QuestionsAdded)["questions"][0]
+        .expect_success(Message::QuestionsAdded)["questions"][0]
         .clone();
     assert_eq!(
         (&more["order"], &more["required"], &more["options"]),
         (&json!(51), &json!(true), &json!(["نعم", "لا"]))
     );
-    let shown = trainer.get(&format!("/courses/{id}")).await.shows();
+    let shown = trainer.get(&format!("/courses/{id}")).await.expect_ok();
     assert_eq!(shown["questions"].as_array().unwrap()[..50], added[..]);
     assert_eq!(shown["questions"][50], more);
     assert_eq!(
@@ -56,7 +56,7 @@ async fn questions_come_in_the_order_in_which_they_were_sent() {
 #[tokio::test]
 async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     for (body, field, refusal) in [
@@ -86,7 +86,7 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
         trainer
             .post(&path, body)
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
     let with = |field: &str, value: Value| {
         let mut one = question("Pourquoi ?");
@@ -151,11 +151,11 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
         trainer
             .post(&path, with(field, value))
             .await
-            .refuses_field(&format!("questions[1].{told}"), refusal);
+            .expect_field_error(&format!("questions[1].{told}"), refusal);
     }
     let two = json!({ "questions": [{ "language": "x" }, question("Comment ?"), { "question": 1, "language": "FR", "questionType": "FILE" }] });
     let refused = trainer.post(&path, two).await;
-    refused.refuses(ErrorCode::Validation);
+    refused.expect_error(ErrorCode::Validation);
     let fields: Vec<String> = refused
         .errors()
         .into_iter()
@@ -176,13 +176,13 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
 #[tokio::test]
 async fn a_course_never_has_more_than_two_hundred() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     trainer
         .post(&path, questions(0..30))
         .await
-        .tells(Message::QuestionsAdded);
+        .expect_success(Message::QuestionsAdded);
     let writers = (0..12).map(|_| {
         let (trainer, path) = (trainer.clone(), path.clone());
         tokio::spawn(async move { trainer.post(&path, questions(0..20)).await })
@@ -195,21 +195,21 @@ async fn a_course_never_has_more_than_two_hundred() {
     let added = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(added, 8);
     for refused in answers.iter().filter(|answer| answer.status != 200) {
-        refused.refuses(ErrorCode::QuestionsLimit);
+        refused.expect_error(ErrorCode::QuestionsLimit);
     }
     assert_eq!(questions_of(&trainer, &id).await.len(), 190);
     trainer
         .post(&path, questions(0..11))
         .await
-        .refuses(ErrorCode::QuestionsLimit);
+        .expect_error(ErrorCode::QuestionsLimit);
     trainer
         .post(&path, questions(0..10))
         .await
-        .tells(Message::QuestionsAdded);
+        .expect_success(Message::QuestionsAdded);
     trainer
         .post(&path, questions(0..1))
         .await
-        .refuses(ErrorCode::QuestionsLimit);
+        .expect_error(ErrorCode::QuestionsLimit);
     let mut places: Vec<u64> = answers
         .iter()
         .filter(|answer| answer.status == 200)
@@ -227,13 +227,13 @@ async fn a_course_never_has_more_than_two_hundred() {
 #[tokio::test]
 async fn no_question_that_was_acknowledged_is_lost() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     let first = trainer
         .post(&path, questions(100..104))
         .await
-        .tells(Message::QuestionsAdded);
+        .expect_success(Message::QuestionsAdded);
     let going: Vec<String> = first["questions"]
         .as_array()
         .unwrap()
@@ -275,24 +275,24 @@ async fn no_question_that_was_acknowledged_is_lost() {
 #[tokio::test]
 async fn two_who_add_one_question_each_both_keep_theirs() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     for number in 0..6 {
         let id = draft(&trainer, "Soudure").await;
         let path = format!("/courses/questions/{id}");
         trainer
             .post(&path, questions(0..2))
             .await
-            .tells(Message::QuestionsAdded);
+            .expect_success(Message::QuestionsAdded);
         let mut slow = Fault::new(Mode::Slow).times(1 + number % 3);
         slow.delay_ms = Some(60);
-        world.strike(slow);
+        world.inject_fault(slow);
         let calls = (2..8).map(|number| {
             let (trainer, path) = (trainer.clone(), path.clone());
             tokio::spawn(async move {
                 trainer
                     .post(&path, questions(number..number + 1))
                     .await
-                    .tells(Message::QuestionsAdded)
+                    .expect_success(Message::QuestionsAdded)
             })
         });
         let calls: Vec<_> = calls.collect();
@@ -306,7 +306,7 @@ async fn two_who_add_one_question_each_both_keep_theirs() {
 #[tokio::test]
 async fn a_course_never_has_more_than_a_megabyte_of_them() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     let options: Vec<String> = (0..50).map(|number| format!("{number:0>200}")).collect();
@@ -316,16 +316,16 @@ async fn a_course_never_has_more_than_a_megabyte_of_them() {
         trainer
             .post(&path, nine.clone())
             .await
-            .tells(Message::QuestionsAdded);
+            .expect_success(Message::QuestionsAdded);
     }
     trainer
         .post(&path, nine)
         .await
-        .refuses(ErrorCode::QuestionsLimit);
+        .expect_error(ErrorCode::QuestionsLimit);
     trainer
         .post(&path, json!({ "questions": vec![long; 6] }))
         .await
-        .tells(Message::QuestionsAdded);
+        .expect_success(Message::QuestionsAdded);
     // all of it is read again, past what one answer of the store holds
     assert_eq!(questions_of(&trainer, &id).await.len(), 96);
 }
@@ -333,33 +333,33 @@ async fn a_course_never_has_more_than_a_megabyte_of_them() {
 #[tokio::test]
 async fn all_are_added_or_none() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
-    world.strike(Fault::new(Mode::Refuse).on("TransactWriteItems"));
+    world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
     trainer
         .post(&path, questions(0..50))
         .await
-        .refuses(ErrorCode::Unavailable);
-    world.heal();
+        .expect_error(ErrorCode::Unavailable);
+    world.clear_faults();
     assert_eq!(questions_of(&trainer, &id).await, [""; 0]);
-    world.strike(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
+    world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     trainer
         .post(&path, questions(0..50))
         .await
-        .tells(Message::QuestionsAdded);
+        .expect_success(Message::QuestionsAdded);
     assert_eq!(questions_of(&trainer, &id).await.len(), 50);
 }
 
 #[tokio::test]
 async fn only_writers_of_the_course_add_questions() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (
         draft(&trainer, "Soudure").await,
         published(&trainer, "Brasage").await,
     );
-    let other = world.person(Someone::with(Profile::Trainer)).await;
+    let other = world.person(NewPerson::with(Profile::Trainer)).await;
     let add = |id: String| {
         let other = other.clone();
         async move {
@@ -368,13 +368,15 @@ async fn only_writers_of_the_course_add_questions() {
                 .await
         }
     };
-    add(hidden).await.refuses(ErrorCode::CourseNotFound);
-    add("x".to_owned()).await.refuses(ErrorCode::CourseNotFound);
-    add(open.clone()).await.refuses(ErrorCode::Forbidden);
+    add(hidden).await.expect_error(ErrorCode::CourseNotFound);
+    add("x".to_owned())
+        .await
+        .expect_error(ErrorCode::CourseNotFound);
+    add(open.clone()).await.expect_error(ErrorCode::Forbidden);
     world
         .member()
         .await
         .post(&format!("/courses/questions/{open}"), questions(0..1))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
 }

@@ -3,7 +3,7 @@ use std::{collections::BTreeMap, time::Duration};
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::{Value, json};
-use tests::{Person, Someone, World};
+use tests::{NewPerson, Person, World};
 
 use super::{begun, draft, id_of, published, titles, walk, wish};
 
@@ -13,7 +13,7 @@ async fn found(person: &Person, q: &str) -> Vec<String> {
         &person
             .get(&format!("/courses/search-all?q={q}"))
             .await
-            .shows(),
+            .expect_ok(),
     )
 }
 
@@ -25,7 +25,7 @@ async fn indexed(world: &World, person: &Person, title: &str, city: &str) -> Str
     person
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await
-        .tells(Message::CoursePublished);
+        .expect_success(Message::CoursePublished);
     world.deliver().await;
     id
 }
@@ -33,7 +33,7 @@ async fn indexed(world: &World, person: &Person, title: &str, city: &str) -> Str
 #[tokio::test]
 async fn the_newest_publishing_comes_first_without_description_and_contact() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     draft(&trainer, "hidden").await;
     let mut expected = Vec::new();
     for number in 0..5 {
@@ -42,12 +42,12 @@ async fn the_newest_publishing_comes_first_without_description_and_contact() {
         expected.insert(0, format!("Cours {number}"));
     }
     let unverified = world
-        .person(Someone::with(Profile::Member).unverified())
+        .person(NewPerson::with(Profile::Member).unverified())
         .await;
     let shown = unverified
         .get("/courses/search-all?courseTitle=x&region=y&price=z")
         .await
-        .shows();
+        .expect_ok();
     assert_eq!(titles(&shown), expected);
     let fields: Vec<&String> = shown["courses"][0].as_object().unwrap().keys().collect();
     assert_eq!(fields.len(), 21);
@@ -69,16 +69,16 @@ async fn the_newest_publishing_comes_first_without_description_and_contact() {
         );
     }
     world
-        .stranger()
+        .anonymous()
         .get("/courses/search-all")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn words_are_found_however_they_are_written() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     indexed(
         &world,
         &trainer,
@@ -123,38 +123,38 @@ async fn what_is_asked_for_wrongly_is_named() {
     member
         .get("/courses/search-all?q=un+deux+trois+quatre+cinq+six")
         .await
-        .refuses_field("q", ErrorCode::FieldLength);
+        .expect_field_error("q", ErrorCode::FieldLength);
     member
         .get("/courses/search-all?q=un+deux+trois+quatre+cinq+cinq+a")
         .await
-        .shows();
+        .expect_ok();
     member
         .get(&format!("/courses/search-all?q={}", "a".repeat(201)))
         .await
-        .refuses_field("q", ErrorCode::FieldLength);
+        .expect_field_error("q", ErrorCode::FieldLength);
     member
         .get("/courses/search-all?q=a%00b")
         .await
-        .refuses_field("q", ErrorCode::FieldFormat);
+        .expect_field_error("q", ErrorCode::FieldFormat);
     member
         .get("/courses/search-all?limit=101")
         .await
-        .refuses_field("limit", ErrorCode::LimitInvalid);
+        .expect_field_error("limit", ErrorCode::LimitInvalid);
     member
         .get("/courses/search-all?cursor=")
         .await
-        .refuses_field("cursor", ErrorCode::InvalidCursor);
+        .expect_field_error("cursor", ErrorCode::InvalidCursor);
 }
 
 #[tokio::test]
 async fn a_change_is_found_and_what_it_was_is_not() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = indexed(&world, &trainer, "Soudure avancée", "Sfax").await;
     trainer
         .put(&format!("/courses/{id}"), wish("Brasage avancé"))
         .await
-        .tells(Message::CourseUpdated);
+        .expect_success(Message::CourseUpdated);
     // the words are late, and say nothing false
     assert_eq!(found(&trainer, "soudure").await, [""; 0]);
     assert_eq!(found(&trainer, "avancee soudure").await, [""; 0]);
@@ -186,7 +186,7 @@ fn words(world: &World) -> BTreeMap<String, (usize, i64)> {
 #[tokio::test]
 async fn a_course_is_loaded_as_it_is_published() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = indexed(&world, &trainer, "Soudure avancée", "صفاقس").await;
     let course = world
         .setup()
@@ -217,7 +217,7 @@ async fn a_course_is_loaded_as_it_is_published() {
 #[tokio::test]
 async fn the_stream_may_stop_and_everything_is_found_later() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (stays, goes) = (
         published(&trainer, "Soudure").await,
         published(&trainer, "Brasage").await,
@@ -225,16 +225,16 @@ async fn the_stream_may_stop_and_everything_is_found_later() {
     trainer
         .put(&format!("/courses/{stays}"), wish("Soudure fine"))
         .await
-        .tells(Message::CourseUpdated);
+        .expect_success(Message::CourseUpdated);
     trainer
         .post(&format!("/courses/{goes}/to-draft"), json!({}))
         .await
-        .tells(Message::CourseReturned);
+        .expect_success(Message::CourseReturned);
     // what the stream would have brought is lost
     world.cloud().stream_event().unwrap();
     world.sweep().await;
     assert_eq!(
-        titles(&trainer.get("/courses/search-all").await.shows()),
+        titles(&trainer.get("/courses/search-all").await.expect_ok()),
         ["Soudure fine"],
         "lists need no stream"
     );
@@ -261,7 +261,7 @@ async fn the_stream_may_stop_and_everything_is_found_later() {
 #[tokio::test]
 async fn two_dispatchers_leave_the_same_words_as_one() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let other = world.another_process();
     let id = published(&trainer, "Soudure").await;
     for number in 0..10 {
@@ -271,7 +271,7 @@ async fn two_dispatchers_leave_the_same_words_as_one() {
             world.clock().advance(Duration::from_secs(61));
             other.sweep().await;
         });
-        changed.tells(Message::CourseUpdated);
+        changed.expect_success(Message::CourseUpdated);
     }
     world.clock().advance(Duration::from_secs(61));
     world.sweep().await;
@@ -286,7 +286,7 @@ async fn two_dispatchers_leave_the_same_words_as_one() {
 #[tokio::test]
 async fn pages_of_several_words_hold_every_course_once() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     for number in 0..30 {
         world.clock().advance(Duration::from_millis(2));
         let title = if number % 3 == 0 {
@@ -330,7 +330,7 @@ async fn pages_of_several_words_hold_every_course_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn whatever_was_published_all_the_time_is_met_once() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let mut steady = Vec::new();
     let mut moving = Vec::new();
     for number in 0..40 {

@@ -1,61 +1,64 @@
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{draft, published};
 
 #[tokio::test]
 async fn published_courses_are_everybodys_with_an_account() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = published(&trainer, "Soudure").await;
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let closed = world.another_committee("Fermé", false).await;
     for someone in [
-        Someone::with(Profile::Member).unverified(),
-        Someone::with(Profile::Member).of(elsewhere),
-        Someone::with(Profile::Member).of(closed),
+        NewPerson::with(Profile::Member).unverified(),
+        NewPerson::with(Profile::Member).of(elsewhere),
+        NewPerson::with(Profile::Member).of(closed),
     ] {
         let shown = world
             .person(someone)
             .await
             .get(&format!("/courses/{id}"))
             .await
-            .shows();
+            .expect_ok();
         assert_eq!(
             (&shown["course"]["state"], &shown["questions"]),
             (&json!("PUBLISHED"), &json!([]))
         );
     }
     world
-        .stranger()
+        .anonymous()
         .get(&format!("/courses/{id}"))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn drafts_are_seen_by_those_who_write_or_publish_them() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let elsewhere = world.another_committee("Ailleurs", true).await;
     for (someone, sees) in [
-        (Someone::with(Profile::Member), false),
-        (Someone::with(Profile::Trainer), false),
-        (Someone::with(Profile::CommitteeAdmin), true),
-        (Someone::with(Profile::CommitteeAdmin).of(elsewhere), false),
+        (NewPerson::with(Profile::Member), false),
+        (NewPerson::with(Profile::Trainer), false),
+        (NewPerson::with(Profile::CommitteeAdmin), true),
         (
-            Someone::with(Profile::Member).granted(&[Grant::CoursesWrite]),
+            NewPerson::with(Profile::CommitteeAdmin).of(elsewhere),
+            false,
+        ),
+        (
+            NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]),
             true,
         ),
         (
-            Someone::with(Profile::Member).granted(&[Grant::CoursesPublish]),
+            NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish]),
             true,
         ),
         (
-            Someone::with(Profile::Member)
+            NewPerson::with(Profile::Member)
                 .granted(&[Grant::CoursesWrite])
                 .of(elsewhere),
             false,
@@ -64,40 +67,43 @@ async fn drafts_are_seen_by_those_who_write_or_publish_them() {
         let answer = world.person(someone.clone()).await.get(&path).await;
         assert_eq!(answer.status, if sees { 200 } else { 404 }, "{someone:?}");
     }
-    trainer.get(&path).await.shows();
-    world.admin().await.get(&path).await.shows();
+    trainer.get(&path).await.expect_ok();
+    world.admin().await.get(&path).await.expect_ok();
     world
-        .person(Someone::with(Profile::CommitteeAdmin).unverified())
+        .person(NewPerson::with(Profile::CommitteeAdmin).unverified())
         .await
         .get(&path)
         .await
-        .refuses(ErrorCode::AccountNotVerified);
+        .expect_error(ErrorCode::AccountNotVerified);
 }
 
 #[tokio::test]
 async fn archived_ones_are_seen_by_their_writers() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
-    trainer.delete(&path).await.tells(Message::CourseArchived);
-    trainer.get(&path).await.shows();
+    trainer
+        .delete(&path)
+        .await
+        .expect_success(Message::CourseArchived);
+    trainer.get(&path).await.expect_ok();
     for someone in [
-        Someone::with(Profile::Member),
-        Someone::with(Profile::Member).granted(&[Grant::CoursesPublish]),
+        NewPerson::with(Profile::Member),
+        NewPerson::with(Profile::Member).granted(&[Grant::CoursesPublish]),
     ] {
         world
             .person(someone)
             .await
             .get(&path)
             .await
-            .refuses(ErrorCode::CourseNotFound);
+            .expect_error(ErrorCode::CourseNotFound);
     }
     world
-        .person(Someone::with(Profile::Member).granted(&[Grant::CoursesWrite]))
+        .person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]))
         .await
         .get(&path)
         .await
-        .shows();
+        .expect_ok();
 }
 
 #[tokio::test]
@@ -114,14 +120,14 @@ async fn what_is_no_course_is_not_found() {
         member
             .get(&format!("/courses/{id}"))
             .await
-            .refuses(ErrorCode::CourseNotFound);
+            .expect_error(ErrorCode::CourseNotFound);
     }
 }
 
 #[tokio::test]
 async fn a_known_course_is_304_until_it_changes() {
     let world = World::new().await;
-    let trainer = world.person(Someone::with(Profile::Trainer)).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let tag = trainer.get(&path).await.header("etag").to_owned();
     assert_eq!(
@@ -131,7 +137,7 @@ async fn a_known_course_is_304_until_it_changes() {
     trainer
         .put(&path, super::wish("Brasage"))
         .await
-        .tells(Message::CourseUpdated);
+        .expect_success(Message::CourseUpdated);
     assert_eq!(
         trainer.with("if-none-match", &tag).get(&path).await.status,
         200

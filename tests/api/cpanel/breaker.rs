@@ -29,17 +29,17 @@ async fn at_once(admin: &Person, count: usize, path: &'static str) -> Vec<u16> {
 #[tokio::test]
 async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
     let (world, admin) = tried().await;
-    world.strike_at(Service::Cpanel, Fault::named("token"));
+    world.inject_fault_in(Service::Cpanel, Fault::named("token"));
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelAuth);
+        .expect_error(ErrorCode::CpanelAuth);
     let before = calls(&world);
     let elsewhere = admin.before(&world.another_process());
     for person in [&admin, &elsewhere] {
         for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
             let answer = person.get(path).await;
-            answer.refuses(ErrorCode::CpanelUnavailable);
+            answer.expect_error(ErrorCode::CpanelUnavailable);
             // the public limit's, as on every other answer
             assert_eq!(
                 answer
@@ -55,13 +55,13 @@ async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
         person
             .post("/cpanel/subdomain", wish("cours"))
             .await
-            .refuses(ErrorCode::CpanelUnavailable);
+            .expect_error(ErrorCode::CpanelUnavailable);
     }
     world.clock().advance(Duration::from_secs(14 * 60));
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelUnavailable);
+        .expect_error(ErrorCode::CpanelUnavailable);
     assert_eq!(calls(&world), before, "nobody asked");
 
     // then one tries, and the next quarter of an hour begins
@@ -69,16 +69,16 @@ async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelAuth);
+        .expect_error(ErrorCode::CpanelAuth);
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelUnavailable);
+        .expect_error(ErrorCode::CpanelUnavailable);
     assert_eq!(calls(&world), before + 1);
-    world.heal();
+    world.clear_faults();
     world.clock().advance(Duration::from_secs(15 * 60 + 1));
-    admin.get("/cpanel/domains").await.shows();
-    elsewhere.get("/cpanel/domains").await.shows();
+    admin.get("/cpanel/domains").await.expect_ok();
+    elsewhere.get("/cpanel/domains").await.expect_ok();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -87,7 +87,7 @@ async fn twenty_at_once_with_a_bad_token_ask_twice_at_most() {
         // one that never worked, and one that worked a moment ago
         let never = World::with(&[("RATE_LIMIT", "1000"), ("CPANEL_TOKEN", "WRONG")]).await;
         let revoked = tried().await.0;
-        revoked.strike_at(Service::Cpanel, Fault::named("token"));
+        revoked.inject_fault_in(Service::Cpanel, Fault::named("token"));
         for world in [never, revoked] {
             let (admin, before) = (world.admin().await, calls(&world));
             let statuses = at_once(&admin, 20, path).await;
@@ -111,103 +111,107 @@ async fn a_new_token_is_tried_at_once() {
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelAuth);
+        .expect_error(ErrorCode::CpanelAuth);
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelUnavailable);
+        .expect_error(ErrorCode::CpanelUnavailable);
     let [_, _, (_, token)] = world.cloud().uapi().settings();
     let renewed = world.another_process_with(&[("CPANEL_TOKEN", &token)]);
-    admin.before(&renewed).get("/cpanel/domains").await.shows();
+    admin
+        .before(&renewed)
+        .get("/cpanel/domains")
+        .await
+        .expect_ok();
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelUnavailable);
+        .expect_error(ErrorCode::CpanelUnavailable);
 }
 
 #[tokio::test]
 async fn three_failures_in_a_row_shut_it_for_a_minute() {
     let (world, admin) = tried().await;
     let lost = || Fault::new(Mode::Silent);
-    world.strike_at(Service::Cpanel, lost().times(2));
+    world.inject_fault_in(Service::Cpanel, lost().times(2));
     for _ in 0..2 {
         admin
             .get("/cpanel/domains")
             .await
-            .refuses(ErrorCode::CpanelUnreachable);
+            .expect_error(ErrorCode::CpanelUnreachable);
     }
     // an answer begins the count anew, a bad one does not
-    admin.get("/cpanel/domains").await.shows();
-    world.strike_at(Service::Cpanel, lost().times(2));
+    admin.get("/cpanel/domains").await.expect_ok();
+    world.inject_fault_in(Service::Cpanel, lost().times(2));
     for _ in 0..2 {
         admin
             .get("/cpanel/domains")
             .await
-            .refuses(ErrorCode::CpanelUnreachable);
+            .expect_error(ErrorCode::CpanelUnreachable);
     }
-    world.strike_at(Service::Cpanel, Fault::named("broken"));
+    world.inject_fault_in(Service::Cpanel, Fault::named("broken"));
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelRefused);
-    world.strike_at(Service::Cpanel, lost());
+        .expect_error(ErrorCode::CpanelRefused);
+    world.inject_fault_in(Service::Cpanel, lost());
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelUnreachable);
+        .expect_error(ErrorCode::CpanelUnreachable);
     let before = calls(&world);
-    world.heal();
+    world.clear_faults();
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelUnavailable);
+        .expect_error(ErrorCode::CpanelUnavailable);
     assert_eq!(calls(&world), before);
     world.clock().advance(MINUTE + Duration::from_secs(1));
-    admin.get("/cpanel/domains").await.shows();
-    admin.get("/cpanel/db").await.shows();
+    admin.get("/cpanel/domains").await.expect_ok();
+    admin.get("/cpanel/db").await.expect_ok();
 }
 
 #[tokio::test]
 async fn a_trial_that_fails_shuts_it_again_and_one_that_shows_nothing_leaves_it_to_the_next() {
     let (world, admin) = tried().await;
-    world.strike_at(Service::Cpanel, Fault::new(Mode::Silent));
+    world.inject_fault_in(Service::Cpanel, Fault::new(Mode::Silent));
     for _ in 0..3 {
         admin
             .get("/cpanel/domains")
             .await
-            .refuses(ErrorCode::CpanelUnreachable);
+            .expect_error(ErrorCode::CpanelUnreachable);
     }
     world.clock().advance(MINUTE + Duration::from_secs(1));
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelUnreachable);
+        .expect_error(ErrorCode::CpanelUnreachable);
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelUnavailable);
+        .expect_error(ErrorCode::CpanelUnavailable);
     world.clock().advance(MINUTE + Duration::from_secs(1));
-    world.strike_at(Service::Cpanel, Fault::named("html"));
+    world.inject_fault_in(Service::Cpanel, Fault::named("html"));
     for _ in 0..2 {
         admin
             .get("/cpanel/domains")
             .await
-            .refuses(ErrorCode::CpanelRefused);
+            .expect_error(ErrorCode::CpanelRefused);
     }
-    world.heal();
-    admin.get("/cpanel/domains").await.shows();
+    world.clear_faults();
+    admin.get("/cpanel/domains").await.expect_ok();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn when_its_time_is_over_one_caller_looks_and_the_others_do_not_wait() {
     let (world, admin) = tried().await;
-    world.strike_at(Service::Cpanel, Fault::named("token").times(1));
+    world.inject_fault_in(Service::Cpanel, Fault::named("token").times(1));
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelAuth);
+        .expect_error(ErrorCode::CpanelAuth);
     world.clock().advance(Duration::from_secs(15 * 60 + 1));
-    world.strike_at(
+    world.inject_fault_in(
         Service::Cpanel,
         Fault {
             delay_ms: Some(1_500),
@@ -233,7 +237,7 @@ async fn when_its_time_is_over_one_caller_looks_and_the_others_do_not_wait() {
 async fn a_token_that_nobody_has_used_is_tried_by_one_while_the_others_wait() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = world.admin().await;
-    world.strike_at(
+    world.inject_fault_in(
         Service::Cpanel,
         Fault {
             delay_ms: Some(300),
@@ -244,7 +248,7 @@ async fn a_token_that_nobody_has_used_is_tried_by_one_while_the_others_wait() {
     // and when whoever tries it is gone, somebody else may
     let world = World::new().await;
     let admin = world.admin().await;
-    world.strike_at(
+    world.inject_fault_in(
         Service::Cpanel,
         Fault {
             delay_ms: Some(60_000),
@@ -253,9 +257,9 @@ async fn a_token_that_nobody_has_used_is_tried_by_one_while_the_others_wait() {
     );
     let given_up = tokio::time::timeout(Duration::from_millis(300), admin.get("/cpanel/domains"));
     assert!(given_up.await.is_err());
-    world.heal();
+    world.clear_faults();
     world.clock().advance(Duration::from_secs(31));
-    admin.get("/cpanel/domains").await.shows();
+    admin.get("/cpanel/domains").await.expect_ok();
 }
 
 #[tokio::test]

@@ -10,17 +10,17 @@ async fn both_engines_databases_are_shown() {
         { "engine": "mysql", "name": "formation_site", "diskUsageBytes": 48_234_496, "users": ["formation_web"] },
         { "engine": "postgresql", "name": "formation_stats", "diskUsageBytes": 12_582_912, "users": ["formation_stats"] },
     ] });
-    assert_eq!(admin.get("/cpanel/db").await.shows(), expected);
+    assert_eq!(admin.get("/cpanel/db").await.expect_ok(), expected);
 }
 
 #[tokio::test]
 async fn without_postgresql_mysqls_alone_are_shown() {
     let (world, admin) = super::tried().await;
-    world.strike_at(
+    world.inject_fault_in(
         Service::Cpanel,
         Fault::named("missing").on("Postgresql::list_databases"),
     );
-    let shown = admin.get("/cpanel/db").await.shows();
+    let shown = admin.get("/cpanel/db").await.expect_ok();
     let engines: Vec<&Value> = shown["databases"]
         .as_array()
         .unwrap()
@@ -28,21 +28,21 @@ async fn without_postgresql_mysqls_alone_are_shown() {
         .map(|database| &database["engine"])
         .collect();
     assert_eq!(engines, ["mysql", "mysql"]);
-    world.strike_at(
+    world.inject_fault_in(
         Service::Cpanel,
         Fault::named("missing").on("Mysql::list_databases"),
     );
     admin
         .get("/cpanel/db")
         .await
-        .refuses(ErrorCode::CpanelRefused);
+        .expect_error(ErrorCode::CpanelRefused);
     // trouble is no missing module
-    world.strike_at(
+    world.inject_fault_in(
         Service::Cpanel,
         Fault::named("broken").on("Postgresql::list_databases"),
     );
     admin
         .get("/cpanel/db")
         .await
-        .refuses(ErrorCode::CpanelRefused);
+        .expect_error(ErrorCode::CpanelRefused);
 }

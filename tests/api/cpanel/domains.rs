@@ -1,12 +1,12 @@
 use common::ErrorCode;
 use domain::{Grant, Profile};
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 #[tokio::test]
 async fn the_accounts_domains_are_shown_as_they_are() {
     let world = World::new().await;
-    let shown = world.admin().await.get("/cpanel/domains").await.shows();
+    let shown = world.admin().await.get("/cpanel/domains").await.expect_ok();
     let expected = json!({
         "code": 200,
         "mainDomain": "formation.example.org",
@@ -23,19 +23,19 @@ async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committe
     let closed = world.another_committee("Fermé", false).await;
     let reader = world
         .person(
-            Someone::with(Profile::Member)
+            NewPerson::with(Profile::Member)
                 .of(closed)
                 .granted(&[Grant::CpanelRead]),
         )
         .await;
-    reader.get("/cpanel/domains").await.shows();
+    reader.get("/cpanel/domains").await.expect_ok();
     reader
         .post("/cpanel/subdomain", super::wish("cours"))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
     let writer = world
         .person(
-            Someone::with(Profile::Member)
+            NewPerson::with(Profile::Member)
                 .of(closed)
                 .granted(&[Grant::CpanelWrite]),
         )
@@ -43,14 +43,14 @@ async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committe
     writer
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
     writer
         .post("/cpanel/subdomain", super::wish("cours"))
         .await
-        .refuses(ErrorCode::CommitteeInactive);
+        .expect_error(ErrorCode::CommitteeInactive);
     let unverified = world
         .person(
-            Someone::with(Profile::Member)
+            NewPerson::with(Profile::Member)
                 .granted(&[Grant::CpanelRead])
                 .unverified(),
         )
@@ -58,12 +58,12 @@ async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committe
     unverified
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::AccountNotVerified);
+        .expect_error(ErrorCode::AccountNotVerified);
     world
-        .stranger()
+        .anonymous()
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     assert_eq!(
         world.cloud().uapi().calls().len(),
         1,

@@ -54,20 +54,20 @@ async fn every_fault_of_every_endpoint_has_its_answer() {
     ] {
         for path in GETS {
             let (world, admin) = tried().await;
-            world.strike_at(Service::Cpanel, fault.clone());
+            world.inject_fault_in(Service::Cpanel, fault.clone());
             let answer = admin.get(path).await;
             match told {
-                Some(refusal) => answer.refuses(refusal),
-                None => drop(answer.shows()),
+                Some(refusal) => answer.expect_error(refusal),
+                None => drop(answer.expect_ok()),
             }
             without_detail(&answer);
         }
         let (world, admin) = tried().await;
-        world.strike_at(Service::Cpanel, fault.clone());
+        world.inject_fault_in(Service::Cpanel, fault.clone());
         let answer = admin.post("/cpanel/subdomain", wish("cours")).await;
         match told {
-            Some(refusal) => answer.refuses(refusal),
-            None => drop(answer.tells(Message::SubdomainCreated)),
+            Some(refusal) => answer.expect_error(refusal),
+            None => drop(answer.expect_success(Message::SubdomainCreated)),
         }
         without_detail(&answer);
         assert_eq!(asked(&world, ADD), usize::from(told.is_none()), "{fault:?}");
@@ -105,14 +105,14 @@ async fn a_change_that_fails_is_looked_for_and_never_asked_for_twice() {
         (Fault::named("html"), Ok(ErrorCode::CpanelRefused), false),
     ] {
         let (world, admin) = tried().await;
-        world.strike_at(Service::Cpanel, fault.clone().on("addsubdomain"));
+        world.inject_fault_in(Service::Cpanel, fault.clone().on("addsubdomain"));
         let answer = admin.post("/cpanel/subdomain", wish("cours")).await;
         match told {
-            Ok(refusal) => answer.refuses(refusal),
-            Err(message) => drop(answer.tells(message)),
+            Ok(refusal) => answer.expect_error(refusal),
+            Err(message) => drop(answer.expect_success(message)),
         }
         assert_eq!(asked(&world, ADD), 1, "{fault:?}");
-        world.heal();
+        world.clear_faults();
         let subdomains = world.cloud().uapi().shown()["subDomains"].to_string();
         assert_eq!(
             subdomains.contains("\"cours.formation.example.org\""),
@@ -139,20 +139,20 @@ async fn a_change_that_was_made_by_somebody_else_meanwhile_is_409() {
 #[tokio::test]
 async fn an_account_that_shows_nothing_is_a_broken_one() {
     let (world, admin) = tried().await;
-    world.strike_at(Service::Cpanel, Fault::named("blank"));
+    world.inject_fault_in(Service::Cpanel, Fault::named("blank"));
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelRefused);
+        .expect_error(ErrorCode::CpanelRefused);
     admin
         .get("/cpanel/subdomain")
         .await
-        .refuses(ErrorCode::CpanelRefused);
+        .expect_error(ErrorCode::CpanelRefused);
     admin
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(ErrorCode::CpanelRefused);
-    admin.get("/cpanel/db").await.shows();
+        .expect_error(ErrorCode::CpanelRefused);
+    admin.get("/cpanel/db").await.expect_ok();
     assert_eq!(asked(&world, ADD), 0);
 }
 
@@ -183,22 +183,22 @@ fn slow() -> Fault {
 async fn too_slow_is_504() {
     for path in GETS {
         let world = impatient().await;
-        world.strike_at(Service::Cpanel, slow());
+        world.inject_fault_in(Service::Cpanel, slow());
         world
             .admin()
             .await
             .get(path)
             .await
-            .refuses(ErrorCode::CpanelTimeout);
+            .expect_error(ErrorCode::CpanelTimeout);
     }
     let world = impatient().await;
-    world.strike_at(Service::Cpanel, slow());
+    world.inject_fault_in(Service::Cpanel, slow());
     world
         .admin()
         .await
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(ErrorCode::CpanelTimeout);
+        .expect_error(ErrorCode::CpanelTimeout);
     assert_eq!(asked(&world, ADD), 0, "the list came first");
 }
 
@@ -206,22 +206,25 @@ async fn too_slow_is_504() {
 async fn a_change_without_an_answer_is_504_unless_it_is_there() {
     let world = impatient().await;
     let admin = world.admin().await;
-    world.strike_at(Service::Cpanel, slow().on("addsubdomain"));
+    world.inject_fault_in(Service::Cpanel, slow().on("addsubdomain"));
     admin
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(ErrorCode::CpanelTimeout);
+        .expect_error(ErrorCode::CpanelTimeout);
     assert_eq!(asked(&world, ADD), 1);
     // Nobody knows: the list that would say so does not come either.
     let world = impatient().await;
     let admin = world.admin().await;
-    world.strike_at(Service::Cpanel, slow().on("addsubdomain"));
+    world.inject_fault_in(Service::Cpanel, slow().on("addsubdomain"));
     let waiting = tokio::spawn(async move { admin.post("/cpanel/subdomain", wish("cours")).await });
     while asked(&world, ADD) == 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    world.strike_at(Service::Cpanel, Fault::new(Mode::Silent).on("list_domains"));
-    waiting.await.unwrap().refuses(ErrorCode::CpanelTimeout);
+    world.inject_fault_in(Service::Cpanel, Fault::new(Mode::Silent).on("list_domains"));
+    waiting
+        .await
+        .unwrap()
+        .expect_error(ErrorCode::CpanelTimeout);
     assert_eq!(asked(&world, ADD), 1);
 }
 
@@ -230,26 +233,29 @@ async fn a_panel_that_is_not_there_is_502() {
     let world = World::with(&[("CPANEL_URL", "http://127.0.0.1:9")]).await;
     let admin = world.admin().await;
     for path in ["/cpanel/domains", "/cpanel/db"] {
-        admin.get(path).await.refuses(ErrorCode::CpanelUnreachable);
+        admin
+            .get(path)
+            .await
+            .expect_error(ErrorCode::CpanelUnreachable);
     }
     admin
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(ErrorCode::CpanelUnreachable);
+        .expect_error(ErrorCode::CpanelUnreachable);
     // the third in a row was the last
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::CpanelUnavailable);
+        .expect_error(ErrorCode::CpanelUnavailable);
 }
 
 #[tokio::test]
 async fn without_the_store_nobody_asks() {
     let (world, admin) = tried().await;
     let before = world.cloud().uapi().calls().len();
-    world.strike(Fault::new(Mode::Refuse).on("GetItem"));
+    world.inject_fault(Fault::new(Mode::Refuse).on("GetItem"));
     for path in GETS {
-        admin.get(path).await.refuses(ErrorCode::Unavailable);
+        admin.get(path).await.expect_error(ErrorCode::Unavailable);
     }
     assert_eq!(world.cloud().uapi().calls().len(), before);
 }
@@ -259,7 +265,7 @@ async fn who_waits_for_others_in_vain_says_nothing_of_the_panel() {
     let world = impatient().await;
     let admin = world.admin().await;
     // two at once, each for more than half of the time that there is
-    world.strike_at(
+    world.inject_fault_in(
         Service::Cpanel,
         Fault {
             delay_ms: Some(250),
@@ -272,6 +278,6 @@ async fn who_waits_for_others_in_vain_says_nothing_of_the_panel() {
         told.is_subset(&[200, 503, 504].into()) && told.contains(&200) && told.len() > 1,
         "{told:?}"
     );
-    world.heal();
-    admin.get("/cpanel/domains").await.shows();
+    world.clear_faults();
+    admin.get("/cpanel/domains").await.expect_ok();
 }

@@ -18,7 +18,7 @@ fn wish(label: &str) -> Value {
 async fn tried() -> (World, Person) {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let admin = world.admin().await;
-    admin.get("/cpanel/domains").await.shows();
+    admin.get("/cpanel/domains").await.expect_ok();
     (world, admin)
 }
 

@@ -11,22 +11,25 @@ async fn without_a_panel_it_says_so() {
     let world = World::with(&[("CPANEL_URL", "")]).await;
     let admin = world.admin().await;
     for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
-        admin.get(path).await.refuses(ErrorCode::CpanelUnavailable);
+        admin
+            .get(path)
+            .await
+            .expect_error(ErrorCode::CpanelUnavailable);
     }
     admin
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(ErrorCode::CpanelUnavailable);
+        .expect_error(ErrorCode::CpanelUnavailable);
     admin
         .post("/cpanel/subdomain", wish("www"))
         .await
-        .refuses_field("domain", ErrorCode::FieldValue);
+        .expect_field_error("domain", ErrorCode::FieldValue);
     world
         .member()
         .await
         .get("/cpanel/domains")
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -41,7 +44,7 @@ async fn only_domains_that_are_open_to_it_get_subdomains() {
                 json!({ "domain": "cours", "rootdomain": root }),
             )
             .await;
-        answer.refuses(ErrorCode::RootDomainNotFound);
+        answer.expect_error(ErrorCode::RootDomainNotFound);
     }
     let answer = admin
         .post(

@@ -4,7 +4,7 @@ use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{ADD, asked, tried, wish};
 
@@ -19,10 +19,10 @@ async fn a_subdomain_is_made_and_listed() {
         .await;
     let subdomain = json!({ "domain": "cours", "rootdomain": "formation.example.org", "fqdn": "cours.formation.example.org" });
     assert_eq!(
-        created.tells(Message::SubdomainCreated)["subdomain"],
+        created.expect_success(Message::SubdomainCreated)["subdomain"],
         subdomain
     );
-    let listed = admin.get("/cpanel/subdomain").await.shows();
+    let listed = admin.get("/cpanel/subdomain").await.expect_ok();
     let expected = json!([
         { "domain": "blog", "rootdomain": "formation.example.org", "fqdn": "blog.formation.example.org" },
         { "domain": "comites", "rootdomain": "formation.example.org", "fqdn": "comites.formation.example.org" },
@@ -33,7 +33,7 @@ async fn a_subdomain_is_made_and_listed() {
     admin
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(ErrorCode::SubdomainExists);
+        .expect_error(ErrorCode::SubdomainExists);
     assert_eq!(asked(&world, ADD), 1);
 }
 
@@ -51,7 +51,7 @@ async fn every_domain_of_the_account_may_have_some_and_no_other() {
                 json!({ "domain": "cours", "rootdomain": root }),
             )
             .await
-            .tells(Message::SubdomainCreated);
+            .expect_success(Message::SubdomainCreated);
     }
     for root in [
         "example.org",
@@ -65,7 +65,7 @@ async fn every_domain_of_the_account_may_have_some_and_no_other() {
                 json!({ "domain": "cours", "rootdomain": root }),
             )
             .await;
-        answer.refuses(ErrorCode::RootDomainNotFound);
+        answer.expect_error(ErrorCode::RootDomainNotFound);
     }
     assert_eq!(asked(&world, ADD), 3);
 }
@@ -84,14 +84,14 @@ async fn a_name_that_is_taken_in_any_way_is_409() {
                 json!({ "domain": label, "rootdomain": root }),
             )
             .await
-            .refuses(ErrorCode::SubdomainExists);
+            .expect_error(ErrorCode::SubdomainExists);
     }
     assert_eq!(asked(&world, ADD), 0);
     assert!(audit(&world).await.is_empty(), "nothing was asked for");
 }
 
 async fn audit(world: &World) -> Vec<Value> {
-    let entries = world.admin().await.get("/audit").await.shows();
+    let entries = world.admin().await.get("/audit").await.expect_ok();
     entries["audit"].as_array().unwrap().clone()
 }
 
@@ -101,7 +101,7 @@ async fn who_asks_for_which_name_is_noted_before_it_is_made() {
     let committee = world.another_committee("Sfax", true).await;
     let writer = world
         .person(
-            Someone::with(Profile::Trainer)
+            NewPerson::with(Profile::Trainer)
                 .of(committee)
                 .granted(&[Grant::CpanelWrite]),
         )
@@ -109,7 +109,7 @@ async fn who_asks_for_which_name_is_noted_before_it_is_made() {
     writer
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .tells(Message::SubdomainCreated);
+        .expect_success(Message::SubdomainCreated);
     let entries = audit(&world).await;
     assert_eq!(entries.len(), 1);
     let entry = &entries[0];
@@ -135,11 +135,13 @@ async fn who_asks_for_which_name_is_noted_before_it_is_made() {
     );
 
     // without a note nothing is made
-    world.strike(local::faults::Fault::new(local::faults::Mode::Refuse).on("TransactWriteItems"));
+    world.inject_fault(
+        local::faults::Fault::new(local::faults::Mode::Refuse).on("TransactWriteItems"),
+    );
     writer
         .post("/cpanel/subdomain", wish("forum"))
         .await
-        .refuses(ErrorCode::Unavailable);
+        .expect_error(ErrorCode::Unavailable);
     assert_eq!(asked(&world, ADD), 1);
 }
 
@@ -219,20 +221,20 @@ async fn each_bad_field_is_named() {
         admin
             .post("/cpanel/subdomain", body)
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
     let too_long = json!({ "domain": "cours", "rootdomain": long_root });
     admin
         .post("/cpanel/subdomain", too_long)
         .await
-        .refuses_field("domain", ErrorCode::FieldLength);
+        .expect_field_error("domain", ErrorCode::FieldLength);
     let both = admin
         .post(
             "/cpanel/subdomain",
             json!({ "domain": "-", "rootdomain": "-" }),
         )
         .await;
-    both.refuses(ErrorCode::Validation);
+    both.expect_error(ErrorCode::Validation);
     assert_eq!(both.errors().len(), 2);
     assert_eq!(
         world.cloud().uapi().calls().len(),
@@ -264,7 +266,7 @@ async fn hostile_names_are_refused_or_arrive_as_they_are_told() {
                 refused += 1;
             }
             200 => {
-                let told = answer.tells(Message::SubdomainCreated)["subdomain"].clone();
+                let told = answer.expect_success(Message::SubdomainCreated)["subdomain"].clone();
                 assert_eq!(newest[0]["function"], ADD);
                 let sent =
                     json!({ "domain": told["domain"], "rootdomain": "formation.example.org" });
@@ -464,10 +466,10 @@ async fn who_asks_again_for_a_domain_that_is_not_the_accounts_does_not_trouble_t
     };
     let calls = || world.cloud().uapi().calls().len();
     for expected in [1, 1, 1] {
-        ask().await.refuses(ErrorCode::RootDomainNotFound);
+        ask().await.expect_error(ErrorCode::RootDomainNotFound);
         assert_eq!(calls(), expected);
     }
     world.clock().advance(Duration::from_secs(31));
-    ask().await.refuses(ErrorCode::RootDomainNotFound);
+    ask().await.expect_error(ErrorCode::RootDomainNotFound);
     assert_eq!(calls(), 2, "after a short while it may have been added");
 }

@@ -9,9 +9,9 @@ use tests::{Person, World};
 async fn endpoints(world: &World) -> Vec<(Person, Method, String)> {
     let (admin, committee) = (world.admin().await, world.committee());
     vec![
-        (world.stranger(), Method::POST, "/api/v1/auth/login".into()),
+        (world.anonymous(), Method::POST, "/api/v1/auth/login".into()),
         (
-            world.stranger(),
+            world.anonymous(),
             Method::POST,
             "/api/v1/users/register".into(),
         ),
@@ -38,7 +38,7 @@ async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], refusal: Optio
         }
         let answer = person.send(method.clone(), &path, body.clone()).await;
         match refusal {
-            Some(refusal) => answer.refuses(refusal),
+            Some(refusal) => answer.expect_error(refusal),
             // read: what is missing is named, or, where nothing is required, nothing
             None => assert!(
                 answer.code() == ErrorCode::Validation.code() || answer.status == 200,
@@ -211,9 +211,9 @@ async fn who_may_not_call_hears_nothing_about_his_body() {
     let world = World::new().await;
     for (_, method, path) in endpoints(&world).await.into_iter().skip(2) {
         let answer = world
-            .stranger()
+            .anonymous()
             .send(method, &path, "x".repeat(200_000).into())
             .await;
-        answer.refuses(ErrorCode::BadAuthCombination);
+        answer.expect_error(ErrorCode::BadAuthCombination);
     }
 }

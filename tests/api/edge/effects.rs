@@ -15,7 +15,7 @@ use tests::World;
 #[derive(Clone)]
 struct TestRoutes(Edge, Arc<AtomicU32>);
 
-async fn house() -> TestRoutes {
+async fn edge() -> TestRoutes {
     let world = World::new().await;
     let done = Arc::new(AtomicU32::new(0));
     let counter = Arc::clone(&done);
@@ -61,16 +61,15 @@ impl TestRoutes {
 
 #[tokio::test]
 async fn a_head_is_405_and_changes_nothing() {
-    let house = house().await;
-    let answer = house.send(Method::HEAD, "/api/v1/auth/effect", &[]).await;
+    let edge = edge().await;
+    let answer = edge.send(Method::HEAD, "/api/v1/auth/effect", &[]).await;
     assert_eq!(
         (answer.status().as_u16(), &answer.headers()["allow"]),
         (405, &"GET,POST".parse().unwrap())
     );
-    assert_eq!(house.1.load(Ordering::SeqCst), 0);
+    assert_eq!(edge.1.load(Ordering::SeqCst), 0);
     assert_eq!(
-        house
-            .send(Method::POST, "/api/v1/auth/effect", &[])
+        edge.send(Method::POST, "/api/v1/auth/effect", &[])
             .await
             .status(),
         200
@@ -79,37 +78,36 @@ async fn a_head_is_405_and_changes_nothing() {
 
 #[tokio::test]
 async fn a_prefetch_is_403_and_changes_nothing() {
-    let house = house().await;
+    let edge = edge().await;
     for header in [
         ("sec-purpose", "prefetch"),
         ("sec-purpose", "prefetch;prerender"),
         ("purpose", "Prefetch"),
     ] {
-        let answer = house
+        let answer = edge
             .send(Method::GET, "/api/v1/auth/effect", &[header])
             .await;
         assert_eq!(answer.status(), 403);
         assert!(String::from_utf8_lossy(answer.body()).contains(ErrorCode::PrefetchRefused.code()));
     }
-    assert_eq!(house.1.load(Ordering::SeqCst), 0);
+    assert_eq!(edge.1.load(Ordering::SeqCst), 0);
     assert_eq!(
-        house
-            .send(
-                Method::GET,
-                "/api/v1/auth/effect",
-                &[("purpose", "navigate")]
-            )
-            .await
-            .status(),
+        edge.send(
+            Method::GET,
+            "/api/v1/auth/effect",
+            &[("purpose", "navigate")]
+        )
+        .await
+        .status(),
         200
     );
-    assert_eq!(house.1.load(Ordering::SeqCst), 1);
+    assert_eq!(edge.1.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
 async fn the_answer_is_never_a_304_and_never_stored() {
-    let house = house().await;
-    let answer = house
+    let edge = edge().await;
+    let answer = edge
         .send(
             Method::GET,
             "/api/v1/auth/effect",
@@ -124,9 +122,9 @@ async fn the_answer_is_never_a_304_and_never_stored() {
 
 #[tokio::test]
 async fn a_panic_is_an_enveloped_500_without_detail_and_the_next_request_is_fine() {
-    let house = house().await;
+    let edge = edge().await;
     for _ in 0..3 {
-        let answer = house.send(Method::POST, "/api/v1/auth/panic", &[]).await;
+        let answer = edge.send(Method::POST, "/api/v1/auth/panic", &[]).await;
         assert_eq!(answer.status(), 500);
         let body = String::from_utf8_lossy(answer.body()).into_owned();
         let text = ErrorCode::Internal.text();

@@ -6,7 +6,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
-use tests::{PASSWORD, Person, Someone, World};
+use tests::{NewPerson, PASSWORD, Person, World};
 use tokio::time::timeout;
 
 const NEW: &str = "quatre figuiers sous la pluie";
@@ -19,26 +19,26 @@ async fn wish(world: &World) -> Value {
 /// `allowed` statuses and without detail, and nothing is written.
 async fn on_a_day_of(mode: Mode, allowed: &[u16]) {
     let world = World::new().await;
-    let (stranger, member, admin) = (world.stranger(), world.member().await, world.admin().await);
+    let (anonymous, member, admin) = (world.anonymous(), world.member().await, world.admin().await);
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
     let wish = wish(&world).await;
     let path = format!("/committees/{}", admin.user().committee_id);
     let (records, transient) = (world.items("records").len(), world.items("transient").len());
 
-    world.strike(Fault {
+    world.inject_fault(Fault {
         delay_ms: Some(10_000),
         ..Fault::new(mode)
     });
     let requests: [(&Person, &str, &str, Value); 9] = [
-        (&stranger, "GET", "/committees", json!(null)),
-        (&stranger, "GET", &path, json!(null)),
+        (&anonymous, "GET", "/committees", json!(null)),
+        (&anonymous, "GET", &path, json!(null)),
         (
-            &stranger,
+            &anonymous,
             "POST",
             "/auth/login",
             json!({ "email": "admin@example.org", "password": PASSWORD }),
         ),
-        (&stranger, "POST", "/users/register", wish),
+        (&anonymous, "POST", "/users/register", wish),
         (&member, "GET", "/auth/check", json!(null)),
         (&member, "GET", "/auth/sessions", json!(null)),
         (&member, "PUT", "/users/reset-password", change),
@@ -73,7 +73,7 @@ async fn on_a_day_of(mode: Mode, allowed: &[u16]) {
             assert!(!text.contains(detail), "{text}");
         }
     }
-    world.heal();
+    world.clear_faults();
     if mode != Mode::Silent {
         assert_eq!(
             world.items("records").len(),
@@ -87,10 +87,10 @@ async fn on_a_day_of(mode: Mode, allowed: &[u16]) {
         );
     }
     world
-        .stranger()
+        .anonymous()
         .login("admin@example.org", PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -117,95 +117,98 @@ async fn silence_is_503_or_what_really_happened() {
 async fn throttled_reads_alone_are_503() {
     let world = World::new().await;
     let member = world.member().await;
-    world.strike(Fault::new(Mode::Throttle).on("BatchGetItem"));
+    world.inject_fault(Fault::new(Mode::Throttle).on("BatchGetItem"));
     member
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::Unavailable);
-    world.strike(Fault::new(Mode::Throttle).on("Query"));
+        .expect_error(ErrorCode::Unavailable);
+    world.inject_fault(Fault::new(Mode::Throttle).on("Query"));
     world
-        .stranger()
+        .anonymous()
         .get("/committees")
         .await
-        .refuses(ErrorCode::Unavailable);
+        .expect_error(ErrorCode::Unavailable);
 }
 
 #[tokio::test]
 async fn an_error_that_we_caused_is_500() {
     let world = World::new().await;
     let member = world.member().await;
-    world.strike(Fault {
+    world.inject_fault(Fault {
         error: Some("ValidationException".into()),
         ..Fault::new(Mode::Error).on("Query")
     });
     world
-        .stranger()
+        .anonymous()
         .get("/committees")
         .await
-        .refuses(ErrorCode::Internal);
-    world.strike(Fault {
+        .expect_error(ErrorCode::Internal);
+    world.inject_fault(Fault {
         error: Some("AccessDeniedException".into()),
         ..Fault::new(Mode::Error).on("BatchGetItem")
     });
-    member.get("/auth/check").await.refuses(ErrorCode::Internal);
+    member
+        .get("/auth/check")
+        .await
+        .expect_error(ErrorCode::Internal);
 }
 
 #[tokio::test]
 async fn one_failed_read_is_tried_again_and_nobody_notices() {
     let world = World::new().await;
     let member = world.member().await;
-    world.strike(Fault::new(Mode::Refuse).on("BatchGetItem").times(1));
-    member.get("/auth/current-user").await.shows();
-    world.strike(Fault::new(Mode::Silent).on("Query").times(1));
-    world.stranger().get("/committees").await.shows();
+    world.inject_fault(Fault::new(Mode::Refuse).on("BatchGetItem").times(1));
+    member.get("/auth/current-user").await.expect_ok();
+    world.inject_fault(Fault::new(Mode::Silent).on("Query").times(1));
+    world.anonymous().get("/committees").await.expect_ok();
 }
 
 #[tokio::test]
 async fn a_batch_that_is_answered_in_part_is_asked_for_until_it_is_whole() {
     let world = World::new().await;
     let member = world.member().await;
-    world.strike(Fault::new(Mode::Partial));
-    member.get("/auth/current-user").await.shows();
+    world.inject_fault(Fault::new(Mode::Partial));
+    member.get("/auth/current-user").await.expect_ok();
     world
-        .stranger()
+        .anonymous()
         .login("admin@example.org", PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn a_few_conflicts_of_transactions_are_waited_out() {
     let world = World::new().await;
-    world.strike(Fault::new(Mode::Conflict).on("TransactWriteItems").times(3));
+    world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems").times(3));
     world
-        .stranger()
+        .anonymous()
         .login("admin@example.org", PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
-    world.strike(Fault::new(Mode::Conflict).on("UpdateItem").times(3));
+        .expect_success(Message::LoginSuccess);
+    world.inject_fault(Fault::new(Mode::Conflict).on("UpdateItem").times(3));
     world
-        .stranger()
+        .anonymous()
         .login("admin@example.org", PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn conflicts_without_end_are_503() {
     let world = World::new().await;
     let wish = wish(&world).await;
-    world.strike(Fault::new(Mode::Conflict).on("TransactWriteItems"));
+    world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems"));
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish.clone())
         .await
-        .refuses(ErrorCode::Unavailable);
-    world.heal();
+        .expect_error(ErrorCode::Unavailable);
+    world.clear_faults();
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish)
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
 }
 
 #[tokio::test]
@@ -213,58 +216,58 @@ async fn a_registration_whose_answer_was_lost_is_told_as_done_and_stands_once() 
     let world = World::new().await;
     let wish = wish(&world).await;
     let before = world.items("records").len();
-    world.strike(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
+    world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish.clone())
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
     assert_eq!(
         world.items("records").len(),
         before + 4,
         "address, account, credentials, message"
     );
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish)
         .await
-        .refuses(ErrorCode::EmailAlreadyUsed);
+        .expect_error(ErrorCode::EmailAlreadyUsed);
 }
 
 #[tokio::test]
 async fn a_registration_that_was_refused_outright_can_be_tried_again() {
     let world = World::new().await;
     let wish = wish(&world).await;
-    world.strike(Fault::new(Mode::Refuse).on("TransactWriteItems"));
+    world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish.clone())
         .await
-        .refuses(ErrorCode::Unavailable);
-    world.heal();
+        .expect_error(ErrorCode::Unavailable);
+    world.clear_faults();
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish)
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
 }
 
 #[tokio::test]
 async fn a_password_change_whose_answer_was_lost_is_told_as_done() {
     let world = World::new().await;
     let member = world.member().await;
-    world.strike(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
+    world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
     member
         .put("/users/reset-password", change)
         .await
-        .tells(Message::PasswordChanged);
+        .expect_success(Message::PasswordChanged);
     world
-        .stranger()
+        .anonymous()
         .login(member.user().email.as_str(), NEW)
         .await
-        .tells(Message::LoginSuccess);
-    member.get("/auth/check").await.shows();
+        .expect_success(Message::LoginSuccess);
+    member.get("/auth/check").await.expect_ok();
 }
 
 #[tokio::test]
@@ -272,22 +275,22 @@ async fn a_session_whose_end_was_not_heard_is_told_as_ended() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.signed_in(admin.user().clone()).await;
-    let sid = other.get("/auth/sessions").await.shows()["sessions"][0]["sid"]
+    let sid = other.get("/auth/sessions").await.expect_ok()["sessions"][0]["sid"]
         .as_str()
         .unwrap()
         .to_owned();
-    world.strike(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
+    world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     admin
         .delete(&format!("/auth/sessions/{sid}"))
         .await
-        .tells(Message::SessionEnded);
+        .expect_success(Message::SessionEnded);
 }
 
 #[tokio::test]
 async fn a_committee_whose_founding_was_not_heard_stands_once() {
     let world = World::new().await;
     let admin = world.admin().await;
-    world.strike(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
+    world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     let wish = json!({
         "nameArabe": "أ", "nameLatin": "Ariana", "type": "X", "dateOfEst": "2000-01-01", "region": "A", "city": "A",
         "postalCode": 1, "primaryEmail": "a@example.org", "primaryPhone": "+21671123456",
@@ -295,9 +298,9 @@ async fn a_committee_whose_founding_was_not_heard_stands_once() {
     admin
         .post("/committees", wish)
         .await
-        .tells(Message::CommitteeCreated);
+        .expect_success(Message::CommitteeCreated);
     assert_eq!(
-        world.stranger().get("/committees").await.shows()["committees"]
+        world.anonymous().get("/committees").await.expect_ok()["committees"]
             .as_array()
             .unwrap()
             .len(),
@@ -308,19 +311,19 @@ async fn a_committee_whose_founding_was_not_heard_stands_once() {
 #[tokio::test]
 async fn the_public_limit_fails_open_and_the_security_counters_fail_closed() {
     let world = World::new().await;
-    world.strike(Fault::new(Mode::Refuse).on("UpdateItem"));
-    world.stranger().get("/committees").await.shows();
+    world.inject_fault(Fault::new(Mode::Refuse).on("UpdateItem"));
+    world.anonymous().get("/committees").await.expect_ok();
     world
-        .stranger()
+        .anonymous()
         .login("admin@example.org", PASSWORD)
         .await
-        .refuses(ErrorCode::Unavailable);
+        .expect_error(ErrorCode::Unavailable);
     let wish = wish(&world).await;
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish)
         .await
-        .refuses(ErrorCode::Unavailable);
+        .expect_error(ErrorCode::Unavailable);
 }
 
 #[tokio::test]
@@ -330,7 +333,7 @@ async fn faults_of_ours_do_not_use_up_the_owners_tries() {
     let email = member.user().email.to_string();
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
     for operation in ["GetItem", "BatchGetItem", "Query"] {
-        world.strike(Fault {
+        world.inject_fault(Fault {
             error: Some("InternalServerError".into()),
             ..Fault::new(Mode::Error).on(operation)
         });
@@ -338,7 +341,7 @@ async fn faults_of_ours_do_not_use_up_the_owners_tries() {
             assert!([500, 503].contains(&member.login(&email, PASSWORD).await.status));
         }
     }
-    world.strike(Fault::new(Mode::Error).on("TransactWriteItems").times(200));
+    world.inject_fault(Fault::new(Mode::Error).on("TransactWriteItems").times(200));
     for _ in 0..11 {
         assert!(
             [500, 503].contains(
@@ -349,25 +352,28 @@ async fn faults_of_ours_do_not_use_up_the_owners_tries() {
             )
         );
     }
-    world.heal();
+    world.clear_faults();
     member
         .login(&email, PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn a_public_endpoint_needs_no_caller_who_could_not_be_looked_up() {
     let world = World::new().await;
-    let member = world.person(Someone::with(Profile::Member)).await;
-    world.strike(Fault::new(Mode::Refuse).on("BatchGetItem"));
-    member.get("/nowhere").await.refuses(ErrorCode::NotFound);
+    let member = world.person(NewPerson::with(Profile::Member)).await;
+    world.inject_fault(Fault::new(Mode::Refuse).on("BatchGetItem"));
+    member
+        .get("/nowhere")
+        .await
+        .expect_error(ErrorCode::NotFound);
     member
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::Unavailable);
+        .expect_error(ErrorCode::Unavailable);
     member
         .get("/committees")
         .await
-        .refuses(ErrorCode::Unavailable);
+        .expect_error(ErrorCode::Unavailable);
 }

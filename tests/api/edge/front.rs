@@ -3,7 +3,7 @@
 use domain::Profile;
 use identity::NamedKey;
 use serde_json::json;
-use tests::{PASSWORD, Person, Someone, World};
+use tests::{NewPerson, PASSWORD, Person, World};
 
 const VIEWER: [(&str, &str); 7] = [
     ("cloudfront-viewer-address", "2001:db8:85a3::7334:46532"),
@@ -25,7 +25,7 @@ fn through_the_network(person: &Person, secret: Option<&str>) -> Person {
 }
 
 async fn sign_in_of(world: &World, person: &Person) -> serde_json::Value {
-    let account = world.account(&Someone::with(Profile::Member)).await;
+    let account = world.account(&NewPerson::with(Profile::Member)).await;
     person.login(account.email.as_str(), PASSWORD).await.json()["user"]["LoginActivity"][0].clone()
 }
 
@@ -37,7 +37,8 @@ async fn whom_the_network_names_is_believed_when_it_shows_either_of_its_keys() {
     );
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &format!("{new},{old}"))]).await;
     for key in [&new, &old] {
-        let activity = sign_in_of(&world, &through_the_network(&world.stranger(), Some(key))).await;
+        let activity =
+            sign_in_of(&world, &through_the_network(&world.anonymous(), Some(key))).await;
         let told = [
             "ip",
             "countryCode",
@@ -76,8 +77,8 @@ async fn without_its_key_such_headers_are_anybodys_and_count_for_nothing() {
         (&with, Some("")),
         (&without, Some(key.as_str())),
     ] {
-        let stranger = world.stranger();
-        let activity = sign_in_of(world, &through_the_network(&stranger, shown)).await;
+        let anonymous = world.anonymous();
+        let activity = sign_in_of(world, &through_the_network(&anonymous, shown)).await;
         assert!(
             activity["ip"].as_str().unwrap().starts_with("10."),
             "{activity}"
@@ -93,9 +94,9 @@ async fn without_its_key_such_headers_are_anybodys_and_count_for_nothing() {
 async fn the_limit_is_counted_for_whom_the_network_names() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key), ("RATE_LIMIT", "2")]).await;
-    let one = through_the_network(&world.stranger(), Some(&key));
+    let one = through_the_network(&world.anonymous(), Some(&key));
     let other = world
-        .stranger()
+        .anonymous()
         .with("cloudfront-viewer-address", "198.51.100.7:1")
         .with("x-halqa-edge", &key);
     let statuses = [
@@ -112,7 +113,7 @@ async fn an_address_that_makes_no_sense_leaves_the_gateways() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
     let odd = world
-        .stranger()
+        .anonymous()
         .with("cloudfront-viewer-address", "nowhere")
         .with("x-halqa-edge", &key);
     assert!(
@@ -128,7 +129,7 @@ async fn a_place_that_makes_no_sense_is_not_known() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
     let viewer = world
-        .stranger()
+        .anonymous()
         .with("x-halqa-edge", &key)
         .with("cloudfront-viewer-address", "198.51.100.7:1");
     let long = "a".repeat(129);

@@ -169,7 +169,7 @@ fn any_header_gets_a_whole_answer() {
         400,
         (methods, paths, headers),
         async |world, _, (method, path, headers)| {
-            let mut person = world.stranger();
+            let mut person = world.anonymous();
             for (name, value) in headers {
                 person = person.with(name, &value);
             }

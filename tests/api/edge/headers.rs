@@ -73,8 +73,8 @@ async fn all_of_them_stand_on_every_status() {
     let text = member.with("content-type", "text/plain");
     let mut answers = vec![
         admin.get("/auth/check").await,
-        world.stranger().post("/auth/login", json!({})).await,
-        world.stranger().get("/auth/check").await,
+        world.anonymous().post("/auth/login", json!({})).await,
+        world.anonymous().get("/auth/check").await,
         member.post("/committees", json!({})).await,
         member.get("/nowhere").await,
         member.delete("/auth/check").await,
@@ -89,11 +89,11 @@ async fn all_of_them_stand_on_every_status() {
         "postalCode": 1, "primaryEmail": "a@example.org", "primaryPhone": "+21671123456",
     });
     answers.push(admin.post("/committees", committee).await);
-    world.strike_with(Mode::Throttle);
-    answers.push(world.stranger().get("/committees").await);
-    world.strike_with(Mode::Refuse);
-    answers.push(world.stranger().get("/committees").await);
-    world.heal();
+    world.inject(Mode::Throttle);
+    answers.push(world.anonymous().get("/committees").await);
+    world.inject(Mode::Refuse);
+    answers.push(world.anonymous().get("/committees").await);
+    world.clear_faults();
     let statuses: Vec<u16> = answers.iter().map(|answer| answer.status).collect();
     assert_eq!(
         statuses,
@@ -106,7 +106,11 @@ async fn all_of_them_stand_on_every_status() {
 async fn the_operator_says_what_powers_it() {
     let world = World::with(&[("POWERED_BY", "Fédération".replace('é', "e").as_str())]).await;
     assert_eq!(
-        world.stranger().get("/health").await.header("x-powered-by"),
+        world
+            .anonymous()
+            .get("/health")
+            .await
+            .header("x-powered-by"),
         "Federation"
     );
 }
@@ -114,13 +118,13 @@ async fn the_operator_says_what_powers_it() {
 #[tokio::test]
 async fn reset_and_retry_after_tell_of_the_same_instant() {
     let world = World::new().await;
-    let stranger = world.stranger();
-    let first = stranger.get("/committees").await;
+    let anonymous = world.anonymous();
+    let first = anonymous.get("/committees").await;
     assert_eq!(first.header("retry-after"), "60");
     world
         .clock()
         .advance(std::time::Duration::from_millis(1_160));
-    let second = stranger.get("/committees").await;
+    let second = anonymous.get("/committees").await;
     assert_eq!(
         second.header("x-ratelimit-reset"),
         first.header("x-ratelimit-reset")
@@ -143,8 +147,8 @@ async fn reset_and_retry_after_tell_of_the_same_instant() {
 #[tokio::test]
 async fn a_body_that_is_known_is_not_sent_again() {
     let world = World::new().await;
-    let stranger = world.stranger();
-    let first = stranger.get("/committees").await;
+    let anonymous = world.anonymous();
+    let first = anonymous.get("/committees").await;
     let tag = first.header("etag").to_owned();
     for value in [
         tag.clone(),
@@ -153,7 +157,7 @@ async fn a_body_that_is_known_is_not_sent_again() {
         format!("\"a\", {tag}, \"b\""),
     ] {
         for method in [Method::GET, Method::HEAD] {
-            let answer = stranger
+            let answer = anonymous
                 .with("if-none-match", &value)
                 .send(method, "/api/v1/committees", Bytes::new())
                 .await;
@@ -169,14 +173,14 @@ async fn a_body_that_is_known_is_not_sent_again() {
             assert!(!answer.header("x-ratelimit-remaining").is_empty());
         }
     }
-    let fresh = stranger
+    let fresh = anonymous
         .with("if-none-match", &tag)
         .with("cache-control", "no-cache")
         .get("/committees")
         .await;
     assert_eq!(fresh.status, 200);
     assert_eq!(
-        stranger
+        anonymous
             .with("if-none-match", "\"other\"")
             .get("/committees")
             .await
@@ -188,19 +192,19 @@ async fn a_body_that_is_known_is_not_sent_again() {
 #[tokio::test]
 async fn a_refusal_or_a_write_is_never_a_304() {
     let world = World::new().await;
-    let everything = world.stranger().with("if-none-match", "*");
+    let everything = world.anonymous().with("if-none-match", "*");
     everything
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     everything
         .get("/nowhere")
         .await
-        .refuses(ErrorCode::NotFound);
+        .expect_error(ErrorCode::NotFound);
     everything
         .post("/auth/login", json!({}))
         .await
-        .refuses(ErrorCode::Validation);
+        .expect_error(ErrorCode::Validation);
 }
 
 #[tokio::test]
@@ -238,10 +242,10 @@ async fn what_is_personal_is_never_stored_and_public_lists_may_be() {
 #[tokio::test]
 async fn each_answer_has_a_request_id_of_ours() {
     let world = World::new().await;
-    let stranger = world.stranger().with("x-request-id", "mine");
+    let anonymous = world.anonymous().with("x-request-id", "mine");
     let (one, other) = (
-        stranger.get("/committees").await,
-        stranger.get("/committees").await,
+        anonymous.get("/committees").await,
+        anonymous.get("/committees").await,
     );
     assert_ne!(one.header("x-request-id"), other.header("x-request-id"));
     assert_ne!(one.header("x-request-id"), "mine");

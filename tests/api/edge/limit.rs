@@ -21,7 +21,7 @@ async fn many(people: &[Person]) -> (Vec<u64>, usize) {
         .map(remaining)
         .collect();
     for answer in answers.iter().filter(|answer| answer.status != 404) {
-        answer.refuses(ErrorCode::TooManyRequests);
+        answer.expect_error(ErrorCode::TooManyRequests);
         assert_eq!(remaining(answer), 0);
     }
     let refused = answers.len() - passed.len();
@@ -31,7 +31,7 @@ async fn many(people: &[Person]) -> (Vec<u64>, usize) {
 #[tokio::test]
 async fn of_150_at_once_on_a_fresh_key_exactly_100_pass_and_count_down() {
     let world = World::new().await;
-    let (passed, refused) = many(&vec![world.stranger(); 150]).await;
+    let (passed, refused) = many(&vec![world.anonymous(); 150]).await;
     assert_eq!(refused, 50);
     assert_eq!(
         BTreeSet::from_iter(passed.iter().copied()),
@@ -47,9 +47,9 @@ async fn also_when_three_processes_share_the_tables() {
         world.another_process(),
         world.another_process(),
     ];
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     let people: Vec<Person> = (0..150)
-        .map(|number| stranger.before(&processes[number % 3]))
+        .map(|number| anonymous.before(&processes[number % 3]))
         .collect();
     let (passed, refused) = many(&people).await;
     assert_eq!((passed.len(), refused), (100, 50));
@@ -59,47 +59,47 @@ async fn also_when_three_processes_share_the_tables() {
 #[tokio::test]
 async fn at_the_end_of_a_window_exactly_100_pass_again() {
     let world = World::new().await;
-    let stranger = world.stranger();
-    many(&vec![stranger.clone(); 120]).await;
+    let anonymous = world.anonymous();
+    many(&vec![anonymous.clone(); 120]).await;
     world.clock().advance(Duration::from_secs(60));
-    let (passed, refused) = many(&vec![stranger; 150]).await;
+    let (passed, refused) = many(&vec![anonymous; 150]).await;
     assert_eq!((passed.len(), refused), (100, 50));
 }
 
 #[tokio::test]
 async fn the_window_begins_with_the_keys_first_request() {
     let world = World::with(&[("RATE_LIMIT", "2")]).await;
-    let stranger = world.stranger();
-    stranger.get("/nowhere").await;
+    let anonymous = world.anonymous();
+    anonymous.get("/nowhere").await;
     world.clock().advance(Duration::from_secs(59));
-    stranger.get("/nowhere").await;
-    stranger
+    anonymous.get("/nowhere").await;
+    anonymous
         .get("/nowhere")
         .await
-        .refuses(ErrorCode::TooManyRequests);
+        .expect_error(ErrorCode::TooManyRequests);
     world.clock().advance(Duration::from_secs(1));
-    assert_eq!(remaining(&stranger.get("/nowhere").await), 1);
+    assert_eq!(remaining(&anonymous.get("/nowhere").await), 1);
 }
 
 #[tokio::test]
 async fn what_is_over_is_answered_from_memory_without_a_write() {
     let world = World::with(&[("RATE_LIMIT", "3")]).await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     for _ in 0..4 {
-        stranger.get("/nowhere").await;
+        anonymous.get("/nowhere").await;
     }
-    let answer = stranger.get("/nowhere").await;
-    answer.refuses(ErrorCode::TooManyRequests);
+    let answer = anonymous.get("/nowhere").await;
+    answer.expect_error(ErrorCode::TooManyRequests);
     assert_eq!(answer.cost.requests, 0);
 }
 
 #[tokio::test]
 async fn fifty_calls_cost_fifty_writes() {
     let world = World::new().await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     let mut writes = 0.0;
     for _ in 0..50 {
-        writes += stranger.get("/nowhere").await.cost.writes;
+        writes += anonymous.get("/nowhere").await.cost.writes;
     }
     assert_eq!(writes, 50.0);
 }
@@ -124,13 +124,13 @@ async fn a_person_is_one_key_wherever_he_is_and_addresses_are_others() {
         97
     );
     assert_eq!(
-        remaining(&world.stranger().at("10.9.9.9").get("/committees").await),
+        remaining(&world.anonymous().at("10.9.9.9").get("/committees").await),
         99
     );
     assert_eq!(
         remaining(
             &world
-                .stranger()
+                .anonymous()
                 .at("::ffff:10.9.9.9")
                 .get("/committees")
                 .await
@@ -138,17 +138,17 @@ async fn a_person_is_one_key_wherever_he_is_and_addresses_are_others() {
         98
     );
     assert_eq!(
-        remaining(&world.stranger().at("2001:db8::1").get("/committees").await),
+        remaining(&world.anonymous().at("2001:db8::1").get("/committees").await),
         99
     );
     assert_eq!(
-        remaining(&world.stranger().at("2001:db8::2").get("/committees").await),
+        remaining(&world.anonymous().at("2001:db8::2").get("/committees").await),
         98
     );
     assert_eq!(
         remaining(
             &world
-                .stranger()
+                .anonymous()
                 .at("2001:db8:0:1::2")
                 .get("/committees")
                 .await
@@ -160,7 +160,7 @@ async fn a_person_is_one_key_wherever_he_is_and_addresses_are_others() {
 #[tokio::test]
 async fn no_header_makes_somebody_else_of_a_caller() {
     let world = World::new().await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     for (number, header) in [
         "x-forwarded-for",
         "x-real-ip",
@@ -171,7 +171,7 @@ async fn no_header_makes_somebody_else_of_a_caller() {
     .into_iter()
     .enumerate()
     {
-        let answer = stranger
+        let answer = anonymous
             .with(header, "203.0.113.9")
             .get("/committees")
             .await;
@@ -182,10 +182,15 @@ async fn no_header_makes_somebody_else_of_a_caller() {
 #[tokio::test]
 async fn a_bad_token_counts_against_the_address() {
     let world = World::new().await;
-    let stranger = world.stranger();
-    stranger.get("/committees").await;
+    let anonymous = world.anonymous();
+    anonymous.get("/committees").await;
     assert_eq!(
-        remaining(&stranger.holding("Bearer rubbish").get("/committees").await),
+        remaining(
+            &anonymous
+                .with_token("Bearer rubbish")
+                .get("/committees")
+                .await
+        ),
         98
     );
 }
@@ -193,10 +198,10 @@ async fn a_bad_token_counts_against_the_address() {
 #[tokio::test]
 async fn head_costs_a_point_and_preflight_health_and_images_none() {
     let world = World::new().await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     assert_eq!(
         remaining(
-            &stranger
+            &anonymous
                 .send(Method::HEAD, "/api/v1/committees", Bytes::new())
                 .await
         ),
@@ -210,7 +215,7 @@ async fn head_costs_a_point_and_preflight_health_and_images_none() {
         (Method::GET, "/media/default.png"),
         (Method::GET, "/media/nothing.png"),
     ] {
-        let answer = stranger.send(method.clone(), path, Bytes::new()).await;
+        let answer = anonymous.send(method.clone(), path, Bytes::new()).await;
         for name in [
             "x-ratelimit-limit",
             "x-ratelimit-remaining",
@@ -224,62 +229,65 @@ async fn head_costs_a_point_and_preflight_health_and_images_none() {
         }
         assert_eq!(answer.cost.requests, 0, "{method} {path}");
     }
-    assert_eq!(remaining(&stranger.get("/committees").await), 98);
+    assert_eq!(remaining(&anonymous.get("/committees").await), 98);
 }
 
 #[tokio::test]
 async fn a_throttled_item_means_over_and_a_store_out_of_reach_means_counting_alone() {
     let world = World::with(&[("RATE_LIMIT", "3")]).await;
-    world.strike(Fault::new(Mode::Throttle).on("UpdateItem"));
+    world.inject_fault(Fault::new(Mode::Throttle).on("UpdateItem"));
     world
-        .stranger()
+        .anonymous()
         .get("/nowhere")
         .await
-        .refuses(ErrorCode::TooManyRequests);
-    world.strike(Fault::new(Mode::Refuse).on("UpdateItem"));
-    let stranger = world.stranger();
+        .expect_error(ErrorCode::TooManyRequests);
+    world.inject_fault(Fault::new(Mode::Refuse).on("UpdateItem"));
+    let anonymous = world.anonymous();
     for left in [2, 1, 0] {
-        let answer = stranger.get("/nowhere").await;
-        answer.refuses(ErrorCode::NotFound);
+        let answer = anonymous.get("/nowhere").await;
+        answer.expect_error(ErrorCode::NotFound);
         assert_eq!(remaining(&answer), left);
     }
-    stranger
+    anonymous
         .get("/nowhere")
         .await
-        .refuses(ErrorCode::TooManyRequests);
+        .expect_error(ErrorCode::TooManyRequests);
 }
 
 #[tokio::test]
 async fn counting_alone_is_exact_too() {
     let world = World::new().await;
-    world.strike(Fault::new(Mode::Refuse).on("UpdateItem"));
-    let (passed, refused) = many(&vec![world.stranger(); 150]).await;
+    world.inject_fault(Fault::new(Mode::Refuse).on("UpdateItem"));
+    let (passed, refused) = many(&vec![world.anonymous(); 150]).await;
     assert_eq!((passed.len(), refused), (100, 50));
 }
 
 #[tokio::test]
 async fn one_throttled_write_is_not_held_against_the_next_request() {
     let world = World::new().await;
-    let stranger = world.stranger();
-    world.strike(Fault::new(Mode::Throttle).on("UpdateItem").times(1));
-    stranger
+    let anonymous = world.anonymous();
+    world.inject_fault(Fault::new(Mode::Throttle).on("UpdateItem").times(1));
+    anonymous
         .get("/nowhere")
         .await
-        .refuses(ErrorCode::TooManyRequests);
-    stranger.get("/nowhere").await.refuses(ErrorCode::NotFound);
+        .expect_error(ErrorCode::TooManyRequests);
+    anonymous
+        .get("/nowhere")
+        .await
+        .expect_error(ErrorCode::NotFound);
 }
 
 #[tokio::test]
 async fn a_person_who_is_over_costs_the_store_nothing() {
     let world = World::with(&[("RATE_LIMIT", "1")]).await;
     let member = world.member().await;
-    member.get("/auth/check").await.shows();
+    member.get("/auth/check").await.expect_ok();
     member
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::TooManyRequests);
+        .expect_error(ErrorCode::TooManyRequests);
     let answer = member.get("/auth/check").await;
-    answer.refuses(ErrorCode::TooManyRequests);
+    answer.expect_error(ErrorCode::TooManyRequests);
     assert_eq!(
         (answer.cost.requests, answer.header("cache-control")),
         (0, "no-store")
@@ -289,7 +297,7 @@ async fn a_person_who_is_over_costs_the_store_nothing() {
 #[tokio::test]
 async fn nobody_is_told_to_wait_longer_than_a_window() {
     let world = World::new().await;
-    let people = vec![world.stranger(); 150];
+    let people = vec![world.anonymous(); 150];
     let answers = join_all(people.iter().map(|person| person.get("/nowhere"))).await;
     for answer in answers {
         let seconds: f64 = answer.header("retry-after").parse().unwrap();
@@ -300,36 +308,39 @@ async fn nobody_is_told_to_wait_longer_than_a_window() {
 #[tokio::test]
 async fn a_clock_that_steps_back_opens_no_second_window() {
     let world = World::with(&[("RATE_LIMIT", "2")]).await;
-    let stranger = world.stranger();
-    stranger.get("/nowhere").await;
-    stranger.get("/nowhere").await;
+    let anonymous = world.anonymous();
+    anonymous.get("/nowhere").await;
+    anonymous.get("/nowhere").await;
     world.clock().step_back(Duration::from_secs(30));
-    stranger
+    anonymous
         .get("/nowhere")
         .await
-        .refuses(ErrorCode::TooManyRequests);
-    stranger
+        .expect_error(ErrorCode::TooManyRequests);
+    anonymous
         .before(&world.another_process())
         .get("/nowhere")
         .await
-        .refuses(ErrorCode::TooManyRequests);
+        .expect_error(ErrorCode::TooManyRequests);
 }
 
 #[tokio::test]
 async fn over_the_limit_comes_before_everything_else() {
     let world = World::with(&[("RATE_LIMIT", "1")]).await;
-    let stranger = world.stranger();
-    stranger.get("/nowhere").await.refuses(ErrorCode::NotFound);
-    stranger
+    let anonymous = world.anonymous();
+    anonymous
         .get("/nowhere")
         .await
-        .refuses(ErrorCode::TooManyRequests);
-    stranger
+        .expect_error(ErrorCode::NotFound);
+    anonymous
+        .get("/nowhere")
+        .await
+        .expect_error(ErrorCode::TooManyRequests);
+    anonymous
         .delete("/auth/check")
         .await
-        .refuses(ErrorCode::TooManyRequests);
-    stranger
+        .expect_error(ErrorCode::TooManyRequests);
+    anonymous
         .send(Method::POST, "/api/v1/auth/login", "{".into())
         .await
-        .refuses(ErrorCode::TooManyRequests);
+        .expect_error(ErrorCode::TooManyRequests);
 }

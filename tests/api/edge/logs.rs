@@ -62,8 +62,8 @@ async fn one_line_per_request_says_route_status_duration_person_and_round_trips(
     member
         .get(&format!("/users/{}?code=123456", member.user().user_id))
         .await
-        .shows();
-    world.stranger().get("/nowhere").await;
+        .expect_ok();
+    world.anonymous().get("/nowhere").await;
     let all = lines.read();
     let requests: Vec<&Value> = all
         .iter()
@@ -90,11 +90,11 @@ async fn one_line_per_request_says_route_status_duration_person_and_round_trips(
 async fn a_fault_is_logged_once_with_its_cause_and_told_without() {
     let world = World::new().await;
     let (lines, _guard) = capture();
-    world.strike(Fault {
+    world.inject_fault(Fault {
         error: Some("ValidationException".into()),
         ..Fault::new(Mode::Error).on("Query")
     });
-    let answer = world.stranger().get("/committees").await;
+    let answer = world.anonymous().get("/committees").await;
     let faults: Vec<Value> = lines
         .read()
         .into_iter()
@@ -118,20 +118,25 @@ async fn no_secret_and_no_address_is_ever_logged() {
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "phoneCode": "216",
         "phone": "20123456", "committeeID": world.committee(),
     });
-    world.stranger().post("/users/register", wish.clone()).await;
+    world
+        .anonymous()
+        .post("/users/register", wish.clone())
+        .await;
     let signed_in = world
-        .stranger()
+        .anonymous()
         .login("amel@example.org", "clé de sol et fa")
         .await;
-    let person = world.stranger().holding(signed_in.header("authorization"));
+    let person = world
+        .anonymous()
+        .with_token(signed_in.header("authorization"));
     person.get("/auth/check?token=query-secret").await;
     person
         .put("/users/reset-password", json!({ "oldPassword": "clé de sol et fa", "newPassword": PASSWORD, "confirmPassword": PASSWORD }))
         .await;
-    world.strike_with(Mode::Refuse);
-    world.stranger().login("amel@example.org", PASSWORD).await;
+    world.inject(Mode::Refuse);
+    world.anonymous().login("amel@example.org", PASSWORD).await;
     person.get("/auth/check").await;
-    world.stranger().post("/users/register", wish).await;
+    world.anonymous().post("/users/register", wish).await;
 
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     let token = signed_in
@@ -161,7 +166,7 @@ async fn the_panels_token_is_never_logged() {
     let world = World::new().await;
     let (lines, _guard) = capture();
     let admin = world.admin().await;
-    admin.get("/cpanel/db").await.shows();
+    admin.get("/cpanel/db").await.expect_ok();
     admin
         .post(
             "/cpanel/subdomain",
@@ -174,7 +179,7 @@ async fn the_panels_token_is_never_logged() {
         Fault::named("html"),
         Fault::named("token"),
     ] {
-        world.strike_at(Service::Cpanel, fault);
+        world.inject_fault_in(Service::Cpanel, fault);
         admin.get("/cpanel/domains").await;
     }
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
@@ -189,9 +194,9 @@ async fn the_panels_token_is_never_logged() {
 async fn who_did_not_sign_in_is_counted_and_who_did_is_not() {
     let world = World::new().await;
     let (lines, _guard) = capture();
-    let stranger = world.stranger();
-    stranger.login("admin@example.org", PASSWORD).await;
-    stranger.get("/nowhere").await;
+    let anonymous = world.anonymous();
+    anonymous.login("admin@example.org", PASSWORD).await;
+    anonymous.get("/nowhere").await;
     let failures = || {
         lines
             .read()
@@ -200,9 +205,9 @@ async fn who_did_not_sign_in_is_counted_and_who_did_is_not() {
             .count()
     };
     assert_eq!(failures(), 0);
-    stranger.login("admin@example.org", "wrong").await;
-    stranger.get("/auth/passwordless?code=123456").await;
-    stranger
+    anonymous.login("admin@example.org", "wrong").await;
+    anonymous.get("/auth/passwordless?code=123456").await;
+    anonymous
         .post("/otp/verify", json!({ "code": "123456" }))
         .await;
     assert_eq!(failures(), 3);
@@ -219,11 +224,11 @@ async fn what_a_client_writes_stands_in_no_line_and_a_refusal_says_whose_it_was(
     let path = "/api/v1/users/forged%0d%0a%7B%22message%22%3A%22request%22%7D?forged=%0aforged";
     liar.send(http::Method::GET, path, "".into())
         .await
-        .refuses(ErrorCode::UserNotFound);
+        .expect_error(ErrorCode::UserNotFound);
     member
         .post("/committees", json!({ "nameLatin": "forged\r\n" }))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
     let all = lines.read();
     assert!(
         !all.iter().any(|line| line.to_string().contains("forged")),

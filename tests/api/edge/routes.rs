@@ -7,7 +7,7 @@ use tests::World;
 
 async fn send(world: &World, method: &str, path: &str) -> tests::Answer {
     world
-        .stranger()
+        .anonymous()
         .send(method.parse().unwrap(), path, Bytes::new())
         .await
 }
@@ -57,7 +57,9 @@ async fn anything_else_is_an_enveloped_404() {
         "/api/v1/auth%2fcheck",
         "/favicon.ico",
     ] {
-        send(&world, "GET", path).await.refuses(ErrorCode::NotFound);
+        send(&world, "GET", path)
+            .await
+            .expect_error(ErrorCode::NotFound);
     }
 }
 
@@ -67,7 +69,7 @@ async fn an_operator_says_which_prefixes_there_are() {
     assert_eq!(send(&world, "GET", "/api/v1/committees").await.status, 200);
     send(&world, "GET", "/api/dev/committees")
         .await
-        .refuses(ErrorCode::NotFound);
+        .expect_error(ErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -88,7 +90,7 @@ async fn a_method_that_is_not_there_is_405_and_says_which_are() {
     ] {
         let answer = send(&world, method, path).await;
         if method != "HEAD" {
-            answer.refuses(ErrorCode::MethodNotAllowed);
+            answer.expect_error(ErrorCode::MethodNotAllowed);
         }
         assert_eq!(answer.status, 405, "{method} {path}");
         assert_eq!(answer.header("allow"), allow, "{method} {path}");
@@ -126,7 +128,7 @@ async fn preflight_is_answered_on_any_path() {
         "/media/default.png",
     ] {
         let asking = world
-            .stranger()
+            .anonymous()
             .with("origin", "https://example.org")
             .with("access-control-request-method", "PUT");
         let asking = asking.with(
@@ -159,10 +161,10 @@ async fn preflight_is_answered_on_any_path() {
 #[tokio::test]
 async fn health_says_the_version_and_touches_no_store() {
     let world = World::new().await;
-    world.strike_with(local::faults::Mode::Refuse);
+    world.inject(local::faults::Mode::Refuse);
     for path in ["/health", "/api/v1/health", "/api/dev/health/"] {
         let answer = send(&world, "GET", path).await;
-        assert_eq!(answer.shows()["version"], env!("CARGO_PKG_VERSION"));
+        assert_eq!(answer.expect_ok()["version"], env!("CARGO_PKG_VERSION"));
         assert_eq!(answer.cost.requests, 0);
     }
 }
@@ -182,7 +184,9 @@ async fn the_default_avatar_is_there_for_every_page_for_ever() {
         assert_eq!(answer.header(name), value);
     }
     for path in ["/media/other.png", "/media/..%2fdefault.png", "/media/%00"] {
-        send(&world, "GET", path).await.refuses(ErrorCode::NotFound);
+        send(&world, "GET", path)
+            .await
+            .expect_error(ErrorCode::NotFound);
     }
 }
 
@@ -191,11 +195,11 @@ async fn the_route_comes_before_the_caller() {
     let world = World::new().await;
     send(&world, "GET", "/api/v1/auth/nowhere")
         .await
-        .refuses(ErrorCode::NotFound);
+        .expect_error(ErrorCode::NotFound);
     send(&world, "PUT", "/api/v1/auth/check")
         .await
-        .refuses(ErrorCode::MethodNotAllowed);
+        .expect_error(ErrorCode::MethodNotAllowed);
     send(&world, "GET", "/api/v1/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }

@@ -15,7 +15,7 @@ async fn it_may_be_said_before_and_twice_and_at_once() {
     let announced = member
         .post("/files", wish("a.txt", 5))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     let path = format!(
         "/files/{}/complete",
         announced["file"]["fileID"].as_str().unwrap()
@@ -23,7 +23,7 @@ async fn it_may_be_said_before_and_twice_and_at_once() {
     member
         .post(&path, json!({}))
         .await
-        .refuses(ErrorCode::FileNotUploaded);
+        .expect_error(ErrorCode::FileNotUploaded);
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
     let calls = (0..10).map(|_| {
         let (member, path) = (member.clone(), path.clone());
@@ -31,7 +31,7 @@ async fn it_may_be_said_before_and_twice_and_at_once() {
             member
                 .post(&path, json!({}))
                 .await
-                .tells(Message::FileReady)["file"]
+                .expect_success(Message::FileReady)["file"]
                 .clone()
         })
     });
@@ -46,11 +46,11 @@ async fn it_may_be_said_before_and_twice_and_at_once() {
             .all(|file| *file == files[0] && file["status"] == "READY")
     );
     // a file that is ready is not asked about again
-    world.strike_at(Service::S3, Fault::new(Mode::Refuse));
+    world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     member
         .post(&path, json!({}))
         .await
-        .tells(Message::FileReady);
+        .expect_success(Message::FileReady);
 }
 
 #[tokio::test]
@@ -60,20 +60,26 @@ async fn nobody_else_says_it() {
     let announced = member
         .post("/files", wish("a.txt", 5))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());
     for person in [other, world.admin().await] {
         person
             .post(&format!("{path}/complete"), json!({}))
             .await
-            .refuses(ErrorCode::FileNotFound);
-        person.get(&path).await.refuses(ErrorCode::FileNotFound);
-        person.delete(&path).await.refuses(ErrorCode::FileNotFound);
+            .expect_error(ErrorCode::FileNotFound);
+        person
+            .get(&path)
+            .await
+            .expect_error(ErrorCode::FileNotFound);
+        person
+            .delete(&path)
+            .await
+            .expect_error(ErrorCode::FileNotFound);
     }
     member
         .post("/files/x/complete", json!({}))
         .await
-        .refuses(ErrorCode::FileNotFound);
+        .expect_error(ErrorCode::FileNotFound);
 }
 
 #[tokio::test]
@@ -83,18 +89,18 @@ async fn a_bucket_on_a_bad_day_is_503_and_nothing_is_lost() {
     let announced = member
         .post("/files", wish("a.txt", 5))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
     let path = format!("/files/{id}/complete");
     // takes the file and never answers
-    world.strike_at(Service::S3, Fault::new(Mode::Silent).on("PostObject"));
+    world.inject_fault_in(Service::S3, Fault::new(Mode::Silent).on("PostObject"));
     let gone = tokio::spawn({
         let upload = announced["upload"].clone();
         async move { send(&upload, b"hallo").await }
     });
     assert!(gone.await.is_err(), "no answer came");
     for mode in [Mode::Refuse, Mode::Throttle, Mode::Silent, Mode::Error] {
-        world.strike_at(Service::S3, Fault::new(mode).on("HeadObject"));
+        world.inject_fault_in(Service::S3, Fault::new(mode).on("HeadObject"));
         let told = member.post(&path, json!({})).await;
         assert!(
             [500, 503].contains(&told.status),
@@ -102,11 +108,11 @@ async fn a_bucket_on_a_bad_day_is_503_and_nothing_is_lost() {
             told.status
         );
     }
-    world.heal();
+    world.clear_faults();
     member
         .post(&path, json!({}))
         .await
-        .tells(Message::FileReady);
+        .expect_success(Message::FileReady);
 }
 
 #[tokio::test]
@@ -116,32 +122,32 @@ async fn the_sweeper_finds_out_after_an_hour() {
     let sent = member
         .post("/files", wish("a.txt", 5))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     assert_eq!(send(&sent["upload"], b"hallo").await, 204);
     let never = member
         .post("/files", wish("b.txt", 5))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     world.clock().advance(Duration::from_secs(3590));
     world.deliver().await;
     world.sweep().await;
-    let shown = member.get("/files/my-files").await.shows();
+    let shown = member.get("/files/my-files").await.expect_ok();
     assert_eq!(
         (&shown["usage"]["files"], &shown["files"][1]["status"]),
         (&json!(2), &json!("PENDING"))
     );
     // the bucket is out of reach when it is time: nothing is decided
     world.clock().advance(Duration::from_secs(20));
-    world.strike_at(Service::S3, Fault::new(Mode::Refuse));
+    world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     world.sweep().await;
-    world.heal();
+    world.clear_faults();
     assert_eq!(
-        member.get("/files/my-files").await.shows()["usage"]["files"],
+        member.get("/files/my-files").await.expect_ok()["usage"]["files"],
         2
     );
     world.clock().advance(Duration::from_secs(60));
     world.sweep().await;
-    let shown = member.get("/files/my-files").await.shows();
+    let shown = member.get("/files/my-files").await.expect_ok();
     assert_eq!(
         shown["usage"],
         json!({ "files": 1, "bytes": 5, "quotaBytes": 1_000_000_000 })
@@ -158,7 +164,7 @@ async fn the_sweeper_finds_out_after_an_hour() {
     member
         .post(&format!("{path}/complete"), json!({}))
         .await
-        .refuses(ErrorCode::FileNotFound);
+        .expect_error(ErrorCode::FileNotFound);
     world.deliver().await;
     world.sweep().await;
     let left = world

@@ -4,7 +4,7 @@ use common::{ErrorCode, Message};
 use domain::{Profile, file::FORM_LIFE};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{send, send_changed, wish};
 
@@ -18,7 +18,7 @@ async fn a_file_is_announced_and_sent_past_us() {
             json!({ "name": " Programme d’été.txt ", "contentType": "text/plain", "size": 5 }),
         )
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     let file = &announced["file"];
     let expected = json!({
         "fileID": file["fileID"], "name": "Programme d’été.txt", "contentType": "text/plain", "size": 5, "visibility": "private",
@@ -31,7 +31,7 @@ async fn a_file_is_announced_and_sent_past_us() {
         member
             .post(&format!("/files/{id}/complete"), json!({}))
             .await
-            .tells(Message::FileReady)["file"]["status"],
+            .expect_success(Message::FileReady)["file"]["status"],
         "READY"
     );
 }
@@ -43,7 +43,7 @@ async fn the_bucket_itself_takes_nothing_else() {
     let announced = member
         .post("/files", wish("a.txt", 5))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     let upload = &announced["upload"];
     for content in [b"hall".as_slice(), b"hallo!", b"", &[b'x'; 10_000]] {
         assert_eq!(send(upload, content).await, 400, "{} bytes", content.len());
@@ -51,7 +51,7 @@ async fn the_bucket_itself_takes_nothing_else() {
     let other = member
         .post("/files", wish("b.txt", 5))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     for (field, value) in [
         ("Content-Type", "text/html"),
         ("Content-Type", ""),
@@ -70,7 +70,7 @@ async fn the_bucket_itself_takes_nothing_else() {
     member
         .post(&format!("/files/{id}/complete"), json!({}))
         .await
-        .refuses(ErrorCode::FileNotUploaded);
+        .expect_error(ErrorCode::FileNotUploaded);
     assert_eq!(send(upload, b"hallo").await, 204);
 }
 
@@ -85,7 +85,7 @@ async fn a_form_that_is_over_is_refused_by_the_bucket() {
         .await
         .post("/files", wish("a.txt", 5))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     assert!([400, 403].contains(&send(&late["upload"], b"hallo").await));
 }
 
@@ -95,7 +95,7 @@ async fn a_file_of_many_megabytes_fits() {
     let member = world.member().await;
     let content = vec![b'x'; 24 * 1024 * 1024];
     let id = super::kept(&member, wish("grand.txt", content.len()), &content).await;
-    let url = member.get(&format!("/files/{id}")).await.shows()["file"]["url"]
+    let url = member.get(&format!("/files/{id}")).await.expect_ok()["file"]["url"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -144,12 +144,12 @@ async fn each_bad_field_is_named() {
         member
             .post("/files", body)
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
     member
         .post("/files", wish("a.txt", 1000))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
 }
 
 #[tokio::test]
@@ -174,9 +174,9 @@ async fn fifty_at_the_edge_of_the_quota_never_pass_it() {
         11
     );
     for refused in answers.iter().filter(|answer| answer.status != 201) {
-        refused.refuses(ErrorCode::FileQuotaExceeded);
+        refused.expect_error(ErrorCode::FileQuotaExceeded);
     }
-    let usage = member.get("/files/my-files").await.shows()["usage"].clone();
+    let usage = member.get("/files/my-files").await.expect_ok()["usage"].clone();
     assert_eq!(
         usage,
         json!({ "files": 11, "bytes": 990, "quotaBytes": 1000 })
@@ -184,17 +184,17 @@ async fn fifty_at_the_edge_of_the_quota_never_pass_it() {
     member
         .post("/files", wish("b.txt", 10))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     member
         .post("/files", wish("c.txt", 1))
         .await
-        .refuses(ErrorCode::FileQuotaExceeded);
+        .expect_error(ErrorCode::FileQuotaExceeded);
     world
         .member()
         .await
         .post("/files", wish("d.txt", 1001))
         .await
-        .refuses(ErrorCode::FileQuotaExceeded);
+        .expect_error(ErrorCode::FileQuotaExceeded);
 }
 
 #[tokio::test]
@@ -202,22 +202,22 @@ async fn only_verified_people_of_open_committees_keep_files() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let unverified = world
-        .person(Someone::with(Profile::Member).unverified())
+        .person(NewPerson::with(Profile::Member).unverified())
         .await;
     unverified
         .post("/files", wish("a.txt", 5))
         .await
-        .refuses(ErrorCode::AccountNotVerified);
+        .expect_error(ErrorCode::AccountNotVerified);
     let stopped = world
-        .person(Someone::with(Profile::Member).of(closed))
+        .person(NewPerson::with(Profile::Member).of(closed))
         .await;
     stopped
         .post("/files", wish("a.txt", 5))
         .await
-        .refuses(ErrorCode::CommitteeInactive);
+        .expect_error(ErrorCode::CommitteeInactive);
     for person in [unverified, stopped] {
         assert_eq!(
-            person.get("/files/my-files").await.shows()["files"],
+            person.get("/files/my-files").await.expect_ok()["files"],
             json!([] as [Value; 0])
         );
     }

@@ -5,10 +5,10 @@ use tests::World;
 #[tokio::test]
 async fn the_default_avatar_is_there_and_everything_else_is_an_enveloped_404() {
     let world = World::new().await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     let get = |path: &'static str| {
-        let stranger = stranger.clone();
-        async move { stranger.send(http::Method::GET, path, "".into()).await }
+        let anonymous = anonymous.clone();
+        async move { anonymous.send(http::Method::GET, path, "".into()).await }
     };
     let image = get("/media/default.png").await;
     assert_eq!(
@@ -28,18 +28,18 @@ async fn the_default_avatar_is_there_and_everything_else_is_an_enveloped_404() {
         "/media/0000000000000000000000000000000000000000.svg",
         "/media/a%2Fb.png",
     ] {
-        get(path).await.refuses(ErrorCode::NotFound);
+        get(path).await.expect_error(ErrorCode::NotFound);
     }
 }
 
 #[tokio::test]
 async fn a_bucket_out_of_reach_is_503() {
     let world = World::new().await;
-    world.strike_at(Service::S3, Fault::new(Mode::Refuse));
+    world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     let path = "/media/0000000000000000000000000000000000000000.png";
     world
-        .stranger()
+        .anonymous()
         .send(http::Method::GET, path, "".into())
         .await
-        .refuses(ErrorCode::Unavailable);
+        .expect_error(ErrorCode::Unavailable);
 }

@@ -77,12 +77,12 @@ pub(crate) async fn kept(person: &Person, wish: Value, content: &[u8]) -> String
     let announced = person
         .post("/files", wish)
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     assert_eq!(send(&announced["upload"], content).await, 204);
     let id = announced["file"]["fileID"].as_str().unwrap().to_owned();
     person
         .post(&format!("/files/{id}/complete"), json!({}))
         .await
-        .tells(Message::FileReady);
+        .expect_success(Message::FileReady);
     id
 }

@@ -13,20 +13,20 @@ async fn ones_own_are_listed_newest_first_page_by_page() {
     other
         .post("/files", wish("foreign.txt", 7))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     for number in 0..5 {
         world.clock().advance(Duration::from_millis(2));
         member
             .post("/files", wish(&format!("{number}.txt"), 10))
             .await
-            .tells(Message::FileCreated);
+            .expect_success(Message::FileCreated);
     }
     let (mut names, mut cursor) = (Vec::new(), String::new());
     loop {
         let shown = member
             .get(&format!("/files/my-files?limit=2{cursor}"))
             .await
-            .shows();
+            .expect_ok();
         assert_eq!(
             shown["usage"],
             json!({ "files": 5, "bytes": 50, "quotaBytes": 1_000_000_000 })
@@ -53,10 +53,10 @@ async fn ones_own_are_listed_newest_first_page_by_page() {
     other
         .get(&format!("/files/my-files?limit=2{cursor}"))
         .await
-        .refuses_field("cursor", ErrorCode::InvalidCursor);
+        .expect_field_error("cursor", ErrorCode::InvalidCursor);
     world
-        .stranger()
+        .anonymous()
         .get("/files/my-files")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }

@@ -12,7 +12,7 @@ fn public(name: &str, content_type: &str, size: usize) -> Value {
 #[tokio::test]
 async fn anybody_is_sent_to_a_public_file() {
     let world = World::new().await;
-    let (member, stranger) = (world.member().await, world.stranger());
+    let (member, anonymous) = (world.member().await, world.anonymous());
     let id = kept(
         &member,
         public("برنامج.pdf", "application/pdf", 5),
@@ -21,13 +21,13 @@ async fn anybody_is_sent_to_a_public_file() {
     .await;
     let path = format!("/files/public/{id}");
     assert_eq!(
-        member.get("/files/my-files").await.shows()["files"][0]["url"],
+        member.get("/files/my-files").await.expect_ok()["files"][0]["url"],
         json!(path)
     );
     for person in [
-        stranger.clone(),
-        stranger.holding("Bearer rubbish"),
-        stranger.with("accept", "text/html, application/json;q=0.0, */*"),
+        anonymous.clone(),
+        anonymous.with_token("Bearer rubbish"),
+        anonymous.with("accept", "text/html, application/json;q=0.0, */*"),
         member.clone(),
     ] {
         let sent = person.get(&path).await;
@@ -55,7 +55,7 @@ async fn anybody_is_sent_to_a_public_file() {
                 .starts_with("inline; filename=\"")
         );
     }
-    let head = stranger
+    let head = anonymous
         .send(Method::HEAD, &format!("/api/v1{path}"), "".into())
         .await;
     assert_eq!((head.status, head.body.len()), (302, 0));
@@ -64,7 +64,12 @@ async fn anybody_is_sent_to_a_public_file() {
         "Application/JSON; q=0.9, */*",
         "application/json, text/plain, */*",
     ] {
-        let file = stranger.with("accept", accept).get(&path).await.shows()["file"].clone();
+        let file = anonymous
+            .with("accept", accept)
+            .get(&path)
+            .await
+            .expect_ok()["file"]
+            .clone();
         assert_eq!(
             (&file["name"], &file["status"]),
             (&json!("برنامج.pdf"), &json!("READY"))
@@ -76,18 +81,18 @@ async fn anybody_is_sent_to_a_public_file() {
 #[tokio::test]
 async fn private_pending_and_unknown_ones_are_the_same_404() {
     let world = World::new().await;
-    let (member, stranger) = (world.member().await, world.stranger());
+    let (member, anonymous) = (world.member().await, world.anonymous());
     let private = kept(&member, wish("a.txt", 5), b"hallo").await;
     let pending = member
         .post("/files", public("a.txt", "text/plain", 5))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     let pending = pending["file"]["fileID"].as_str().unwrap().to_owned();
     let gone = kept(&member, public("a.txt", "text/plain", 5), b"hallo").await;
     member
         .delete(&format!("/files/{gone}"))
         .await
-        .tells(Message::FileDeleted);
+        .expect_success(Message::FileDeleted);
     let mut bodies = Vec::new();
     for id in [
         private.as_str(),
@@ -96,9 +101,9 @@ async fn private_pending_and_unknown_ones_are_the_same_404() {
         "x",
         "0198c0de-0000-7000-8000-00000000000a",
     ] {
-        for person in [&stranger, &member] {
+        for person in [&anonymous, &member] {
             let answer = person.get(&format!("/files/public/{id}")).await;
-            answer.refuses(ErrorCode::FileNotFound);
+            answer.expect_error(ErrorCode::FileNotFound);
             bodies.push(answer.body);
         }
     }

@@ -21,15 +21,15 @@ async fn a_deleted_file_is_gone_and_its_room_is_free() {
     let world = World::new().await;
     let member = world.member().await;
     let id = kept(&member, wish("a.txt", 5), b"hallo").await;
-    let url = member.get(&format!("/files/{id}")).await.shows()["file"]["url"]
+    let url = member.get(&format!("/files/{id}")).await.expect_ok()["file"]["url"]
         .as_str()
         .unwrap()
         .to_owned();
     member
         .delete(&format!("/files/{id}"))
         .await
-        .tells(Message::FileDeleted);
-    let shown = member.get("/files/my-files").await.shows();
+        .expect_success(Message::FileDeleted);
+    let shown = member.get("/files/my-files").await.expect_ok();
     assert_eq!(
         (&shown["files"], &shown["usage"]["bytes"]),
         (&json!([]), &json!(0))
@@ -37,15 +37,15 @@ async fn a_deleted_file_is_gone_and_its_room_is_free() {
     member
         .get(&format!("/files/{id}"))
         .await
-        .refuses(ErrorCode::FileNotFound);
+        .expect_error(ErrorCode::FileNotFound);
     member
         .delete(&format!("/files/{id}"))
         .await
-        .refuses(ErrorCode::FileNotFound);
+        .expect_error(ErrorCode::FileNotFound);
     member
         .post(&format!("/files/{id}/complete"), json!({}))
         .await
-        .refuses(ErrorCode::FileNotFound);
+        .expect_error(ErrorCode::FileNotFound);
     world.deliver().await;
     assert_eq!(fetch(&url).await.0, 404);
 }
@@ -57,12 +57,12 @@ async fn what_a_form_brings_back_later_goes_too() {
     let announced = member
         .post("/files", wish("a.txt", 5))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
     member
         .delete(&format!("/files/{id}"))
         .await
-        .tells(Message::FileDeleted);
+        .expect_success(Message::FileDeleted);
     world.deliver().await;
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
     let objects = storage::Objects::new(&world.setup().aws, &world.setup().settings).unwrap();
@@ -86,17 +86,17 @@ async fn deleting_survives_a_bucket_on_a_bad_day() {
     let world = World::new().await;
     let member = world.member().await;
     let id = kept(&member, wish("a.txt", 5), b"hallo").await;
-    let url = member.get(&format!("/files/{id}")).await.shows()["file"]["url"]
+    let url = member.get(&format!("/files/{id}")).await.expect_ok()["file"]["url"]
         .as_str()
         .unwrap()
         .to_owned();
-    world.strike_at(Service::S3, Fault::new(Mode::Refuse));
+    world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     member
         .delete(&format!("/files/{id}"))
         .await
-        .tells(Message::FileDeleted);
+        .expect_success(Message::FileDeleted);
     world.deliver().await;
-    world.heal();
+    world.clear_faults();
     assert_eq!(fetch(&url).await.0, 200, "it could not be removed yet");
     world.sweep().await;
     assert_eq!(fetch(&url).await.0, 404);
@@ -127,7 +127,7 @@ async fn deleted_by_many_at_once_its_room_is_freed_once() {
         "{statuses:?}"
     );
     assert_eq!(
-        member.get("/files/my-files").await.shows()["usage"],
+        member.get("/files/my-files").await.expect_ok()["usage"],
         json!({ "files": 1, "bytes": 7, "quotaBytes": 1_000_000_000 })
     );
 }
@@ -142,26 +142,26 @@ async fn what_was_given_up_counts_until_it_cannot_come_back() {
         let announced = member
             .post("/files", wish("a.txt", 100))
             .await
-            .tells(Message::FileCreated);
+            .expect_success(Message::FileCreated);
         let id = announced["file"]["fileID"].as_str().unwrap();
         member
             .delete(&format!("/files/{id}"))
             .await
-            .tells(Message::FileDeleted);
+            .expect_success(Message::FileDeleted);
     }
     assert_eq!(
-        member.get("/files/my-files").await.shows()["usage"]["bytes"],
+        member.get("/files/my-files").await.expect_ok()["usage"]["bytes"],
         0
     );
     member
         .post("/files", wish("a.txt", 1))
         .await
-        .refuses(ErrorCode::FileQuotaExceeded);
+        .expect_error(ErrorCode::FileQuotaExceeded);
     world.deliver().await;
     world.clock().advance(Duration::from_secs(901));
     world.sweep().await;
     member
         .post("/files", wish("a.txt", 100))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
 }

@@ -11,18 +11,18 @@ async fn the_owner_gets_a_link_to_what_has_come() {
     let announced = member
         .post("/files", wish("b.txt", 5))
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     let pending = member
         .get(&format!(
             "/files/{}",
             announced["file"]["fileID"].as_str().unwrap()
         ))
         .await
-        .shows();
+        .expect_ok();
     assert_eq!(pending["file"], announced["file"]);
 
     let id = kept(&member, wish("Programme \"été\" ٢.txt", 5), b"hallo").await;
-    let file = member.get(&format!("/files/{id}")).await.shows()["file"].clone();
+    let file = member.get(&format!("/files/{id}")).await.expect_ok()["file"].clone();
     let url = file["url"].as_str().unwrap();
     let (status, headers, body) = fetch(url).await;
     assert_eq!((status, &body[..]), (200, b"hallo".as_slice()));

@@ -3,7 +3,7 @@ use std::time::Duration;
 use common::{ErrorCode, Message};
 use http::Method;
 use serde_json::{Value, json};
-use tests::{Answer, Authenticator, PASSWORD, Person, World};
+use tests::{Answer, PASSWORD, Person, TotpApp, World};
 
 async fn disable(person: &Person, wish: Value) -> Answer {
     person
@@ -12,29 +12,29 @@ async fn disable(person: &Person, wish: Value) -> Answer {
         .await
 }
 
-async fn enrolled(world: &World) -> (Person, Authenticator) {
+async fn enrolled(world: &World) -> (Person, TotpApp) {
     let member = world.member().await;
-    let authenticator = Authenticator::enrolled_by(world, &member).await;
+    let totp_app = TotpApp::enrolled_by(world, &member).await;
     world.clock().advance(Duration::from_secs(30));
-    (member, authenticator)
+    (member, totp_app)
 }
 
 #[tokio::test]
 async fn password_and_code_turn_it_off_and_the_owner_is_told() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     disable(
         &member,
-        json!({ "password": PASSWORD, "code": authenticator.code(&world) }),
+        json!({ "password": PASSWORD, "code": totp_app.code(&world) }),
     )
     .await
-    .tells(Message::OtpDisabled);
+    .expect_success(Message::OtpDisabled);
     world
-        .stranger()
+        .anonymous()
         .login(member.user().email.as_str(), PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
-    let view = member.get("/auth/check").await.shows();
+        .expect_success(Message::LoginSuccess);
+    let view = member.get("/auth/check").await.expect_ok();
     assert_eq!(
         (
             &view["user"]["isOtpEnabled"],
@@ -49,22 +49,22 @@ async fn password_and_code_turn_it_off_and_the_owner_is_told() {
     );
     disable(
         &member,
-        json!({ "password": PASSWORD, "code": authenticator.code(&world) }),
+        json!({ "password": PASSWORD, "code": totp_app.code(&world) }),
     )
     .await
-    .refuses(ErrorCode::OtpInvalid);
+    .expect_error(ErrorCode::OtpInvalid);
 }
 
 #[tokio::test]
 async fn a_recovery_code_does_as_well() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     disable(
         &member,
-        json!({ "password": PASSWORD, "recoveryCode": authenticator.recovery_codes[9] }),
+        json!({ "password": PASSWORD, "recoveryCode": totp_app.recovery_codes[9] }),
     )
     .await
-    .tells(Message::OtpDisabled);
+    .expect_success(Message::OtpDisabled);
     assert_eq!(
         world.mails(member.user().email.as_str()).await.len(),
         3,
@@ -75,50 +75,50 @@ async fn a_recovery_code_does_as_well() {
 #[tokio::test]
 async fn fields_come_first_then_the_password_then_the_code() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     disable(&member, json!({}))
         .await
-        .refuses(ErrorCode::Validation);
+        .expect_error(ErrorCode::Validation);
     disable(&member, json!({ "password": "x", "code": "abcdef" }))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     disable(&member, json!({ "password": PASSWORD, "code": "abcdef" }))
         .await
-        .refuses(ErrorCode::OtpInvalid);
+        .expect_error(ErrorCode::OtpInvalid);
     disable(
         &member,
-        json!({ "password": PASSWORD, "code": authenticator.code(&world) }),
+        json!({ "password": PASSWORD, "code": totp_app.code(&world) }),
     )
     .await
-    .tells(Message::OtpDisabled);
+    .expect_success(Message::OtpDisabled);
 }
 
 #[tokio::test]
 async fn a_wrong_password_counts_as_one_and_a_wrong_code_as_one() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     for number in 0..6 {
         let elsewhere = member.at(&format!("10.7.0.{number}"));
         disable(
             &elsewhere,
-            json!({ "password": "x", "code": authenticator.code(&world) }),
+            json!({ "password": "x", "code": totp_app.code(&world) }),
         )
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     }
     for _ in 0..5 {
         disable(&member, json!({ "password": PASSWORD, "code": "abcdef" }))
             .await
-            .refuses(ErrorCode::OtpInvalid);
+            .expect_error(ErrorCode::OtpInvalid);
     }
     disable(
         &member,
-        json!({ "password": PASSWORD, "code": authenticator.code(&world) }),
+        json!({ "password": PASSWORD, "code": totp_app.code(&world) }),
     )
     .await
-    .refuses(ErrorCode::TooManyAttempts);
+    .expect_error(ErrorCode::TooManyAttempts);
     member
         .login(member.user().email.as_str(), PASSWORD)
         .await
-        .tells(Message::OtpRequired);
+        .expect_success(Message::OtpRequired);
 }

@@ -4,7 +4,7 @@ use common::{ErrorCode, Message};
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{Authenticator, PASSWORD, World};
+use tests::{PASSWORD, TotpApp, World};
 
 #[tokio::test]
 async fn the_secret_is_shown_in_forms_that_agree_and_is_the_same_for_ten_minutes() {
@@ -13,7 +13,7 @@ async fn the_secret_is_shown_in_forms_that_agree_and_is_the_same_for_ten_minutes
     let shown = member
         .get("/otp/generate")
         .await
-        .tells(Message::OtpGenerated);
+        .expect_success(Message::OtpGenerated);
     let ascii = shown["otpAscii"].as_str().unwrap();
     assert_eq!(shown["otpHex"], HEXLOWER.encode(ascii.as_bytes()));
     assert_eq!(shown["otpBase32"], BASE32_NOPAD.encode(ascii.as_bytes()));
@@ -55,30 +55,30 @@ async fn the_self_view_shows_a_decoy_then_the_secret_that_is_tried_out_then_noth
     let world = World::new().await;
     let member = world.member().await;
     let shown = |view: &Value| view["user"]["otpAscii"].as_str().unwrap().to_owned();
-    let decoy = shown(&member.get("/auth/check").await.shows());
+    let decoy = shown(&member.get("/auth/check").await.expect_ok());
     assert_eq!(
         decoy,
-        shown(&member.get("/auth/check").await.shows()),
+        shown(&member.get("/auth/check").await.expect_ok()),
         "so that tags hold"
     );
     let refused = member
         .post(
             "/otp/verify",
-            json!({ "code": Authenticator::with(&decoy).code(&world) }),
+            json!({ "code": TotpApp::with(&decoy).code(&world) }),
         )
         .await;
-    refused.refuses(ErrorCode::OtpInvalid);
+    refused.expect_error(ErrorCode::OtpInvalid);
 
     let pending = member.get("/otp/generate").await.json()["otpAscii"]
         .as_str()
         .unwrap()
         .to_owned();
-    assert_eq!(shown(&member.get("/auth/check").await.shows()), pending);
+    assert_eq!(shown(&member.get("/auth/check").await.expect_ok()), pending);
     world.clock().advance(Duration::from_secs(600));
-    assert_eq!(shown(&member.get("/auth/check").await.shows()), decoy);
+    assert_eq!(shown(&member.get("/auth/check").await.expect_ok()), decoy);
 
-    Authenticator::enrolled_by(&world, &member).await;
-    let view = member.get("/auth/check").await.shows()["user"].clone();
+    TotpApp::enrolled_by(&world, &member).await;
+    let view = member.get("/auth/check").await.expect_ok()["user"].clone();
     assert_eq!(
         (&view["otpAscii"], &view["otpHex"], &view["otpBase32"]),
         (&json!(""), &json!(""), &json!(""))
@@ -91,48 +91,48 @@ async fn whoever_has_one_must_have_signed_in_lately_and_the_old_one_stays_until_
  {
     let world = World::new().await;
     let member = world.member().await;
-    let old = Authenticator::enrolled_by(&world, &member).await;
+    let old = TotpApp::enrolled_by(&world, &member).await;
     world.clock().advance(Duration::from_secs(599));
     let shown = member
         .get("/otp/generate")
         .await
-        .tells(Message::OtpGenerated);
-    let new = Authenticator::with(shown["otpAscii"].as_str().unwrap());
+        .expect_success(Message::OtpGenerated);
+    let new = TotpApp::with(shown["otpAscii"].as_str().unwrap());
     let email = member.user().email.as_str();
     let step = world
-        .stranger()
+        .anonymous()
         .login(email, PASSWORD)
         .await
-        .tells(Message::OtpRequired)["token"]
+        .expect_success(Message::OtpRequired)["token"]
         .as_str()
         .unwrap()
         .to_owned();
-    let arriving = world.stranger().holding(&step);
+    let arriving = world.anonymous().with_token(&step);
     arriving
         .post("/otp/verify", json!({ "code": new.code(&world) }))
         .await
-        .refuses(ErrorCode::OtpInvalid);
+        .expect_error(ErrorCode::OtpInvalid);
     arriving
         .post("/otp/verify", json!({ "code": old.code(&world) }))
         .await
-        .tells(Message::OtpVerified);
+        .expect_success(Message::OtpVerified);
     world.clock().advance(Duration::from_secs(1));
     member
         .get("/otp/generate")
         .await
-        .refuses(ErrorCode::Reauthentication);
+        .expect_error(ErrorCode::Reauthentication);
     member
         .post("/otp/verify", json!({ "code": new.code(&world) }))
         .await
-        .tells(Message::OtpVerified);
+        .expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]
 async fn it_takes_a_whole_session() {
     let world = World::new().await;
     world
-        .stranger()
+        .anonymous()
         .get("/otp/generate")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }

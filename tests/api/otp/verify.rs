@@ -3,27 +3,27 @@ use std::time::Duration;
 use common::{ErrorCode, Message};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{Authenticator, PASSWORD, Person, World};
+use tests::{PASSWORD, Person, TotpApp, World};
 
 const STEP: Duration = Duration::from_secs(30);
 
-/// A member with an authenticator whose last code is a step old.
-async fn enrolled(world: &World) -> (Person, Authenticator) {
+/// A member with an totp_app whose last code is a step old.
+async fn enrolled(world: &World) -> (Person, TotpApp) {
     let member = world.member().await;
-    let authenticator = Authenticator::enrolled_by(world, &member).await;
+    let totp_app = TotpApp::enrolled_by(world, &member).await;
     world.clock().advance(STEP);
-    (member, authenticator)
+    (member, totp_app)
 }
 
 /// Somebody who has told his password.
 async fn arriving(world: &World, member: &Person) -> Person {
     let answer = world
-        .stranger()
+        .anonymous()
         .login(member.user().email.as_str(), PASSWORD)
         .await;
-    let stranger = world.stranger();
-    stranger.holding(
-        answer.tells(Message::OtpRequired)["token"]
+    let anonymous = world.anonymous();
+    anonymous.with_token(
+        answer.expect_success(Message::OtpRequired)["token"]
             .as_str()
             .unwrap(),
     )
@@ -41,10 +41,10 @@ async fn the_first_good_code_turns_it_on_ends_other_sessions_and_gives_ten_recov
     let shown = member
         .get("/otp/generate")
         .await
-        .tells(Message::OtpGenerated);
-    let authenticator = Authenticator::with(shown["otpAscii"].as_str().unwrap());
-    let answer = verify(&member, &authenticator.code(&world)).await;
-    let body = answer.tells(Message::OtpVerified);
+        .expect_success(Message::OtpGenerated);
+    let totp_app = TotpApp::with(shown["otpAscii"].as_str().unwrap());
+    let answer = verify(&member, &totp_app.code(&world)).await;
+    let body = answer.expect_success(Message::OtpVerified);
     assert_eq!(
         (
             &body["user"]["isOtpEnabled"],
@@ -60,16 +60,16 @@ async fn the_first_good_code_turns_it_on_ends_other_sessions_and_gives_ten_recov
     elsewhere
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
-    member.get("/auth/check").await.shows();
+        .expect_error(ErrorCode::BadAuthCombination);
+    member.get("/auth/check").await.expect_ok();
     member
-        .holding(answer.header("authorization"))
+        .with_token(answer.header("authorization"))
         .get("/auth/check")
         .await
-        .shows();
-    verify(&member, &authenticator.code_in(&world, 1))
+        .expect_ok();
+    verify(&member, &totp_app.code_in(&world, 1))
         .await
-        .refuses(ErrorCode::OtpInvalid);
+        .expect_error(ErrorCode::OtpInvalid);
     let mails = world.mails(member.user().email.as_str()).await;
     assert!(
         mails[0]["subject"]
@@ -83,13 +83,9 @@ async fn the_first_good_code_turns_it_on_ends_other_sessions_and_gives_ten_recov
 #[tokio::test]
 async fn a_sign_in_ends_in_the_step_and_its_session_is_short() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
-    let answer = verify(
-        &arriving(&world, &member).await,
-        &authenticator.code(&world),
-    )
-    .await;
-    let view = answer.tells(Message::OtpVerified);
+    let (member, totp_app) = enrolled(&world).await;
+    let answer = verify(&arriving(&world, &member).await, &totp_app.code(&world)).await;
+    let view = answer.expect_success(Message::OtpVerified);
     assert_eq!(
         (
             view["user"].as_object().unwrap().len(),
@@ -114,37 +110,31 @@ async fn a_sign_in_ends_in_the_step_and_its_session_is_short() {
 #[tokio::test]
 async fn a_code_works_once_and_never_an_older_one_after_it() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
-    let (previous, current) = (
-        authenticator.code_in(&world, 0),
-        authenticator.code_in(&world, 1),
-    );
+    let (member, totp_app) = enrolled(&world).await;
+    let (previous, current) = (totp_app.code_in(&world, 0), totp_app.code_in(&world, 1));
     verify(&arriving(&world, &member).await, &current)
         .await
-        .tells(Message::OtpVerified);
+        .expect_success(Message::OtpVerified);
     for replayed in [&current, &previous] {
         verify(&arriving(&world, &member).await, replayed)
             .await
-            .refuses(ErrorCode::OtpInvalid);
+            .expect_error(ErrorCode::OtpInvalid);
     }
     world.clock().advance(2 * STEP);
-    verify(
-        &arriving(&world, &member).await,
-        &authenticator.code(&world),
-    )
-    .await
-    .tells(Message::OtpVerified);
+    verify(&arriving(&world, &member).await, &totp_app.code(&world))
+        .await
+        .expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]
 async fn of_fifty_at_once_exactly_one_signs_in_with_a_code() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     let mut steps = Vec::new();
     for _ in 0..10 {
         steps.push(arriving(&world, &member).await);
     }
-    let code = authenticator.code(&world);
+    let code = totp_app.code(&world);
     let answers = join_all((0..50).map(|number| verify(&steps[number % 10], &code))).await;
     assert_eq!(
         answers.iter().filter(|answer| answer.status == 201).count(),
@@ -162,9 +152,9 @@ async fn of_fifty_at_once_exactly_one_signs_in_with_a_code() {
 #[tokio::test]
 async fn of_fifty_at_once_exactly_one_signs_in_with_a_recovery_code() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     let step = arriving(&world, &member).await;
-    let wish = json!({ "recoveryCode": authenticator.recovery_codes[0] });
+    let wish = json!({ "recoveryCode": totp_app.recovery_codes[0] });
     let answers = join_all((0..50).map(|_| step.post("/otp/verify", wish.clone()))).await;
     assert_eq!(
         answers.iter().filter(|answer| answer.status == 201).count(),
@@ -176,49 +166,47 @@ async fn of_fifty_at_once_exactly_one_signs_in_with_a_recovery_code() {
 #[tokio::test]
 async fn the_step_of_a_sign_in_is_done_once() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     let step = arriving(&world, &member).await;
-    verify(&step, &authenticator.code(&world))
+    verify(&step, &totp_app.code(&world))
         .await
-        .tells(Message::OtpVerified);
-    verify(&step, &authenticator.code_in(&world, 1))
+        .expect_success(Message::OtpVerified);
+    verify(&step, &totp_app.code_in(&world, 1))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn a_step_that_is_over_is_told_before_what_is_wrong_with_the_body() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     let step = arriving(&world, &member).await;
-    verify(&step, &authenticator.code(&world))
+    verify(&step, &totp_app.code(&world))
         .await
-        .tells(Message::OtpVerified);
+        .expect_success(Message::OtpVerified);
     for body in [json!({}), json!({ "code": "000000" }), json!({ "code": 5 })] {
         step.post("/otp/verify", body)
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
 }
 
 #[tokio::test]
 async fn a_recovery_code_works_once_however_it_is_typed_and_the_owner_is_told() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
-    let code = authenticator.recovery_codes[3]
-        .to_lowercase()
-        .replace('-', " ");
+    let (member, totp_app) = enrolled(&world).await;
+    let code = totp_app.recovery_codes[3].to_lowercase().replace('-', " ");
     let wish = json!({ "recoveryCode": code });
     arriving(&world, &member)
         .await
         .post("/otp/verify", wish.clone())
         .await
-        .tells(Message::OtpVerified);
+        .expect_success(Message::OtpVerified);
     arriving(&world, &member)
         .await
         .post("/otp/verify", wish)
         .await
-        .refuses(ErrorCode::OtpInvalid);
+        .expect_error(ErrorCode::OtpInvalid);
     let mails = world.mails(member.user().email.as_str()).await;
     assert!(
         mails
@@ -231,65 +219,66 @@ async fn a_recovery_code_works_once_however_it_is_typed_and_the_owner_is_told() 
 #[tokio::test]
 async fn bad_codes_are_400_and_missing_ones_named() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     let step = arriving(&world, &member).await;
     step.post("/otp/verify", json!({}))
         .await
-        .refuses_field("code", ErrorCode::FieldRequired);
+        .expect_field_error("code", ErrorCode::FieldRequired);
     step.post("/otp/verify", json!({ "code": 123456 }))
         .await
-        .refuses_field("code", ErrorCode::FieldType);
+        .expect_field_error("code", ErrorCode::FieldType);
     for code in ["12345", "abcdef", "12\n34", &"1".repeat(129)] {
-        verify(&step, code).await.refuses(ErrorCode::OtpInvalid);
+        verify(&step, code)
+            .await
+            .expect_error(ErrorCode::OtpInvalid);
     }
-    verify(&step, &authenticator.code_in(&world, 3))
+    verify(&step, &totp_app.code_in(&world, 3))
         .await
-        .refuses(ErrorCode::OtpInvalid);
+        .expect_error(ErrorCode::OtpInvalid);
     step.post(
         "/otp/verify",
         json!({ "recoveryCode": "ABCDE-FGHJK-MNPQR" }),
     )
     .await
-    .refuses(ErrorCode::OtpInvalid);
+    .expect_error(ErrorCode::OtpInvalid);
     verify(&world.member().await, "123456")
         .await
-        .refuses(ErrorCode::OtpInvalid);
-    verify(&world.stranger(), "123456")
+        .expect_error(ErrorCode::OtpInvalid);
+    verify(&world.anonymous(), "123456")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
 async fn five_wrong_codes_end_a_step_ten_the_account_and_recovery_codes_still_work() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     for _ in 0..2 {
         let step = arriving(&world, &member).await;
         for _ in 0..5 {
-            verify(&step, "abcdef").await.refuses(ErrorCode::OtpInvalid);
+            verify(&step, "abcdef")
+                .await
+                .expect_error(ErrorCode::OtpInvalid);
         }
-        verify(&step, &authenticator.code(&world))
+        verify(&step, &totp_app.code(&world))
             .await
-            .refuses(ErrorCode::TooManyAttempts);
+            .expect_error(ErrorCode::TooManyAttempts);
     }
     let step = arriving(&world, &member).await;
-    let refused = verify(&step, &authenticator.code(&world)).await;
-    refused.refuses(ErrorCode::TooManyAttempts);
+    let refused = verify(&step, &totp_app.code(&world)).await;
+    refused.expect_error(ErrorCode::TooManyAttempts);
     assert!(refused.header("retry-after").parse::<u64>().unwrap() <= 3600);
-    member.get("/auth/check").await.shows();
+    member.get("/auth/check").await.expect_ok();
     step.post(
         "/otp/verify",
-        json!({ "recoveryCode": authenticator.recovery_codes[0] }),
+        json!({ "recoveryCode": totp_app.recovery_codes[0] }),
     )
     .await
-    .tells(Message::OtpVerified);
+    .expect_success(Message::OtpVerified);
     world.clock().advance(Duration::from_secs(3600));
-    verify(
-        &arriving(&world, &member).await,
-        &authenticator.code(&world),
-    )
-    .await
-    .tells(Message::OtpVerified);
+    verify(&arriving(&world, &member).await, &totp_app.code(&world))
+        .await
+        .expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]
@@ -303,47 +292,47 @@ async fn five_wrong_codes_kill_a_secret_that_is_being_tried_out() {
     for _ in 0..5 {
         verify(&member, "abcdef")
             .await
-            .refuses(ErrorCode::OtpInvalid);
+            .expect_error(ErrorCode::OtpInvalid);
     }
-    verify(&member, &Authenticator::with(&first).code(&world))
+    verify(&member, &TotpApp::with(&first).code(&world))
         .await
-        .refuses(ErrorCode::OtpInvalid);
+        .expect_error(ErrorCode::OtpInvalid);
     let second = member.get("/otp/generate").await.json()["otpAscii"]
         .as_str()
         .unwrap()
         .to_owned();
     assert_ne!(first, second);
-    verify(&member, &Authenticator::with(&second).code(&world))
+    verify(&member, &TotpApp::with(&second).code(&world))
         .await
-        .tells(Message::OtpVerified);
+        .expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]
 async fn a_step_ends_with_its_five_minutes_with_the_account_and_with_the_password() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     let late = arriving(&world, &member).await;
     world.clock().advance(Duration::from_secs(300));
-    verify(&late, &authenticator.code(&world))
+    verify(&late, &totp_app.code(&world))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 
     let step = arriving(&world, &member).await;
     let change = json!({ "oldPassword": PASSWORD, "newPassword": "trois chats sur un mur", "confirmPassword": "trois chats sur un mur" });
     member
         .put("/users/reset-password", change)
         .await
-        .tells(Message::PasswordChanged);
-    verify(&step, &authenticator.code(&world))
+        .expect_success(Message::PasswordChanged);
+    verify(&step, &totp_app.code(&world))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 
     let answer = world
-        .stranger()
+        .anonymous()
         .login(member.user().email.as_str(), "trois chats sur un mur")
         .await;
-    let step = world.stranger().holding(
-        answer.tells(Message::OtpRequired)["token"]
+    let step = world.anonymous().with_token(
+        answer.expect_success(Message::OtpRequired)["token"]
             .as_str()
             .unwrap(),
     );
@@ -353,39 +342,41 @@ async fn a_step_ends_with_its_five_minutes_with_the_account_and_with_the_passwor
         admin
             .put(&path, json!({ "isActive": is_active }))
             .await
-            .tells(Message::UserStatusUpdated);
-        verify(&step, &authenticator.code(&world))
+            .expect_success(Message::UserStatusUpdated);
+        verify(&step, &totp_app.code(&world))
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
 }
 
 #[tokio::test]
 async fn a_token_is_good_for_its_own_step_alone() {
     let world = World::new().await;
-    let (member, authenticator) = enrolled(&world).await;
+    let (member, totp_app) = enrolled(&world).await;
     let step = arriving(&world, &member).await;
     for path in ["/auth/check", "/otp/generate", "/users/activity"] {
-        step.get(path).await.refuses(ErrorCode::BadAuthCombination);
+        step.get(path)
+            .await
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     let asked = world
-        .stranger()
+        .anonymous()
         .post(
             "/auth/passwordless",
             json!({ "email": member.user().email }),
         )
         .await;
     let pending = world
-        .stranger()
-        .holding(asked.json()["token"].as_str().unwrap());
-    verify(&pending, &authenticator.code(&world))
+        .anonymous()
+        .with_token(asked.json()["token"].as_str().unwrap());
+    verify(&pending, &totp_app.code(&world))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     let code = world.mailed_code(member.user().email.as_str()).await;
     step.get(&format!("/auth/passwordless?code={code}"))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
-    verify(&step, &authenticator.code(&world))
+        .expect_error(ErrorCode::BadAuthCombination);
+    verify(&step, &totp_app.code(&world))
         .await
-        .tells(Message::OtpVerified);
+        .expect_success(Message::OtpVerified);
 }

@@ -6,13 +6,13 @@ use common::ErrorCode;
 use domain::{Grant, Profile};
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
-use tests::{Person, Someone, World};
+use tests::{NewPerson, Person, World};
 
 use super::{numbers, send_to, sender};
 
 /// The batch; its figures add up.
 async fn adding_up(person: &Person, id: &str) -> Value {
-    let batch = person.get(&format!("/sms/bulk/{id}")).await.shows()["batch"].clone();
+    let batch = person.get(&format!("/sms/bulk/{id}")).await.expect_ok()["batch"].clone();
     let sum = |fields: &[&str]| {
         fields
             .iter()
@@ -55,7 +55,7 @@ async fn what_came_of_a_batch_is_told_message_by_message() {
         30,
         "they are messages now, and wait"
     );
-    world.strike_at(Service::Sns, Fault::new(Mode::Silent).times(2));
+    world.inject_fault_in(Service::Sns, Fault::new(Mode::Silent).times(2));
     world.sweep().await;
     let batch = adding_up(&admin, &id).await;
     assert_eq!((&batch["sent"], &batch["unknown"]), (&json!(28), &json!(2)));
@@ -87,39 +87,39 @@ async fn its_counters_add_up_at_every_moment() {
 async fn it_is_its_senders_and_his_administrators_to_see() {
     let world = World::new().await;
     let member = world
-        .person(Someone::with(Profile::Member).granted(&[Grant::SmsBulk]))
+        .person(NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]))
         .await;
     let path = format!(
         "/sms/bulk/{}",
         send_to(&member, &numbers(2), "Bonjour").await
     );
     for (someone, sees) in [
-        (Someone::with(Profile::CommitteeAdmin), true),
+        (NewPerson::with(Profile::CommitteeAdmin), true),
         (
-            Someone::with(Profile::SuperAdmin).of(world.another_committee("A", true).await),
+            NewPerson::with(Profile::SuperAdmin).of(world.another_committee("A", true).await),
             true,
         ),
         (
-            Someone::with(Profile::Member).granted(&[Grant::SmsBulk]),
+            NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]),
             false,
         ),
         (
-            Someone::with(Profile::CommitteeAdmin).of(world.another_committee("B", true).await),
+            NewPerson::with(Profile::CommitteeAdmin).of(world.another_committee("B", true).await),
             false,
         ),
     ] {
         let answer = world.person(someone.clone()).await.get(&path).await;
         assert_eq!(answer.status, if sees { 200 } else { 404 }, "{someone:?}");
     }
-    member.get(&path).await.shows();
+    member.get(&path).await.expect_ok();
     member
         .get("/sms/bulk/x")
         .await
-        .refuses(ErrorCode::BatchNotFound);
+        .expect_error(ErrorCode::BatchNotFound);
     world.clock().advance(Duration::from_secs(90 * 86_400));
     let member = world.signed_in(member.user().clone()).await;
     assert_eq!(
-        member.get(&path).await.shows()["batch"]["message"],
+        member.get(&path).await.expect_ok()["batch"]["message"],
         Value::Null,
         "what it said is kept 90 days"
     );

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use http::Method;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{NUMBER, numbers, send_to, sender, texts};
 
@@ -19,7 +19,7 @@ async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
     admin
         .put("/sms/opt-outs/21620000009", json!({}))
         .await
-        .tells(Message::OptOutAdded);
+        .expect_success(Message::OptOutAdded);
     let wish = json!({
         "message": "Bonjour {{name}}",
         "recipients": [
@@ -38,7 +38,7 @@ async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
     let told = admin
         .post("/sms/bulk", wish.clone())
         .await
-        .tells(Message::SmsBulkAccepted);
+        .expect_success(Message::SmsBulkAccepted);
     let results: Vec<Value> = told["results"]
         .as_array()
         .unwrap()
@@ -96,7 +96,7 @@ async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
     let listed = admin
         .get(&format!("/sms?batchID={}", id.as_str().unwrap()))
         .await
-        .shows()["sms"]
+        .expect_ok()["sms"]
         .clone();
     let ids: Vec<&str> = listed
         .as_array()
@@ -120,7 +120,7 @@ async fn a_dry_run_stores_nothing_and_counts_nothing() {
     let told = admin
         .post("/sms/bulk", wish)
         .await
-        .tells(Message::SmsBulkAccepted);
+        .expect_success(Message::SmsBulkAccepted);
     assert_eq!(
         told["batch"],
         json!({ "batchID": null, "total": 3, "accepted": 2, "rejected": 1, "duplicates": 0, "segments": 2 })
@@ -143,7 +143,7 @@ async fn a_dry_run_stores_nothing_and_counts_nothing() {
             json!({ "recipients": ["+21620000001"], "message": "a" }),
         )
         .await
-        .tells(Message::SmsBulkAccepted);
+        .expect_success(Message::SmsBulkAccepted);
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn when_nobody_may_be_written_to_the_call_is_refused_with_the_reasons() {
             json!({ "recipients": ["x", "+21671123456"], "message": "a" }),
         )
         .await;
-    answer.refuses(ErrorCode::SmsBulkRejected);
+    answer.expect_error(ErrorCode::SmsBulkRejected);
     let codes: Vec<Value> = answer.json()["results"]
         .as_array()
         .unwrap()
@@ -235,7 +235,7 @@ async fn a_call_that_is_malformed_is_refused_by_its_fields() {
         admin
             .post("/sms/bulk", wish.clone())
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
     let body = |bytes: usize| {
         let wish = json!({ "recipients": [NUMBER], "message": "a", "x": "" }).to_string();
@@ -248,17 +248,17 @@ async fn a_call_that_is_malformed_is_refused_by_its_fields() {
         .json()
         .send(Method::POST, "/api/v1/sms/bulk", body(2_000_000).into())
         .await
-        .tells(Message::SmsBulkAccepted);
+        .expect_success(Message::SmsBulkAccepted);
     admin
         .json()
         .send(Method::POST, "/api/v1/sms/bulk", body(2_000_001).into())
         .await
-        .refuses(ErrorCode::PayloadTooLarge);
+        .expect_error(ErrorCode::PayloadTooLarge);
     admin
         .json()
         .send(Method::POST, "/api/v1/sms/single", body(102_401).into())
         .await
-        .refuses(ErrorCode::PayloadTooLarge);
+        .expect_error(ErrorCode::PayloadTooLarge);
 }
 
 #[tokio::test]
@@ -270,7 +270,7 @@ async fn over_a_quota_the_whole_call_is_refused_and_nothing_is_stored() {
         json!({ "recipients": numbers(11), "message": "a" }),
     )
     .await
-    .refuses(ErrorCode::SmsQuotaExceeded);
+    .expect_error(ErrorCode::SmsQuotaExceeded);
     send_to(&one, &numbers(10), "a").await;
     other
         .post(
@@ -278,7 +278,7 @@ async fn over_a_quota_the_whole_call_is_refused_and_nothing_is_stored() {
             json!({ "recipients": numbers(6), "message": "a" }),
         )
         .await
-        .refuses(ErrorCode::SmsQuotaExceeded);
+        .expect_error(ErrorCode::SmsQuotaExceeded);
     send_to(&other, &numbers(5), "a").await;
     world.deliver().await;
     world.sweep().await;
@@ -324,7 +324,7 @@ async fn fifty_twins_make_one_batch_and_get_equal_answers() {
             json!({ "recipients": numbers(60), "message": "Bonsoir" }),
         )
         .await
-        .refuses(ErrorCode::IdempotencyKeyReused);
+        .expect_error(ErrorCode::IdempotencyKeyReused);
 }
 
 #[tokio::test]
@@ -334,7 +334,7 @@ async fn a_thousand_are_accepted_in_three_round_trips_and_one_transaction() {
     admin.get("/nowhere").await;
     let answer =
         admin.post("/sms/bulk", json!({ "recipients": numbers(1000), "message": "Bonjour {{a}}".replace("{{a}}", "à tous") })).await;
-    answer.tells(Message::SmsBulkAccepted);
+    answer.expect_success(Message::SmsBulkAccepted);
     assert_eq!(
         answer.cost.round_trips, 3,
         "the caller; those who do not want to be written to; the batch"
@@ -353,12 +353,12 @@ async fn a_chunk_becomes_messages_once_whoever_dies_over_it() {
     let admin = sender(&world).await;
     let id = send_to(&admin, &numbers(200), "Bonjour").await;
     // the transaction was done and nobody heard of it, or was not done; and other sweepers are at the same chunks
-    world.strike_at(
+    world.inject_fault_in(
         Service::Dynamodb,
         Fault::new(Mode::Silent).on("TransactWriteItems").times(20),
     );
     world.deliver().await;
-    world.heal();
+    world.clear_faults();
     world.clock().advance(Duration::from_secs(3600));
     let processes: Vec<_> = (0..4).map(|_| world.another_process()).collect();
     join_all(processes.iter().map(World::sweep)).await;
@@ -369,7 +369,7 @@ async fn a_chunk_becomes_messages_once_whoever_dies_over_it() {
         .map(|text| text["to"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(to.len(), 200, "each once");
-    let batch = admin.get(&format!("/sms/bulk/{id}")).await.shows()["batch"].clone();
+    let batch = admin.get(&format!("/sms/bulk/{id}")).await.expect_ok()["batch"].clone();
     assert_eq!((&batch["sent"], &batch["queued"]), (&json!(200), &json!(0)));
 }
 
@@ -378,7 +378,7 @@ async fn a_batch_stands_in_the_audit_with_its_counts_and_no_number() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let id = send_to(&admin, &numbers(3), "Bonjour").await;
-    let entry = world.admin().await.get("/audit").await.shows()["audit"][0].clone();
+    let entry = world.admin().await.get("/audit").await.expect_ok()["audit"][0].clone();
     assert_eq!(
         (&entry["action"], &entry["targetType"], &entry["targetID"]),
         (&json!("BATCH_ACCEPTED"), &json!("BATCH"), &json!(id))
@@ -394,15 +394,15 @@ async fn sending_to_many_is_a_right_of_its_own() {
     let world = World::new().await;
     let wish = json!({ "recipients": [NUMBER], "message": "a" });
     world
-        .person(Someone::with(Profile::CommitteeAdmin))
+        .person(NewPerson::with(Profile::CommitteeAdmin))
         .await
         .post("/sms/bulk", wish.clone())
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
     world
-        .person(Someone::with(Profile::Member).granted(&[Grant::SmsBulk]))
+        .person(NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]))
         .await
         .post("/sms/bulk", wish)
         .await
-        .tells(Message::SmsBulkAccepted);
+        .expect_success(Message::SmsBulkAccepted);
 }

@@ -5,8 +5,8 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use local::{
-    chance::Chance,
     faults::{Fault, Mode, Service},
+    random::SeededRandom,
 };
 use serde_json::Value;
 use tests::World;
@@ -33,7 +33,7 @@ fn statuses(world: &World) -> BTreeMap<String, String> {
 
 async fn a_bad_day(seed: u64, messages: usize, kills: usize) {
     let world = World::new().await;
-    let mut chance = Chance::new(seed);
+    let mut chance = SeededRandom::new(seed);
     send_to(&sender(&world).await, &numbers(messages), "Bonjour").await;
     let mut killed = 0;
     for _ in 0..10_000 {
@@ -44,11 +44,11 @@ async fn a_bad_day(seed: u64, messages: usize, kills: usize) {
             None,
         ][chance.below(4) as usize];
         match sns {
-            Some(mode) => world.strike_at(
+            Some(mode) => world.inject_fault_in(
                 Service::Sns,
                 Fault::new(mode).times(1 + chance.below(3) as u32),
             ),
-            None => world.heal(),
+            None => world.clear_faults(),
         }
         let process = world.another_process();
         let work = async {

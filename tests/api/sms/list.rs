@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use common::ErrorCode;
 use domain::Profile;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{numbers, send_one, send_to, sender};
 
@@ -21,7 +21,10 @@ async fn what_one_sent_is_listed_newest_first_page_by_page() {
     sent.reverse();
     let (mut listed, mut cursor) = (Vec::new(), String::new());
     loop {
-        let page = admin.get(&format!("/sms?limit=2{cursor}")).await.shows();
+        let page = admin
+            .get(&format!("/sms?limit=2{cursor}"))
+            .await
+            .expect_ok();
         listed.extend(
             page["sms"]
                 .as_array()
@@ -38,7 +41,7 @@ async fn what_one_sent_is_listed_newest_first_page_by_page() {
     admin
         .get("/sms?limit=0")
         .await
-        .refuses_field("limit", ErrorCode::LimitInvalid);
+        .expect_field_error("limit", ErrorCode::LimitInvalid);
 }
 
 #[tokio::test]
@@ -53,7 +56,7 @@ async fn a_batch_is_listed_as_its_recipients_were_named() {
         let page = admin
             .get(&format!("/sms?batchID={id}&limit=20{cursor}"))
             .await
-            .shows();
+            .expect_ok();
         listed.extend(
             page["sms"]
                 .as_array()
@@ -68,23 +71,23 @@ async fn a_batch_is_listed_as_its_recipients_were_named() {
         admin
             .get(&format!("/sms?limit=20{cursor}"))
             .await
-            .refuses_field("cursor", ErrorCode::InvalidCursor);
+            .expect_field_error("cursor", ErrorCode::InvalidCursor);
     }
     assert_eq!(listed, recipients);
     world
-        .person(Someone::with(Profile::CommitteeAdmin))
+        .person(NewPerson::with(Profile::CommitteeAdmin))
         .await
         .get(&format!("/sms?batchID={id}"))
         .await
-        .shows();
+        .expect_ok();
     world
         .member()
         .await
         .get(&format!("/sms?batchID={id}"))
         .await
-        .refuses(ErrorCode::BatchNotFound);
+        .expect_error(ErrorCode::BatchNotFound);
     admin
         .get("/sms?batchID=x")
         .await
-        .refuses(ErrorCode::BatchNotFound);
+        .expect_error(ErrorCode::BatchNotFound);
 }

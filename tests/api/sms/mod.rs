@@ -12,14 +12,14 @@ mod single;
 use common::Message;
 use domain::Profile;
 use serde_json::{Value, json};
-use tests::{Person, Someone, World};
+use tests::{NewPerson, Person, World};
 
 const NUMBER: &str = "+21620123456";
 
 /// The administrator of the first committee, who may send to many, too.
 async fn sender(world: &World) -> Person {
     world
-        .person(Someone::with(Profile::CommitteeAdmin).granted(&[domain::Grant::SmsBulk]))
+        .person(NewPerson::with(Profile::CommitteeAdmin).granted(&[domain::Grant::SmsBulk]))
         .await
 }
 
@@ -38,7 +38,7 @@ async fn send_to(person: &Person, recipients: &[String], message: &str) -> Strin
             json!({ "recipients": recipients, "message": message }),
         )
         .await
-        .tells(Message::SmsBulkAccepted);
+        .expect_success(Message::SmsBulkAccepted);
     told["batch"]["batchID"].as_str().unwrap().to_owned()
 }
 
@@ -47,7 +47,7 @@ async fn send_one(person: &Person, to: &str) -> String {
     let told = person
         .post("/sms/single", json!({ "to": to, "message": "Bonjour" }))
         .await
-        .tells(Message::SmsAccepted);
+        .expect_success(Message::SmsAccepted);
     told["sms"]["smsID"].as_str().unwrap().to_owned()
 }
 
@@ -58,7 +58,7 @@ fn texts(world: &World) -> Vec<Value> {
 
 /// Status and failure of a message.
 async fn status(person: &Person, id: &str) -> (String, Value) {
-    let sms = person.get(&format!("/sms/{id}")).await.shows()["sms"].clone();
+    let sms = person.get(&format!("/sms/{id}")).await.expect_ok()["sms"].clone();
     (
         sms["status"].as_str().unwrap().to_owned(),
         sms["failure"].clone(),

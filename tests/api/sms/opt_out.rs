@@ -5,21 +5,24 @@ use std::time::Duration;
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::{Value, json};
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::NUMBER;
 
 #[tokio::test]
 async fn a_number_is_noted_once_shown_and_taken_off() {
     let world = World::new().await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for written in [NUMBER, "%2B21620123456", "21620123456"] {
         let path = format!("/sms/opt-outs/{written}");
-        admin.get(&path).await.refuses(ErrorCode::OptOutNotFound);
+        admin
+            .get(&path)
+            .await
+            .expect_error(ErrorCode::OptOutNotFound);
         let noted = admin
             .put(&path, json!({}))
             .await
-            .tells(Message::OptOutAdded)["optOut"]
+            .expect_success(Message::OptOutAdded)["optOut"]
             .clone();
         assert_eq!(
             (&noted["number"], &noted["committeeID"]),
@@ -30,11 +33,14 @@ async fn a_number_is_noted_once_shown_and_taken_off() {
         let again = admin
             .put(&path, json!({}))
             .await
-            .tells(Message::OptOutAdded);
+            .expect_success(Message::OptOutAdded);
         assert_eq!(again["optOut"], noted, "as it was noted first");
-        assert_eq!(admin.get(&path).await.shows()["optOut"], noted);
+        assert_eq!(admin.get(&path).await.expect_ok()["optOut"], noted);
         for _ in 0..2 {
-            admin.delete(&path).await.tells(Message::OptOutRemoved);
+            admin
+                .delete(&path)
+                .await
+                .expect_success(Message::OptOutRemoved);
         }
     }
 }
@@ -42,18 +48,21 @@ async fn a_number_is_noted_once_shown_and_taken_off() {
 #[tokio::test]
 async fn what_is_no_number_is_told_so() {
     let world = World::new().await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for text in ["x", "+2160", "20123456", "+216%2020123456", "%00"] {
         let path = format!("/sms/opt-outs/{text}");
         admin
             .put(&path, json!({}))
             .await
-            .refuses_field("number", ErrorCode::FieldFormat);
-        admin.get(&path).await.refuses(ErrorCode::OptOutNotFound);
+            .expect_field_error("number", ErrorCode::FieldFormat);
+        admin
+            .get(&path)
+            .await
+            .expect_error(ErrorCode::OptOutNotFound);
         admin
             .delete(&path)
             .await
-            .refuses_field("number", ErrorCode::FieldFormat);
+            .expect_field_error("number", ErrorCode::FieldFormat);
     }
 }
 
@@ -61,24 +70,33 @@ async fn what_is_no_number_is_told_so() {
 async fn each_committee_has_its_list_and_a_super_admin_all_of_them() {
     let world = World::new().await;
     let (near, root) = (
-        world.person(Someone::with(Profile::CommitteeAdmin)).await,
+        world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
         world.admin().await,
     );
     let elsewhere = world.another_committee("Ailleurs", true).await;
     let far = world
-        .person(Someone::with(Profile::CommitteeAdmin).of(elsewhere))
+        .person(NewPerson::with(Profile::CommitteeAdmin).of(elsewhere))
         .await;
     let path = format!("/sms/opt-outs/{NUMBER}");
-    far.put(&path, json!({})).await.tells(Message::OptOutAdded);
-    near.get(&path).await.refuses(ErrorCode::OptOutNotFound);
+    far.put(&path, json!({}))
+        .await
+        .expect_success(Message::OptOutAdded);
+    near.get(&path)
+        .await
+        .expect_error(ErrorCode::OptOutNotFound);
     near.get(&format!("{path}?committeeID={elsewhere}"))
         .await
-        .refuses(ErrorCode::OptOutNotFound);
-    root.get(&path).await.refuses(ErrorCode::OptOutNotFound);
+        .expect_error(ErrorCode::OptOutNotFound);
+    root.get(&path)
+        .await
+        .expect_error(ErrorCode::OptOutNotFound);
     root.get(&format!("{path}?committeeID={elsewhere}"))
         .await
-        .shows();
-    let noted = root.put(&path, json!({})).await.tells(Message::OptOutAdded);
+        .expect_ok();
+    let noted = root
+        .put(&path, json!({}))
+        .await
+        .expect_success(Message::OptOutAdded);
     assert_eq!(
         noted["optOut"]["committeeID"],
         Value::Null,
@@ -86,15 +104,15 @@ async fn each_committee_has_its_list_and_a_super_admin_all_of_them() {
     );
     root.delete(&format!("{path}?committeeID={elsewhere}"))
         .await
-        .tells(Message::OptOutRemoved);
-    far.get(&path).await.refuses(ErrorCode::OptOutNotFound);
-    root.get(&path).await.shows();
+        .expect_success(Message::OptOutRemoved);
+    far.get(&path).await.expect_error(ErrorCode::OptOutNotFound);
+    root.get(&path).await.expect_ok();
     root.get(&format!("{path}?committeeID=x"))
         .await
-        .refuses(ErrorCode::CommitteeNotFound);
+        .expect_error(ErrorCode::CommitteeNotFound);
     root.get(&format!(
         "{path}?committeeID=0198c0de-0000-7000-8000-000000000001"
     ))
     .await
-    .refuses(ErrorCode::CommitteeNotFound);
+    .expect_error(ErrorCode::CommitteeNotFound);
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::numbers;
 
@@ -13,7 +13,7 @@ use super::numbers;
 async fn the_numbers_of_a_list_come_newest_first_page_by_page() {
     let world = World::new().await;
     let (admin, root) = (
-        world.person(Someone::with(Profile::CommitteeAdmin)).await,
+        world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
         world.admin().await,
     );
     let mut noted = numbers(5);
@@ -22,7 +22,7 @@ async fn the_numbers_of_a_list_come_newest_first_page_by_page() {
         admin
             .put(&format!("/sms/opt-outs/{number}"), json!({}))
             .await
-            .tells(Message::OptOutAdded);
+            .expect_success(Message::OptOutAdded);
     }
     noted.reverse();
     let (mut listed, mut cursor) = (Vec::new(), String::new());
@@ -30,7 +30,7 @@ async fn the_numbers_of_a_list_come_newest_first_page_by_page() {
         let page = admin
             .get(&format!("/sms/opt-outs?limit=2{cursor}"))
             .await
-            .shows();
+            .expect_ok();
         listed.extend(
             page["optOuts"]
                 .as_array()
@@ -45,19 +45,19 @@ async fn the_numbers_of_a_list_come_newest_first_page_by_page() {
     }
     assert_eq!(listed, noted);
     assert_eq!(
-        root.get("/sms/opt-outs").await.shows()["optOuts"],
+        root.get("/sms/opt-outs").await.expect_ok()["optOuts"],
         json!([]),
         "the list that holds for all is another"
     );
     let own = root
         .get(&format!("/sms/opt-outs?committeeID={}", world.committee()))
         .await
-        .shows();
+        .expect_ok();
     assert_eq!(own["optOuts"].as_array().unwrap().len(), 5);
     world
         .member()
         .await
         .get("/sms/opt-outs")
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
 }

@@ -12,7 +12,7 @@ use super::{NUMBER, send_one, sender, status, texts};
 async fn sms_server_error_becomes_unknown_and_is_not_resent() {
     let world = World::new().await;
     let admin = sender(&world).await;
-    world.strike_at(Service::Sns, Fault::named("InternalError").times(1));
+    world.inject_fault_in(Service::Sns, Fault::named("InternalError").times(1));
     let id = send_one(&admin, NUMBER).await;
     world.deliver().await;
     for _ in 0..2 {
@@ -30,7 +30,7 @@ async fn sms_server_error_becomes_unknown_and_is_not_resent() {
 async fn sms_service_unavailable_is_sent_again() {
     let world = World::new().await;
     let admin = sender(&world).await;
-    world.strike_at(Service::Sns, Fault::named("ServiceUnavailable").times(1));
+    world.inject_fault_in(Service::Sns, Fault::named("ServiceUnavailable").times(1));
     let id = send_one(&admin, NUMBER).await;
     world.deliver().await;
     assert_eq!(status(&admin, &id).await.0, "QUEUED");

@@ -5,7 +5,7 @@ use std::time::Duration;
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::{Value, json};
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{NUMBER, send_one, sender, status};
 
@@ -14,10 +14,13 @@ async fn a_message_shows_what_it_says_for_ninety_days() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let path = format!("/sms/{}", send_one(&admin, NUMBER).await);
-    assert_eq!(admin.get(&path).await.shows()["sms"]["message"], "Bonjour");
+    assert_eq!(
+        admin.get(&path).await.expect_ok()["sms"]["message"],
+        "Bonjour"
+    );
     world.clock().advance(Duration::from_secs(90 * 86_400));
     let admin = world.signed_in(admin.user().clone()).await;
-    let sms = admin.get(&path).await.shows()["sms"].clone();
+    let sms = admin.get(&path).await.expect_ok()["sms"].clone();
     assert_eq!(
         (&sms["message"], &sms["to"]),
         (&Value::Null, &json!(NUMBER))
@@ -35,12 +38,12 @@ async fn a_message_of_a_batch_is_known_from_the_first_moment() {
     let told = admin
         .post("/sms/bulk", wish)
         .await
-        .tells(Message::SmsBulkAccepted);
+        .expect_success(Message::SmsBulkAccepted);
     let ids = [0, 2].map(|at| told["results"][at]["smsID"].as_str().unwrap().to_owned());
     let looked = async |said: &str| {
         let mut shown = Vec::new();
         for id in &ids {
-            let sms = admin.get(&format!("/sms/{id}")).await.shows()["sms"].clone();
+            let sms = admin.get(&format!("/sms/{id}")).await.expect_ok()["sms"].clone();
             assert_eq!(
                 (&sms["batchID"], &sms["status"]),
                 (&told["batch"]["batchID"], &json!(said))
@@ -65,37 +68,40 @@ async fn a_message_of_a_batch_is_known_from_the_first_moment() {
     admin
         .get(&format!("/sms/{other}"))
         .await
-        .refuses(ErrorCode::SmsNotFound);
+        .expect_error(ErrorCode::SmsNotFound);
 }
 
 #[tokio::test]
 async fn it_is_its_senders_and_his_administrators_to_see() {
     let world = World::new().await;
     let member = world
-        .person(Someone::with(Profile::Member).granted(&[Grant::SmsSend]))
+        .person(NewPerson::with(Profile::Member).granted(&[Grant::SmsSend]))
         .await;
     let path = format!("/sms/{}", send_one(&member, NUMBER).await);
     for (someone, sees) in [
-        (Someone::with(Profile::CommitteeAdmin), true),
+        (NewPerson::with(Profile::CommitteeAdmin), true),
         (
-            Someone::with(Profile::SuperAdmin).of(world.another_committee("A", true).await),
+            NewPerson::with(Profile::SuperAdmin).of(world.another_committee("A", true).await),
             true,
         ),
         (
-            Someone::with(Profile::Member).granted(&[Grant::SmsSend]),
+            NewPerson::with(Profile::Member).granted(&[Grant::SmsSend]),
             false,
         ),
-        (Someone::with(Profile::Trainer), false),
+        (NewPerson::with(Profile::Trainer), false),
         (
-            Someone::with(Profile::CommitteeAdmin).of(world.another_committee("B", true).await),
+            NewPerson::with(Profile::CommitteeAdmin).of(world.another_committee("B", true).await),
             false,
         ),
     ] {
         let answer = world.person(someone.clone()).await.get(&path).await;
         assert_eq!(answer.status, if sees { 200 } else { 404 }, "{someone:?}");
     }
-    member.get(&path).await.shows();
-    member.get("/sms/x").await.refuses(ErrorCode::SmsNotFound);
+    member.get(&path).await.expect_ok();
+    member
+        .get("/sms/x")
+        .await
+        .expect_error(ErrorCode::SmsNotFound);
 }
 
 #[tokio::test]

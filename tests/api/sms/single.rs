@@ -7,7 +7,7 @@ use domain::{Grant, Profile};
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 use super::{NUMBER, send_one, sender, status, texts};
 
@@ -21,7 +21,7 @@ async fn a_message_is_accepted_and_arrives_as_it_was_written() {
     let sms = admin
         .post("/sms/single", wish)
         .await
-        .tells(Message::SmsAccepted)["sms"]
+        .expect_success(Message::SmsAccepted)["sms"]
         .clone();
     for (field, value) in [
         ("to", json!(NUMBER)),
@@ -73,7 +73,7 @@ async fn the_number_stands_in_one_piece_or_in_two() {
         let sms = admin
             .post("/sms/single", wish.clone())
             .await
-            .tells(Message::SmsAccepted)["sms"]
+            .expect_success(Message::SmsAccepted)["sms"]
             .clone();
         assert_eq!(
             (&sms["to"], &sms["type"], &sms["encoding"]),
@@ -117,29 +117,29 @@ async fn what_cannot_be_sent_is_refused_by_its_field() {
         admin
             .post("/sms/single", wish)
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
     let both =
         json!({ "to": NUMBER, "phoneCode": "216", "phone": "20123457", "message": "Bonjour" });
     admin
         .post("/sms/single", both)
         .await
-        .refuses_field("to", ErrorCode::FieldValue);
+        .expect_field_error("to", ErrorCode::FieldValue);
     admin
         .post(
             "/sms/single",
             json!({ "phone": "20123456", "message": "a" }),
         )
         .await
-        .refuses_field("phoneCode", ErrorCode::FieldRequired);
+        .expect_field_error("phoneCode", ErrorCode::FieldRequired);
     admin
         .post("/sms/single", json!({ "message": "Bonjour" }))
         .await
-        .refuses_field("to", ErrorCode::FieldRequired);
+        .expect_field_error("to", ErrorCode::FieldRequired);
     admin
         .post("/sms/single", json!({}))
         .await
-        .refuses(ErrorCode::Validation);
+        .expect_error(ErrorCode::Validation);
     world.deliver().await;
     assert_eq!(texts(&world).len(), 0);
 }
@@ -148,17 +148,17 @@ async fn what_cannot_be_sent_is_refused_by_its_field() {
 async fn who_may_send_is_said_by_profile_or_grant() {
     let world = World::new().await;
     for (someone, may) in [
-        (Someone::with(Profile::Member), false),
-        (Someone::with(Profile::Trainer), false),
+        (NewPerson::with(Profile::Member), false),
+        (NewPerson::with(Profile::Trainer), false),
         (
-            Someone::with(Profile::Member).granted(&[Grant::SmsSend]),
+            NewPerson::with(Profile::Member).granted(&[Grant::SmsSend]),
             true,
         ),
         (
-            Someone::with(Profile::Member).granted(&[Grant::SmsBulk]),
+            NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]),
             false,
         ),
-        (Someone::with(Profile::CommitteeAdmin), true),
+        (NewPerson::with(Profile::CommitteeAdmin), true),
     ] {
         let answer = world
             .person(someone.clone())
@@ -208,7 +208,7 @@ async fn the_same_key_and_body_send_once_however_many_call() {
     admin
         .post("/sms/single", other.clone())
         .await
-        .refuses(ErrorCode::IdempotencyKeyReused);
+        .expect_error(ErrorCode::IdempotencyKeyReused);
     world.clock().advance(Duration::from_secs(100));
     let fresh = admin.post("/sms/single", other).await;
     assert_eq!(
@@ -216,7 +216,7 @@ async fn the_same_key_and_body_send_once_however_many_call() {
         "",
         "after a day the key is free"
     );
-    fresh.tells(Message::SmsAccepted);
+    fresh.expect_success(Message::SmsAccepted);
 }
 
 #[tokio::test]
@@ -228,7 +228,7 @@ async fn a_key_is_one_persons_for_one_route_and_a_refusal_does_not_take_it() {
     );
     one.post("/sms/single", json!({ "to": "+2160", "message": "a" }))
         .await
-        .refuses_field("to", ErrorCode::FieldValue);
+        .expect_field_error("to", ErrorCode::FieldValue);
     let wish = json!({ "to": NUMBER, "message": "a", "recipients": [NUMBER] });
     for person in [&one, &other] {
         for path in ["/sms/single", "/sms/bulk"] {
@@ -260,7 +260,7 @@ async fn a_bad_key_is_refused() {
             .with("idempotency-key", key)
             .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
             .await;
-        answer.refuses_field("Idempotency-Key", refusal);
+        answer.expect_field_error("Idempotency-Key", refusal);
     }
     let twice = admin
         .with("idempotency-key", "a")
@@ -268,12 +268,12 @@ async fn a_bad_key_is_refused() {
     twice
         .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
         .await
-        .refuses_field("Idempotency-Key", ErrorCode::FieldFormat);
+        .expect_field_error("Idempotency-Key", ErrorCode::FieldFormat);
     admin
         .with("idempotency-key", &longest)
         .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
         .await
-        .tells(Message::SmsAccepted);
+        .expect_success(Message::SmsAccepted);
 }
 
 #[tokio::test]
@@ -291,7 +291,7 @@ async fn a_days_quota_holds_for_a_person_and_for_a_committee_however_many_call()
         5
     );
     let refused = answers.iter().find(|answer| answer.status == 429).unwrap();
-    refused.refuses(ErrorCode::SmsQuotaExceeded);
+    refused.expect_error(ErrorCode::SmsQuotaExceeded);
     let left = world
         .clock()
         .now()
@@ -313,7 +313,7 @@ async fn a_days_quota_holds_for_a_person_and_for_a_committee_however_many_call()
         .clock()
         .advance(world.clock().now().end_of_day().since(world.clock().now()));
     let one = world.signed_in(one.user().clone()).await;
-    call(one.clone()).await.tells(Message::SmsAccepted);
+    call(one.clone()).await.expect_success(Message::SmsAccepted);
 }
 
 #[tokio::test]
@@ -324,11 +324,11 @@ async fn a_number_on_the_list_is_not_written_to_and_not_counted() {
     admin
         .put(&format!("/sms/opt-outs/{NUMBER}"), json!({}))
         .await
-        .tells(Message::OptOutAdded);
+        .expect_success(Message::OptOutAdded);
     admin
         .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
         .await
-        .refuses_field("to", ErrorCode::RecipientOptedOut);
+        .expect_field_error("to", ErrorCode::RecipientOptedOut);
     world.deliver().await;
     assert_eq!(
         status(&admin, &waiting).await,
@@ -337,23 +337,23 @@ async fn a_number_on_the_list_is_not_written_to_and_not_counted() {
     );
     assert_eq!(texts(&world).len(), 0);
     // the own list binds the own committee
-    let elsewhere =
-        Someone::with(Profile::CommitteeAdmin).of(world.another_committee("Ailleurs", true).await);
+    let elsewhere = NewPerson::with(Profile::CommitteeAdmin)
+        .of(world.another_committee("Ailleurs", true).await);
     send_one(&world.person(elsewhere).await, NUMBER).await;
     world
         .admin()
         .await
         .put(&format!("/sms/opt-outs/{NUMBER}"), json!({}))
         .await
-        .tells(Message::OptOutAdded);
-    let elsewhere =
-        Someone::with(Profile::CommitteeAdmin).of(world.another_committee("Plus loin", true).await);
+        .expect_success(Message::OptOutAdded);
+    let elsewhere = NewPerson::with(Profile::CommitteeAdmin)
+        .of(world.another_committee("Plus loin", true).await);
     let refused = world
         .person(elsewhere)
         .await
         .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
         .await;
-    refused.refuses_field("to", ErrorCode::RecipientOptedOut);
+    refused.expect_field_error("to", ErrorCode::RecipientOptedOut);
 }
 
 #[tokio::test]
@@ -377,7 +377,7 @@ async fn every_outcome_of_the_carrier_is_told_apart() {
     ] {
         let world = World::new().await;
         let admin = sender(&world).await;
-        world.strike_at(Service::Sns, fault.clone().times(1));
+        world.inject_fault_in(Service::Sns, fault.clone().times(1));
         let id = send_one(&admin, NUMBER).await;
         world.deliver().await;
         assert_eq!(
@@ -401,7 +401,7 @@ async fn what_nobody_takes_for_a_day_has_failed() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let id = send_one(&admin, NUMBER).await;
-    world.strike_at(Service::Sns, Fault::new(Mode::Throttle));
+    world.inject_fault_in(Service::Sns, Fault::new(Mode::Throttle));
     world.deliver().await;
     for _ in 0..100 {
         world.clock().advance(Duration::from_secs(900));
@@ -423,7 +423,7 @@ async fn what_a_closed_account_had_sent_does_not_leave() {
     admin
         .put(&path, json!({ "isActive": false }))
         .await
-        .tells(Message::UserStatusUpdated);
+        .expect_success(Message::UserStatusUpdated);
     world.deliver().await;
     assert_eq!(
         (status(&admin, &id).await, texts(&world).len()),
@@ -436,15 +436,15 @@ async fn a_store_that_falls_silent_after_taking_it_has_taken_it_once() {
     let world = World::new().await;
     let admin = sender(&world).await.with("idempotency-key", "k");
     let wish = json!({ "to": NUMBER, "message": "a" });
-    world.strike_at(
+    world.inject_fault_in(
         Service::Dynamodb,
         Fault::new(Mode::Silent).on("TransactWriteItems").times(1),
     );
     admin
         .post("/sms/single", wish.clone())
         .await
-        .tells(Message::SmsAccepted);
-    world.strike_at(
+        .expect_success(Message::SmsAccepted);
+    world.inject_fault_in(
         Service::Dynamodb,
         Fault::new(Mode::Silent).on("TransactWriteItems"),
     );
@@ -454,7 +454,7 @@ async fn a_store_that_falls_silent_after_taking_it_has_taken_it_once() {
         200,
         "the answer that it got"
     );
-    world.heal();
+    world.clear_faults();
     world.deliver().await;
     assert_eq!(texts(&world).len(), 1);
 }
@@ -464,17 +464,17 @@ async fn a_message_does_not_stand_in_front_of_a_code() {
     let world = World::with(&[("SMS_RATE_PER_SECOND", "1")]).await;
     let admin = sender(&world).await;
     let member = world
-        .account(&Someone::with(Profile::Member).reached_at("216", "20999999"))
+        .account(&NewPerson::with(Profile::Member).with_phone("216", "20999999"))
         .await;
     for number in 0..5 {
         send_one(&admin, &format!("+2162010000{number}")).await;
     }
     let asked = json!({ "email": member.email, "sendMethode": "sms" });
     world
-        .stranger()
+        .anonymous()
         .post("/auth/passwordless", asked)
         .await
-        .tells(Message::PasswordlessSent);
+        .expect_success(Message::PasswordlessSent);
     world.deliver().await;
     let to: Vec<Value> = texts(&world)
         .iter()
@@ -494,7 +494,7 @@ async fn a_store_that_is_busy_when_it_is_told_the_outcome_is_told_again() {
         let world = World::new().await;
         let admin = sender(&world).await;
         let id = send_one(&admin, NUMBER).await;
-        world.strike_at(
+        world.inject_fault_in(
             Service::Sns,
             Fault {
                 delay_ms: Some(200),
@@ -511,13 +511,13 @@ async fn a_store_that_is_busy_when_it_is_told_the_outcome_is_told_again() {
             while !is_on_its_way() {
                 tokio::task::yield_now().await;
             }
-            world.strike_at(
+            world.inject_fault_in(
                 Service::Dynamodb,
                 Fault::new(mode).on("UpdateItem").times(3),
             );
         };
         tokio::join!(world.deliver(), bad_moment);
-        world.heal();
+        world.clear_faults();
         assert_eq!(
             status(&admin, &id).await,
             ("SENT".to_owned(), Value::Null),

@@ -2,7 +2,7 @@ use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{Answer, Person, Someone, World};
+use tests::{Answer, NewPerson, Person, World};
 
 async fn change(by: &Person, of: &domain::user::User, wish: Value) -> Answer {
     by.put(&format!("/team/{}", of.user_id), wish).await
@@ -14,7 +14,7 @@ async fn every_field_can_be_changed_and_stays_when_it_is_not_named() {
     let admin = world.admin().await;
     let sfax = world.another_committee("Sfax", true).await;
     let other = world
-        .account(&Someone::with(Profile::Member).unverified())
+        .account(&NewPerson::with(Profile::Member).unverified())
         .await;
     let wish = json!({
         "name": " Leïla ", "lastName": "Ben Ali", "phoneCode": "216", "phone": "20123456", "profile": "TR", "role": "Trésorière",
@@ -22,7 +22,7 @@ async fn every_field_can_be_changed_and_stays_when_it_is_not_named() {
     });
     let body = change(&admin, &other, wish)
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     let user = &body["user"];
     for (field, value) in [
         ("name", json!("Leïla")),
@@ -41,7 +41,7 @@ async fn every_field_can_be_changed_and_stays_when_it_is_not_named() {
     assert_eq!(body["version"], 2);
     let body = change(&admin, &other, json!({ "role": null, "permissions": [] }))
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     assert_eq!(
         (
             &body["user"]["role"],
@@ -54,12 +54,12 @@ async fn every_field_can_be_changed_and_stays_when_it_is_not_named() {
         admin
             .get(&format!("/users/{}", other.user_id))
             .await
-            .shows()["user"]["Committee"]["committeeID"],
+            .expect_ok()["user"]["Committee"]["committeeID"],
         json!(sfax)
     );
     let body = change(&admin, &other, json!({}))
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     assert_eq!(body["version"], 3, "nothing changed");
 }
 
@@ -67,7 +67,7 @@ async fn every_field_can_be_changed_and_stays_when_it_is_not_named() {
 async fn bad_fields_are_named() {
     let world = World::new().await;
     let admin = world.admin().await;
-    let other = world.account(&Someone::with(Profile::Member)).await;
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
     let closed = world.another_committee("Fermé", false).await;
     for (wish, field, refusal) in [
         (json!({ "name": "" }), "name", ErrorCode::FieldRequired),
@@ -133,7 +133,7 @@ async fn bad_fields_are_named() {
     ] {
         change(&admin, &other, wish)
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
     assert_eq!(world.user(other.user_id).await.version, 1);
 }
@@ -142,7 +142,7 @@ async fn bad_fields_are_named() {
 async fn of_twenty_with_the_same_version_one_wins_and_nineteen_are_told() {
     let world = World::new().await;
     let admin = world.admin().await;
-    let other = world.account(&Someone::with(Profile::Member)).await;
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
     let answers = join_all((0..20).map(|number| {
         change(
             &admin,
@@ -170,7 +170,7 @@ async fn of_twenty_with_the_same_version_one_wins_and_nineteen_are_told() {
 async fn without_a_guard_nothing_that_was_acknowledged_is_lost() {
     let world = World::new().await;
     let admin = world.admin().await;
-    let other = world.account(&Someone::with(Profile::Member)).await;
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
     let wishes = [
         json!({ "name": "Leïla" }),
         json!({ "lastName": "Ben Ali" }),
@@ -186,7 +186,7 @@ async fn without_a_guard_nothing_that_was_acknowledged_is_lost() {
     let user = admin
         .get(&format!("/users/{}", other.user_id))
         .await
-        .shows()["user"]
+        .expect_ok()["user"]
         .clone();
     for (wish, answer) in wishes.iter().zip(&answers) {
         let (field, value) = wish.as_object().unwrap().iter().next().unwrap();
@@ -203,32 +203,32 @@ async fn without_a_guard_nothing_that_was_acknowledged_is_lost() {
 async fn the_tag_of_what_was_seen_guards_too() {
     let world = World::new().await;
     let admin = world.admin().await;
-    let other = world.account(&Someone::with(Profile::Member)).await;
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
     let seen = admin.get(&format!("/users/{}", other.user_id)).await;
     let guarded = admin.with("if-match", seen.header("etag"));
     change(&guarded, &other, json!({ "role": "un" }))
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     change(&guarded, &other, json!({ "role": "deux" }))
         .await
-        .refuses(ErrorCode::VersionConflict);
+        .expect_error(ErrorCode::VersionConflict);
     change(
         &admin.with("if-match", "*"),
         &other,
         json!({ "role": "trois" }),
     )
     .await
-    .tells(Message::TeamMemberUpdated);
+    .expect_success(Message::TeamMemberUpdated);
 }
 
 #[tokio::test]
 async fn a_new_address_is_pending_until_its_code_comes_back_and_the_old_one_is_told() {
     let world = World::new().await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
-    let other = world.account(&Someone::with(Profile::Member)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
     let body = change(&admin, &other, json!({ "email": "neuve@example.org" }))
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     assert_eq!(body["user"]["email"], json!(other.email));
     assert_eq!(
         world.mails(other.email.as_str()).await.len(),
@@ -237,13 +237,13 @@ async fn a_new_address_is_pending_until_its_code_comes_back_and_the_old_one_is_t
     );
     let code = world.mailed_code("neuve@example.org").await;
     let verify = world
-        .stranger()
+        .anonymous()
         .put(
             "/users/email-verification",
             json!({ "email": "neuve@example.org", "code": code }),
         )
         .await;
-    verify.tells(Message::EmailVerified);
+    verify.expect_success(Message::EmailVerified);
     assert_eq!(
         world.user(other.user_id).await.email.as_str(),
         "neuve@example.org"
@@ -254,15 +254,15 @@ async fn a_new_address_is_pending_until_its_code_comes_back_and_the_old_one_is_t
         "told again, when it changed"
     );
     world
-        .stranger()
+        .anonymous()
         .login(other.email.as_str(), tests::PASSWORD)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     world
-        .stranger()
+        .anonymous()
         .login("neuve@example.org", tests::PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -270,10 +270,10 @@ async fn nobody_climbs() {
     let world = World::new().await;
     let every: Vec<Grant> = Grant::ALL.to_vec();
     let admin = world
-        .person(Someone::with(Profile::CommitteeAdmin).granted(&every))
+        .person(NewPerson::with(Profile::CommitteeAdmin).granted(&every))
         .await;
-    let plain = world.person(Someone::with(Profile::CommitteeAdmin)).await;
-    let member = world.account(&Someone::with(Profile::Member)).await;
+    let plain = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let member = world.account(&NewPerson::with(Profile::Member)).await;
     for wish in [
         json!({ "profile": "CA" }),
         json!({ "profile": "SA" }),
@@ -283,13 +283,13 @@ async fn nobody_climbs() {
     ] {
         change(&admin, &member, wish.clone())
             .await
-            .refuses(ErrorCode::Forbidden);
+            .expect_error(ErrorCode::Forbidden);
         assert_eq!(world.user(member.user_id).await.version, 1, "{wish}");
     }
     for someone in [
-        Someone::with(Profile::SuperAdmin),
-        Someone::with(Profile::CommitteeAdmin),
-        Someone::with(Profile::Member).granted(&[Grant::SmsBulk]),
+        NewPerson::with(Profile::SuperAdmin),
+        NewPerson::with(Profile::CommitteeAdmin),
+        NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]),
     ] {
         let other = world.account(&someone).await;
         for wish in [
@@ -299,15 +299,15 @@ async fn nobody_climbs() {
         ] {
             change(&plain, &other, wish)
                 .await
-                .refuses(ErrorCode::Forbidden);
+                .expect_error(ErrorCode::Forbidden);
         }
     }
     let own = admin.user().clone();
     change(&admin, &own, json!({ "role": "chef" }))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
     let holder = world
-        .account(&Someone::with(Profile::Member).granted(&[Grant::SmsBulk]))
+        .account(&NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]))
         .await;
     change(
         &admin,
@@ -315,34 +315,34 @@ async fn nobody_climbs() {
         json!({ "permissions": ["sms:bulk", "sms:send"] }),
     )
     .await
-    .tells(Message::TeamMemberUpdated);
+    .expect_success(Message::TeamMemberUpdated);
     change(
         &plain,
         &member,
         json!({ "permissions": ["sms:send", "users:read"], "profile": "TR" }),
     )
     .await
-    .tells(Message::TeamMemberUpdated);
+    .expect_success(Message::TeamMemberUpdated);
 }
 
 #[tokio::test]
 async fn an_address_that_was_asked_for_before_a_promotion_is_not_taken_after_it() {
     let world = World::new().await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
-    let member = world.account(&Someone::with(Profile::Member)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let member = world.account(&NewPerson::with(Profile::Member)).await;
     change(&admin, &member, json!({ "email": "mienne@example.org" }))
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     let code = world.mailed_code("mienne@example.org").await;
     change(&world.admin().await, &member, json!({ "profile": "SA" }))
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     let proof = json!({ "email": "mienne@example.org", "code": code });
     world
-        .stranger()
+        .anonymous()
         .put("/users/email-verification", proof)
         .await
-        .refuses(ErrorCode::VerificationInvalid);
+        .expect_error(ErrorCode::VerificationInvalid);
     assert_eq!(world.user(member.user_id).await.email, member.email);
 }
 
@@ -350,7 +350,7 @@ async fn an_address_that_was_asked_for_before_a_promotion_is_not_taken_after_it(
 async fn a_closed_account_gets_no_message() {
     let world = World::new().await;
     let member = world
-        .account(&Someone::with(Profile::Member).inactive())
+        .account(&NewPerson::with(Profile::Member).inactive())
         .await;
     change(
         &world.admin().await,
@@ -358,7 +358,7 @@ async fn a_closed_account_gets_no_message() {
         json!({ "email": "neuve@example.org" }),
     )
     .await
-    .tells(Message::TeamMemberUpdated);
+    .expect_success(Message::TeamMemberUpdated);
     assert_eq!(
         (
             world.mails("neuve@example.org").await.len(),
@@ -381,9 +381,9 @@ async fn whoever_is_promoted_lives_under_the_strict_rules_at_once() {
         json!({ "profile": "CA" }),
     )
     .await
-    .tells(Message::TeamMemberUpdated);
+    .expect_success(Message::TeamMemberUpdated);
     let renewed = member.get("/auth/check").await;
-    renewed.shows();
+    renewed.expect_ok();
     assert_ne!(
         renewed.header("authorization"),
         member.token(),
@@ -393,35 +393,35 @@ async fn whoever_is_promoted_lives_under_the_strict_rules_at_once() {
     member
         .get("/audit")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     member
-        .holding(renewed.header("authorization"))
+        .with_token(renewed.header("authorization"))
         .get("/audit")
         .await
-        .shows();
+        .expect_ok();
 }
 
 #[tokio::test]
 async fn a_committees_administrator_moves_nobody_elsewhere() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
-    let member = world.account(&Someone::with(Profile::Member)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let member = world.account(&NewPerson::with(Profile::Member)).await;
     for committee in [json!(sfax), json!(1), json!(null)] {
         change(&admin, &member, json!({ "committeeID": committee }))
             .await
-            .tells(Message::TeamMemberUpdated);
+            .expect_success(Message::TeamMemberUpdated);
     }
     assert_eq!(
         world.user(member.user_id).await.committee_id,
         world.committee()
     );
     let foreign = world
-        .account(&Someone::with(Profile::Member).of(sfax))
+        .account(&NewPerson::with(Profile::Member).of(sfax))
         .await;
     change(&admin, &foreign, json!({ "role": "x" }))
         .await
-        .refuses(ErrorCode::UserNotFound);
+        .expect_error(ErrorCode::UserNotFound);
 }
 
 #[tokio::test]
@@ -430,7 +430,7 @@ async fn one_super_admin_remains_when_two_demote_each_other_at_once() {
     for _ in 0..5 {
         let pair = [
             world.admin().await,
-            world.person(Someone::with(Profile::SuperAdmin)).await,
+            world.person(NewPerson::with(Profile::SuperAdmin)).await,
         ];
         let (one, two) = tokio::join!(
             change(&pair[0], pair[1].user(), json!({ "profile": "MB" })),
@@ -445,10 +445,10 @@ async fn one_super_admin_remains_when_two_demote_each_other_at_once() {
             let admin = &pair[1];
             change(admin, pair[0].user(), json!({ "profile": "SA" }))
                 .await
-                .tells(Message::TeamMemberUpdated);
+                .expect_success(Message::TeamMemberUpdated);
             change(&pair[0], admin.user(), json!({ "profile": "MB" }))
                 .await
-                .tells(Message::TeamMemberUpdated);
+                .expect_success(Message::TeamMemberUpdated);
         }
     }
 }
@@ -457,15 +457,15 @@ async fn one_super_admin_remains_when_two_demote_each_other_at_once() {
 async fn a_demotion_is_felt_by_the_next_request() {
     let world = World::new().await;
     let admin = world.admin().await;
-    let other = world.person(Someone::with(Profile::CommitteeAdmin)).await;
-    let member = world.account(&Someone::with(Profile::Member)).await;
+    let other = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let member = world.account(&NewPerson::with(Profile::Member)).await;
     change(&other, &member, json!({ "role": "un" }))
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     change(&admin, other.user(), json!({ "profile": "MB" }))
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     change(&other, &member, json!({ "role": "deux" }))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
 }

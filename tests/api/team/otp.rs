@@ -1,24 +1,24 @@
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
-use tests::{Authenticator, PASSWORD, Someone, World};
+use tests::{NewPerson, PASSWORD, TotpApp, World};
 
 #[tokio::test]
 async fn an_administrator_helps_out_the_sessions_end_and_the_owner_is_told() {
     let world = World::new().await;
     let member = world.member().await;
-    Authenticator::enrolled_by(&world, &member).await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    TotpApp::enrolled_by(&world, &member).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let path = format!("/team/{}/otp", member.user().user_id);
-    admin.delete(&path).await.tells(Message::OtpReset);
+    admin.delete(&path).await.expect_success(Message::OtpReset);
     member
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     world
-        .stranger()
+        .anonymous()
         .login(member.user().email.as_str(), PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
     let mails = world.mails(member.user().email.as_str()).await;
     assert!(
         mails
@@ -26,9 +26,9 @@ async fn an_administrator_helps_out_the_sessions_end_and_the_owner_is_told() {
             .any(|mail| mail["text"].as_str().unwrap().contains("administrateur")),
         "{mails:?}"
     );
-    admin.delete(&path).await.tells(Message::OtpReset);
+    admin.delete(&path).await.expect_success(Message::OtpReset);
     assert_eq!(
-        admin.get("/audit").await.shows()["audit"]
+        admin.get("/audit").await.expect_ok()["audit"]
             .as_array()
             .unwrap()
             .len(),
@@ -41,15 +41,18 @@ async fn an_administrator_helps_out_the_sessions_end_and_the_owner_is_told() {
 async fn nobody_helps_where_he_may_not_edit() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for (someone, refusal) in [
         (
-            Someone::with(Profile::Member).of(elsewhere),
+            NewPerson::with(Profile::Member).of(elsewhere),
             ErrorCode::UserNotFound,
         ),
-        (Someone::with(Profile::CommitteeAdmin), ErrorCode::Forbidden),
         (
-            Someone::with(Profile::Member).granted(&[Grant::CpanelRead]),
+            NewPerson::with(Profile::CommitteeAdmin),
+            ErrorCode::Forbidden,
+        ),
+        (
+            NewPerson::with(Profile::Member).granted(&[Grant::CpanelRead]),
             ErrorCode::Forbidden,
         ),
     ] {
@@ -57,8 +60,8 @@ async fn nobody_helps_where_he_may_not_edit() {
         admin
             .delete(&format!("/team/{}/otp", other.user_id))
             .await
-            .refuses(refusal);
+            .expect_error(refusal);
     }
     let own = format!("/team/{}/otp", admin.user().user_id);
-    admin.delete(&own).await.refuses(ErrorCode::Forbidden);
+    admin.delete(&own).await.expect_error(ErrorCode::Forbidden);
 }

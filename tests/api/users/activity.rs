@@ -3,7 +3,7 @@ use std::time::Duration;
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
-use tests::{PASSWORD, Someone, World};
+use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
 async fn every_sign_in_is_listed_newest_first_page_by_page() {
@@ -12,17 +12,17 @@ async fn every_sign_in_is_listed_newest_first_page_by_page() {
     for _ in 0..6 {
         world.clock().advance(Duration::from_secs(1));
         world
-            .stranger()
+            .anonymous()
             .login(member.user().email.as_str(), PASSWORD)
             .await
-            .tells(Message::LoginSuccess);
+            .expect_success(Message::LoginSuccess);
     }
     let (mut all, mut cursor) = (Vec::new(), String::new());
     for _ in 0..4 {
         let page = member
             .get(&format!("/users/activity?limit=2{cursor}"))
             .await
-            .shows();
+            .expect_ok();
         all.extend(
             page["activity"]
                 .as_array()
@@ -47,34 +47,34 @@ async fn administrators_see_others_of_their_committee() {
     let (near, far) = (
         world.member().await,
         world
-            .person(Someone::with(Profile::Member).of(elsewhere))
+            .person(NewPerson::with(Profile::Member).of(elsewhere))
             .await,
     );
     let path = |person: &tests::Person| format!("/users/activity?userID={}", person.user().user_id);
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     assert_eq!(
-        admin.get(&path(&near)).await.shows()["activity"][0]["userID"],
+        admin.get(&path(&near)).await.expect_ok()["activity"][0]["userID"],
         json!(near.user().user_id)
     );
     admin
         .get(&path(&far))
         .await
-        .refuses(ErrorCode::UserNotFound);
+        .expect_error(ErrorCode::UserNotFound);
     admin
         .get("/users/activity?userID=x")
         .await
-        .refuses(ErrorCode::UserNotFound);
-    world.admin().await.get(&path(&far)).await.shows();
+        .expect_error(ErrorCode::UserNotFound);
+    world.admin().await.get(&path(&far)).await.expect_ok();
     for someone in [
-        Someone::with(Profile::Member),
-        Someone::with(Profile::Trainer),
+        NewPerson::with(Profile::Member),
+        NewPerson::with(Profile::Trainer),
     ] {
         world
             .person(someone)
             .await
             .get(&path(&near))
             .await
-            .refuses(ErrorCode::Forbidden);
+            .expect_error(ErrorCode::Forbidden);
     }
-    near.get(&path(&near)).await.shows();
+    near.get(&path(&near)).await.expect_ok();
 }

@@ -1,26 +1,26 @@
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 #[tokio::test]
 async fn what_was_done_to_whom_is_listed_newest_first_without_what_is_personal() {
     let world = World::new().await;
     let admin = world.admin().await;
-    let member = world.account(&Someone::with(Profile::Member)).await;
+    let member = world.account(&NewPerson::with(Profile::Member)).await;
     let path = format!("/team/{}", member.user_id);
     admin
         .put(&path, json!({ "profile": "TR", "name": "Leïla" }))
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     admin
         .put(
             &format!("/users/user-status/{}", member.user_id),
             json!({ "isActive": false }),
         )
         .await
-        .tells(Message::UserStatusUpdated);
-    let audit = admin.get("/audit").await.shows()["audit"].clone();
+        .expect_success(Message::UserStatusUpdated);
+    let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
     assert_eq!(audit.as_array().unwrap().len(), 2);
     assert_eq!(
         (&audit[0]["action"], &audit[1]["action"]),
@@ -34,7 +34,7 @@ async fn what_was_done_to_whom_is_listed_newest_first_without_what_is_personal()
     assert_eq!(audit[1]["actorID"], json!(admin.user().user_id));
     for who in [member.user_id, admin.user().user_id] {
         assert_eq!(
-            admin.get(&format!("/audit?userID={who}")).await.shows()["audit"]
+            admin.get(&format!("/audit?userID={who}")).await.expect_ok()["audit"]
                 .as_array()
                 .unwrap()
                 .len(),
@@ -42,17 +42,17 @@ async fn what_was_done_to_whom_is_listed_newest_first_without_what_is_personal()
         );
     }
     assert_eq!(
-        admin.get("/audit?userID=x").await.shows()["audit"],
+        admin.get("/audit?userID=x").await.expect_ok()["audit"],
         json!([])
     );
-    let page = admin.get("/audit?limit=1").await.shows();
+    let page = admin.get("/audit?limit=1").await.expect_ok();
     let next = admin
         .get(&format!(
             "/audit?limit=1&cursor={}",
             page["nextCursor"].as_str().unwrap()
         ))
         .await
-        .shows();
+        .expect_ok();
     assert_eq!(
         (&next["audit"][0], &next["nextCursor"]),
         (&audit[1], &json!(null))
@@ -65,38 +65,38 @@ async fn an_administrator_sees_his_committee_and_others_nothing() {
     let sfax = world.another_committee("Sfax", true).await;
     let admin = world.admin().await;
     let (near, far) = (
-        world.account(&Someone::with(Profile::Member)).await,
+        world.account(&NewPerson::with(Profile::Member)).await,
         world
-            .account(&Someone::with(Profile::Member).of(sfax))
+            .account(&NewPerson::with(Profile::Member).of(sfax))
             .await,
     );
     for user in [&near, &far] {
         admin
             .put(&format!("/team/{}", user.user_id), json!({ "role": "x" }))
             .await
-            .tells(Message::TeamMemberUpdated);
+            .expect_success(Message::TeamMemberUpdated);
     }
-    let own = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let own = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for query in ["", &format!("?userID={}", admin.user().user_id)] {
-        let audit = own.get(&format!("/audit{query}")).await.shows()["audit"].clone();
+        let audit = own.get(&format!("/audit{query}")).await.expect_ok()["audit"].clone();
         assert_eq!(audit.as_array().unwrap().len(), 1);
         assert_eq!(audit[0]["targetID"], json!(near.user_id));
     }
     assert_eq!(
         own.get(&format!("/audit?userID={}", far.user_id))
             .await
-            .shows()["audit"],
+            .expect_ok()["audit"],
         json!([])
     );
     for someone in [
-        Someone::with(Profile::Member),
-        Someone::with(Profile::Trainer),
+        NewPerson::with(Profile::Member),
+        NewPerson::with(Profile::Trainer),
     ] {
         world
             .person(someone)
             .await
             .get("/audit")
             .await
-            .refuses(ErrorCode::Forbidden);
+            .expect_error(ErrorCode::Forbidden);
     }
 }

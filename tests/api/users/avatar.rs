@@ -34,7 +34,7 @@ async fn a_picture_is_taken_as_a_body_or_in_a_form_and_shown_to_everybody() {
     ] {
         let answer = send(&member, content_type, body)
             .await
-            .tells(Message::AvatarUpdated);
+            .expect_success(Message::AvatarUpdated);
         assert_eq!(answer["user"]["avatar"], answer["avatar"]);
         avatars.push(answer["avatar"].as_str().unwrap().to_owned());
     }
@@ -43,7 +43,7 @@ async fn a_picture_is_taken_as_a_body_or_in_a_form_and_shown_to_everybody() {
         "the same picture of the same person has the same name"
     );
     let image = world
-        .stranger()
+        .anonymous()
         .send(Method::GET, &avatars[0], "".into())
         .await;
     assert_eq!(
@@ -72,36 +72,36 @@ async fn what_is_no_picture_is_refused_clearly() {
     ] {
         send(&member, "image/png", hostile)
             .await
-            .refuses_field("avatar", ErrorCode::AvatarInvalid);
+            .expect_field_error("avatar", ErrorCode::AvatarInvalid);
     }
     for other in ["image/svg+xml", "application/json", "text/html", ""] {
         send(&member, other, PICTURE.to_vec())
             .await
-            .refuses(ErrorCode::UnsupportedMediaType);
+            .expect_error(ErrorCode::UnsupportedMediaType);
     }
     send(&member, "image/png", Vec::new())
         .await
-        .refuses_field("avatar", ErrorCode::FieldRequired);
+        .expect_field_error("avatar", ErrorCode::FieldRequired);
     send(
         &member,
         "multipart/form-data; boundary=limit",
         form("other", PICTURE),
     )
     .await
-    .refuses_field("avatar", ErrorCode::FieldRequired);
+    .expect_field_error("avatar", ErrorCode::FieldRequired);
     send(&member, "image/png", vec![0; 4 * 1024 * 1024 + 1])
         .await
-        .refuses(ErrorCode::PayloadTooLarge);
+        .expect_error(ErrorCode::PayloadTooLarge);
     send(
         &member,
         "multipart/form-data; boundary=limit",
         form("avatar", &vec![0; 4 * 1024 * 1024 + 1]),
     )
     .await
-    .refuses(ErrorCode::PayloadTooLarge);
-    send(&world.stranger(), "image/png", PICTURE.to_vec())
+    .expect_error(ErrorCode::PayloadTooLarge);
+    send(&world.anonymous(), "image/png", PICTURE.to_vec())
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -121,11 +121,11 @@ async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
     let member = world.member().await;
     send(&member, "image/webp", LOSSY.to_vec())
         .await
-        .tells(Message::AvatarUpdated);
+        .expect_success(Message::AvatarUpdated);
     for refused in [LOSSLESS.to_vec(), animated] {
         send(&member, "image/webp", refused)
             .await
-            .refuses_field("avatar", ErrorCode::AvatarInvalid);
+            .expect_field_error("avatar", ErrorCode::AvatarInvalid);
     }
 }
 
@@ -133,13 +133,13 @@ async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
 async fn a_bucket_out_of_reach_leaves_the_former_picture() {
     let world = World::new().await;
     let member = world.member().await;
-    world.strike_at(Service::S3, Fault::new(Mode::Refuse));
+    world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     send(&member, "image/png", PICTURE.to_vec())
         .await
-        .refuses(ErrorCode::Unavailable);
-    world.heal();
+        .expect_error(ErrorCode::Unavailable);
+    world.clear_faults();
     assert_eq!(
-        member.get("/auth/current-user").await.shows()["user"]["avatar"],
+        member.get("/auth/current-user").await.expect_ok()["user"]["avatar"],
         "/media/default.png"
     );
 }

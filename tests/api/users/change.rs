@@ -2,20 +2,24 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 #[tokio::test]
 async fn one_changes_what_is_ones_own_and_privileged_fields_have_no_effect() {
     let world = World::new().await;
     let person = world
-        .person(Someone::with(Profile::Member).unverified())
+        .person(NewPerson::with(Profile::Member).unverified())
         .await;
     let own = format!("/users/{}", person.user().user_id);
     let wish = json!({
         "name": "Leïla", "lastName": "Ben Ali", "phoneCode": "216", "phone": "20123456", "profile": "SA", "role": "chef",
         "permissions": "[\"sms:send\"]", "isActive": false, "isVerified": true, "isOtpEnabled": true, "committeeID": "x",
     });
-    let user = person.put(&own, wish).await.tells(Message::UserUpdated)["user"].clone();
+    let user = person
+        .put(&own, wish)
+        .await
+        .expect_success(Message::UserUpdated)["user"]
+        .clone();
     for (field, value) in [
         ("name", json!("Leïla")),
         ("lastName", json!("Ben Ali")),
@@ -33,7 +37,7 @@ async fn one_changes_what_is_ones_own_and_privileged_fields_have_no_effect() {
     let user = person
         .put(&own, json!({ "phoneCode": "", "phone": "" }))
         .await
-        .tells(Message::UserUpdated)["user"]
+        .expect_success(Message::UserUpdated)["user"]
         .clone();
     assert_eq!(
         (&user["phone"], &user["name"]),
@@ -46,26 +50,26 @@ async fn somebody_elses_account_is_403_or_404() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let (near, far) = (
-        world.account(&Someone::with(Profile::Member)).await,
+        world.account(&NewPerson::with(Profile::Member)).await,
         world
-            .account(&Someone::with(Profile::Member).of(elsewhere))
+            .account(&NewPerson::with(Profile::Member).of(elsewhere))
             .await,
     );
     let member = world.member().await;
     member
         .put(&format!("/users/{}", near.user_id), json!({ "name": "X" }))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
     member
         .put(&format!("/users/{}", far.user_id), json!({ "name": "X" }))
         .await
-        .refuses(ErrorCode::UserNotFound);
+        .expect_error(ErrorCode::UserNotFound);
     world
         .admin()
         .await
         .put(&format!("/users/{}", far.user_id), json!({ "name": "X" }))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -76,11 +80,11 @@ async fn a_new_address_is_pending_and_the_old_one_stays_in_force() {
     member
         .put(&own, json!({ "email": "admin@example.org" }))
         .await
-        .refuses_field("email", ErrorCode::EmailAlreadyUsed);
+        .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     let user = member
         .put(&own, json!({ "email": "neuve@example.org" }))
         .await
-        .tells(Message::UserUpdated)["user"]
+        .expect_success(Message::UserUpdated)["user"]
         .clone();
     assert_eq!(user["email"], json!(member.user().email));
     assert_eq!(world.mails(member.user().email.as_str()).await.len(), 1);
@@ -88,13 +92,13 @@ async fn a_new_address_is_pending_and_the_old_one_stays_in_force() {
     member
         .put(&own, json!({ "email": member.user().email }))
         .await
-        .tells(Message::UserUpdated);
+        .expect_success(Message::UserUpdated);
     let proof = json!({ "email": "neuve@example.org", "code": code });
     world
-        .stranger()
+        .anonymous()
         .put("/users/email-verification", proof)
         .await
-        .refuses(ErrorCode::VerificationInvalid);
+        .expect_error(ErrorCode::VerificationInvalid);
     assert_eq!(
         world.user(member.user().user_id).await.email,
         member.user().email
@@ -112,7 +116,7 @@ async fn two_changes_at_once_both_stay() {
         json!({ "phoneCode": "216", "phone": "20123456" }),
     ];
     for answer in join_all(wishes.iter().map(|wish| member.put(&own, wish.clone()))).await {
-        answer.tells(Message::UserUpdated);
+        answer.expect_success(Message::UserUpdated);
     }
     let user = world.user(member.user().user_id).await;
     assert_eq!(

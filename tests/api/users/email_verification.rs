@@ -2,7 +2,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::json;
-use tests::{PASSWORD, Someone, World};
+use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
 async fn the_code_that_registering_sent_verifies_the_account_from_any_device() {
@@ -11,27 +11,27 @@ async fn the_code_that_registering_sent_verifies_the_account_from_any_device() {
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
     });
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish)
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
     let code = world.mailed_code("amel@example.org").await;
     let proof = json!({ "email": " AMEL@example.org", "code": code });
     world
-        .stranger()
+        .anonymous()
         .put("/users/email-verification", proof.clone())
         .await
-        .tells(Message::EmailVerified);
+        .expect_success(Message::EmailVerified);
     world
-        .stranger()
+        .anonymous()
         .put("/users/email-verification", proof)
         .await
-        .refuses(ErrorCode::VerificationInvalid);
+        .expect_error(ErrorCode::VerificationInvalid);
     let view = world
-        .stranger()
+        .anonymous()
         .login("amel@example.org", "clé de sol et fa")
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
     assert_eq!(view["user"]["isVerified"], true);
 }
 
@@ -39,29 +39,29 @@ async fn the_code_that_registering_sent_verifies_the_account_from_any_device() {
 async fn another_code_is_sent_on_demand_and_kills_the_former() {
     let world = World::new().await;
     let person = world
-        .person(Someone::with(Profile::Member).unverified())
+        .person(NewPerson::with(Profile::Member).unverified())
         .await;
     let email = person.user().email.as_str();
     person
         .post("/users/email-verification", json!({}))
         .await
-        .tells(Message::VerificationSent);
+        .expect_success(Message::VerificationSent);
     let first = world.mailed_link(email).await;
     person
         .post("/users/email-verification", json!({}))
         .await
-        .tells(Message::VerificationSent);
+        .expect_success(Message::VerificationSent);
     assert_eq!(world.mails(email).await.len(), 1, "one a minute");
     world.clock().advance(std::time::Duration::from_secs(60));
     person
         .post("/users/email-verification", json!({}))
         .await
-        .tells(Message::VerificationSent);
+        .expect_success(Message::VerificationSent);
     let second = world.mailed_link(email).await;
     let verify = |code: String| {
-        let stranger = world.stranger();
+        let anonymous = world.anonymous();
         async move {
-            stranger
+            anonymous
                 .put(
                     "/users/email-verification",
                     json!({ "email": email, "code": code }),
@@ -69,8 +69,10 @@ async fn another_code_is_sent_on_demand_and_kills_the_former() {
                 .await
         }
     };
-    verify(first).await.refuses(ErrorCode::VerificationInvalid);
-    verify(second).await.tells(Message::EmailVerified);
+    verify(first)
+        .await
+        .expect_error(ErrorCode::VerificationInvalid);
+    verify(second).await.expect_success(Message::EmailVerified);
     assert!(world.user(person.user().user_id).await.is_verified);
 }
 
@@ -78,18 +80,18 @@ async fn another_code_is_sent_on_demand_and_kills_the_former() {
 async fn where_administrators_approve_the_mailbox_alone_is_not_enough() {
     let world = World::with(&[("REGISTRATION", "approval")]).await;
     let person = world
-        .person(Someone::with(Profile::Member).unverified())
+        .person(NewPerson::with(Profile::Member).unverified())
         .await;
     person
         .post("/users/email-verification", json!({}))
         .await
-        .tells(Message::VerificationSent);
+        .expect_success(Message::VerificationSent);
     let code = world.mailed_code(person.user().email.as_str()).await;
     let proof = json!({ "email": person.user().email, "code": code });
     person
         .put("/users/email-verification", proof)
         .await
-        .tells(Message::EmailVerified);
+        .expect_success(Message::EmailVerified);
     assert!(!world.user(person.user().user_id).await.is_verified);
     let path = format!("/team/{}", person.user().user_id);
     world
@@ -97,7 +99,7 @@ async fn where_administrators_approve_the_mailbox_alone_is_not_enough() {
         .await
         .put(&path, json!({ "isVerified": true }))
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
     assert!(world.user(person.user().user_id).await.is_verified);
 }
 
@@ -110,7 +112,7 @@ async fn an_address_that_somebody_takes_first_is_refused_to_who_asked_for_it() {
         person
             .put(&path, json!({ "email": "voulue@example.org" }))
             .await
-            .tells(Message::UserUpdated);
+            .expect_success(Message::UserUpdated);
     }
     let code = world.mailed_code("voulue@example.org").await;
     let proof = json!({ "email": "voulue@example.org", "code": code });
@@ -118,35 +120,35 @@ async fn an_address_that_somebody_takes_first_is_refused_to_who_asked_for_it() {
         "name": "Amel", "lastName": "Trabelsi", "email": "voulue@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
     });
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish)
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
     world
-        .stranger()
+        .anonymous()
         .put("/users/email-verification", proof)
         .await
-        .refuses_field("email", ErrorCode::EmailAlreadyUsed);
+        .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     assert_eq!(world.user(two.user().user_id).await.email, two.user().email);
     world
-        .stranger()
+        .anonymous()
         .login(one.user().email.as_str(), PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn of_fifty_at_once_exactly_one_uses_the_code() {
     let world = World::new().await;
     let person = world
-        .person(Someone::with(Profile::Member).unverified())
+        .person(NewPerson::with(Profile::Member).unverified())
         .await;
     person
         .post("/users/email-verification", json!({}))
         .await
-        .tells(Message::VerificationSent);
+        .expect_success(Message::VerificationSent);
     let proof = json!({ "email": person.user().email, "code": world.mailed_link(person.user().email.as_str()).await });
-    let people: Vec<_> = (0..50).map(|_| world.stranger()).collect();
+    let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
     let answers = join_all(
         people
             .iter()
@@ -163,18 +165,18 @@ async fn of_fifty_at_once_exactly_one_uses_the_code() {
 async fn missing_fields_are_named() {
     let world = World::new().await;
     world
-        .stranger()
+        .anonymous()
         .post("/users/email-verification", json!({}))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     world
-        .stranger()
+        .anonymous()
         .put(
             "/users/email-verification",
             json!({ "email": "a@example.org" }),
         )
         .await
-        .refuses_field("code", ErrorCode::FieldRequired);
+        .expect_field_error("code", ErrorCode::FieldRequired);
 }
 
 #[tokio::test]
@@ -185,21 +187,21 @@ async fn whoever_asks_for_somebodys_address_does_not_reach_the_owners_codes() {
     thief
         .put(&path, json!({ "email": "amel@example.org" }))
         .await
-        .tells(Message::UserUpdated);
+        .expect_success(Message::UserUpdated);
     let wish = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
     });
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish)
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
     let code = world.mailed_code("amel@example.org").await;
     let before = world.mails("amel@example.org").await.len();
     thief
         .post("/users/email-verification", json!({}))
         .await
-        .tells(Message::VerificationSent);
+        .expect_success(Message::VerificationSent);
     assert_eq!(
         world.mails("amel@example.org").await.len(),
         before,
@@ -207,8 +209,8 @@ async fn whoever_asks_for_somebodys_address_does_not_reach_the_owners_codes() {
     );
     let proof = json!({ "email": "amel@example.org", "code": code });
     world
-        .stranger()
+        .anonymous()
         .put("/users/email-verification", proof)
         .await
-        .tells(Message::EmailVerified);
+        .expect_success(Message::EmailVerified);
 }

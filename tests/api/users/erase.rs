@@ -5,7 +5,7 @@ use domain::{Grant, Profile};
 use http::Method;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
-use tests::{Answer, PASSWORD, Person, Someone, World};
+use tests::{Answer, NewPerson, PASSWORD, Person, World};
 
 async fn erase(by: &Person, id: impl std::fmt::Display, wish: Value) -> Answer {
     by.json()
@@ -21,7 +21,7 @@ async fn erase(by: &Person, id: impl std::fmt::Display, wish: Value) -> Answer {
 async fn nothing_personal_is_left_and_the_address_is_free_again() {
     let world = World::new().await;
     let member = world
-        .person(Someone::with(Profile::Member).reached_at("216", "20123456"))
+        .person(NewPerson::with(Profile::Member).with_phone("216", "20123456"))
         .await;
     let (id, email) = (member.user().user_id, member.user().email.to_string());
     let picture = include_bytes!("../../../functions/files/src/default.png");
@@ -33,34 +33,34 @@ async fn nothing_personal_is_left_and_the_address_is_free_again() {
             picture.as_slice().into(),
         )
         .await;
-    let avatar = sent.tells(Message::AvatarUpdated)["avatar"]
+    let avatar = sent.expect_success(Message::AvatarUpdated)["avatar"]
         .as_str()
         .unwrap()
         .to_owned();
     erase(&member, id, json!({}))
         .await
-        .refuses_field("password", ErrorCode::FieldRequired);
+        .expect_field_error("password", ErrorCode::FieldRequired);
     erase(&member, id, json!({ "password": "x" }))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     erase(&member, id, json!({ "password": PASSWORD }))
         .await
-        .tells(Message::UserDeleted);
+        .expect_success(Message::UserDeleted);
     member
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     world
-        .stranger()
+        .anonymous()
         .login(&email, PASSWORD)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     world
         .admin()
         .await
         .get(&format!("/users/{id}"))
         .await
-        .refuses(ErrorCode::UserNotFound);
+        .expect_error(ErrorCode::UserNotFound);
     world.deliver().await;
     world.clock().advance(Duration::from_secs(60));
     world.sweep().await;
@@ -82,16 +82,16 @@ async fn nothing_personal_is_left_and_the_address_is_free_again() {
         assert!(!left[0].contains(trace), "{trace} in {left:?}");
     }
     world
-        .stranger()
+        .anonymous()
         .send(Method::GET, &avatar, "".into())
         .await
-        .refuses(ErrorCode::NotFound);
+        .expect_error(ErrorCode::NotFound);
     let wish = json!({ "name": "Amel", "lastName": "Trabelsi", "email": email, "password": "clé de sol et fa", "committeeID": world.committee() });
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish)
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
 }
 
 /// A file goes with its owner; a course is its committee's, and so is the address that it gives from then on.
@@ -99,8 +99,8 @@ async fn nothing_personal_is_left_and_the_address_is_free_again() {
 async fn files_go_and_courses_stay_with_their_committee() {
     let world = World::new().await;
     let (trainer, reader) = (
-        world.person(Someone::with(Profile::Trainer)).await,
-        world.person(Someone::with(Profile::CommitteeAdmin)).await,
+        world.person(NewPerson::with(Profile::Trainer)).await,
+        world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
     );
     let id = trainer.user().user_id;
     let file =
@@ -108,7 +108,7 @@ async fn files_go_and_courses_stay_with_their_committee() {
     trainer
         .post("/files", file)
         .await
-        .tells(Message::FileCreated);
+        .expect_success(Message::FileCreated);
     let wish = |title: &str| {
         json!({
             "courseTitle": title, "description": "Tout ce qu’il faut savoir, en trois jours.", "courseType": "ONLINE", "sectionOfMatter": "Énergie",
@@ -120,24 +120,24 @@ async fn files_go_and_courses_stay_with_their_committee() {
         let course = trainer
             .post("/courses", wish(title))
             .await
-            .tells(Message::CourseCreated)["course"]
+            .expect_success(Message::CourseCreated)["course"]
             .clone();
         courses.push(format!("/courses/{}", course["courseID"].as_str().unwrap()));
     }
     trainer
         .post(&format!("{}/publish", courses[0]), json!({}))
         .await
-        .tells(Message::CoursePublished);
+        .expect_success(Message::CoursePublished);
     trainer
         .delete(&courses[2])
         .await
-        .tells(Message::CourseArchived);
+        .expect_success(Message::CourseArchived);
     erase(&trainer, id, json!({ "password": PASSWORD }))
         .await
-        .tells(Message::UserDeleted);
+        .expect_success(Message::UserDeleted);
     world.deliver().await;
     for path in &courses {
-        let course = reader.get(path).await.shows()["course"].clone();
+        let course = reader.get(path).await.expect_ok()["course"].clone();
         let committee = reader.user().committee_id.to_string();
         let (phone, email) = ("+21671123456", "admin@example.org");
         assert_eq!(
@@ -154,7 +154,10 @@ async fn files_go_and_courses_stay_with_their_committee() {
         );
     }
     assert_eq!(
-        reader.get("/courses/search-all?q=soudure").await.shows()["courses"][0]["courseTitle"],
+        reader
+            .get("/courses/search-all?q=soudure")
+            .await
+            .expect_ok()["courses"][0]["courseTitle"],
         "Soudure"
     );
     world.clock().advance(Duration::from_secs(901));
@@ -178,7 +181,7 @@ async fn what_comes_while_a_person_is_erased_goes_too() {
         json!({ "name": "a.txt", "contentType": "text/plain", "size": 5, "visibility": "public" });
     let mut slow = Fault::new(Mode::Slow).on("TransactWriteItems").times(1);
     slow.delay_ms = Some(500);
-    world.strike(slow);
+    world.inject_fault(slow);
     let posting = tokio::spawn({
         let (member, file) = (member.clone(), file.clone());
         async move { member.post("/files", file).await }
@@ -192,9 +195,9 @@ async fn what_comes_while_a_person_is_erased_goes_too() {
         json!({ "password": PASSWORD }),
     )
     .await
-    .tells(Message::UserDeleted);
+    .expect_success(Message::UserDeleted);
     world.deliver().await;
-    posting.await.unwrap().tells(Message::FileCreated);
+    posting.await.unwrap().expect_success(Message::FileCreated);
     for _ in 0..2 {
         world.clock().advance(Duration::from_secs(901));
         world.sweep().await;
@@ -221,23 +224,23 @@ async fn files_are_hidden_although_the_bucket_will_not_let_a_picture_go() {
             picture.as_slice().into(),
         )
         .await;
-    sent.tells(Message::AvatarUpdated);
+    sent.expect_success(Message::AvatarUpdated);
     let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
     let id = member
         .post("/files", file)
         .await
-        .tells(Message::FileCreated)["file"]["fileID"]
+        .expect_success(Message::FileCreated)["file"]["fileID"]
         .as_str()
         .unwrap()
         .to_owned();
-    world.strike_at(Service::S3, Fault::new(Mode::Refuse));
+    world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     erase(
         &member,
         member.user().user_id,
         json!({ "password": PASSWORD }),
     )
     .await
-    .tells(Message::UserDeleted);
+    .expect_success(Message::UserDeleted);
     world.deliver().await;
     let shown = world
         .setup()
@@ -255,11 +258,11 @@ async fn a_super_admin_erases_anybody_and_it_is_noted_without_what_was_personal(
     let member = world.member().await;
     erase(&admin, member.user().user_id, json!({}))
         .await
-        .tells(Message::UserDeleted);
+        .expect_success(Message::UserDeleted);
     erase(&admin, member.user().user_id, json!({}))
         .await
-        .refuses(ErrorCode::UserNotFound);
-    let audit = admin.get("/audit").await.shows()["audit"].clone();
+        .expect_error(ErrorCode::UserNotFound);
+    let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
     assert_eq!(
         (&audit[0]["action"], &audit[0]["targetID"]),
         (&json!("USER_DELETED"), &json!(member.user().user_id))
@@ -275,21 +278,21 @@ async fn others_may_not() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let (near, far) = (
-        world.account(&Someone::with(Profile::Member)).await,
+        world.account(&NewPerson::with(Profile::Member)).await,
         world
-            .account(&Someone::with(Profile::Member).of(elsewhere))
+            .account(&NewPerson::with(Profile::Member).of(elsewhere))
             .await,
     );
     for person in [
         world.member().await,
-        world.person(Someone::with(Profile::CommitteeAdmin)).await,
+        world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
     ] {
         erase(&person, near.user_id, json!({}))
             .await
-            .refuses(ErrorCode::Forbidden);
+            .expect_error(ErrorCode::Forbidden);
         erase(&person, far.user_id, json!({}))
             .await
-            .refuses(ErrorCode::UserNotFound);
+            .expect_error(ErrorCode::UserNotFound);
     }
 }
 
@@ -303,42 +306,42 @@ async fn the_last_super_admin_stays() {
         json!({ "password": PASSWORD }),
     )
     .await
-    .refuses(ErrorCode::LastAdmin);
-    let second = world.person(Someone::with(Profile::SuperAdmin)).await;
+    .expect_error(ErrorCode::LastAdmin);
+    let second = world.person(NewPerson::with(Profile::SuperAdmin)).await;
     erase(
         &admin,
         admin.user().user_id,
         json!({ "password": PASSWORD }),
     )
     .await
-    .tells(Message::UserDeleted);
+    .expect_success(Message::UserDeleted);
     erase(
         &second,
         second.user().user_id,
         json!({ "password": PASSWORD }),
     )
     .await
-    .refuses(ErrorCode::LastAdmin);
+    .expect_error(ErrorCode::LastAdmin);
 }
 
 #[tokio::test]
 async fn what_the_person_sent_goes_too_and_what_waits_is_not_sent() {
     let world = World::new().await;
-    let someone = Someone::with(Profile::Member).granted(&[Grant::SmsSend, Grant::SmsBulk]);
+    let someone = NewPerson::with(Profile::Member).granted(&[Grant::SmsSend, Grant::SmsBulk]);
     let sender = world.person(someone).await;
     let send = async |recipients: &[&str]| {
         let wish = json!({ "recipients": recipients, "message": "Bonjour" });
         sender
             .post("/sms/bulk", wish)
             .await
-            .tells(Message::SmsBulkAccepted);
+            .expect_success(Message::SmsBulkAccepted);
         sender
             .post(
                 "/sms/single",
                 json!({ "to": recipients[0], "message": "Bonjour" }),
             )
             .await
-            .tells(Message::SmsAccepted);
+            .expect_success(Message::SmsAccepted);
     };
     send(&["+21620000001", "+21620000002"]).await;
     world.deliver().await;
@@ -351,7 +354,7 @@ async fn what_the_person_sent_goes_too_and_what_waits_is_not_sent() {
         json!({ "password": PASSWORD }),
     )
     .await
-    .tells(Message::UserDeleted);
+    .expect_success(Message::UserDeleted);
     world.deliver().await;
     for _ in 0..3 {
         world.clock().advance(Duration::from_secs(400));

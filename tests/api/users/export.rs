@@ -1,7 +1,7 @@
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 #[tokio::test]
 async fn everything_that_is_kept_of_oneself_is_given() {
@@ -13,8 +13,8 @@ async fn everything_that_is_kept_of_oneself_is_given() {
         .await
         .put(&format!("/team/{id}"), json!({ "role": "Trésorière" }))
         .await
-        .tells(Message::TeamMemberUpdated);
-    let export = member.get(&format!("/users/{id}/export")).await.shows()["export"].clone();
+        .expect_success(Message::TeamMemberUpdated);
+    let export = member.get(&format!("/users/{id}/export")).await.expect_ok()["export"].clone();
     assert_eq!(export["user"].as_object().unwrap().len(), 18);
     for (list, count) in [
         ("activity", 1),
@@ -32,20 +32,20 @@ async fn everything_that_is_kept_of_oneself_is_given() {
 async fn ones_files_and_courses_are_in_it() {
     let world = World::new().await;
     let (trainer, other) = (
-        world.person(Someone::with(Profile::Trainer)).await,
-        world.person(Someone::with(Profile::Trainer)).await,
+        world.person(NewPerson::with(Profile::Trainer)).await,
+        world.person(NewPerson::with(Profile::Trainer)).await,
     );
     let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
     for person in [&trainer, &other] {
         person
             .post("/files", file.clone())
             .await
-            .tells(Message::FileCreated);
+            .expect_success(Message::FileCreated);
         for title in ["Soudure", "Brasage"] {
             let course = person
                 .post("/courses", json!({ "courseTitle": title }))
                 .await
-                .tells(Message::CourseCreated)["course"]
+                .expect_success(Message::CourseCreated)["course"]
                 .clone();
             if title == "Soudure" {
                 person
@@ -54,14 +54,14 @@ async fn ones_files_and_courses_are_in_it() {
                         course["courseID"].as_str().unwrap()
                     ))
                     .await
-                    .tells(Message::CourseArchived);
+                    .expect_success(Message::CourseArchived);
             }
         }
     }
     let export = trainer
         .get(&format!("/users/{}/export", trainer.user().user_id))
         .await
-        .shows()["export"]
+        .expect_ok()["export"]
         .clone();
     let courses = export["courses"].as_array().unwrap();
     let mut states: Vec<&str> = courses
@@ -86,26 +86,26 @@ async fn ones_files_and_courses_are_in_it() {
 #[tokio::test]
 async fn nobody_else_gets_it() {
     let world = World::new().await;
-    let other = world.account(&Someone::with(Profile::Member)).await;
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
     for person in [world.member().await, world.admin().await] {
         person
             .get(&format!("/users/{}/export", other.user_id))
             .await
-            .refuses(ErrorCode::Forbidden);
+            .expect_error(ErrorCode::Forbidden);
     }
     world
         .member()
         .await
         .get("/users/x/export")
         .await
-        .refuses(ErrorCode::UserNotFound);
+        .expect_error(ErrorCode::UserNotFound);
 }
 
 #[tokio::test]
 async fn it_holds_the_messages_that_the_person_sent() {
     let world = World::new().await;
     let (sender, other) = (
-        world.person(Someone::with(Profile::CommitteeAdmin)).await,
+        world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
         world.admin().await,
     );
     for person in [&sender, &other] {
@@ -115,12 +115,12 @@ async fn it_holds_the_messages_that_the_person_sent() {
                 json!({ "to": "+21620123456", "message": "Bonjour" }),
             )
             .await
-            .tells(Message::SmsAccepted);
+            .expect_success(Message::SmsAccepted);
     }
     let sms = sender
         .get(&format!("/users/{}/export", sender.user().user_id))
         .await
-        .shows()["export"]["sms"]
+        .expect_ok()["export"]["sms"]
         .clone();
     assert_eq!(
         (sms.as_array().unwrap().len(), &sms[0]["userID"]),

@@ -1,7 +1,7 @@
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::{Value, json};
-use tests::{Person, Someone, World};
+use tests::{NewPerson, Person, World};
 
 /// Names of all pages.
 async fn names(person: &Person, query: &str) -> Vec<String> {
@@ -10,7 +10,7 @@ async fn names(person: &Person, query: &str) -> Vec<String> {
         let page = person
             .get(&format!("/users/my-committee-users?{query}{cursor}"))
             .await
-            .shows();
+            .expect_ok();
         all.extend(
             page["users"]
                 .as_array()
@@ -30,13 +30,13 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
-async fn named(world: &World, admin: &Person, someone: Someone, name: &str, last_name: &str) {
+async fn named(world: &World, admin: &Person, someone: NewPerson, name: &str, last_name: &str) {
     let user = world.account(&someone).await;
     let wish = json!({ "name": name, "lastName": last_name });
     admin
         .put(&format!("/team/{}", user.user_id), wish)
         .await
-        .tells(Message::TeamMemberUpdated);
+        .expect_success(Message::TeamMemberUpdated);
 }
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn the_people_of_the_committee_by_folded_names_page_by_page() {
         named(
             &world,
             &admin,
-            Someone::with(Profile::Member),
+            NewPerson::with(Profile::Member),
             name,
             last_name,
         )
@@ -62,7 +62,7 @@ async fn the_people_of_the_committee_by_folded_names_page_by_page() {
     named(
         &world,
         &admin,
-        Someone::with(Profile::Member).of(elsewhere),
+        NewPerson::with(Profile::Member).of(elsewhere),
         "Autre",
         "Part",
     )
@@ -90,7 +90,7 @@ async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
     named(
         &world,
         &admin,
-        Someone::with(Profile::Trainer),
+        NewPerson::with(Profile::Trainer),
         "Élodie",
         "Ben Zouari",
     )
@@ -98,7 +98,7 @@ async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
     named(
         &world,
         &admin,
-        Someone::with(Profile::Member).inactive(),
+        NewPerson::with(Profile::Member).inactive(),
         "Amel",
         "Trabelsi",
     )
@@ -130,7 +130,7 @@ async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
         admin
             .get(&format!("/users/my-committee-users?{query}"))
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
 }
 
@@ -146,7 +146,7 @@ async fn nobody_is_left_out_whatever_the_filter_and_the_page() {
         ("e", Profile::Trainer),
     ];
     for (name, profile) in people {
-        named(&world, &admin, Someone::with(profile), name, name).await;
+        named(&world, &admin, NewPerson::with(profile), name, name).await;
     }
     for limit in 1..=7 {
         assert_eq!(
@@ -165,7 +165,7 @@ async fn a_shorter_name_stands_before_one_that_it_begins() {
         named(
             &world,
             &admin,
-            Someone::with(Profile::Member),
+            NewPerson::with(Profile::Member),
             "X",
             last_name,
         )
@@ -181,16 +181,16 @@ async fn a_shorter_name_stands_before_one_that_it_begins() {
 async fn members_see_cards_others_accounts_and_the_unverified_nothing() {
     let world = World::new().await;
     for (someone, fields) in [
-        (Someone::with(Profile::Member), 7),
+        (NewPerson::with(Profile::Member), 7),
         (
-            Someone::with(Profile::Member).granted(&[Grant::UsersRead]),
+            NewPerson::with(Profile::Member).granted(&[Grant::UsersRead]),
             17,
         ),
-        (Someone::with(Profile::Trainer), 17),
-        (Someone::with(Profile::CommitteeAdmin), 17),
+        (NewPerson::with(Profile::Trainer), 17),
+        (NewPerson::with(Profile::CommitteeAdmin), 17),
     ] {
         let person = world.person(someone).await;
-        let users = person.get("/users/my-committee-users").await.shows()["users"].clone();
+        let users = person.get("/users/my-committee-users").await.expect_ok()["users"].clone();
         assert!(
             users
                 .as_array()
@@ -207,27 +207,30 @@ async fn members_see_cards_others_accounts_and_the_unverified_nothing() {
         "addresses are not shown to members"
     );
     world
-        .person(Someone::with(Profile::Member).unverified())
+        .person(NewPerson::with(Profile::Member).unverified())
         .await
         .get("/users/my-committee-users")
         .await
-        .refuses(ErrorCode::AccountNotVerified);
+        .expect_error(ErrorCode::AccountNotVerified);
 }
 
 #[tokio::test]
 async fn a_cursor_is_good_for_its_filter_and_its_caller() {
     let world = World::new().await;
     let (admin, member) = (world.admin().await, world.member().await);
-    let page = admin.get("/users/my-committee-users?limit=1").await.shows();
+    let page = admin
+        .get("/users/my-committee-users?limit=1")
+        .await
+        .expect_ok();
     let cursor = text(&page["nextCursor"]);
     admin
         .get(&format!(
             "/users/my-committee-users?profile=MB&cursor={cursor}"
         ))
         .await
-        .refuses_field("cursor", ErrorCode::InvalidCursor);
+        .expect_field_error("cursor", ErrorCode::InvalidCursor);
     member
         .get(&format!("/users/my-committee-users?cursor={cursor}"))
         .await
-        .refuses_field("cursor", ErrorCode::InvalidCursor);
+        .expect_field_error("cursor", ErrorCode::InvalidCursor);
 }

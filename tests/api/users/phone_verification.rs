@@ -10,33 +10,33 @@ async fn a_texted_code_proves_the_number_and_another_number_loses_the_proof() {
     member
         .post("/users/phone-verification", json!({}))
         .await
-        .refuses_field("phone", ErrorCode::FieldRequired);
+        .expect_field_error("phone", ErrorCode::FieldRequired);
     member
         .put(&own, json!({ "phoneCode": "216", "phone": "20123456" }))
         .await
-        .tells(Message::UserUpdated);
+        .expect_success(Message::UserUpdated);
     member
         .post("/users/phone-verification", json!({}))
         .await
-        .tells(Message::VerificationSent);
+        .expect_success(Message::VerificationSent);
     let code = world.texted_code("+21620123456").await;
     member
         .put("/users/phone-verification", json!({ "code": "000000x" }))
         .await
-        .refuses(ErrorCode::VerificationInvalid);
+        .expect_error(ErrorCode::VerificationInvalid);
     member
         .put("/users/phone-verification", json!({ "code": code }))
         .await
-        .tells(Message::PhoneVerified);
+        .expect_success(Message::PhoneVerified);
     assert!(world.user(member.user().user_id).await.is_phone_verified);
     member
         .put("/users/phone-verification", json!({ "code": code }))
         .await
-        .refuses(ErrorCode::VerificationInvalid);
+        .expect_error(ErrorCode::VerificationInvalid);
     member
         .put(&own, json!({ "phoneCode": "216", "phone": "20123457" }))
         .await
-        .tells(Message::UserUpdated);
+        .expect_success(Message::UserUpdated);
     assert!(!world.user(member.user().user_id).await.is_phone_verified);
 }
 
@@ -48,20 +48,20 @@ async fn a_code_for_one_number_does_not_prove_another() {
     member
         .put(&own, json!({ "phoneCode": "216", "phone": "20123456" }))
         .await
-        .tells(Message::UserUpdated);
+        .expect_success(Message::UserUpdated);
     member
         .post("/users/phone-verification", json!({}))
         .await
-        .tells(Message::VerificationSent);
+        .expect_success(Message::VerificationSent);
     let code = world.texted_code("+21620123456").await;
     member
         .put(&own, json!({ "phoneCode": "216", "phone": "20123457" }))
         .await
-        .tells(Message::UserUpdated);
+        .expect_success(Message::UserUpdated);
     member
         .put("/users/phone-verification", json!({ "code": code }))
         .await
-        .refuses(ErrorCode::VerificationInvalid);
+        .expect_error(ErrorCode::VerificationInvalid);
 }
 
 #[tokio::test]
@@ -73,11 +73,11 @@ async fn a_number_gets_five_codes_a_day_whoever_asks() {
         member
             .put(&own, json!({ "phoneCode": "216", "phone": "20123456" }))
             .await
-            .tells(Message::UserUpdated);
+            .expect_success(Message::UserUpdated);
         member
             .post("/users/phone-verification", json!({}))
             .await
-            .tells(Message::VerificationSent);
+            .expect_success(Message::VerificationSent);
     }
     assert_eq!(world.texts("+21620123456").await.len(), 5);
 }

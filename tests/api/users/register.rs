@@ -30,10 +30,10 @@ fn without(mut wish: Value, field: &str) -> Value {
 async fn anybody_opens_an_account_and_signs_in() {
     let world = World::new().await;
     let body = world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish(&world).await)
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
     let user = body["user"].as_object().unwrap();
     assert_eq!(user.len(), 18);
     assert_eq!(user["profile"], "MB");
@@ -47,15 +47,15 @@ async fn anybody_opens_an_account_and_signs_in() {
     );
     assert_eq!(user["lastActive"], user["DoC"]);
     world
-        .stranger()
+        .anonymous()
         .login("amel@example.org", "clé de sol et fa")
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
     world
-        .stranger()
+        .anonymous()
         .login("amel@example.org", "cle\u{301} de sol et fa")
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -66,10 +66,10 @@ async fn what_is_optional_may_be_left_out() {
         "confirmPassword",
     );
     let body = world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish)
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
     assert_eq!(
         (&body["user"]["phoneCode"], &body["user"]["phone"]),
         (&json!(""), &json!(""))
@@ -94,10 +94,10 @@ async fn privileged_and_unknown_fields_have_no_effect() {
         wish[field] = value;
     }
     let user = world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish)
         .await
-        .tells(Message::UserRegistered)["user"]
+        .expect_success(Message::UserRegistered)["user"]
         .clone();
     assert_eq!(
         (&user["profile"], &user["role"], &user["permissions"]),
@@ -117,7 +117,7 @@ async fn privileged_and_unknown_fields_have_no_effect() {
 #[tokio::test]
 async fn each_bad_field_is_named_with_its_reason() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     let wish = wish(&world).await;
     for (field, value, refusal) in [
         ("name", json!(null), ErrorCode::FieldRequired),
@@ -186,38 +186,38 @@ async fn each_bad_field_is_named_with_its_reason() {
         if field == "password" {
             wish["confirmPassword"] = value;
         }
-        stranger
+        anonymous
             .post("/users/register", wish)
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
 }
 
 #[tokio::test]
 async fn a_number_has_both_parts_or_none() {
     let world = World::new().await;
-    let stranger = world.stranger();
-    stranger
+    let anonymous = world.anonymous();
+    anonymous
         .post("/users/register", without(wish(&world).await, "phone"))
         .await
-        .refuses_field("phone", ErrorCode::FieldRequired);
-    stranger
+        .expect_field_error("phone", ErrorCode::FieldRequired);
+    anonymous
         .post("/users/register", without(wish(&world).await, "phoneCode"))
         .await
-        .refuses_field("phoneCode", ErrorCode::FieldRequired);
+        .expect_field_error("phoneCode", ErrorCode::FieldRequired);
 }
 
 #[tokio::test]
 async fn several_mistakes_are_told_together() {
     let world = World::new().await;
     let answer = world
-        .stranger()
+        .anonymous()
         .post(
             "/users/register",
             json!({ "email": "x", "password": "court", "confirmPassword": "autre" }),
         )
         .await;
-    answer.refuses(ErrorCode::Validation);
+    answer.expect_error(ErrorCode::Validation);
     let fields: Vec<String> = answer
         .errors()
         .into_iter()
@@ -240,19 +240,19 @@ async fn several_mistakes_are_told_together() {
 async fn an_address_is_taken_once_in_whatever_form() {
     let world = World::new().await;
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish(&world).await)
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
     for email in ["amel@example.org", " AMEL@EXAMPLE.ORG ", "amel@EXAMPLE.org"] {
         let again = world
-            .stranger()
+            .anonymous()
             .post(
                 "/users/register",
                 but(wish(&world).await, "email", json!(email)),
             )
             .await;
-        again.refuses_field("email", ErrorCode::EmailAlreadyUsed);
+        again.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     }
 }
 
@@ -263,7 +263,7 @@ async fn of_fifty_at_once_for_one_address_exactly_one_wins_and_nothing_is_half_w
     let wish = wish(&world).await;
     let before = world.items("records").len();
     let people: Vec<_> = (0..50)
-        .map(|number| world.stranger().before(&processes[number % 2]))
+        .map(|number| world.anonymous().before(&processes[number % 2]))
         .collect();
     let answers = join_all(
         people
@@ -293,61 +293,61 @@ async fn nobody_joins_a_closed_committee() {
     let closed = world.another_committee("Fermé", false).await;
     let wish = but(wish(&world).await, "committeeID", json!(closed));
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish)
         .await
-        .refuses_field("committeeID", ErrorCode::CommitteeInvalid);
+        .expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
 }
 
 #[tokio::test]
 async fn registering_can_be_closed_and_then_the_body_is_not_looked_at() {
     let world = World::with(&[("REGISTRATION", "closed")]).await;
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", json!({}))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
 async fn only_so_many_register_from_one_network_in_an_hour() {
     let world = World::with(&[("REGISTER_PER_HOUR", "2")]).await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     let wish = wish(&world).await;
-    stranger
+    anonymous
         .post("/users/register", json!({}))
         .await
-        .refuses(ErrorCode::Validation);
-    stranger
+        .expect_error(ErrorCode::Validation);
+    anonymous
         .post("/users/register", wish.clone())
         .await
-        .tells(Message::UserRegistered);
-    stranger
+        .expect_success(Message::UserRegistered);
+    anonymous
         .post("/users/register", wish.clone())
         .await
-        .refuses(ErrorCode::EmailAlreadyUsed);
-    stranger
+        .expect_error(ErrorCode::EmailAlreadyUsed);
+    anonymous
         .post("/users/register", wish.clone())
         .await
-        .refuses(ErrorCode::TooManyAttempts);
+        .expect_error(ErrorCode::TooManyAttempts);
     world
-        .stranger()
+        .anonymous()
         .post(
             "/users/register",
             but(wish, "email", json!("autre@example.org")),
         )
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
 }
 
 #[tokio::test]
 async fn neither_password_nor_address_stands_readable_where_it_should_not() {
     let world = World::new().await;
     world
-        .stranger()
+        .anonymous()
         .post("/users/register", wish(&world).await)
         .await
-        .tells(Message::UserRegistered);
+        .expect_success(Message::UserRegistered);
     for item in world
         .items("records")
         .iter()

@@ -2,7 +2,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{PASSWORD, Someone, World};
+use tests::{NewPerson, PASSWORD, World};
 
 const NEW: &str = "quatre figuiers sous la pluie";
 
@@ -37,17 +37,17 @@ async fn all_other_sessions_end_and_this_one_stays() {
         .signed_in(here.user().clone())
         .await
         .before(&world.another_process());
-    there.get("/auth/check").await.shows();
+    there.get("/auth/check").await.expect_ok();
     here.put("/users/reset-password", change(PASSWORD, NEW))
         .await
-        .tells(Message::PasswordChanged);
+        .expect_success(Message::PasswordChanged);
     there
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
-    here.get("/auth/check").await.shows();
+        .expect_error(ErrorCode::BadAuthCombination);
+    here.get("/auth/check").await.expect_ok();
     assert_eq!(
-        here.get("/auth/sessions").await.shows()["sessions"]
+        here.get("/auth/sessions").await.expect_ok()["sessions"]
             .as_array()
             .unwrap()
             .len(),
@@ -55,15 +55,15 @@ async fn all_other_sessions_end_and_this_one_stays() {
     );
     let email = here.user().email.to_string();
     world
-        .stranger()
+        .anonymous()
         .login(&email, PASSWORD)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     world
-        .stranger()
+        .anonymous()
         .login(&email, NEW)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
@@ -73,17 +73,17 @@ async fn fields_come_first_then_the_old_password_then_the_new_one() {
     let answer = member
         .put("/users/reset-password", json!({ "oldPassword": "wrong" }))
         .await;
-    answer.refuses(ErrorCode::Validation);
+    answer.expect_error(ErrorCode::Validation);
     assert_eq!(answer.errors().len(), 2);
     let both_bad = json!({ "oldPassword": "wrong", "newPassword": "x", "confirmPassword": "y" });
     member
         .put("/users/reset-password", both_bad)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     let new_bad =
         json!({ "oldPassword": PASSWORD, "newPassword": "court", "confirmPassword": "autre" });
     let answer = member.put("/users/reset-password", new_bad).await;
-    answer.refuses(ErrorCode::Validation);
+    answer.expect_error(ErrorCode::Validation);
     let codes: Vec<String> = answer.errors().into_iter().map(|(_, code)| code).collect();
     assert_eq!(
         codes,
@@ -138,7 +138,7 @@ async fn each_bad_field_is_named_with_its_reason() {
         member
             .put("/users/reset-password", body)
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
 }
 
@@ -150,14 +150,14 @@ async fn those_who_run_something_have_longer_passwords() {
         (Profile::CommitteeAdmin, false),
         (Profile::SuperAdmin, false),
     ] {
-        let person = world.person(Someone::with(profile)).await;
+        let person = world.person(NewPerson::with(profile)).await;
         let answer = person
             .put("/users/reset-password", change(PASSWORD, "dix lettres"))
             .await;
         if taken {
-            answer.tells(Message::PasswordChanged);
+            answer.expect_success(Message::PasswordChanged);
         } else {
-            answer.refuses_field("newPassword", ErrorCode::PasswordTooShort);
+            answer.expect_field_error("newPassword", ErrorCode::PasswordTooShort);
         }
     }
 }
@@ -170,17 +170,17 @@ async fn wrong_old_passwords_count_with_sign_ins() {
         member
             .put("/users/reset-password", change("wrong", NEW))
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
         member
             .login(member.user().email.as_str(), "wrong")
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     member
         .put("/users/reset-password", change(PASSWORD, NEW))
         .await
-        .refuses(ErrorCode::TooManyAttempts);
-    member.get("/auth/check").await.shows();
+        .expect_error(ErrorCode::TooManyAttempts);
+    member.get("/auth/check").await.expect_ok();
 }
 
 #[tokio::test]
@@ -191,7 +191,7 @@ async fn a_right_old_password_is_not_counted_even_when_the_new_one_is_refused() 
         member
             .put("/users/reset-password", change(PASSWORD, "court"))
             .await
-            .refuses(ErrorCode::PasswordTooShort);
+            .expect_error(ErrorCode::PasswordTooShort);
     }
 }
 
@@ -214,20 +214,20 @@ async fn of_two_changes_at_once_one_wins_and_the_other_is_told() {
         .collect();
     assert_eq!(won.len(), 1, "{answers:?}");
     world
-        .stranger()
+        .anonymous()
         .login(member.user().email.as_str(), &wishes[won[0]])
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn it_takes_a_session() {
     let world = World::new().await;
     world
-        .stranger()
+        .anonymous()
         .put("/users/reset-password", json!([]))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -239,16 +239,16 @@ async fn an_address_that_was_asked_for_in_another_session_does_not_come_into_for
     thief
         .put(&own, json!({ "email": "voleur@example.org" }))
         .await
-        .tells(Message::UserUpdated);
+        .expect_success(Message::UserUpdated);
     let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });
     owner
         .put("/users/reset-password", change(PASSWORD, NEW))
         .await
-        .tells(Message::PasswordChanged);
+        .expect_success(Message::PasswordChanged);
     thief
         .put("/users/email-verification", proof)
         .await
-        .refuses(ErrorCode::VerificationInvalid);
+        .expect_error(ErrorCode::VerificationInvalid);
     assert_eq!(
         world.user(owner.user().user_id).await.email,
         owner.user().email

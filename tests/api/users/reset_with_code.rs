@@ -6,7 +6,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{Answer, Authenticator, PASSWORD, Person, Someone, World};
+use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World};
 
 const NEW: &str = "cinq cigognes au nord";
 
@@ -32,34 +32,34 @@ async fn the_digits_or_the_link_set_a_new_password_once_and_every_session_ends()
         let world = World::new().await;
         let member = world.member().await;
         let email = member.user().email.as_str();
-        ask(&world.stranger(), "email", email)
+        ask(&world.anonymous(), "email", email)
             .await
-            .tells(Message::ResetCodeSent);
+            .expect_success(Message::ResetCodeSent);
         let code = if by_link {
             world.mailed_link(email).await
         } else {
             world.mailed_code(email).await
         };
-        reset(&world.stranger(), wish(email, &code))
+        reset(&world.anonymous(), wish(email, &code))
             .await
-            .tells(Message::PasswordChanged);
-        reset(&world.stranger(), wish(email, &code))
+            .expect_success(Message::PasswordChanged);
+        reset(&world.anonymous(), wish(email, &code))
             .await
-            .refuses(ErrorCode::ResetCodeInvalid);
+            .expect_error(ErrorCode::ResetCodeInvalid);
         member
             .get("/auth/check")
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
         world
-            .stranger()
+            .anonymous()
             .login(email, PASSWORD)
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
         world
-            .stranger()
+            .anonymous()
             .login(email, NEW)
             .await
-            .tells(Message::LoginSuccess);
+            .expect_success(Message::LoginSuccess);
         assert_eq!(world.mails(email).await.len(), 2, "the code, and the news");
     }
 }
@@ -69,18 +69,18 @@ async fn a_number_that_was_proved_gets_the_code_and_the_mailbox_is_not_proved_by
     let world = World::new().await;
     let user = world
         .account(
-            &Someone::with(Profile::Member)
+            &NewPerson::with(Profile::Member)
                 .unverified()
-                .reached_at("216", "20123456"),
+                .with_phone("216", "20123456"),
         )
         .await;
-    ask(&world.stranger(), "sms", user.email.as_str())
+    ask(&world.anonymous(), "sms", user.email.as_str())
         .await
-        .tells(Message::ResetCodeSent);
+        .expect_success(Message::ResetCodeSent);
     let code = world.texted_code("+21620123456").await;
-    reset(&world.stranger(), wish(user.email.as_str(), &code))
+    reset(&world.anonymous(), wish(user.email.as_str(), &code))
         .await
-        .tells(Message::PasswordChanged);
+        .expect_success(Message::PasswordChanged);
     assert!(!world.user(user.user_id).await.is_verified);
 }
 
@@ -88,15 +88,15 @@ async fn a_number_that_was_proved_gets_the_code_and_the_mailbox_is_not_proved_by
 async fn a_mailed_code_proves_the_mailbox() {
     let world = World::new().await;
     let user = world
-        .account(&Someone::with(Profile::Member).unverified())
+        .account(&NewPerson::with(Profile::Member).unverified())
         .await;
-    ask(&world.stranger(), "email", user.email.as_str())
+    ask(&world.anonymous(), "email", user.email.as_str())
         .await
-        .tells(Message::ResetCodeSent);
+        .expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(user.email.as_str()).await;
-    reset(&world.stranger(), wish(user.email.as_str(), &code))
+    reset(&world.anonymous(), wish(user.email.as_str(), &code))
         .await
-        .tells(Message::PasswordChanged);
+        .expect_success(Message::PasswordChanged);
     assert!(world.user(user.user_id).await.is_verified);
 }
 
@@ -107,8 +107,8 @@ async fn known_and_unknown_addresses_are_told_alike_to_the_byte_and_cost_the_sam
         for email in ["admin@example.org", "nobody@example.org"] {
             let world = World::new().await;
             answers.push((
-                ask(&world.stranger(), method, email).await,
-                reset(&world.stranger(), wish(email, "000000")).await,
+                ask(&world.anonymous(), method, email).await,
+                reset(&world.anonymous(), wish(email, "000000")).await,
             ));
         }
         let told = |answer: &Answer| {
@@ -128,9 +128,9 @@ async fn known_and_unknown_addresses_are_told_alike_to_the_byte_and_cost_the_sam
 #[tokio::test]
 async fn of_fifty_at_once_exactly_one_wins() {
     let world = World::new().await;
-    ask(&world.stranger(), "email", "admin@example.org").await;
+    ask(&world.anonymous(), "email", "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
-    let people: Vec<_> = (0..50).map(|_| world.stranger()).collect();
+    let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
     let answers = join_all(
         people
             .iter()
@@ -153,82 +153,82 @@ async fn of_fifty_at_once_exactly_one_wins() {
 #[tokio::test]
 async fn fields_come_first_then_the_code_then_the_rules_which_do_not_spend_it() {
     let world = World::new().await;
-    let stranger = world.stranger();
-    ask(&stranger, "email", "admin@example.org").await;
+    let anonymous = world.anonymous();
+    ask(&anonymous, "email", "admin@example.org").await;
     let code = world.mailed_code("admin@example.org").await;
-    reset(&stranger, json!({}))
+    reset(&anonymous, json!({}))
         .await
-        .refuses(ErrorCode::Validation);
+        .expect_error(ErrorCode::Validation);
     let but = |field: &str, value: &str| {
         let mut wish = wish("admin@example.org", &code);
         wish[field] = json!(value);
         wish
     };
-    reset(&stranger, but("code", "999"))
+    reset(&anonymous, but("code", "999"))
         .await
-        .refuses(ErrorCode::ResetCodeInvalid);
-    reset(&stranger, but("newPassword", "court"))
+        .expect_error(ErrorCode::ResetCodeInvalid);
+    reset(&anonymous, but("newPassword", "court"))
         .await
-        .refuses(ErrorCode::Validation);
-    reset(&stranger, but("confirmPassword", "autre chose encore"))
+        .expect_error(ErrorCode::Validation);
+    reset(&anonymous, but("confirmPassword", "autre chose encore"))
         .await
-        .refuses_field("confirmPassword", ErrorCode::PasswordMismatch);
+        .expect_field_error("confirmPassword", ErrorCode::PasswordMismatch);
     let weak = json!({ "email": "admin@example.org", "code": code, "newPassword": "onze lettre", "confirmPassword": "onze lettre" });
-    reset(&stranger, weak)
+    reset(&anonymous, weak)
         .await
-        .refuses_field("newPassword", ErrorCode::PasswordTooShort);
-    reset(&stranger, wish("admin@example.org", &code))
+        .expect_field_error("newPassword", ErrorCode::PasswordTooShort);
+    reset(&anonymous, wish("admin@example.org", &code))
         .await
-        .tells(Message::PasswordChanged);
+        .expect_success(Message::PasswordChanged);
 }
 
 #[tokio::test]
 async fn a_code_is_good_for_its_own_address_and_purpose() {
     let world = World::new().await;
-    let other = world.account(&Someone::with(Profile::Member)).await;
-    ask(&world.stranger(), "email", "admin@example.org").await;
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    ask(&world.anonymous(), "email", "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
-    reset(&world.stranger(), wish(other.email.as_str(), &link))
+    reset(&world.anonymous(), wish(other.email.as_str(), &link))
         .await
-        .refuses(ErrorCode::ResetCodeInvalid);
+        .expect_error(ErrorCode::ResetCodeInvalid);
     world
-        .stranger()
+        .anonymous()
         .get(&format!("/auth/passwordless?code={link}"))
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     let verify = json!({ "email": "admin@example.org", "code": link });
     world
-        .stranger()
+        .anonymous()
         .put("/users/email-verification", verify)
         .await
-        .refuses(ErrorCode::VerificationInvalid);
-    reset(&world.stranger(), wish("admin@example.org", &link))
+        .expect_error(ErrorCode::VerificationInvalid);
+    reset(&world.anonymous(), wish("admin@example.org", &link))
         .await
-        .tells(Message::PasswordChanged);
+        .expect_success(Message::PasswordChanged);
 }
 
 #[tokio::test]
 async fn the_one_time_password_stays_required() {
     let world = World::new().await;
     let member = world.member().await;
-    Authenticator::enrolled_by(&world, &member).await;
+    TotpApp::enrolled_by(&world, &member).await;
     let email = member.user().email.as_str();
-    ask(&world.stranger(), "email", email).await;
+    ask(&world.anonymous(), "email", email).await;
     let code = world.mailed_code(email).await;
-    reset(&world.stranger(), wish(email, &code))
+    reset(&world.anonymous(), wish(email, &code))
         .await
-        .tells(Message::PasswordChanged);
+        .expect_success(Message::PasswordChanged);
     world
-        .stranger()
+        .anonymous()
         .login(email, NEW)
         .await
-        .tells(Message::OtpRequired);
+        .expect_success(Message::OtpRequired);
 }
 
 #[tokio::test]
 async fn bad_parameters_are_named() {
     let world = World::new().await;
-    let stranger = world.stranger();
+    let anonymous = world.anonymous();
     for (query, field, refusal) in [
         (
             "?email=a@example.org",
@@ -248,15 +248,15 @@ async fn bad_parameters_are_named() {
         ("?email=a&sendMethode=sms", "email", ErrorCode::EmailInvalid),
         ("?sendMethode=sms", "email", ErrorCode::FieldRequired),
     ] {
-        stranger
+        anonymous
             .get(&format!("/users/reset-password{query}"))
             .await
-            .refuses_field(field, refusal);
+            .expect_field_error(field, refusal);
     }
-    stranger
+    anonymous
         .get("/users/reset-password")
         .await
-        .refuses(ErrorCode::Validation);
+        .expect_error(ErrorCode::Validation);
 }
 
 #[tokio::test]
@@ -264,7 +264,7 @@ async fn a_closed_account_gets_no_code_and_cannot_finish_with_one() {
     let world = World::new().await;
     let member = world.member().await;
     let email = member.user().email.as_str();
-    ask(&world.stranger(), "email", email).await;
+    ask(&world.anonymous(), "email", email).await;
     let code = world.mailed_code(email).await;
     let path = format!("/users/user-status/{}", member.user().user_id);
     world
@@ -272,14 +272,14 @@ async fn a_closed_account_gets_no_code_and_cannot_finish_with_one() {
         .await
         .put(&path, json!({ "isActive": false }))
         .await
-        .tells(Message::UserStatusUpdated);
-    reset(&world.stranger(), wish(email, &code))
+        .expect_success(Message::UserStatusUpdated);
+    reset(&world.anonymous(), wish(email, &code))
         .await
-        .refuses(ErrorCode::ResetCodeInvalid);
+        .expect_error(ErrorCode::ResetCodeInvalid);
     world.clock().advance(Duration::from_secs(61));
-    ask(&world.stranger(), "email", email)
+    ask(&world.anonymous(), "email", email)
         .await
-        .tells(Message::ResetCodeSent);
+        .expect_success(Message::ResetCodeSent);
     assert_eq!(world.mails(email).await.len(), 1);
 }
 
@@ -293,25 +293,25 @@ async fn an_address_that_a_thief_asked_for_does_not_come_into_force_after_the_re
     member
         .put(&own, json!({ "email": "voleur@example.org" }))
         .await
-        .tells(Message::UserUpdated);
+        .expect_success(Message::UserUpdated);
     let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });
-    ask(&world.stranger(), "email", email)
+    ask(&world.anonymous(), "email", email)
         .await
-        .tells(Message::ResetCodeSent);
+        .expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(email).await;
-    reset(&world.stranger(), wish(email, &code))
+    reset(&world.anonymous(), wish(email, &code))
         .await
-        .tells(Message::PasswordChanged);
+        .expect_success(Message::PasswordChanged);
     world
-        .stranger()
+        .anonymous()
         .put("/users/email-verification", proof)
         .await
-        .refuses(ErrorCode::VerificationInvalid);
+        .expect_error(ErrorCode::VerificationInvalid);
     world
-        .stranger()
+        .anonymous()
         .login(email, NEW)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 /// Whoever registers with somebody's address and a number of his own keeps no way in when its owner comes.
@@ -320,24 +320,24 @@ async fn a_number_that_was_proved_before_the_mailbox_gets_no_codes_after_the_res
     let world = World::new().await;
     let user = world
         .account(
-            &Someone::with(Profile::Member)
+            &NewPerson::with(Profile::Member)
                 .unverified()
-                .reached_at("216", "20123456"),
+                .with_phone("216", "20123456"),
         )
         .await;
-    ask(&world.stranger(), "email", user.email.as_str())
+    ask(&world.anonymous(), "email", user.email.as_str())
         .await
-        .tells(Message::ResetCodeSent);
+        .expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(user.email.as_str()).await;
-    reset(&world.stranger(), wish(user.email.as_str(), &code))
+    reset(&world.anonymous(), wish(user.email.as_str(), &code))
         .await
-        .tells(Message::PasswordChanged);
+        .expect_success(Message::PasswordChanged);
     let asked = json!({ "email": user.email, "sendMethode": "sms" });
     world
-        .stranger()
+        .anonymous()
         .post("/auth/passwordless", asked)
         .await
-        .tells(Message::PasswordlessSent);
+        .expect_success(Message::PasswordlessSent);
     assert_eq!(world.texts("+21620123456").await.len(), 0);
     assert_eq!(
         world.mails(user.email.as_str()).await.len(),

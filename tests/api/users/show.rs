@@ -1,39 +1,39 @@
 use common::ErrorCode;
 use domain::{Grant, Profile};
 use serde_json::json;
-use tests::{Someone, World};
+use tests::{NewPerson, World};
 
 #[tokio::test]
 async fn each_sees_as_much_of_another_as_his_profile_says() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
-    let target = world.account(&Someone::with(Profile::Member)).await;
+    let target = world.account(&NewPerson::with(Profile::Member)).await;
     let path = format!("/users/{}", target.user_id);
     // who, how many fields of the user, whether he may edit him
     for (someone, fields, may_edit) in [
-        (Someone::with(Profile::Member), Some(7), false),
+        (NewPerson::with(Profile::Member), Some(7), false),
         (
-            Someone::with(Profile::Member).granted(&[Grant::UsersRead]),
+            NewPerson::with(Profile::Member).granted(&[Grant::UsersRead]),
             Some(18),
             false,
         ),
-        (Someone::with(Profile::Trainer), Some(18), false),
-        (Someone::with(Profile::CommitteeAdmin), Some(18), true),
-        (Someone::with(Profile::SuperAdmin), Some(18), true),
+        (NewPerson::with(Profile::Trainer), Some(18), false),
+        (NewPerson::with(Profile::CommitteeAdmin), Some(18), true),
+        (NewPerson::with(Profile::SuperAdmin), Some(18), true),
         (
-            Someone::with(Profile::SuperAdmin).of(elsewhere),
+            NewPerson::with(Profile::SuperAdmin).of(elsewhere),
             Some(18),
             true,
         ),
-        (Someone::with(Profile::Member).of(elsewhere), None, false),
-        (Someone::with(Profile::Trainer).of(elsewhere), None, false),
+        (NewPerson::with(Profile::Member).of(elsewhere), None, false),
+        (NewPerson::with(Profile::Trainer).of(elsewhere), None, false),
         (
-            Someone::with(Profile::CommitteeAdmin).of(elsewhere),
+            NewPerson::with(Profile::CommitteeAdmin).of(elsewhere),
             None,
             false,
         ),
         (
-            Someone::with(Profile::Member)
+            NewPerson::with(Profile::Member)
                 .of(elsewhere)
                 .granted(&[Grant::UsersRead]),
             None,
@@ -42,9 +42,9 @@ async fn each_sees_as_much_of_another_as_his_profile_says() {
     ] {
         let answer = world.person(someone.clone()).await.get(&path).await;
         match fields {
-            None => answer.refuses(ErrorCode::UserNotFound),
+            None => answer.expect_error(ErrorCode::UserNotFound),
             Some(fields) => {
-                let body = answer.shows();
+                let body = answer.expect_ok();
                 assert_eq!(
                     body["user"].as_object().unwrap().len(),
                     fields,
@@ -60,20 +60,20 @@ async fn each_sees_as_much_of_another_as_his_profile_says() {
 #[tokio::test]
 async fn an_unverified_person_sees_himself_and_nobody_else() {
     let world = World::new().await;
-    let target = world.account(&Someone::with(Profile::Member)).await;
+    let target = world.account(&NewPerson::with(Profile::Member)).await;
     let person = world
-        .person(Someone::with(Profile::Member).unverified())
+        .person(NewPerson::with(Profile::Member).unverified())
         .await;
     let own = person
         .get(&format!("/users/{}", person.user().user_id))
         .await
-        .shows();
+        .expect_ok();
     assert_eq!(own["user"].as_object().unwrap().len(), 18);
     for id in [target.user_id.to_string(), "x".to_owned()] {
         person
             .get(&format!("/users/{id}"))
             .await
-            .refuses(ErrorCode::AccountNotVerified);
+            .expect_error(ErrorCode::AccountNotVerified);
     }
 }
 
@@ -92,7 +92,7 @@ async fn what_is_no_identifier_is_a_user_that_is_not_there() {
         admin
             .get(&format!("/users/{id}"))
             .await
-            .refuses(ErrorCode::UserNotFound);
+            .expect_error(ErrorCode::UserNotFound);
     }
 }
 
@@ -105,7 +105,7 @@ async fn an_identifier_may_be_written_in_upper_case() {
         admin
             .get(&format!("/users/{}", id.to_uppercase()))
             .await
-            .shows()["user"]["userID"],
+            .expect_ok()["user"]["userID"],
         json!(id)
     );
 }
@@ -114,8 +114,8 @@ async fn an_identifier_may_be_written_in_upper_case() {
 async fn the_caller_comes_before_the_object() {
     let world = World::new().await;
     world
-        .stranger()
+        .anonymous()
         .get("/users/x")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
 }

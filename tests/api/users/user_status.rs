@@ -1,18 +1,18 @@
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::json;
-use tests::{PASSWORD, Someone, World};
+use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
 async fn closing_ends_every_session_with_the_answer_and_opening_brings_none_back() {
     let world = World::new().await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.member().await;
     let path = format!("/users/user-status/{}", member.user().user_id);
     let body = admin
         .put(&path, json!({ "isActive": false }))
         .await
-        .tells(Message::UserStatusUpdated);
+        .expect_success(Message::UserStatusUpdated);
     assert_eq!(
         (&body["user"]["isActive"], &body["version"]),
         (&json!(false), &json!(2))
@@ -26,47 +26,50 @@ async fn closing_ends_every_session_with_the_answer_and_opening_brings_none_back
         member
             .get(path)
             .await
-            .refuses(ErrorCode::BadAuthCombination);
+            .expect_error(ErrorCode::BadAuthCombination);
     }
     world
-        .stranger()
+        .anonymous()
         .login(member.user().email.as_str(), PASSWORD)
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     let again = admin
         .put(&path, json!({ "isActive": false }))
         .await
-        .tells(Message::UserStatusUpdated);
+        .expect_success(Message::UserStatusUpdated);
     assert_eq!(again["version"], 2, "the same again changes nothing");
     admin
         .put(&path, json!({ "isActive": true }))
         .await
-        .tells(Message::UserStatusUpdated);
+        .expect_success(Message::UserStatusUpdated);
     member
         .get("/auth/check")
         .await
-        .refuses(ErrorCode::BadAuthCombination);
+        .expect_error(ErrorCode::BadAuthCombination);
     world
-        .stranger()
+        .anonymous()
         .login(member.user().email.as_str(), PASSWORD)
         .await
-        .tells(Message::LoginSuccess);
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
 async fn who_may_not_edit_is_told_403_or_404() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
-    let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for (someone, refusal) in [
-        (Someone::with(Profile::CommitteeAdmin), ErrorCode::Forbidden),
-        (Someone::with(Profile::SuperAdmin), ErrorCode::Forbidden),
         (
-            Someone::with(Profile::Member).granted(&[Grant::CpanelWrite]),
+            NewPerson::with(Profile::CommitteeAdmin),
+            ErrorCode::Forbidden,
+        ),
+        (NewPerson::with(Profile::SuperAdmin), ErrorCode::Forbidden),
+        (
+            NewPerson::with(Profile::Member).granted(&[Grant::CpanelWrite]),
             ErrorCode::Forbidden,
         ),
         (
-            Someone::with(Profile::Member).of(elsewhere),
+            NewPerson::with(Profile::Member).of(elsewhere),
             ErrorCode::UserNotFound,
         ),
     ] {
@@ -77,27 +80,27 @@ async fn who_may_not_edit_is_told_403_or_404() {
                 json!({ "isActive": false }),
             )
             .await
-            .refuses(refusal);
+            .expect_error(refusal);
     }
     let own = format!("/users/user-status/{}", admin.user().user_id);
     admin
         .put(&own, json!({ "isActive": false }))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
     admin
         .put("/users/user-status/x", json!({ "isActive": "no" }))
         .await
-        .refuses_field("isActive", ErrorCode::FieldType);
+        .expect_field_error("isActive", ErrorCode::FieldType);
     admin
         .put("/users/user-status/x", json!({ "isActive": false }))
         .await
-        .refuses(ErrorCode::UserNotFound);
+        .expect_error(ErrorCode::UserNotFound);
     world
         .member()
         .await
         .put("/users/user-status/x", json!({}))
         .await
-        .refuses(ErrorCode::Forbidden);
+        .expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -105,7 +108,7 @@ async fn one_super_admin_remains_when_two_close_each_other_at_once() {
     let world = World::new().await;
     let (one, two) = (
         world.admin().await,
-        world.person(Someone::with(Profile::SuperAdmin)).await,
+        world.person(NewPerson::with(Profile::SuperAdmin)).await,
     );
     let close = |by: tests::Person, of: tests::Person| async move {
         by.put(
@@ -133,10 +136,10 @@ async fn the_administrators_of_a_closed_committee_only_read() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let admin = world
-        .person(Someone::with(Profile::CommitteeAdmin).of(closed))
+        .person(NewPerson::with(Profile::CommitteeAdmin).of(closed))
         .await;
     let member = world
-        .account(&Someone::with(Profile::Member).of(closed))
+        .account(&NewPerson::with(Profile::Member).of(closed))
         .await;
     admin
         .put(
@@ -144,25 +147,25 @@ async fn the_administrators_of_a_closed_committee_only_read() {
             json!({ "isActive": false }),
         )
         .await
-        .refuses(ErrorCode::CommitteeInactive);
+        .expect_error(ErrorCode::CommitteeInactive);
     admin
         .put(&format!("/team/{}", member.user_id), json!({ "role": "x" }))
         .await
-        .refuses(ErrorCode::CommitteeInactive);
+        .expect_error(ErrorCode::CommitteeInactive);
     admin
         .delete(&format!("/team/{}/otp", member.user_id))
         .await
-        .refuses(ErrorCode::CommitteeInactive);
-    admin.get("/users/my-committee-users").await.shows();
+        .expect_error(ErrorCode::CommitteeInactive);
+    admin.get("/users/my-committee-users").await.expect_ok();
     admin
         .get(&format!("/users/{}", member.user_id))
         .await
-        .shows();
+        .expect_ok();
     admin
         .put(
             &format!("/users/{}", admin.user().user_id),
             json!({ "name": "Leïla" }),
         )
         .await
-        .tells(Message::UserUpdated);
+        .expect_success(Message::UserUpdated);
 }

@@ -8,7 +8,7 @@ use bench::{
     service::{EMAIL, LocalService, PASSWORD, Tables, call_from},
 };
 use domain::{CommitteeId, Email, UserId, user::User};
-use identity::{chance, password::Hasher};
+use identity::{password::Hasher, random};
 use serde_json::{Value, json};
 use store::NewUser;
 use tokio::time::Instant;
@@ -121,7 +121,7 @@ async fn register(
     let now = service.setup.clock.now();
     let email: Email = address.parse().map_err(malformed)?;
     let user = User::new(
-        UserId::new(chance::id(now)),
+        UserId::new(random::id(now)),
         "Amina".parse().map_err(malformed)?,
         "Ben Salah".parse().map_err(malformed)?,
         email,

@@ -3,9 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use bytes::Bytes;
-use common::{Edge, Spent};
+use common::{Edge, RequestCost};
 use http::{Request, Response, header};
-use local::{cloud::Cloud, home, home::LocalSettings, house};
+use local::{cloud::Cloud, edge, home, home::LocalSettings};
 use runtime::Clock;
 use serde_json::{Value, json};
 use store::{Cost, Setup};
@@ -59,8 +59,8 @@ impl LocalService {
             all.set(name, *value);
         }
         let setup = all.setup(Clock::default())?;
-        home::found(&setup, EMAIL, &PASSWORD.into()).await?;
-        let edge = house(&setup)?;
+        home::bootstrap(&setup, EMAIL, &PASSWORD.into()).await?;
+        let edge = edge(&setup)?;
         let body = json!({ "email": EMAIL, "password": PASSWORD });
         let login = call(&edge, "POST", "/auth/login", "", &body).await?;
         let token = text(&login.body["user"]["token"]);
@@ -104,7 +104,7 @@ pub async fn call(
     }
     Ok(Answer {
         body: serde_json::from_slice(response.body()).map_err(error)?,
-        cost: response.extensions().get().map(|Spent(cost)| *cost),
+        cost: response.extensions().get().map(|RequestCost(cost)| *cost),
     })
 }
 

@@ -21,10 +21,10 @@ use common::Edge;
 use dispatcher::Dispatcher;
 use domain::{Phone, user::User};
 use local::{
-    chance::Chance,
     delivery,
     faults::{Fault, Mode, Service},
     home::LocalSettings,
+    random::SeededRandom,
 };
 use runtime::Clock;
 use serde_json::{Value, json};
@@ -135,7 +135,7 @@ async fn accept_messages(service: &LocalService, count: usize) -> Result<()> {
         service.call("POST", "/sms/bulk", &body).await?;
     }
     let dispatcher = Dispatcher::new(&service.setup)?;
-    while delivery::bring(&service.cloud, &dispatcher).await? > 0 {}
+    while delivery::deliver(&service.cloud, &dispatcher).await? > 0 {}
     Ok(())
 }
 
@@ -153,7 +153,7 @@ async fn rate() -> Result<()> {
     let (cloud, dispatcher) = (service.cloud.clone(), Dispatcher::new(&service.setup)?);
     let stream = tokio::spawn(async move {
         loop {
-            let _ = delivery::bring(&cloud, &dispatcher).await;
+            let _ = delivery::deliver(&cloud, &dispatcher).await;
             sleep(Duration::from_millis(50)).await;
         }
     });
@@ -221,7 +221,7 @@ async fn crash(seed: u64, messages: usize) -> Result<()> {
     let settings = [settings, QUOTAS].concat();
     let service = LocalService::start(Tables::Memory, &settings).await?;
     accept_messages(&service, messages).await?;
-    let (mut random, start) = (Chance::new(seed), Instant::now());
+    let (mut random, start) = (SeededRandom::new(seed), Instant::now());
     let dispatchers: Result<Vec<_>> = (0..DISPATCHERS)
         .map(|_| start_dispatcher(&service))
         .collect();

@@ -4,7 +4,7 @@
 //! An input is the JSON of an event, or a request as HTTP writes it: method and path, headers, an empty line, the body.
 //! `$ADMIN` and `$MEMBER` in it are the tokens of those two.
 
-use common::{Message, ErrorCode};
+use common::{ErrorCode, Message};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 

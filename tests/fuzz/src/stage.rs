@@ -7,25 +7,25 @@ use std::{
     sync::LazyLock,
 };
 
-use accounts::{Arrival, Sessions};
+use accounts::{AccountContext, Sessions};
 use common::{Client, Edge, Routes, answer_event};
 use dispatcher::Dispatcher;
 use domain::{
     CommitteeId, CourseId, FileId, Instant, Profile, QuestionId, UserId,
     agent::Agent,
     committee::Committee,
-    course::{Course, Currency, Details, Language, Outline, State},
+    course::{Course, CourseDetails, CourseSummary, Currency, Language, State},
     file::{File, Status, Visibility},
-    login_activity::Place,
-    question::{Question, QuestionType, Wording},
+    login_activity::Location,
+    question::{Question, QuestionContent, QuestionType},
     session::Method,
     user::User,
 };
 use identity::{NamedKey, token::PublicKey};
 use lambda_runtime::{Context, LambdaEvent};
-use runtime::{ConfigError, Clock, Startup};
+use runtime::{Clock, ConfigError, Startup};
 use serde::Deserialize;
-use store::{NewUser, Outcome, Setup};
+use store::{CommitOutcome, NewUser, Setup};
 use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
 
@@ -203,7 +203,7 @@ async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2],
     let store = &setup.store;
     let nobody_knows = || "nobody knows".to_owned();
     store
-        .found(
+        .bootstrap(
             &committee,
             &NewUser {
                 user: admin.clone(),
@@ -230,11 +230,11 @@ async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2],
         assert_eq!(ask.commit().await?, CommitOutcome::Committed);
     }
     store
-        .announce_file(&file(admin.user_id, now), u64::MAX / 2)
+        .create_file(&file(admin.user_id, now), u64::MAX / 2)
         .await?;
     let sessions = Sessions::new(setup)?;
     let token = async |user: User| {
-        let arrival = Arrival {
+        let account = AccountContext {
             user,
             committee: committee.clone(),
             activity: Vec::new(),
@@ -244,11 +244,11 @@ async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2],
             ip: IpAddr::from([203, 0, 113, 7]),
             network: String::new(),
             agent: Agent::of(""),
-            place: Place::default(),
+            place: Location::default(),
         };
         let view = sessions
             .begin(
-                arrival,
+                account,
                 vec![Method::Pwd],
                 &client,
                 now,
@@ -304,7 +304,7 @@ fn user(number: u128, email: &str, committee_id: CommitteeId, now: Instant) -> U
 }
 
 fn course(author: &User, now: Instant) -> Course {
-    let outline = Outline {
+    let outline = CourseSummary {
         course_id: CourseId::new(id(4)),
         committee_id: author.committee_id,
         course_title: "Sécurité électrique".parse().expect("a title"),
@@ -329,13 +329,13 @@ fn course(author: &User, now: Instant) -> Course {
     };
     Course {
         outline,
-        details: Details::default(),
+        details: CourseDetails::default(),
     }
 }
 
 fn question(course_id: CourseId, created_at: Instant) -> Question {
     let question = "Qui ?".parse().expect("a question");
-    let wording = Wording {
+    let wording = QuestionContent {
         language: Language::default(),
         question,
         question_type: QuestionType::ShortReply,

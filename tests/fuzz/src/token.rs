@@ -8,13 +8,17 @@ use domain::Instant;
 use ed25519_dalek::{Signer, SigningKey};
 use identity::{
     NamedKey, code,
-    token::{PublicKey, Use, Verifier},
+    token::{PublicKey, TokenUse, Verifier},
 };
 use serde_json::Value;
 
 use crate::text;
 
-const USES: [Use; 3] = [Use::Access, Use::OtpStep, Use::PasswordlessStep];
+const USES: [TokenUse; 3] = [
+    TokenUse::Access,
+    TokenUse::OtpStep,
+    TokenUse::PasswordlessStep,
+];
 
 static VERIFIER: LazyLock<Verifier> = LazyLock::new(|| {
     let key: NamedKey = "k:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE="
@@ -44,7 +48,7 @@ pub(crate) fn run(input: &[u8]) {
     if let Ok(key) = written.parse::<PublicKey>() {
         assert_eq!(key.to_string().parse(), Ok(key));
     }
-    if code::place_in(written).is_some() {
+    if code::challenge_of_link(written).is_some() {
         assert!(written.len() == 64 && written.bytes().all(|byte| (b'a'..=b'p').contains(&byte)));
     }
 }

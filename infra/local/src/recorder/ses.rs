@@ -4,7 +4,7 @@ use bytes::Bytes;
 use domain::Instant;
 use http::{HeaderValue, Method, Response, StatusCode};
 use http_body_util::Full;
-use identity::chance;
+use identity::random;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -26,7 +26,7 @@ impl Recorder {
                 &format!("{method} {path} is not served here."),
             );
         }
-        let id = chance::id(now);
+        let id = random::id(now);
         match mail(body, id, now).map(|mail| self.mails.keep(mail)) {
             Ok(Ok(())) => response(StatusCode::OK, "application/json", |_| {
                 json!({ "MessageId": id }).to_string()

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use domain::Instant;
 use http::{Response, StatusCode};
 use http_body_util::Full;
-use identity::chance;
+use identity::random;
 use quick_xml::escape::escape;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -17,7 +17,7 @@ use super::{Recorder, response, status};
 impl Recorder {
     /// The response of SNS to the form `body`.
     pub(crate) fn sns(&self, body: &[u8], now: Instant) -> Response<Full<Bytes>> {
-        let id = chance::id(now);
+        let id = random::id(now);
         match text(body, id, now).map(|text| self.texts.keep(text)) {
             Ok(Ok(())) => xml(StatusCode::OK, "PublishResponse", |request| {
                 let metadata = format!(

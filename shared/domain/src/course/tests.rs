@@ -3,7 +3,7 @@ use super::*;
 fn course() -> Course {
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
     Course {
-        outline: Outline {
+        outline: CourseSummary {
             course_id: CourseId::in_path(""),
             committee_id: CommitteeId::in_path(""),
             course_title: "Sécurité électrique".parse().unwrap(),
@@ -26,7 +26,7 @@ fn course() -> Course {
             updated_at: now,
             published_at: None,
         },
-        details: Details::default(),
+        details: CourseDetails::default(),
     }
 }
 

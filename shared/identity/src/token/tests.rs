@@ -1,8 +1,8 @@
 use super::*;
 use std::time::Duration;
 
-fn grant(now: Instant) -> Grant {
-    Grant {
+fn grant(now: Instant) -> NewToken {
+    NewToken {
         user_id: UserId::new(Uuid::from_u128(1)),
         session_id: SessionId::new(Uuid::from_u128(2)),
         issued: now,
@@ -18,28 +18,30 @@ fn grant(now: Instant) -> Grant {
 fn a_token_is_good_for_its_use_in_its_time_alone() {
     let key = NamedKey::generate("2026-11");
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
-    let token = Signer::new(&key).sign(Use::Access, &grant(now)).unwrap();
+    let token = Signer::new(&key)
+        .sign(TokenUse::Access, &grant(now))
+        .unwrap();
     let verifier = Verifier::new(&[PublicKey::of(&key)]);
     assert_eq!(
-        verifier.verify(&token, Use::Access, now).unwrap().sid,
+        verifier.verify(&token, TokenUse::Access, now).unwrap().sid,
         SessionId::new(Uuid::from_u128(2))
     );
-    assert_eq!(verifier.verify(&token, Use::OtpStep, now), None);
+    assert_eq!(verifier.verify(&token, TokenUse::OtpStep, now), None);
     assert!(
         verifier
             .verify(
                 &token,
-                Use::Access,
+                TokenUse::Access,
                 now.after(Duration::from_millis(59_999))
             )
             .is_some()
     );
     assert_eq!(
-        verifier.verify(&token, Use::Access, now.after(Duration::from_secs(60))),
+        verifier.verify(&token, TokenUse::Access, now.after(Duration::from_secs(60))),
         None
     );
     assert_eq!(
-        verifier.verify(&token, Use::Access, now.before(Duration::from_secs(1))),
+        verifier.verify(&token, TokenUse::Access, now.before(Duration::from_secs(1))),
         None,
         "a clock that stepped back"
     );
@@ -53,18 +55,20 @@ fn keys_follow_each_other() {
         NamedKey::generate("old"),
     );
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
-    let token = Signer::new(&old).sign(Use::Access, &grant(now)).unwrap();
+    let token = Signer::new(&old)
+        .sign(TokenUse::Access, &grant(now))
+        .unwrap();
     assert!(
         Verifier::new(&[PublicKey::of(&new), PublicKey::of(&old)])
-            .verify(&token, Use::Access, now)
+            .verify(&token, TokenUse::Access, now)
             .is_some()
     );
     assert_eq!(
-        Verifier::new(&[PublicKey::of(&new)]).verify(&token, Use::Access, now),
+        Verifier::new(&[PublicKey::of(&new)]).verify(&token, TokenUse::Access, now),
         None
     );
     assert_eq!(
-        Verifier::new(&[PublicKey::of(&foreign)]).verify(&token, Use::Access, now),
+        Verifier::new(&[PublicKey::of(&foreign)]).verify(&token, TokenUse::Access, now),
         None
     );
     assert_eq!(
@@ -79,7 +83,9 @@ fn forgeries_are_refused() {
     let public = PublicKey::of(&key);
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
     let verifier = Verifier::new(std::slice::from_ref(&public));
-    let token = Signer::new(&key).sign(Use::Access, &grant(now)).unwrap();
+    let token = Signer::new(&key)
+        .sign(TokenUse::Access, &grant(now))
+        .unwrap();
     let [head, claims, signature] = token.split('.').collect::<Vec<_>>()[..] else {
         panic!("three parts")
     };
@@ -96,7 +102,7 @@ fn forgeries_are_refused() {
         url.encode(&hmac::Mac::finalize(mac).into_bytes())
     );
     let stranger = Signer::new(&NamedKey::generate("k"))
-        .sign(Use::Access, &grant(now))
+        .sign(TokenUse::Access, &grant(now))
         .unwrap();
     let foreign = |iss: &str, aud: &str| {
         let mut header = Header::new(Algorithm::EdDSA);
@@ -111,7 +117,7 @@ fn forgeries_are_refused() {
     };
     assert!(
         verifier
-            .verify(&foreign(ISSUER, AUDIENCE), Use::Access, now)
+            .verify(&foreign(ISSUER, AUDIENCE), TokenUse::Access, now)
             .is_some()
     );
     for forged in [
@@ -127,6 +133,10 @@ fn forgeries_are_refused() {
         foreign(ISSUER, "something"),
         format!("{head}.{claims}x.{signature}"),
     ] {
-        assert_eq!(verifier.verify(&forged, Use::Access, now), None, "{forged}");
+        assert_eq!(
+            verifier.verify(&forged, TokenUse::Access, now),
+            None,
+            "{forged}"
+        );
     }
 }

@@ -88,7 +88,7 @@ fn a_secret_is_made_of_all_visible_signs() {
     let chance = |end: [u8; 2]| {
         let mut chance = [0; 32];
         chance[30..].copy_from_slice(&end);
-        Secret::from_chance(&chance).0
+        Secret::from_random(&chance).0
     };
     // the last digit comes first
     assert_eq!(&chance([0, 93])[..3], b"~!!");

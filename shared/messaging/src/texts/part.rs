@@ -4,7 +4,7 @@
 pub(super) enum Part {
     Paragraph(String),
     Digits(String),
-    Facts(Vec<(&'static str, String)>),
+    AuditValues(Vec<(&'static str, String)>),
     Link {
         intro: &'static str,
         button: &'static str,
@@ -17,7 +17,7 @@ impl Part {
         match self {
             Self::Paragraph(text) => text.clone(),
             Self::Digits(digits) => format!("    {digits}"),
-            Self::Facts(facts) => facts
+            Self::AuditValues(facts) => facts
                 .iter()
                 .map(|(name, value)| format!("- {name}\u{a0}: {value}"))
                 .collect::<Vec<_>>()
@@ -37,7 +37,7 @@ impl Part {
                  -webkit-user-select:all;user-select:all\">{}</p>\n",
                 escaped(digits)
             ),
-            Self::Facts(facts) => {
+            Self::AuditValues(facts) => {
                 let line = |name, value| {
                     format!(
                         "<li>{name}\u{a0}: <strong>{}</strong></li>\n",

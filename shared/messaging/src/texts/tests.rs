@@ -1,4 +1,4 @@
-use domain::outbox::News::*;
+use domain::outbox::Notification::*;
 use proptest::prelude::*;
 
 use super::{part::escaped, *};
@@ -11,7 +11,7 @@ const KINDS: [CodeKind; 4] = [
     CodeKind::Passwordless,
 ];
 
-fn code(kind: CodeKind, digits: &str, link: &str) -> News {
+fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
     Code {
         kind,
         digits: digits.to_owned(),
@@ -27,7 +27,7 @@ fn at(text: &str) -> Instant {
     text.parse().unwrap()
 }
 
-fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> News {
+fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> Notification {
     let agent = Agent {
         browser: browser.to_owned(),
         os: os.to_owned(),
@@ -41,7 +41,7 @@ fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> News {
 }
 
 /// One of everything but codes.
-fn events(at: Instant) -> [News; 9] {
+fn events(at: Instant) -> [Notification; 9] {
     [
         new_device(
             "Firefox",

@@ -3,7 +3,7 @@
 use domain::{BatchId, CommitteeId, E164, Instant, SmsId, UserId, sms::OptOut};
 use uuid::Uuid;
 
-use super::{AUTHORED, Key, LISTING, Place, hashed, records, transient};
+use super::{AUTHORED, IndexKey, Key, LISTING, hashed, records, transient};
 
 pub(crate) fn outbox(id: Uuid) -> Key {
     records(format!("{OUTBOX_PREFIX}{id}"), "OUTBOX")
@@ -45,8 +45,8 @@ pub(crate) fn sms_by(user: UserId) -> String {
     format!("USER#{user}#SMS")
 }
 
-pub(crate) fn sms_place(user: UserId, id: SmsId) -> Place {
-    Place {
+pub(crate) fn sms_index_key(user: UserId, id: SmsId) -> IndexKey {
+    IndexKey {
         index: &AUTHORED,
         pk: sms_by(user),
         sk: id.to_string(),
@@ -58,8 +58,8 @@ pub(crate) fn sms_of_batch(batch: BatchId) -> String {
     format!("BATCH#{batch}#SMS")
 }
 
-pub(crate) fn sms_of_batch_place(batch: BatchId, id: SmsId) -> Place {
-    Place {
+pub(crate) fn sms_of_batch_index_key(batch: BatchId, id: SmsId) -> IndexKey {
+    IndexKey {
         index: &LISTING,
         pk: sms_of_batch(batch),
         sk: id.to_string(),
@@ -71,8 +71,8 @@ pub(crate) fn batches_by(user: UserId) -> String {
     format!("USER#{user}#BATCHES")
 }
 
-pub(crate) fn batch_place(user: UserId, id: BatchId) -> Place {
-    Place {
+pub(crate) fn batch_index_key(user: UserId, id: BatchId) -> IndexKey {
+    IndexKey {
         index: &AUTHORED,
         pk: batches_by(user),
         sk: id.to_string(),
@@ -92,9 +92,9 @@ pub(crate) fn opt_outs_of(committee: Option<CommitteeId>) -> String {
     format!("OPTOUTS#{}", scope(committee))
 }
 
-pub(crate) fn opt_out_place(opt_out: &OptOut) -> Place {
+pub(crate) fn opt_out_index_key(opt_out: &OptOut) -> IndexKey {
     let sk = format!("{}#{}", opt_out.created_at, hashed(opt_out.number.as_str()));
-    Place {
+    IndexKey {
         index: &LISTING,
         pk: opt_outs_of(opt_out.committee_id),
         sk,

@@ -1,6 +1,6 @@
 //! An account: the values that it may have, and its sessions.
 
-use local::chance::Chance;
+use local::random::SeededRandom;
 use serde_json::json;
 
 use crate::{
@@ -84,7 +84,7 @@ impl Account {
         sessions.filter(|session| session.is_usable()).count()
     }
 
-    pub(crate) fn any_token(&self, random: &mut Chance) -> Option<String> {
+    pub(crate) fn any_token(&self, random: &mut SeededRandom) -> Option<String> {
         let at = random.below(self.usable_sessions().max(1) as u64);
         let mut usable = self.sessions.iter().filter(|session| session.is_usable());
         let session = usable.nth(usize::try_from(at).ok()?);
@@ -155,7 +155,7 @@ impl Account {
         self.end_sessions(outcome, token);
     }
 
-    pub(crate) async fn sign_out(&mut self, client: &mut Client, random: &mut Chance) {
+    pub(crate) async fn sign_out(&mut self, client: &mut Client, random: &mut SeededRandom) {
         let Some(token) = self.any_token(random) else {
             return;
         };

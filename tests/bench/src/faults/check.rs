@@ -9,7 +9,7 @@ mod people;
 use std::{collections::HashSet, sync::Arc};
 
 use bench::{Result, error};
-use local::chance::Chance;
+use local::random::SeededRandom;
 use serde_json::Value;
 
 use crate::{
@@ -27,7 +27,11 @@ pub(crate) async fn all(
     users: &mut [VirtualUser],
 ) -> Result<Vec<PromiseCheck>> {
     let address = "127.0.2.1".parse().map_err(error)?;
-    let mut client = Client::new(Arc::clone(&deployment.service), address, Chance::new(0));
+    let mut client = Client::new(
+        Arc::clone(&deployment.service),
+        address,
+        SeededRandom::new(0),
+    );
     client.cuts = false;
     let mut snapshot = Snapshot {
         deployment,

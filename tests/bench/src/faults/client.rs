@@ -13,7 +13,7 @@ use http::{HeaderMap, Request, header, request};
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use local::chance::Chance;
+use local::random::SeededRandom;
 use serde_json::Value;
 use tokio::{
     net::{TcpSocket, TcpStream},
@@ -143,13 +143,13 @@ impl Response {
 pub(crate) struct Client {
     service: Arc<Service>,
     address: Ipv4Addr,
-    random: Chance,
+    random: SeededRandom,
     /// Whether it sometimes cuts its own connections.
     pub(crate) cuts: bool,
 }
 
 impl Client {
-    pub(crate) fn new(service: Arc<Service>, address: Ipv4Addr, random: Chance) -> Self {
+    pub(crate) fn new(service: Arc<Service>, address: Ipv4Addr, random: SeededRandom) -> Self {
         Self {
             service,
             address,
@@ -166,7 +166,7 @@ impl Client {
 
     /// A second client at the same address.
     pub(crate) fn fork(&mut self) -> Self {
-        let random = Chance::new(self.random.below(u64::MAX));
+        let random = SeededRandom::new(self.random.below(u64::MAX));
         Self {
             cuts: self.cuts,
             ..Self::new(Arc::clone(&self.service), self.address, random)

@@ -6,7 +6,7 @@ use bench::{
     Result, error,
     service::{LocalService, Tables, call, text},
 };
-use local::chance::Chance;
+use local::random::SeededRandom;
 use serde_json::json;
 
 use crate::{
@@ -96,8 +96,8 @@ impl Deployment {
         let address = format!("127.0.1.{}", number + 1).parse().map_err(error)?;
         // Each user has random numbers of their own, whichever user is faster.
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(number * 2);
-        let client = Client::new(Arc::clone(&self.service), address, Chance::new(seed));
-        let random = Chance::new(seed.wrapping_add(1));
+        let client = Client::new(Arc::clone(&self.service), address, SeededRandom::new(seed));
+        let random = SeededRandom::new(seed.wrapping_add(1));
         let recorder = self.local.cloud.recorder().clone();
         Ok(VirtualUser::new(
             (number, role),

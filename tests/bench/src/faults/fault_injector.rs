@@ -6,9 +6,9 @@ use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
 use bench::{Result, print};
 use dispatcher::Dispatcher;
 use local::{
-    chance::Chance,
     delivery,
     faults::{Fault, Mode, Service},
+    random::SeededRandom,
 };
 use tokio::{
     net::TcpStream,
@@ -40,7 +40,7 @@ pub(crate) type FaultCounts = BTreeMap<String, u64>;
 
 pub(crate) struct FaultInjector {
     pub(crate) processes: Vec<Process>,
-    random: Chance,
+    random: SeededRandom,
     /// Faults that are not of a service.
     other: FaultCounts,
 }
@@ -59,7 +59,7 @@ impl FaultInjector {
         let processes = roles.map(|(role, port)| Process::start(role, settings, port));
         Ok(Self {
             processes: processes.into_iter().collect::<Result<_>>()?,
-            random: Chance::new(seed),
+            random: SeededRandom::new(seed),
             other: FaultCounts::new(),
         })
     }
@@ -210,7 +210,7 @@ impl FaultInjector {
             return Ok(());
         }
         // What fails here is left to the sweeps.
-        tokio::spawn(async move { delivery::bring(&cloud, &dispatcher).await.unwrap_or(0) });
+        tokio::spawn(async move { delivery::deliver(&cloud, &dispatcher).await.unwrap_or(0) });
         Ok(())
     }
 }

@@ -20,11 +20,11 @@ impl VirtualUser {
         match (Self::pick(&mut self.random, &kept), self.random.below(10)) {
             (Some(at), 0..3) => self.delete_file(token, at).await,
             (Some(at), 3..5) => self.complete_file(token, at).await,
-            _ => self.announce_file(token).await,
+            _ => self.create_file(token).await,
         }
     }
 
-    async fn announce_file(&mut self, token: &str) {
+    async fn create_file(&mut self, token: &str) {
         let word = self.word();
         let text = format!("Le fichier {word}");
         let body = json!({ "name": format!("{word}.txt"), "contentType": "text/plain", "size": text.len() });

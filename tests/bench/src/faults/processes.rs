@@ -3,7 +3,7 @@
 use std::{net::Ipv4Addr, process::Stdio, time::Duration};
 
 use bench::{Result, error, process::start_role};
-use local::{front, home::LocalSettings, house};
+use local::{edge, front, home::LocalSettings};
 use runtime::Clock;
 use tokio::{io::AsyncWriteExt, net::TcpListener, process::Child};
 
@@ -57,7 +57,7 @@ impl Process {
 /// Serves all functions behind one edge, until this process is killed.
 pub(crate) async fn serve_edge() -> Result<()> {
     let settings = LocalSettings::of_environment();
-    let edge = house(&settings.setup(moved_clock())?)?;
+    let edge = edge(&settings.setup(moved_clock())?)?;
     let port: u16 = settings
         .get(PORT)
         .unwrap_or_default()

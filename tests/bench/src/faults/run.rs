@@ -72,7 +72,7 @@ async fn recover(deployment: &Deployment, injector: &mut FaultInjector) -> Resul
     }
     let local = &deployment.local;
     let dispatcher = Dispatcher::new(&local.setup)?;
-    while delivery::bring(&local.cloud, &dispatcher).await? > 0 {}
+    while delivery::deliver(&local.cloud, &dispatcher).await? > 0 {}
     for steps in 1..=STEPS {
         local.setup.clock.advance(STEP);
         delivery::sweep(&dispatcher).await?;

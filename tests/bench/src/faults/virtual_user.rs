@@ -1,7 +1,7 @@
 //! A virtual user: what they may do, what they have done, and what the service must hold for it.
 //! Only this user writes what is theirs, so every difference is an error of the service.
 
-use local::{chance::Chance, recorder::Recorder};
+use local::{random::SeededRandom, recorder::Recorder};
 
 use crate::{
     account::Account,
@@ -44,7 +44,7 @@ pub(crate) struct VirtualUser {
     /// Responses that contradict earlier ones.
     pub(crate) violations: Vec<String>,
     pub(crate) client: Client,
-    pub(crate) random: Chance,
+    pub(crate) random: SeededRandom,
     pub(crate) recorder: Recorder,
     words: u64,
 }
@@ -55,7 +55,7 @@ impl VirtualUser {
         committee: String,
         me: Account,
         client: Client,
-        random: Chance,
+        random: SeededRandom,
         recorder: Recorder,
     ) -> Self {
         let number_of = |last| format!("+21620{number:02}000{last}");
@@ -137,7 +137,7 @@ impl VirtualUser {
     }
 
     /// One of `list`.
-    pub(crate) fn pick<T: Clone>(random: &mut Chance, list: &[T]) -> Option<T> {
+    pub(crate) fn pick<T: Clone>(random: &mut SeededRandom, list: &[T]) -> Option<T> {
         let at = random.below(list.len().max(1) as u64);
         list.get(usize::try_from(at).ok()?).cloned()
     }

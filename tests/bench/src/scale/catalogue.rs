@@ -5,10 +5,10 @@ use std::{str::FromStr, time::Duration};
 use bench::{Result, error};
 use domain::{
     CommitteeId, CourseId, Instant, UserId, ValueError,
-    course::{Course, CourseType, Details, Outline, State},
+    course::{Course, CourseDetails, CourseSummary, CourseType, State},
 };
-use identity::chance;
-use local::chance::Chance;
+use identity::random;
+use local::random::SeededRandom;
 
 /// Words that many courses have, and how many of a hundred.
 pub(crate) const FREQUENT: [(&str, u64); 5] = [
@@ -33,7 +33,7 @@ pub(crate) struct Catalogue {
 impl Catalogue {
     /// The course `number`, counted from 0; `own_word` makes it published and is in its title.
     pub(crate) fn course(&self, number: u64, own_word: Option<&str>) -> Result<Course> {
-        let mut random = Chance::new(number);
+        let mut random = SeededRandom::new(number);
         let offset = INTERVAL * u32::try_from(number).map_err(error)?;
         let created_at = self.start.after(offset);
         let is_published = own_word.is_some() || random.below(100) < 80;
@@ -42,8 +42,8 @@ impl Catalogue {
         let (committee_id, created_by) = *pick(&mut random, &self.committees)?;
         let city = format!("Ville {}", random.below(24));
         let types = [CourseType::Onsite, CourseType::Hybrid, CourseType::Online];
-        let outline = Outline {
-            course_id: CourseId::new(chance::id(created_at)),
+        let outline = CourseSummary {
+            course_id: CourseId::new(random::id(created_at)),
             committee_id,
             course_title: parsed(&title(&mut random, own_word))?,
             course_sub_title: Some(parsed(&format!(
@@ -69,7 +69,7 @@ impl Catalogue {
             updated_at,
             published_at: is_published.then_some(updated_at),
         };
-        let details = Details {
+        let details = CourseDetails {
             description: Some(parsed(&DESCRIPTION.repeat(3))?),
             contact_person: Some(parsed("Amina Ben Salah")?),
             contact_phone: Some(parsed("+21671123456")?),
@@ -86,7 +86,7 @@ pub(crate) fn parsed<T: FromStr<Err = ValueError>>(text: &str) -> Result<T> {
 }
 
 /// Frequent words as often as they are frequent, and others; one title in twenty has all frequent ones.
-fn title(random: &mut Chance, own_word: Option<&str>) -> String {
+fn title(random: &mut SeededRandom, own_word: Option<&str>) -> String {
     let has_all = random.below(100) < 5;
     let mut title: Vec<String> = Vec::new();
     for (word, percent) in FREQUENT {
@@ -104,7 +104,7 @@ fn title(random: &mut Chance, own_word: Option<&str>) -> String {
 }
 
 /// One of 72 words of which the first are the more frequent; one in three is of few courses.
-fn word(random: &mut Chance) -> String {
+fn word(random: &mut SeededRandom) -> String {
     if random.below(3) == 0 {
         return format!("rare{}", random.below(32_768));
     }
@@ -112,7 +112,7 @@ fn word(random: &mut Chance) -> String {
     format!("sujet{}", random.below(most))
 }
 
-fn pick<'a, T>(random: &mut Chance, all: &'a [T]) -> Result<&'a T> {
+fn pick<'a, T>(random: &mut SeededRandom, all: &'a [T]) -> Result<&'a T> {
     let at = usize::try_from(random.below(all.len().max(1) as u64)).map_err(error)?;
     all.get(at).ok_or_else(|| error("nothing to pick from"))
 }

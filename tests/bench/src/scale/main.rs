@@ -21,7 +21,7 @@ use bench::{
 };
 use domain::{CommitteeId, CourseId, UserId, committee::Committee, course::State};
 use form_urlencoded::byte_serialize;
-use identity::chance;
+use identity::random;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -91,15 +91,15 @@ async fn committees(service: &LocalService) -> Result<Vec<(CommitteeId, UserId)>
     let now = service.setup.clock.now();
     let page = service.setup.store.committees(None, 1).await?.items;
     let first = page.first().ok_or_else(|| error("no committee"))?;
-    let mut all = vec![(first.committee_id, UserId::new(chance::id(now)))];
+    let mut all = vec![(first.committee_id, UserId::new(random::id(now)))];
     for number in 1..24 {
         let committee = Committee {
-            committee_id: CommitteeId::new(chance::id(now)),
+            committee_id: CommitteeId::new(random::id(now)),
             name_latin: parsed(&format!("Comité de formation {number}"))?,
             ..first.clone()
         };
         service.setup.store.create_committee(&committee).await?;
-        all.push((committee.committee_id, UserId::new(chance::id(now))));
+        all.push((committee.committee_id, UserId::new(random::id(now))));
     }
     Ok(all)
 }

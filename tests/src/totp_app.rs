@@ -6,15 +6,15 @@ use totp_rs::{Algorithm, Builder};
 
 use crate::{Person, World};
 
-/// An authenticator with one account.
+/// An totp_app with one account.
 #[derive(Debug, Clone)]
-pub struct Authenticator {
+pub struct TotpApp {
     secret: [u8; 20],
     /// The recovery codes that came with the account.
     pub recovery_codes: Vec<String>,
 }
 
-impl Authenticator {
+impl TotpApp {
     /// One that was given the secret `text`.
     pub fn with(text: &str) -> Self {
         Self {
@@ -31,20 +31,20 @@ impl Authenticator {
         let shown = person
             .get("/otp/generate")
             .await
-            .tells(Message::OtpGenerated);
-        let mut authenticator = Self::with(shown["otpAscii"].as_str().expect("a secret"));
+            .expect_success(Message::OtpGenerated);
+        let mut totp_app = Self::with(shown["otpAscii"].as_str().expect("a secret"));
         let verified = person
-            .post("/otp/verify", json!({ "code": authenticator.code(world) }))
+            .post("/otp/verify", json!({ "code": totp_app.code(world) }))
             .await
-            .tells(Message::OtpVerified);
+            .expect_success(Message::OtpVerified);
         let codes = verified["recoveryCodes"]
             .as_array()
             .expect("recovery codes");
-        authenticator.recovery_codes = codes
+        totp_app.recovery_codes = codes
             .iter()
             .map(|code| code.as_str().expect("a code").to_owned())
             .collect();
-        authenticator
+        totp_app
     }
 
     /// The code that it shows now.

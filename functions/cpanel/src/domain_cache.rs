@@ -13,12 +13,12 @@ use domain::{
 /// The domains of the account as this process last saw them, for a short while: who asks again and again for
 /// one that is not among them is answered without the panel. Cloning shares them.
 #[derive(Clone, Default)]
-pub(crate) struct Own(Arc<Mutex<Option<(Domains, Instant)>>>);
+pub(crate) struct DomainCache(Arc<Mutex<Option<(Domains, Instant)>>>);
 
 /// A domain that was added to the account is found after this long at the latest.
 const SHORT_WHILE: Duration = Duration::from_secs(30);
 
-impl Own {
+impl DomainCache {
     /// At `now` the account had `domains`.
     pub(crate) fn see(&self, domains: &Domains, now: Instant) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((domains.clone(), now));

@@ -1,10 +1,10 @@
-//! Chance from a seed (splitmix64), so that a bad day can be had again.
+//! SeededRandom from a seed (splitmix64), so that a bad day can be had again.
 
 /// A row of numbers that the seed decides.
 #[derive(Debug, Clone)]
-pub struct Chance(u64);
+pub struct SeededRandom(u64);
 
-impl Chance {
+impl SeededRandom {
     /// The row that begins with `seed`.
     pub const fn new(seed: u64) -> Self {
         Self(seed)

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use common::{ApiError, ErrorCode};
 use cpanel_client::{Panel, PanelError, Visit};
-use domain::{Instant, breaker::Way};
-use store::{Store, StoreError, Trial};
+use domain::{Instant, breaker::BreakerState};
+use store::{Probe, Store, StoreError};
 use tokio::time::{Instant as Monotonic, sleep};
 
-use crate::{Cpanel, own::Own};
+use crate::{Cpanel, domain_cache::DomainCache};
 
 /// How often somebody who waits for another one's trial looks again.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -17,14 +17,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 const LOOK_FOR: Duration = Duration::from_secs(4);
 
 /// Somebody who may ask the panel.
-pub(crate) struct Guest {
+pub(crate) struct PanelSession {
     store: Store,
     pub(crate) panel: Panel,
     pub(crate) visit: Visit,
-    pub(crate) own: Own,
-    /// When the request came, by the clock and by the process's own.
+    pub(crate) domain_cache: DomainCache,
+    /// When the request came, by the clock and by the process's domain_cache.
     pub(crate) came: (Instant, Monotonic),
-    trial: Option<Trial>,
+    trial: Option<Probe>,
     /// Whether others failed before.
     is_awaited: bool,
 }
@@ -35,20 +35,22 @@ impl Cpanel {
     /// # Errors
     /// `CPANEL_UNAVAILABLE_MESSAGE` when there is none, or the breaker is open; a error when the store is out of
     /// reach, for then nobody knows.
-    pub(crate) async fn enter(&self, now: Instant) -> Result<Guest, ApiError> {
+    pub(crate) async fn panel_session(&self, now: Instant) -> Result<PanelSession, ApiError> {
         let panel = self.panel.clone().ok_or(ErrorCode::CpanelUnavailable)?;
         let (secret, start) = (panel.fingerprint(), Monotonic::now());
         loop {
             let now = now.after(start.elapsed());
             let breaker = self.store.breaker(secret).await?;
-            let (trial, is_free) = match breaker.way(now) {
-                Way::Free => (None, true),
-                Way::Trial => (self.store.begin_trial(secret, now).await?, false),
-                Way::Soon if start.elapsed() < LOOK_FOR => {
+            let (trial, is_free) = match breaker.state(now) {
+                BreakerState::Closed => (None, true),
+                BreakerState::HalfOpen => (self.store.begin_probe(secret, now).await?, false),
+                BreakerState::Probing if start.elapsed() < LOOK_FOR => {
                     sleep(LOOK_EVERY).await;
                     continue;
                 }
-                Way::Soon | Way::Shut => return Err(ErrorCode::CpanelUnavailable.into()),
+                BreakerState::Probing | BreakerState::Open => {
+                    return Err(ErrorCode::CpanelUnavailable.into());
+                }
             };
             if is_free || trial.is_some() {
                 let visit = if is_free {
@@ -56,9 +58,9 @@ impl Cpanel {
                 } else {
                     panel.trial(start)
                 };
-                return Ok(Guest {
+                return Ok(PanelSession {
                     store: self.store.clone(),
-                    own: self.own.clone(),
+                    domain_cache: self.domain_cache.clone(),
                     panel,
                     visit,
                     came: (now, Monotonic::now()),
@@ -71,9 +73,9 @@ impl Cpanel {
     }
 }
 
-impl Guest {
+impl PanelSession {
     /// What became of a question, with what it changes for everybody.
-    pub(crate) async fn hear<T>(
+    pub(crate) async fn record<T>(
         &mut self,
         answered: Result<T, PanelError>,
     ) -> Result<T, PanelError> {
@@ -97,25 +99,25 @@ impl Guest {
             Ok(_) | Err(PanelError::Refused(_)) if self.trial.is_some() || self.is_awaited => {
                 self.is_awaited = false;
                 self.store
-                    .note_success(secret, self.trial.take(), now)
+                    .record_success(secret, self.trial.take(), now)
                     .await
             }
             Ok(_) | Err(PanelError::Refused(_)) => Ok(()),
             Err(PanelError::Auth(_)) => {
                 self.trial = None;
-                self.store.note_refusal(secret, now).await
+                self.store.record_rejection(secret, now).await
             }
             Err(
                 PanelError::Unreachable(_) | PanelError::ConnectionLost(_) | PanelError::TimedOut,
             ) => {
                 self.is_awaited = true;
                 self.store
-                    .note_failure(secret, self.trial.take(), now)
+                    .record_failure(secret, self.trial.take(), now)
                     .await
             }
             Err(PanelError::Malformed(_) | PanelError::NotSent | PanelError::TimedOutWaiting) => {
                 match self.trial.take() {
-                    Some(trial) => self.store.end_trial(secret, trial, now).await,
+                    Some(trial) => self.store.end_probe(secret, trial, now).await,
                     None => Ok(()),
                 }
             }
@@ -124,7 +126,7 @@ impl Guest {
 }
 
 /// What a client is told of `error`.
-pub(crate) const fn told_of(error: &PanelError) -> ErrorCode {
+pub(crate) const fn error_code(error: &PanelError) -> ErrorCode {
     match error {
         PanelError::Auth(_) => ErrorCode::CpanelAuth,
         PanelError::Unreachable(_) | PanelError::ConnectionLost(_) => ErrorCode::CpanelUnreachable,

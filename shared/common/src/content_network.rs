@@ -5,7 +5,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use domain::login_activity::Place;
+use domain::login_activity::Location;
 use http::HeaderMap;
 use identity::NamedKeys;
 use percent_encoding::percent_decode;
@@ -20,9 +20,9 @@ const PROOF: &str = "x-halqa-edge";
 const LONGEST: usize = 128;
 
 /// The keys by which the network proves itself; none where there is no network.
-pub(crate) struct Front(pub(crate) NamedKeys);
+pub(crate) struct ContentNetwork(pub(crate) NamedKeys);
 
-impl Front {
+impl ContentNetwork {
     /// Who calls: `ip` by the gateway's word, or whom the network names.
     pub(crate) fn client(&self, ip: IpAddr, headers: &HeaderMap) -> Client {
         let named = || {
@@ -40,14 +40,14 @@ impl Front {
                 .filter(|degrees: &f64| degrees.abs() <= most)
         };
         Client {
-            place: Place {
+            place: Location {
                 country_code: text(headers, "cloudfront-viewer-country"),
                 country: text(headers, "cloudfront-viewer-country-name"),
                 region: text(headers, "cloudfront-viewer-country-region-name"),
                 city: text(headers, "cloudfront-viewer-city"),
                 lat: degrees("cloudfront-viewer-latitude", 90.0),
                 lon: degrees("cloudfront-viewer-longitude", 180.0),
-                ..Place::default()
+                ..Location::default()
             },
             ..Client::new(ip, headers)
         }
