@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use serde_json::Value;
 use tests::Document;
 
@@ -48,7 +48,7 @@ fn pairs(value: &Value, found: &mut Vec<(String, String)>) {
 
 #[test]
 fn its_examples_say_what_the_service_says() {
-    let refusals = Refusal::ALL.iter().map(|one| (one.code(), one.text()));
+    let refusals = ErrorCode::ALL.iter().map(|one| (one.code(), one.text()));
     let table: BTreeMap<&str, &str> = refusals
         .chain(Message::ALL.iter().map(|one| (one.code(), one.text())))
         .collect();

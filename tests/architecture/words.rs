@@ -81,7 +81,7 @@ fn codes_and_texts_stand_in_the_table_alone() {
                 .lines()
                 .filter(|line| !line.trim_start().starts_with("//"))
                 .any(|line| line.contains("_MESSAGE\""));
-            assert_eq!(quoted, file == "shared/common/src/refusal.rs", "{file}");
+            assert_eq!(quoted, file == "shared/common/src/codes.rs", "{file}");
         }
     }
 }

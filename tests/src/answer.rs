@@ -1,7 +1,7 @@
 //! What came back.
 
 use bytes::Bytes;
-use common::{Message, Refusal, Spent};
+use common::{ErrorCode, Message, Spent};
 use http::{HeaderMap, Response};
 use serde_json::Value;
 use store::Cost;
@@ -76,7 +76,7 @@ impl Answer {
 
     /// Checks that this refuses for `refusal`.
     #[track_caller]
-    pub fn refuses(&self, refusal: Refusal) {
+    pub fn refuses(&self, refusal: ErrorCode) {
         let json = self.json();
         assert_eq!(
             (self.status, self.code().as_str()),
@@ -89,7 +89,7 @@ impl Answer {
 
     /// Checks that this refuses `field`, alone, for `refusal`.
     #[track_caller]
-    pub fn refuses_field(&self, field: &str, refusal: Refusal) {
+    pub fn refuses_field(&self, field: &str, refusal: ErrorCode) {
         self.refuses(refusal);
         assert_eq!(
             self.errors(),

@@ -23,7 +23,7 @@ use local::{
 };
 use runtime::Clock;
 use serde_json::Value;
-use store::{NewUser, Outcome, Setup};
+use store::{CommitOutcome, NewUser, Setup};
 use tempfile::TempDir;
 
 use crate::{PASSWORD, Person, policies};
@@ -426,7 +426,7 @@ impl World {
         );
         assert_eq!(
             register.commit().await.expect("the store answers"),
-            Outcome::Done
+            CommitOutcome::Committed
         );
         user
     }

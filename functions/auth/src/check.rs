@@ -1,7 +1,7 @@
 //! `GET /auth/check`: the caller himself, and a token that is good for a while yet.
 
 use axum::extract::State;
-use common::{Now, Reply, SignedIn, shown};
+use common::{ApiResult, Now, SignedIn, ok};
 use domain::user::SelfView;
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub(crate) async fn check(
     State(auth): State<Auth>,
     Now(now): Now,
     person: SignedIn,
-) -> Reply<CheckResponse> {
+) -> ApiResult<CheckResponse> {
     let id = person.user.user_id;
     let (activity, enrolment) = tokio::join!(
         auth.store.login_activity(id, SelfView::ACTIVITY, now),
@@ -24,5 +24,5 @@ pub(crate) async fn check(
     );
     let user = auth.sessions.show(person, activity?, enrolment?, now)?;
     let token = user.token().to_owned();
-    shown(CheckResponse { user }).map(|told| told.authorized(&token))
+    ok(CheckResponse { user }).map(|told| told.authorized(&token))
 }

@@ -1,6 +1,6 @@
 //! `GET /auth/current-user`: the caller's account.
 
-use common::{Reply, SignedIn, shown};
+use common::{ApiResult, SignedIn, ok};
 use domain::user::Account;
 use serde::Serialize;
 
@@ -9,8 +9,8 @@ pub(crate) struct CurrentUserResponse {
     user: Account,
 }
 
-pub(crate) async fn current_user(person: SignedIn) -> Reply<CurrentUserResponse> {
-    shown(CurrentUserResponse {
+pub(crate) async fn current_user(person: SignedIn) -> ApiResult<CurrentUserResponse> {
+    ok(CurrentUserResponse {
         user: person.account(),
     })
 }

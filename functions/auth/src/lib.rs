@@ -15,7 +15,7 @@ use axum::{
 };
 use common::{Routes, effect, sign_in};
 use identity::password::Hasher;
-use runtime::{BadSetting, Key};
+use runtime::{ConfigError, Key};
 use store::{Setup, Store};
 
 /// The keys of this function.
@@ -41,7 +41,7 @@ pub(crate) struct Auth {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let auth = Auth {
         store: setup.store.clone(),
         sessions: Sessions::new(setup)?,

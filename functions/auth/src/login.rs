@@ -2,7 +2,7 @@
 
 use accounts::{Arrival, attempts};
 use axum::extract::State;
-use common::{Client, Failure, Input, Now, Reply, input, secret, text};
+use common::{ApiError, ApiResult, Client, Input, Now, input, secret, text};
 use domain::{CommitteeId, Email, Instant, UserId, session::Method};
 use identity::password::Match;
 use secrecy::SecretString;
@@ -27,7 +27,7 @@ pub(crate) async fn login(
     Now(now): Now,
     client: Client,
     Input(login): Input<LoginRequest>,
-) -> Reply<SignIn> {
+) -> ApiResult<SignIn> {
     let counters = attempts::of_password(&login.email, &client);
     let (reserved, found) = tokio::join!(
         attempts::reserve(&auth.store, &counters, now),
@@ -55,7 +55,7 @@ async fn prove(
     auth: &Auth,
     found: Found,
     password: &SecretString,
-) -> Result<Option<Arrival>, Failure> {
+) -> Result<Option<Arrival>, ApiError> {
     let hash = found
         .credentials
         .as_ref()
@@ -88,7 +88,7 @@ struct Found {
 }
 
 /// Whoever has `email`; for nobody, the same reads of what is not there.
-async fn find(auth: &Auth, email: &Email, now: Instant) -> Result<Found, Failure> {
+async fn find(auth: &Auth, email: &Email, now: Instant) -> Result<Found, ApiError> {
     let nobody = EmailOwner {
         user_id: UserId::in_path(""),
         committee_id: CommitteeId::in_path(""),

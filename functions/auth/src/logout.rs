@@ -1,7 +1,7 @@
 //! `POST /auth/logout`: the caller's session ends.
 
 use axum::extract::State;
-use common::{Message, Nothing, Now, Reply, SignedIn, told};
+use common::{ApiResult, Empty, Message, Now, SignedIn, success};
 
 use crate::Auth;
 
@@ -10,9 +10,9 @@ pub(crate) async fn logout(
     State(auth): State<Auth>,
     Now(now): Now,
     person: SignedIn,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     auth.store
         .end_session(&person.user, person.session.sid, now)
         .await?;
-    told(Message::LogoutSuccess, Nothing {})
+    success(Message::LogoutSuccess, Empty {})
 }

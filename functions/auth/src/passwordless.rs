@@ -3,8 +3,8 @@
 use accounts::{Proved, place_of};
 use axum::extract::State;
 use common::{
-    Asked, Client, Failure, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply,
-    input, text, told,
+    ApiError, ApiResult, Asked, Client, ErrorCode, Fields, FromFields, Input, Message, Now, input,
+    success, text,
 };
 use domain::{
     CommitteeId, Email, Instant, Line, UserId,
@@ -43,7 +43,7 @@ pub(crate) async fn request(
     State(auth): State<Auth>,
     Now(now): Now,
     Input(request): Input<PasswordlessRequest>,
-) -> Reply<PasswordlessResponse> {
+) -> ApiResult<PasswordlessResponse> {
     let (may_send, owner) = tokio::join!(
         auth.codes
             .may_send(CodeKind::Passwordless, request.email.as_str(), now),
@@ -73,7 +73,7 @@ pub(crate) async fn request(
             .await;
         auth.codes.settle(places, sent).await?;
     }
-    told(
+    success(
         Message::PasswordlessSent,
         PasswordlessResponse {
             token: auth.sessions.passwordless_step(place, now)?,
@@ -104,7 +104,7 @@ pub(crate) async fn sign_in_with_code(
     client: Client,
     headers: HeaderMap,
     Asked(Answered(code)): Asked<Answered>,
-) -> Reply<SignIn> {
+) -> ApiResult<SignIn> {
     let code = code.as_str();
     let place = place_asked(&auth, code, &headers, now)?;
     let kind = CodeKind::Passwordless;
@@ -114,7 +114,7 @@ pub(crate) async fn sign_in_with_code(
         ..
     }) = auth.codes.prove(kind, &[place], code, &client, now).await?
     else {
-        return Err(Refusal::BadAuthCombination.into());
+        return Err(ErrorCode::BadAuthCombination.into());
     };
     let signing_in = async {
         let found = auth
@@ -123,7 +123,7 @@ pub(crate) async fn sign_in_with_code(
             .await?;
         let found = found
             .filter(|arrival| arrival.user.is_active && place_of(&arrival.user.email) == place);
-        let mut arrival = found.ok_or(Refusal::BadAuthCombination)?;
+        let mut arrival = found.ok_or(ErrorCode::BadAuthCombination)?;
         let mut beside = auth.store.transaction();
         beside.use_code(kind, place, &proved, &client.network, now);
         if proved.by_mail && auth.mailbox_verifies && !arrival.user.is_verified {
@@ -139,7 +139,7 @@ pub(crate) async fn sign_in_with_code(
         sign_in(&auth, arrival, method, &client, now, beside).await
     };
     // Places that cannot be given back are free when their windows end.
-    let (signed_in, _): (Result<_, Failure>, _) =
+    let (signed_in, _): (Result<_, ApiError>, _) =
         tokio::join!(signing_in, auth.store.give_back(reserved));
     signed_in
 }
@@ -150,13 +150,13 @@ fn place_asked(
     code: &str,
     headers: &HeaderMap,
     now: Instant,
-) -> Result<Uuid, Refused> {
+) -> Result<Uuid, ApiError> {
     if !is_digits(code) {
-        return Ok(place_in(code).ok_or(Refusal::BadAuthCombination)?);
+        return Ok(place_in(code).ok_or(ErrorCode::BadAuthCombination)?);
     }
     match auth.sessions.step(headers, Use::PasswordlessStep, now) {
         Some(claims) => Ok(claims.sub.uuid()),
-        None if headers.contains_key(header::AUTHORIZATION) => Err(Refused::invalid_token()),
-        None => Err(Refusal::BadAuthCombination.into()),
+        None if headers.contains_key(header::AUTHORIZATION) => Err(ApiError::invalid_token()),
+        None => Err(ErrorCode::BadAuthCombination.into()),
     }
 }

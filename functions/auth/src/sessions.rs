@@ -2,7 +2,7 @@
 //! ends it from afar.
 
 use axum::extract::State;
-use common::{Message, Nothing, Now, Path, Refusal, Reply, SignedIn, shown, told};
+use common::{ApiResult, Empty, ErrorCode, Message, Now, Path, SignedIn, ok, success};
 use domain::{SessionId, session::ShownSession};
 use serde::Serialize;
 
@@ -18,10 +18,10 @@ pub(crate) async fn list(
     State(auth): State<Auth>,
     Now(now): Now,
     person: SignedIn,
-) -> Reply<SessionsResponse> {
+) -> ApiResult<SessionsResponse> {
     let sessions = auth.store.sessions(&person.user, now).await?.into_iter();
     let sessions = sessions.map(|session| ShownSession::of(session, person.session.sid));
-    shown(SessionsResponse {
+    ok(SessionsResponse {
         sessions: sessions.collect(),
     })
 }
@@ -31,9 +31,9 @@ pub(crate) async fn end(
     Now(now): Now,
     person: SignedIn,
     Path(sid): Path<SessionId>,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     if !auth.store.end_session(&person.user, sid, now).await? {
-        return Err(Refusal::SessionNotFound.into());
+        return Err(ErrorCode::SessionNotFound.into());
     }
-    told(Message::SessionEnded, Nothing {})
+    success(Message::SessionEnded, Empty {})
 }

@@ -1,10 +1,10 @@
 //! What every way of signing in here ends in: a session, or the step that is still missing.
 
 use accounts::Arrival;
-use common::{Client, Failure, Message, Refusal, Reply, told};
+use common::{ApiError, ApiResult, Client, ErrorCode, Message, success};
 use domain::{Instant, session::Method, user::SelfView};
 use serde::Serialize;
-use store::{Outcome, Transaction};
+use store::{CommitOutcome, Transaction};
 
 use crate::Auth;
 
@@ -25,17 +25,17 @@ pub(crate) async fn sign_in(
     client: &Client,
     now: Instant,
     beside: Transaction,
-) -> Reply<SignIn> {
-    let lost = || Failure::from(Refusal::BadAuthCombination);
+) -> ApiResult<SignIn> {
+    let lost = || ApiError::from(ErrorCode::BadAuthCombination);
     if arrival.user.is_otp_enabled {
         return match beside.commit().await? {
-            Outcome::Done => told(
+            CommitOutcome::Committed => success(
                 Message::OtpRequired,
                 SignIn::OtpStep {
                     token: auth.sessions.otp_step(&arrival.user, vec![method], now)?,
                 },
             ),
-            Outcome::Refused(_) => Err(lost()),
+            CommitOutcome::ConditionFailed(_) => Err(lost()),
         };
     }
     let user = auth
@@ -44,7 +44,7 @@ pub(crate) async fn sign_in(
         .await?
         .map_err(|_| lost())?;
     let token = user.token().to_owned();
-    told(
+    success(
         Message::LoginSuccess,
         SignIn::Complete {
             user: Box::new(user),

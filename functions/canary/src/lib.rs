@@ -6,7 +6,7 @@ mod visit;
 
 #[cfg(feature = "lambda")]
 use runtime::Settings;
-use runtime::{BadSetting, Error, Key, Keys, Startup};
+use runtime::{ConfigError, Error, Key, Keys, Startup};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::IgnoredAny;
 
@@ -38,10 +38,10 @@ impl SignIn {
     ///
     /// # Errors
     /// When there is none, or it reads otherwise.
-    pub fn of(keys: &Keys) -> Result<Self, BadSetting> {
+    pub fn of(keys: &Keys) -> Result<Self, ConfigError> {
         let both = keys.secret(Key::Canary)?;
         let (email, password) = both.expose_secret().split_once(' ').ok_or_else(|| {
-            BadSetting::new(
+            ConfigError::new(
                 "CANARY_SIGN_IN",
                 "must be an address, a space and a password",
             )
@@ -59,7 +59,7 @@ impl Canary {
     /// # Errors
     /// When one of them is missing or makes no sense.
     #[cfg(feature = "lambda")]
-    pub async fn start(settings: Settings) -> Result<Self, BadSetting> {
+    pub async fn start(settings: Settings) -> Result<Self, ConfigError> {
         Self::new(&Startup::read(settings, KEYS).await?)
     }
 
@@ -67,8 +67,8 @@ impl Canary {
     ///
     /// # Errors
     /// As [`start`](Self::start).
-    pub fn new(startup: &Startup) -> Result<Self, BadSetting> {
-        let missing = || BadSetting::new("CANARY_URL", "is missing");
+    pub fn new(startup: &Startup) -> Result<Self, ConfigError> {
+        let missing = || ConfigError::new("CANARY_URL", "is missing");
         let url = startup.settings.url("CANARY_URL")?.ok_or_else(missing)?;
         Ok(Self {
             visitor: Visitor::new(startup.aws.clone(), url.to_owned()),

@@ -1,7 +1,7 @@
 //! `PUT /committees/{committeeId}`: a super admin changes a committee, field by field.
 
 use axum::extract::State;
-use common::{Input, Message, Path, Refusal, Reply, SuperAdmin, input, told};
+use common::{ApiResult, ErrorCode, Input, Message, Path, SuperAdmin, input, success};
 use domain::{CommitteeId, committee::CommitteeChange};
 
 use crate::{
@@ -21,13 +21,13 @@ pub(crate) async fn change(
     _: SuperAdmin,
     Path(id): Path<CommitteeId>,
     Input(request): Input<UpdateCommitteeRequest>,
-) -> Reply<CommitteeResponse> {
+) -> ApiResult<CommitteeResponse> {
     let committee = state
         .store
         .change_committee(id, &request.change)
         .await?
-        .ok_or(Refusal::CommitteeNotFound)?;
-    told(
+        .ok_or(ErrorCode::CommitteeNotFound)?;
+    success(
         Message::CommitteeUpdated,
         CommitteeResponse::whole(committee),
     )

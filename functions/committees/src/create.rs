@@ -1,7 +1,7 @@
 //! `POST /committees`: a super admin creates a committee.
 
 use axum::extract::State;
-use common::{Input, Message, Now, Reply, SuperAdmin, input, told};
+use common::{ApiResult, Input, Message, Now, SuperAdmin, input, success};
 use domain::{CommitteeId, committee::Committee};
 use identity::chance;
 
@@ -24,13 +24,13 @@ pub(crate) async fn create(
     Now(now): Now,
     _: SuperAdmin,
     Input(request): Input<CreateCommitteeRequest>,
-) -> Reply<CommitteeResponse> {
+) -> ApiResult<CommitteeResponse> {
     let committee = Committee {
         committee_id: CommitteeId::new(chance::id(now)),
         ..request.committee
     };
     state.store.create_committee(&committee).await?;
-    told(
+    success(
         Message::CommitteeCreated,
         CommitteeResponse::whole(committee),
     )

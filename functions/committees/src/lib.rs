@@ -12,7 +12,7 @@ use domain::{
     Profile,
     committee::{Committee, PublicCommittee},
 };
-use runtime::{BadSetting, Key};
+use runtime::{ConfigError, Key};
 use serde::Serialize;
 use store::{Setup, Store};
 
@@ -30,7 +30,7 @@ pub(crate) struct Committees {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let committees = Committees {
         store: setup.store.clone(),
         cursors: setup.keys.parse(Key::Cursor)?,

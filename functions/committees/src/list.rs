@@ -1,7 +1,7 @@
 //! `GET /committees`: the committees by their Latin names.
 
 use axum::extract::State;
-use common::{Now, Paging, Reply, SignedIn, shown};
+use common::{ApiResult, Now, Paging, SignedIn, ok};
 use serde::Serialize;
 
 use crate::{Committees, View, is_super_admin, view};
@@ -19,7 +19,7 @@ pub(crate) async fn list(
     Now(now): Now,
     caller: Option<SignedIn>,
     paging: Paging,
-) -> Reply<CommitteesResponse> {
+) -> ApiResult<CommitteesResponse> {
     let caller = caller.as_ref();
     let id = caller
         .map(|person| person.user.user_id.to_string())
@@ -31,7 +31,7 @@ pub(crate) async fn list(
     let list = paging.open(&state.cursors, name, now)?;
     let page = state.store.committees(list.position(), list.limit).await?;
     let next_cursor = list.next_cursor(page.last)?;
-    shown(CommitteesResponse {
+    ok(CommitteesResponse {
         committees: page
             .items
             .into_iter()

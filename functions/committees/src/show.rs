@@ -1,7 +1,7 @@
 //! `GET /committees/{committeeId}`: one committee.
 
 use axum::extract::State;
-use common::{Path, Refusal, Reply, SignedIn, shown};
+use common::{ApiResult, ErrorCode, Path, SignedIn, ok};
 use domain::CommitteeId;
 
 use crate::{CommitteeResponse, Committees, view};
@@ -10,13 +10,13 @@ pub(crate) async fn show(
     State(state): State<Committees>,
     caller: Option<SignedIn>,
     Path(id): Path<CommitteeId>,
-) -> Reply<CommitteeResponse> {
+) -> ApiResult<CommitteeResponse> {
     let committee = state
         .store
         .committee(id)
         .await?
         .and_then(|committee| view(committee, caller.as_ref()));
-    shown(CommitteeResponse {
-        committee: committee.ok_or(Refusal::CommitteeNotFound)?,
+    ok(CommitteeResponse {
+        committee: committee.ok_or(ErrorCode::CommitteeNotFound)?,
     })
 }

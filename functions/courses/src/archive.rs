@@ -1,7 +1,7 @@
 //! `DELETE /courses/{courseId}`: a course leaves the lists; its writers may still read it.
 
 use axum::extract::State;
-use common::{Message, Now, Path, Permitted, Reply, rights::WriteCourses, told};
+use common::{ApiResult, Message, Now, Path, Permitted, rights::WriteCourses, success};
 use domain::{CourseId, course::State as Stage};
 
 use crate::{CourseResponse, Courses, rights::writable};
@@ -11,10 +11,10 @@ pub(crate) async fn archive(
     Now(now): Now,
     writer: Permitted<WriteCourses>,
     Path(id): Path<CourseId>,
-) -> Reply<CourseResponse> {
+) -> ApiResult<CourseResponse> {
     let allowed = |course| writable(course, &writer.person);
     let (course, _) = courses
         .bring(id, Stage::Archived, &writer.person, now, allowed)
         .await?;
-    told(Message::CourseArchived, CourseResponse { course })
+    success(Message::CourseArchived, CourseResponse { course })
 }

@@ -3,8 +3,8 @@
 
 use axum::extract::State;
 use common::{
-    Failure, Input, Message, Now, Path, Permitted, Refusal, Refused, Reply, etag_of,
-    if_match_holds, if_none_match_holds, input, integer, rights::WriteCourses, told,
+    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, Permitted, etag_of, if_match_holds,
+    if_none_match_holds, input, integer, rights::WriteCourses, success,
 };
 use domain::{
     CourseId, Instant,
@@ -40,9 +40,9 @@ pub(crate) async fn change(
     Path(id): Path<CourseId>,
     headers: HeaderMap,
     Input(request): Input<UpdateCourseRequest>,
-) -> Reply<CourseResponse> {
+) -> ApiResult<CourseResponse> {
     if id == CourseId::in_path("") {
-        return Err(Refusal::CourseNotFound.into());
+        return Err(ErrorCode::CourseNotFound.into());
     }
     let (message, course) = courses
         .store
@@ -60,12 +60,12 @@ pub(crate) async fn change(
                 let after = request.content.clone().replacing(&before, now);
                 must_stay_ready(&after)?;
                 write.change_course(&before.outline, &after);
-                Ok::<_, Failure>((write, (Message::CourseUpdated, after)))
+                Ok::<_, ApiError>((write, (Message::CourseUpdated, after)))
             },
             |_| None,
         )
         .await?;
-    told(message, CourseResponse { course })
+    success(message, CourseResponse { course })
 }
 
 impl UpdateCourseRequest {
@@ -76,9 +76,9 @@ impl UpdateCourseRequest {
         author: &User,
         headers: &HeaderMap,
         now: Instant,
-    ) -> Result<Course, Refusal> {
+    ) -> Result<Course, ErrorCode> {
         if self.version.is_some() || headers.contains_key(header::IF_MATCH) {
-            return Err(Refusal::VersionConflict);
+            return Err(ErrorCode::VersionConflict);
         }
         Ok(self.content.clone().begun(id, author, now))
     }
@@ -90,7 +90,7 @@ impl UpdateCourseRequest {
         before: &Course,
         etag: Option<String>,
         headers: &HeaderMap,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), ErrorCode> {
         let etag = etag.unwrap_or_default();
         let is_version = self
             .version
@@ -98,14 +98,14 @@ impl UpdateCourseRequest {
         if is_version && if_match_holds(headers, &etag) && if_none_match_holds(headers, &etag) {
             Ok(())
         } else {
-            Err(Refusal::VersionConflict)
+            Err(ErrorCode::VersionConflict)
         }
     }
 }
 
 /// # Errors
 /// `COURSE_NOT_READY_MESSAGE` with all reasons, when everybody sees the course and it is not ready for that.
-fn must_stay_ready(course: &Course) -> Result<(), Refused> {
+fn must_stay_ready(course: &Course) -> Result<(), ApiError> {
     let reasons = if course.outline.state == Stage::Published {
         reasons(course)
     } else {
@@ -114,13 +114,13 @@ fn must_stay_ready(course: &Course) -> Result<(), Refused> {
     if reasons.is_empty() {
         Ok(())
     } else {
-        Err(Refused::because(Refusal::CourseNotReady, reasons))
+        Err(ApiError::with_errors(ErrorCode::CourseNotReady, reasons))
     }
 }
 
 impl Courses {
     /// The tag is that of `GET /courses/{courseId}`, which shows the questions too: they are read for it alone.
-    async fn find(&self, id: CourseId, headers: &HeaderMap) -> Result<Found, Failure> {
+    async fn find(&self, id: CourseId, headers: &HeaderMap) -> Result<Found, ApiError> {
         if !headers.contains_key(header::IF_MATCH) && !headers.contains_key(header::IF_NONE_MATCH) {
             return Ok(Found {
                 course: self.store.course(id).await?,

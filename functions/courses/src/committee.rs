@@ -1,7 +1,7 @@
 //! `GET /courses/committee`: the courses of the caller's committee that he may read.
 
 use axum::extract::State;
-use common::{Asked, Now, Paging, Reply, Verified, choice, input, shown};
+use common::{ApiResult, Asked, Now, Paging, Verified, choice, input, ok};
 use domain::{
     course::{Course, State as Stage},
     permissions::{Reach, Right},
@@ -32,7 +32,7 @@ pub(crate) async fn list(
     Verified(person): Verified,
     paging: Paging,
     Asked(filter): Asked<CommitteeCoursesQuery>,
-) -> Reply<CoursesResponse> {
+) -> ApiResult<CoursesResponse> {
     let lists = filter.lists(&person.user);
     let list = format!(
         "GET /courses/committee {lists:?} caller={}",
@@ -47,7 +47,7 @@ pub(crate) async fn list(
     page.items
         .retain(|course| course.outline.committee_id == person.user.committee_id);
     let next_cursor = list.next_cursor(page.last)?;
-    shown(CoursesResponse {
+    ok(CoursesResponse {
         courses: page.items,
         next_cursor,
     })

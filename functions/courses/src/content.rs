@@ -2,7 +2,7 @@
 
 use common::{Fields, FromFields, text};
 use domain::{
-    CommitteeId, CourseId, Flaw, Instant, UserId,
+    CommitteeId, CourseId, Instant, UserId, ValueError,
     course::{Course, Details, Outline, State},
     user::User,
 };
@@ -32,7 +32,7 @@ impl<S> FromFields<S> for Content {
         if let (Some(Some(start)), Some(Some(end))) = (start_at, end_at)
             && end < start
         {
-            fields.refuse("endAt", Flaw::Value);
+            fields.refuse("endAt", ValueError::Value);
         }
         let nobody = UserId::in_path("");
         let never = Instant::from_unix_milliseconds(0);

@@ -1,10 +1,10 @@
 //! `POST /courses`: a writer begins a course in the own committee.
 
 use axum::extract::State;
-use common::{Input, Message, Now, Permitted, Reply, rights::WriteCourses, told};
+use common::{ApiResult, Input, Message, Now, Permitted, rights::WriteCourses, success};
 use domain::CourseId;
 use identity::chance;
-use store::{Fault, Outcome};
+use store::{CommitOutcome, StoreError};
 
 use crate::{CourseResponse, Courses, content::Content};
 
@@ -13,12 +13,14 @@ pub(crate) async fn create(
     Now(now): Now,
     writer: Permitted<WriteCourses>,
     Input(content): Input<Content>,
-) -> Reply<CourseResponse> {
+) -> ApiResult<CourseResponse> {
     let course = content.begun(CourseId::new(chance::id(now)), &writer.person.user, now);
     let mut create = courses.store.transaction();
     create.new_course(&course);
     match create.commit().await? {
-        Outcome::Done => told(Message::CourseCreated, CourseResponse { course }),
-        Outcome::Refused(_) => Err(Fault::Broken("a new identifier was taken".to_owned()).into()),
+        CommitOutcome::Committed => success(Message::CourseCreated, CourseResponse { course }),
+        CommitOutcome::ConditionFailed(_) => {
+            Err(StoreError::Unexpected("a new identifier was taken".to_owned()).into())
+        }
     }
 }

@@ -17,7 +17,7 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use common::{Cursors, Failure, FieldError, Refusal, Refused, Routes, SignedIn, effect};
+use common::{ApiError, Cursors, ErrorCode, FieldError, Routes, SignedIn, effect};
 use domain::{
     CourseId, Instant,
     audit::AuditEntry,
@@ -25,7 +25,7 @@ use domain::{
     question::PlacedQuestion,
 };
 use identity::chance;
-use runtime::{BadSetting, Key};
+use runtime::{ConfigError, Key};
 use serde::Serialize;
 use store::{Part, Setup, Store};
 
@@ -43,7 +43,7 @@ pub(crate) struct Courses {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let courses = Courses {
         store: setup.store.clone(),
         cursors: setup.keys.parse(Key::Cursor)?,
@@ -85,8 +85,8 @@ impl Courses {
         stage: Stage,
         person: &SignedIn,
         now: Instant,
-        allowed: impl Fn(Option<Course>) -> Result<Course, Refusal>,
-    ) -> Result<(Course, bool), Failure> {
+        allowed: impl Fn(Option<Course>) -> Result<Course, ErrorCode>,
+    ) -> Result<(Course, bool), ApiError> {
         let actor = person.user.user_id;
         let bring = || async {
             let mut bring = self.store.transaction();
@@ -111,7 +111,7 @@ impl Courses {
     /// # Errors
     /// `COURSE_NOT_READY_MESSAGE` with everything that keeps the course from being published, unless that is
     /// its committee alone.
-    async fn must_be_ready(&self, course: &Course) -> Result<(), Failure> {
+    async fn must_be_ready(&self, course: &Course) -> Result<(), ApiError> {
         let mut errors = reasons(course);
         if errors.is_empty() {
             return Ok(());
@@ -125,11 +125,11 @@ impl Courses {
 }
 
 fn no_committee() -> FieldError {
-    FieldError::new("committeeID", Refusal::CommitteeInvalid)
+    FieldError::new("committeeID", ErrorCode::CommitteeInvalid)
 }
 
-fn not_ready(errors: Vec<FieldError>) -> Failure {
-    Refused::because(Refusal::CourseNotReady, errors).into()
+fn not_ready(errors: Vec<FieldError>) -> ApiError {
+    ApiError::with_errors(ErrorCode::CourseNotReady, errors)
 }
 
 /// What keeps `course` from being published, as its writer is told; its committee apart.
@@ -137,7 +137,7 @@ fn reasons(course: &Course) -> Vec<FieldError> {
     course
         .unready()
         .into_iter()
-        .map(|(field, flaw)| FieldError::new(field, flaw))
+        .map(|(field, error)| FieldError::new(field, error))
         .collect()
 }
 

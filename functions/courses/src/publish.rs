@@ -1,7 +1,7 @@
 //! `GET` and `POST /courses/{courseId}/publish`: every account finds the course from now on.
 
 use axum::extract::State;
-use common::{Message, Now, Path, Permitted, Reply, rights::PublishCourses, told};
+use common::{ApiResult, Message, Now, Path, Permitted, rights::PublishCourses, success};
 use domain::{CourseId, course::State as Stage};
 
 use crate::{CourseResponse, Courses, rights::publishable};
@@ -12,7 +12,7 @@ pub(crate) async fn publish(
     Now(now): Now,
     publisher: Permitted<PublishCourses>,
     Path(id): Path<CourseId>,
-) -> Reply<CourseResponse> {
+) -> ApiResult<CourseResponse> {
     let allowed = |course| publishable(course, &publisher.person);
     let (course, was_moved) = courses
         .bring(id, Stage::Published, &publisher.person, now, allowed)
@@ -22,5 +22,5 @@ pub(crate) async fn publish(
     } else {
         Message::AlreadyPublished
     };
-    told(message, CourseResponse { course })
+    success(message, CourseResponse { course })
 }

@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Failure, Input, Message, Nothing, Now, Path, Permitted, Refusal, Reply, SignedIn, input,
-    integer, rights::WriteCourses, shown, told,
+    ApiError, ApiResult, Empty, ErrorCode, Input, Message, Now, Path, Permitted, SignedIn, input,
+    integer, ok, rights::WriteCourses, success,
 };
 use domain::{
     CourseId, QuestionId,
@@ -37,13 +37,13 @@ pub(crate) async fn show(
     State(courses): State<Courses>,
     person: SignedIn,
     Path((course, id)): Ids,
-) -> Reply<QuestionResponse> {
+) -> ApiResult<QuestionResponse> {
     let (before, question) = courses.question(course, id).await?;
     visible(Some(before.course.clone()), &person)?;
     let question = question
         .and_then(|question| before.place(question))
-        .ok_or(Refusal::QuestionNotFound)?;
-    shown(QuestionResponse { question })
+        .ok_or(ErrorCode::QuestionNotFound)?;
+    ok(QuestionResponse { question })
 }
 
 /// The question says this and nothing else from now on; without `order` it stays where it stands.
@@ -53,7 +53,7 @@ pub(crate) async fn change(
     writer: Permitted<WriteCourses>,
     Path((course, id)): Ids,
     Input(request): Input<UpdateQuestionRequest>,
-) -> Reply<QuestionResponse> {
+) -> ApiResult<QuestionResponse> {
     let change = || async {
         let (before, old) = courses.changeable(&writer, course, id).await?;
         let question = Question {
@@ -64,7 +64,7 @@ pub(crate) async fn change(
             std::slice::from_ref(&old.question),
             std::slice::from_ref(&question),
         ) {
-            return Err(Refusal::QuestionsLimit.into());
+            return Err(ErrorCode::QuestionsLimit.into());
         }
         let order = request
             .order
@@ -76,10 +76,10 @@ pub(crate) async fn change(
         };
         let mut change = courses.store.transaction();
         change.change_question(&before, old.question, &new, now);
-        Ok::<_, Failure>((change, new))
+        Ok::<_, ApiError>((change, new))
     };
     let question = courses.store.update(change, |_| None).await?;
-    told(Message::QuestionUpdated, QuestionResponse { question })
+    success(Message::QuestionUpdated, QuestionResponse { question })
 }
 
 pub(crate) async fn remove(
@@ -87,15 +87,15 @@ pub(crate) async fn remove(
     Now(now): Now,
     writer: Permitted<WriteCourses>,
     Path((course, id)): Ids,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let remove = || async {
         let (before, old) = courses.changeable(&writer, course, id).await?;
         let mut remove = courses.store.transaction();
         remove.remove_question(&before, old.question, now);
-        Ok::<_, Failure>((remove, ()))
+        Ok::<_, ApiError>((remove, ()))
     };
     courses.store.update(remove, |_| None).await?;
-    told(Message::QuestionDeleted, Nothing {})
+    success(Message::QuestionDeleted, Empty {})
 }
 
 impl Courses {
@@ -103,12 +103,12 @@ impl Courses {
         &self,
         course: CourseId,
         id: QuestionId,
-    ) -> Result<(Questionnaire, Option<Question>), Failure> {
+    ) -> Result<(Questionnaire, Option<Question>), ApiError> {
         Ok(self
             .store
             .question(course, id)
             .await?
-            .ok_or(Refusal::CourseNotFound)?)
+            .ok_or(ErrorCode::CourseNotFound)?)
     }
 
     /// The question, if `writer` may change it.
@@ -117,12 +117,12 @@ impl Courses {
         writer: &Permitted<WriteCourses>,
         course: CourseId,
         id: QuestionId,
-    ) -> Result<(Questionnaire, PlacedQuestion), Failure> {
+    ) -> Result<(Questionnaire, PlacedQuestion), ApiError> {
         let (before, question) = self.question(course, id).await?;
         changeable(Some(before.course.clone()), &writer.person)?;
         let question = question
             .and_then(|question| before.place(question))
-            .ok_or(Refusal::QuestionNotFound)?;
+            .ok_or(ErrorCode::QuestionNotFound)?;
         Ok((before, question))
     }
 }

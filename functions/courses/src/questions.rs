@@ -2,8 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Failure, Fields, Input, Message, Now, Path, Permitted, Refusal, Reply, flag, input,
-    rights::WriteCourses, text, told,
+    ApiError, ApiResult, ErrorCode, Fields, Input, Message, Now, Path, Permitted, flag, input,
+    rights::WriteCourses, success, text,
 };
 use domain::{
     CourseId, QuestionId,
@@ -32,7 +32,7 @@ pub(crate) fn wording(fields: &mut Fields) -> Option<Wording> {
     let options = fields.texts("options");
     let (question_type, options) = (question_type?, options?);
     let options = check_options(question_type, options)
-        .map_err(|flaw| fields.refuse("options", flaw))
+        .map_err(|error| fields.refuse("options", error))
         .ok();
     Some(Wording {
         language: language?,
@@ -55,7 +55,7 @@ pub(crate) async fn add(
     writer: Permitted<WriteCourses>,
     Path(course_id): Path<CourseId>,
     Input(request): Input<AddQuestionsRequest>,
-) -> Reply<QuestionsResponse> {
+) -> ApiResult<QuestionsResponse> {
     let made = request.questions.into_iter().map(|wording| {
         let question_id = QuestionId::new(chance::id(now));
         Question {
@@ -68,14 +68,14 @@ pub(crate) async fn add(
     let questions: Vec<Question> = made.collect();
     let add = || async {
         let before = courses.store.questionnaire(course_id).await?;
-        let before = before.ok_or(Refusal::CourseNotFound)?;
+        let before = before.ok_or(ErrorCode::CourseNotFound)?;
         changeable(Some(before.course.clone()), &writer.person)?;
         if !before.has_room(&[], &questions) {
-            return Err(Refusal::QuestionsLimit.into());
+            return Err(ErrorCode::QuestionsLimit.into());
         }
         let mut add = courses.store.transaction();
         add.add_questions(&before, &questions, now);
-        Ok::<_, Failure>((add, before.order.len() + 1))
+        Ok::<_, ApiError>((add, before.order.len() + 1))
     };
     let first = courses.store.update(add, |_| None).await?;
     let questions = questions
@@ -83,5 +83,5 @@ pub(crate) async fn add(
         .zip(first..)
         .map(|(question, order)| PlacedQuestion { question, order })
         .collect();
-    told(Message::QuestionsAdded, QuestionsResponse { questions })
+    success(Message::QuestionsAdded, QuestionsResponse { questions })
 }

@@ -1,6 +1,6 @@
 //! Who may do what with a course.
 
-use common::{Refusal, SignedIn};
+use common::{ErrorCode, SignedIn};
 use domain::{
     course::{Course, Outline, State},
     permissions::Right,
@@ -11,15 +11,15 @@ use domain::{
 ///
 /// # Errors
 /// `COURSE_NOT_FOUND_MESSAGE`, or `ACCOUNT_NOT_VERIFIED_MESSAGE` when only that is missing.
-pub(crate) fn visible(course: Option<Course>, person: &SignedIn) -> Result<Course, Refusal> {
-    let course = course.ok_or(Refusal::CourseNotFound)?;
+pub(crate) fn visible(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
+    let course = course.ok_or(ErrorCode::CourseNotFound)?;
     let right = match course.outline.state {
         State::Published => return Ok(course),
         State::Draft => Right::ReadDrafts,
         State::Archived => Right::WriteCourses,
     };
     if !may(person, right, &course.outline) {
-        return Err(Refusal::CourseNotFound);
+        return Err(ErrorCode::CourseNotFound);
     }
     person.must_be_verified().map(|()| course)
 }
@@ -28,7 +28,7 @@ pub(crate) fn visible(course: Option<Course>, person: &SignedIn) -> Result<Cours
 ///
 /// # Errors
 /// As [`visible`], and `FORBIDDEN_MESSAGE` for what they may only see.
-pub(crate) fn writable(course: Option<Course>, person: &SignedIn) -> Result<Course, Refusal> {
+pub(crate) fn writable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     permitted(course, person, Right::WriteCourses)
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn writable(course: Option<Course>, person: &SignedIn) -> Result<Cour
 ///
 /// # Errors
 /// As [`writable`], and `COURSE_ARCHIVED_MESSAGE`.
-pub(crate) fn changeable(course: Option<Course>, person: &SignedIn) -> Result<Course, Refusal> {
+pub(crate) fn changeable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     not_archived(writable(course, person)?)
 }
 
@@ -44,22 +44,22 @@ pub(crate) fn changeable(course: Option<Course>, person: &SignedIn) -> Result<Co
 ///
 /// # Errors
 /// As [`changeable`].
-pub(crate) fn publishable(course: Option<Course>, person: &SignedIn) -> Result<Course, Refusal> {
+pub(crate) fn publishable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     not_archived(permitted(course, person, Right::PublishCourses)?)
 }
 
-fn permitted(course: Option<Course>, person: &SignedIn, right: Right) -> Result<Course, Refusal> {
+fn permitted(course: Option<Course>, person: &SignedIn, right: Right) -> Result<Course, ErrorCode> {
     let course = visible(course, person)?;
     if may(person, right, &course.outline) {
         Ok(course)
     } else {
-        Err(Refusal::Forbidden)
+        Err(ErrorCode::Forbidden)
     }
 }
 
-fn not_archived(course: Course) -> Result<Course, Refusal> {
+fn not_archived(course: Course) -> Result<Course, ErrorCode> {
     if course.outline.state == State::Archived {
-        Err(Refusal::CourseArchived)
+        Err(ErrorCode::CourseArchived)
     } else {
         Ok(course)
     }

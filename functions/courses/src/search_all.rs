@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use axum::extract::State;
-use common::{Asked, Now, Paging, Reply, SignedIn, input, shown, text};
-use domain::{Flaw, Line, course::Outline, words};
+use common::{ApiResult, Asked, Now, Paging, SignedIn, input, ok, text};
+use domain::{Line, ValueError, course::Outline, words};
 use serde::Serialize;
 
 use crate::Courses;
@@ -20,10 +20,10 @@ input! {
 }
 
 /// The words of a text, folded, each once.
-fn search_words(text: Line<200>) -> Result<Vec<String>, Flaw> {
+fn search_words(text: Line<200>) -> Result<Vec<String>, ValueError> {
     let words: BTreeSet<String> = words(text.as_str()).collect();
     if words.len() > MOST_WORDS {
-        Err(Flaw::Length)
+        Err(ValueError::Length)
     } else {
         Ok(words.into_iter().collect())
     }
@@ -43,7 +43,7 @@ pub(crate) async fn search(
     person: SignedIn,
     paging: Paging,
     Asked(request): Asked<SearchQuery>,
-) -> Reply<SearchResponse> {
+) -> ApiResult<SearchResponse> {
     let list = format!(
         "GET /courses/search-all {:?} caller={}",
         request.words, person.user.user_id
@@ -55,7 +55,7 @@ pub(crate) async fn search(
         Some(words) => courses.store.search(&words, position, limit).await?,
     };
     let next_cursor = list.next_cursor(page.last)?;
-    shown(SearchResponse {
+    ok(SearchResponse {
         courses: page.items,
         next_cursor,
     })

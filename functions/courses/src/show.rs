@@ -1,7 +1,7 @@
 //! `GET /courses/{courseId}`: a course, whole, with its questions.
 
 use axum::extract::State;
-use common::{Path, Refusal, Reply, SignedIn, shown};
+use common::{ApiResult, ErrorCode, Path, SignedIn, ok};
 use domain::CourseId;
 
 use crate::{CourseWithQuestions, Courses, rights::visible};
@@ -10,13 +10,13 @@ pub(crate) async fn show(
     State(courses): State<Courses>,
     person: SignedIn,
     Path(id): Path<CourseId>,
-) -> Reply<CourseWithQuestions> {
+) -> ApiResult<CourseWithQuestions> {
     let (course, questions) = courses
         .store
         .course_with_questions(id)
         .await?
-        .ok_or(Refusal::CourseNotFound)?;
-    shown(CourseWithQuestions {
+        .ok_or(ErrorCode::CourseNotFound)?;
+    ok(CourseWithQuestions {
         course: visible(Some(course), &person)?,
         questions,
     })

@@ -1,7 +1,7 @@
 //! `GET` and `POST /courses/{courseId}/to-draft`: only the writers of its committee see the course again.
 
 use axum::extract::State;
-use common::{Message, Now, Path, Permitted, Reply, rights::PublishCourses, told};
+use common::{ApiResult, Message, Now, Path, Permitted, rights::PublishCourses, success};
 use domain::{CourseId, course::State as Stage};
 
 use crate::{CourseResponse, Courses, rights::publishable};
@@ -11,10 +11,10 @@ pub(crate) async fn to_draft(
     Now(now): Now,
     publisher: Permitted<PublishCourses>,
     Path(id): Path<CourseId>,
-) -> Reply<CourseResponse> {
+) -> ApiResult<CourseResponse> {
     let allowed = |course| publishable(course, &publisher.person);
     let (course, _) = courses
         .bring(id, Stage::Draft, &publisher.person, now, allowed)
         .await?;
-    told(Message::CourseReturned, CourseResponse { course })
+    success(Message::CourseReturned, CourseResponse { course })
 }

@@ -1,7 +1,7 @@
 //! `GET /cpanel/db`: the databases of the hosting account, MySQL's first, by name.
 
 use axum::extract::State;
-use common::{Now, Reply, Viewer, rights::ReadPanel, shown};
+use common::{ApiResult, Now, Viewer, ok, rights::ReadPanel};
 use cpanel_client::Database;
 use serde::Serialize;
 
@@ -16,12 +16,12 @@ pub(crate) async fn list(
     State(cpanel): State<Cpanel>,
     Now(now): Now,
     _: Viewer<ReadPanel>,
-) -> Reply<DatabasesResponse> {
+) -> ApiResult<DatabasesResponse> {
     let mut guest = cpanel.enter(now).await?;
     let answered = guest.panel.databases(guest.visit).await;
     let databases = guest
         .hear(answered)
         .await
-        .map_err(|trouble| told_of(&trouble))?;
-    shown(DatabasesResponse { databases })
+        .map_err(|error| told_of(&error))?;
+    ok(DatabasesResponse { databases })
 }

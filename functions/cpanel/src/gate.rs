@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
-use common::{Failure, Refusal};
-use cpanel_client::{Panel, Trouble, Visit};
+use common::{ApiError, ErrorCode};
+use cpanel_client::{Panel, PanelError, Visit};
 use domain::{Instant, breaker::Way};
-use store::{Fault, Store, Trial};
+use store::{Store, StoreError, Trial};
 use tokio::time::{Instant as Monotonic, sleep};
 
 use crate::{Cpanel, own::Own};
@@ -33,10 +33,10 @@ impl Cpanel {
     /// Lets a request that came at `now` pass, if the panel is there.
     ///
     /// # Errors
-    /// `CPANEL_UNAVAILABLE_MESSAGE` when there is none, or the breaker is open; a fault when the store is out of
+    /// `CPANEL_UNAVAILABLE_MESSAGE` when there is none, or the breaker is open; a error when the store is out of
     /// reach, for then nobody knows.
-    pub(crate) async fn enter(&self, now: Instant) -> Result<Guest, Failure> {
-        let panel = self.panel.clone().ok_or(Refusal::CpanelUnavailable)?;
+    pub(crate) async fn enter(&self, now: Instant) -> Result<Guest, ApiError> {
+        let panel = self.panel.clone().ok_or(ErrorCode::CpanelUnavailable)?;
         let (secret, start) = (panel.fingerprint(), Monotonic::now());
         loop {
             let now = now.after(start.elapsed());
@@ -48,7 +48,7 @@ impl Cpanel {
                     sleep(LOOK_EVERY).await;
                     continue;
                 }
-                Way::Soon | Way::Shut => return Err(Refusal::CpanelUnavailable.into()),
+                Way::Soon | Way::Shut => return Err(ErrorCode::CpanelUnavailable.into()),
             };
             if is_free || trial.is_some() {
                 let visit = if is_free {
@@ -73,9 +73,12 @@ impl Cpanel {
 
 impl Guest {
     /// What became of a question, with what it changes for everybody.
-    pub(crate) async fn hear<T>(&mut self, answered: Result<T, Trouble>) -> Result<T, Trouble> {
-        if let Err(trouble) = &answered {
-            tracing::warn!(%trouble, "the panel did not do what it was asked");
+    pub(crate) async fn hear<T>(
+        &mut self,
+        answered: Result<T, PanelError>,
+    ) -> Result<T, PanelError> {
+        if let Err(error) = &answered {
+            tracing::warn!(%error, "the panel did not do what it was asked");
         }
         if let Err(failure) = self.note(&answered).await {
             // The trial ends by itself.
@@ -84,31 +87,33 @@ impl Guest {
         answered
     }
 
-    async fn note<T>(&mut self, answered: &Result<T, Trouble>) -> Result<(), Fault> {
+    async fn note<T>(&mut self, answered: &Result<T, PanelError>) -> Result<(), StoreError> {
         let (now, secret) = (
             self.came.0.after(self.came.1.elapsed()),
             self.panel.fingerprint(),
         );
         match answered {
             // Who says no has let us in.
-            Ok(_) | Err(Trouble::Refused(_)) if self.trial.is_some() || self.is_awaited => {
+            Ok(_) | Err(PanelError::Refused(_)) if self.trial.is_some() || self.is_awaited => {
                 self.is_awaited = false;
                 self.store
                     .note_success(secret, self.trial.take(), now)
                     .await
             }
-            Ok(_) | Err(Trouble::Refused(_)) => Ok(()),
-            Err(Trouble::Auth(_)) => {
+            Ok(_) | Err(PanelError::Refused(_)) => Ok(()),
+            Err(PanelError::Auth(_)) => {
                 self.trial = None;
                 self.store.note_refusal(secret, now).await
             }
-            Err(Trouble::Unreachable(_) | Trouble::Lost(_) | Trouble::TimedOut) => {
+            Err(
+                PanelError::Unreachable(_) | PanelError::ConnectionLost(_) | PanelError::TimedOut,
+            ) => {
                 self.is_awaited = true;
                 self.store
                     .note_failure(secret, self.trial.take(), now)
                     .await
             }
-            Err(Trouble::Malformed(_) | Trouble::NotAsked | Trouble::Crowded) => {
+            Err(PanelError::Malformed(_) | PanelError::NotSent | PanelError::TimedOutWaiting) => {
                 match self.trial.take() {
                     Some(trial) => self.store.end_trial(secret, trial, now).await,
                     None => Ok(()),
@@ -118,13 +123,13 @@ impl Guest {
     }
 }
 
-/// What a client is told of `trouble`.
-pub(crate) const fn told_of(trouble: &Trouble) -> Refusal {
-    match trouble {
-        Trouble::Auth(_) => Refusal::CpanelAuth,
-        Trouble::Unreachable(_) | Trouble::Lost(_) => Refusal::CpanelUnreachable,
-        Trouble::TimedOut | Trouble::Crowded => Refusal::CpanelTimeout,
-        Trouble::NotAsked => Refusal::CpanelUnavailable,
-        Trouble::Refused(_) | Trouble::Malformed(_) => Refusal::CpanelRefused,
+/// What a client is told of `error`.
+pub(crate) const fn told_of(error: &PanelError) -> ErrorCode {
+    match error {
+        PanelError::Auth(_) => ErrorCode::CpanelAuth,
+        PanelError::Unreachable(_) | PanelError::ConnectionLost(_) => ErrorCode::CpanelUnreachable,
+        PanelError::TimedOut | PanelError::TimedOutWaiting => ErrorCode::CpanelTimeout,
+        PanelError::NotSent => ErrorCode::CpanelUnavailable,
+        PanelError::Refused(_) | PanelError::Malformed(_) => ErrorCode::CpanelRefused,
     }
 }

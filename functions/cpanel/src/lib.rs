@@ -1,4 +1,4 @@
-//! The hosting account: its subdomains, domains and databases. Nothing of it is kept here; each request asks
+//! The hosting account: its subdomains, domains and databases. Empty of it is kept here; each request asks
 //! the panel itself, unless the breaker says that it is no use.
 
 mod db;
@@ -11,7 +11,7 @@ use axum::{Router, routing::get};
 use common::Routes;
 use cpanel_client::{Panel, Patience};
 use domain::subdomain::RootDomain;
-use runtime::{BadSetting, Key};
+use runtime::{ConfigError, Key};
 use store::{Setup, Store};
 
 use own::Own;
@@ -34,7 +34,7 @@ pub(crate) struct Cpanel {
 ///
 /// # Errors
 /// When a setting or a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     routes_with(setup, Patience::default())
 }
 
@@ -42,7 +42,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
 ///
 /// # Errors
 /// When a setting or a key is missing or malformed.
-pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Routes, BadSetting> {
+pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Routes, ConfigError> {
     let cpanel = Cpanel {
         store: setup.store.clone(),
         panel: panel(setup, patience)?,
@@ -66,7 +66,7 @@ pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Routes, BadSetti
     .no_store(&["/cpanel"]))
 }
 
-fn panel(setup: &Setup, patience: Patience) -> Result<Option<Panel>, BadSetting> {
+fn panel(setup: &Setup, patience: Patience) -> Result<Option<Panel>, ConfigError> {
     let Some(url) = setup.settings.url("CPANEL_URL")? else {
         return Ok(None);
     };

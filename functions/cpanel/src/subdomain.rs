@@ -3,11 +3,11 @@
 
 use axum::extract::State;
 use common::{
-    Failure, Fields, FromFields, Input, Message, Now, Permitted, Refusal, Reply, Viewer,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, Message, Now, Permitted, Viewer, ok,
     rights::{ReadPanel, WritePanel},
-    shown, text, told,
+    success, text,
 };
-use cpanel_client::Trouble;
+use cpanel_client::PanelError;
 use domain::{
     Instant,
     audit::AuditEntry,
@@ -15,7 +15,7 @@ use domain::{
 };
 use identity::chance;
 use serde::Serialize;
-use store::Outcome;
+use store::CommitOutcome;
 
 use crate::{
     Cpanel,
@@ -31,10 +31,10 @@ pub(crate) async fn list(
     State(cpanel): State<Cpanel>,
     Now(now): Now,
     _: Viewer<ReadPanel>,
-) -> Reply<SubdomainsResponse> {
+) -> ApiResult<SubdomainsResponse> {
     let mut guest = cpanel.enter(now).await?;
-    let domains = guest.domains().await.map_err(|trouble| told_of(&trouble))?;
-    shown(SubdomainsResponse {
+    let domains = guest.domains().await.map_err(|error| told_of(&error))?;
+    ok(SubdomainsResponse {
         subdomains: domains.subdomains(),
     })
 }
@@ -56,8 +56,8 @@ impl<S> FromFields<S> for CreateSubdomainRequest {
                 root,
                 subdomain,
             }),
-            Err(flaw) => {
-                fields.refuse("domain", flaw);
+            Err(error) => {
+                fields.refuse("domain", error);
                 None
             }
         }
@@ -75,32 +75,32 @@ pub(crate) async fn create(
     Now(now): Now,
     writer: Permitted<WritePanel>,
     Input(request): Input<CreateSubdomainRequest>,
-) -> Reply<SubdomainResponse> {
+) -> ApiResult<SubdomainResponse> {
     let CreateSubdomainRequest {
         label,
         root,
         subdomain,
     } = request;
     if !cpanel.root_domains.is_empty() && !cpanel.root_domains.contains(&root) {
-        return Err(Refusal::RootDomainNotFound.into());
+        return Err(ErrorCode::RootDomainNotFound.into());
     }
     if cpanel.own.lack(&root, now) {
-        return Err(Refusal::RootDomainNotFound.into());
+        return Err(ErrorCode::RootDomainNotFound.into());
     }
     let mut guest = cpanel.enter(now).await?;
-    let domains = guest.domains().await.map_err(|trouble| told_of(&trouble))?;
+    let domains = guest.domains().await.map_err(|error| told_of(&error))?;
     if !domains.has_root(&root) {
-        return Err(Refusal::RootDomainNotFound.into());
+        return Err(ErrorCode::RootDomainNotFound.into());
     }
     if domains.has(&subdomain.fqdn) {
-        return Err(Refusal::SubdomainExists.into());
+        return Err(ErrorCode::SubdomainExists.into());
     }
     cpanel.note(&writer, &subdomain.fqdn, now).await?;
     let answered = guest.panel.add_subdomain(&label, &root, guest.visit).await;
-    if let Err(trouble) = guest.hear(answered).await {
-        guest.find_out(&subdomain.fqdn, &trouble).await?;
+    if let Err(error) = guest.hear(answered).await {
+        guest.find_out(&subdomain.fqdn, &error).await?;
     }
-    told(Message::SubdomainCreated, SubdomainResponse { subdomain })
+    success(Message::SubdomainCreated, SubdomainResponse { subdomain })
 }
 
 impl Cpanel {
@@ -109,7 +109,7 @@ impl Cpanel {
         writer: &Permitted<WritePanel>,
         fqdn: &str,
         now: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ApiError> {
         let person = &writer.person.user;
         let entry = AuditEntry::of_subdomain(
             chance::id(now),
@@ -121,34 +121,34 @@ impl Cpanel {
         let mut noted = self.store.transaction();
         noted.note(&entry);
         match noted.commit().await? {
-            Outcome::Done => Ok(()),
-            Outcome::Refused(_) => Err(Refusal::Conflict.into()),
+            CommitOutcome::Committed => Ok(()),
+            CommitOutcome::ConditionFailed(_) => Err(ErrorCode::Conflict.into()),
         }
     }
 }
 
 impl Guest {
-    /// Whether `fqdn` was made in spite of `trouble`. It was not there a moment ago; the panel is asked again
+    /// Whether `fqdn` was made in spite of `error`. It was not there a moment ago; the panel is asked again
     /// what is there, and never again to make it.
-    async fn find_out(&mut self, fqdn: &str, trouble: &Trouble) -> Result<(), Refusal> {
+    async fn find_out(&mut self, fqdn: &str, error: &PanelError) -> Result<(), ErrorCode> {
         if matches!(
-            trouble,
-            Trouble::Auth(_) | Trouble::Unreachable(_) | Trouble::NotAsked
+            error,
+            PanelError::Auth(_) | PanelError::Unreachable(_) | PanelError::NotSent
         ) {
             // It was never asked.
-            return Err(told_of(trouble));
+            return Err(told_of(error));
         }
-        let was_told_no = matches!(trouble, Trouble::Refused(_));
+        let was_told_no = matches!(error, PanelError::Refused(_));
         self.visit = self.panel.visit_again(self.visit);
         match self.domains().await.map(|domains| domains.has(fqdn)) {
             // Told no, and it is there: somebody else was faster.
-            Ok(true) if was_told_no => Err(Refusal::SubdomainExists),
+            Ok(true) if was_told_no => Err(ErrorCode::SubdomainExists),
             Ok(true) => Ok(()),
-            _ if was_told_no => Err(Refusal::CpanelRefused),
+            _ if was_told_no => Err(ErrorCode::CpanelRefused),
             // It answered something that makes no sense, and did nothing.
-            Ok(false) if matches!(trouble, Trouble::Malformed(_)) => Err(Refusal::CpanelRefused),
+            Ok(false) if matches!(error, PanelError::Malformed(_)) => Err(ErrorCode::CpanelRefused),
             // It may be there now, or come to be.
-            Ok(false) | Err(_) => Err(Refusal::CpanelTimeout),
+            Ok(false) | Err(_) => Err(ErrorCode::CpanelTimeout),
         }
     }
 }

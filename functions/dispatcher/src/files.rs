@@ -30,7 +30,7 @@ impl Dispatcher {
             Status::Pending if objects.size(&key_of(id)).await? == Some(file.size) => {
                 store.receive_file(id).await?;
             }
-            // Refused when the owner says at this moment that it has come.
+            // ApiError when the owner says at this moment that it has come.
             Status::Pending => {
                 store.give_up_file(&file, now).await?;
             }

@@ -7,7 +7,7 @@ use domain::{
 };
 use futures_util::{StreamExt, stream};
 use runtime::Error;
-use store::{CourseList, Fault, Outcome};
+use store::{CommitOutcome, CourseList, StoreError};
 
 use crate::{AT_ONCE, Dispatcher, Powers};
 
@@ -50,7 +50,7 @@ impl Dispatcher {
                     continue;
                 };
                 if !store.give_up_file(&file, clock.now()).await? {
-                    return Err(Fault::Conflict.into());
+                    return Err(StoreError::TransactionConflict.into());
                 }
             }
             position = page.last;
@@ -82,10 +82,10 @@ impl Dispatcher {
             let forgotten = stream::iter(page.items).map(|sms| async move {
                 let mut forget = store.transaction();
                 forget.forget_sms(sms.sms_id);
-                if forget.commit().await? == Outcome::Done {
+                if forget.commit().await? == CommitOutcome::Committed {
                     Ok(())
                 } else {
-                    Err(Fault::Conflict)
+                    Err(StoreError::TransactionConflict)
                 }
             });
             forgotten
@@ -151,10 +151,10 @@ impl Dispatcher {
         let after = before.changed(clock.now(), |course| course.details = details);
         let mut take_over = store.transaction();
         take_over.change_course(&before.outline, &after);
-        if take_over.commit().await? == Outcome::Done {
+        if take_over.commit().await? == CommitOutcome::Committed {
             Ok(())
         } else {
-            Err(Fault::Conflict.into())
+            Err(StoreError::TransactionConflict.into())
         }
     }
 }

@@ -19,7 +19,7 @@ use identity::outbox::Post;
 use messaging::Carriers;
 #[cfg(feature = "lambda")]
 use runtime::Settings;
-use runtime::{BadSetting, Clock, Error, Key};
+use runtime::{Clock, ConfigError, Error, Key};
 use storage::Objects;
 use store::{Outbound, Setup, Store};
 use tokio::sync::Mutex;
@@ -95,7 +95,7 @@ impl Task {
 /// # Errors
 /// As [`Dispatcher::new`], and a key that is missing.
 #[cfg(feature = "lambda")]
-pub async fn start(settings: Settings) -> Result<Dispatcher, BadSetting> {
+pub async fn start(settings: Settings) -> Result<Dispatcher, ConfigError> {
     Dispatcher::new(&Setup::start(settings, KEYS).await?)
 }
 
@@ -105,9 +105,9 @@ impl Dispatcher {
     ///
     /// # Errors
     /// A key or a setting that is missing or makes no sense.
-    pub fn new(setup: &Setup) -> Result<Self, BadSetting> {
+    pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
         let settings = &setup.settings;
-        let missing = || BadSetting::new("PUBLIC_URL", "is missing");
+        let missing = || ConfigError::new("PUBLIC_URL", "is missing");
         let public_url = settings.url("PUBLIC_URL")?.ok_or_else(missing)?;
         let mail_from = settings
             .optional("MAIL_FROM")

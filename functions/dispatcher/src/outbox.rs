@@ -13,7 +13,7 @@ use messaging::{
     SendError,
     texts::{self, Mail},
 };
-use store::{Content, Fault, Outbound};
+use store::{Content, Outbound, StoreError};
 use tokio::time::sleep;
 
 use crate::{Dispatcher, PATIENCE, Powers, UNKNOWN};
@@ -45,7 +45,7 @@ impl From<Result<(), SendError>> for Ended {
     fn from(sent: Result<(), SendError>) -> Self {
         match sent {
             Ok(()) => Self::Sent,
-            Err(SendError::Rejected(cause)) => Self::GivenUp(Cause::Refused, cause),
+            Err(SendError::Rejected(cause)) => Self::GivenUp(Cause::ApiError, cause),
             Err(SendError::OptedOut) => {
                 Self::GivenUp(Cause::OptedOut, "its carrier says so".to_owned())
             }
@@ -140,7 +140,7 @@ impl Dispatcher {
         }) = self.0.post.open(letter)
         else {
             // What is sealed under a key that is missing here may still be wanted when it is not.
-            return Err(Fault::Broken(
+            return Err(StoreError::Unexpected(
                 "a letter cannot be opened: is its key among OUTBOX_KEYS?".to_owned(),
             )
             .into());
@@ -167,14 +167,14 @@ impl Dispatcher {
                     })
                 }
                 None => Plan::End(Ended::GivenUp(
-                    Cause::Refused,
+                    Cause::ApiError,
                     "such news go by mail".to_owned(),
                 )),
             },
         })
     }
 
-    async fn plan_sms(&self, sms: Sms) -> Result<Plan, Fault> {
+    async fn plan_sms(&self, sms: Sms) -> Result<Plan, StoreError> {
         let Powers { store, clock, .. } = &*self.0;
         let (has_open_account, has_opted_out, text) = tokio::try_join!(
             self.has_open_account(sms.sending.user_id),
@@ -188,7 +188,7 @@ impl Dispatcher {
                 "its number is on our list".to_owned(),
             )),
             None => Plan::End(Ended::GivenUp(
-                Cause::Refused,
+                Cause::ApiError,
                 "nobody knows what it says".to_owned(),
             )),
             Some(text) => {
@@ -256,7 +256,7 @@ impl Dispatcher {
         &self,
         taken: Option<Instant>,
         patience: Duration,
-    ) -> Result<Option<Instant>, Fault> {
+    ) -> Result<Option<Instant>, StoreError> {
         let Powers {
             store,
             clock,
@@ -274,7 +274,7 @@ impl Dispatcher {
     }
 
     /// Text messages that leave in the name of an account that is closed were not wanted by its owner.
-    async fn has_open_account(&self, user: UserId) -> Result<bool, Fault> {
+    async fn has_open_account(&self, user: UserId) -> Result<bool, StoreError> {
         Ok(self
             .0
             .store

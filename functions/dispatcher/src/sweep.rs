@@ -7,7 +7,7 @@ use domain::Instant;
 use futures_util::{StreamExt, future::join_all, stream};
 use identity::chance;
 use store::{
-    Due, Fault, Outbound,
+    Due, Outbound, StoreError,
     keys::{BULK_DUE, CHUNKS_DUE, DEAD_DUE, ERASE_DUE, FILES_DUE, OUTBOX_DUE, WORDS_DUE},
 };
 use tokio::{
@@ -109,7 +109,7 @@ impl Dispatcher {
             if leased.is_none() && store.give_up_claim(what, now).await? {
                 tracing::warn!(%what, metric = UNKNOWN, "a message was claimed and never settled: nobody knows whether it was sent");
             }
-            Ok::<_, Fault>(leased)
+            Ok::<_, StoreError>(leased)
         };
         leased.await.unwrap_or_else(|failure| {
             tracing::warn!(%failure, %what, "a message could not be leased");

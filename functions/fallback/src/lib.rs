@@ -1,8 +1,8 @@
 //! What no other function serves: the enveloped 404, and the health check.
 
 use axum::{Router, routing::get};
-use common::{Reply, Routes, shown};
-use runtime::{BadSetting, Key};
+use common::{ApiResult, Routes, ok};
+use runtime::{ConfigError, Key};
 use serde::Serialize;
 use store::Setup;
 
@@ -13,7 +13,7 @@ pub const KEYS: &[Key] = &[Key::TokenPublic];
 ///
 /// # Errors
 /// None.
-pub fn routes(_: &Setup) -> Result<Routes, BadSetting> {
+pub fn routes(_: &Setup) -> Result<Routes, ConfigError> {
     Ok(Routes::new(Router::new().route("/health", get(health))).free("/health"))
 }
 
@@ -23,8 +23,8 @@ struct Health {
 }
 
 /// `GET /health`: this process answers. Touches no store.
-async fn health() -> Reply<Health> {
-    shown(Health {
+async fn health() -> ApiResult<Health> {
+    ok(Health {
         version: env!("CARGO_PKG_VERSION"),
     })
 }

@@ -1,7 +1,7 @@
 //! `POST /files/{fileId}/complete`: the owner says that the file was sent.
 
 use axum::extract::State;
-use common::{Message, Path, Refusal, Reply, told};
+use common::{ApiResult, ErrorCode, Message, Path, success};
 use domain::{FileId, file::Status};
 use storage::key_of;
 
@@ -12,11 +12,11 @@ pub(crate) async fn complete(
     State(files): State<Files>,
     keeper: Keeper,
     Path(id): Path<FileId>,
-) -> Reply<FileResponse> {
+) -> ApiResult<FileResponse> {
     let owner = keeper.0.user.user_id;
     let file = files.own(id, owner).await?;
     if file.status == Status::Ready {
-        return told(
+        return success(
             Message::FileReady,
             FileResponse {
                 file: file.listed(),
@@ -24,14 +24,14 @@ pub(crate) async fn complete(
         );
     }
     if files.objects.size(&key_of(id)).await? != Some(file.size) {
-        return Err(Refusal::FileNotUploaded.into());
+        return Err(ErrorCode::FileNotUploaded.into());
     }
     let file = match files.store.receive_file(id).await? {
         Some(file) => file,
         // Somebody was faster: another call, the sweeper, or the owner who does not want it any more.
         None => files.own(id, owner).await?,
     };
-    told(
+    success(
         Message::FileReady,
         FileResponse {
             file: file.listed(),

@@ -1,7 +1,9 @@
 //! `POST /files`: somebody announces a file and is told how to send it.
 
 use axum::extract::State;
-use common::{Fields, FromFields, Input, Message, Now, Refusal, Reply, integer, text, told};
+use common::{
+    ApiResult, ErrorCode, Fields, FromFields, Input, Message, Now, integer, success, text,
+};
 use domain::{
     FileId,
     file::{ContentType, FORM_LIFE, File, FileName, ShownFile, Status, Visibility},
@@ -46,7 +48,7 @@ pub(crate) async fn create(
     Now(now): Now,
     keeper: Keeper,
     Input(request): Input<CreateFileRequest>,
-) -> Reply<CreateFileResponse> {
+) -> ApiResult<CreateFileResponse> {
     let CreateFileRequest {
         name,
         content_type,
@@ -68,9 +70,9 @@ pub(crate) async fn create(
         .objects
         .form(&key_of(file_id), content_type.code(), size, FORM_LIFE, now)?;
     if !files.store.announce_file(&file, files.quota_bytes).await? {
-        return Err(Refusal::FileQuotaExceeded.into());
+        return Err(ErrorCode::FileQuotaExceeded.into());
     }
-    told(
+    success(
         Message::FileCreated,
         CreateFileResponse {
             file: file.listed(),

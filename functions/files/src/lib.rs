@@ -16,13 +16,13 @@ use axum::{
     extract::FromRequestParts,
     routing::{get, post},
 };
-use common::{Cursors, Failure, Refusal, Routes, SignedIn};
+use common::{ApiError, Cursors, ErrorCode, Routes, SignedIn};
 use domain::{
     FileId, Instant, UserId,
     file::{File, ShownFile},
 };
 use http::request::Parts;
-use runtime::{BadSetting, Key};
+use runtime::{ConfigError, Key};
 use serde::Serialize;
 use storage::{Objects, key_of};
 use store::{Setup, Store};
@@ -44,7 +44,7 @@ pub(crate) struct Files {
 ///
 /// # Errors
 /// When a setting or a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
     let files = Files {
         store: setup.store.clone(),
@@ -72,9 +72,9 @@ pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
 pub(crate) struct Keeper(pub(crate) SignedIn);
 
 impl<S: Send + Sync> FromRequestParts<S> for Keeper {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
         person.must_be_verified()?;
         person.must_be_of_open_committee()?;
@@ -90,17 +90,22 @@ pub(crate) struct FileResponse {
 
 impl Files {
     /// The file `id` of `owner`; nobody else's files are known to him.
-    async fn own(&self, id: FileId, owner: UserId) -> Result<File, Failure> {
+    async fn own(&self, id: FileId, owner: UserId) -> Result<File, ApiError> {
         Ok(self
             .store
             .file(id)
             .await?
             .filter(|file| file.user_id == owner)
-            .ok_or(Refusal::FileNotFound)?)
+            .ok_or(ErrorCode::FileNotFound)?)
     }
 
     /// Where `file` may be had until `good_for` is over.
-    async fn link(&self, file: &File, good_for: Duration, now: Instant) -> Result<String, Failure> {
+    async fn link(
+        &self,
+        file: &File,
+        good_for: Duration,
+        now: Instant,
+    ) -> Result<String, ApiError> {
         Ok(self
             .objects
             .link(

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use bytes::Bytes;
-use common::{Failure, Image, Path, Refusal};
+use common::{ApiError, ErrorCode, Image, Path};
 use domain::user::{DEFAULT_AVATAR, MEDIA, avatar_key};
 
 use crate::Files;
@@ -13,7 +13,7 @@ const DEFAULT: &[u8] = include_bytes!("default.png");
 pub(crate) async fn show(
     State(files): State<Files>,
     Path(key): Path<String>,
-) -> Result<Image, Failure> {
+) -> Result<Image, ApiError> {
     let path = format!("{MEDIA}{key}");
     if path == DEFAULT_AVATAR {
         return Ok(Image {
@@ -21,12 +21,12 @@ pub(crate) async fn show(
             bytes: Bytes::from_static(DEFAULT),
         });
     }
-    let content_type = content_type(&key).ok_or(Refusal::NotFound)?;
+    let content_type = content_type(&key).ok_or(ErrorCode::NotFound)?;
     let bytes = files
         .objects
         .get(avatar_key(&path))
         .await?
-        .ok_or(Refusal::NotFound)?;
+        .ok_or(ErrorCode::NotFound)?;
     Ok(Image {
         content_type,
         bytes,

@@ -1,7 +1,7 @@
 //! `GET /files/my-files`: the caller's files, newest first, and what they take.
 
 use axum::extract::State;
-use common::{Now, Paging, Reply, SignedIn, shown};
+use common::{ApiResult, Now, Paging, SignedIn, ok};
 use domain::file::{File, ShownFile};
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub(crate) async fn list(
     Now(now): Now,
     person: SignedIn,
     paging: Paging,
-) -> Reply<FilesResponse> {
+) -> ApiResult<FilesResponse> {
     let owner = person.user.user_id;
     let list = format!("GET /files/my-files caller={owner}");
     let list = paging.open(&files.cursors, list, now)?;
@@ -43,7 +43,7 @@ pub(crate) async fn list(
         bytes: usage.bytes,
         quota_bytes: files.quota_bytes,
     };
-    shown(FilesResponse {
+    ok(FilesResponse {
         files: page.items.into_iter().map(File::listed).collect(),
         usage,
         next_cursor,

@@ -6,7 +6,7 @@ use axum::{
     extract::State,
     response::{IntoResponse, Response},
 };
-use common::{Elsewhere, Failure, Now, Path, Refusal, Told, shown};
+use common::{ApiError, ApiResponse, ErrorCode, Now, Path, Redirect, ok};
 use domain::{FileId, file::File};
 use http::{HeaderMap, HeaderValue, header};
 
@@ -17,9 +17,9 @@ const LINK_LIFE: Duration = Duration::from_secs(60);
 
 pub(crate) enum Found {
     /// The way to it.
-    Link(Elsewhere),
+    Link(Redirect),
     /// What is known of it, for who asked for JSON.
-    File(Told<FileResponse>),
+    File(ApiResponse<FileResponse>),
 }
 
 impl IntoResponse for Found {
@@ -41,20 +41,20 @@ pub(crate) async fn show(
     Now(now): Now,
     Path(id): Path<FileId>,
     headers: HeaderMap,
-) -> Result<Found, Failure> {
+) -> Result<Found, ApiError> {
     let file = files
         .store
         .file(id)
         .await?
         .filter(File::is_public)
-        .ok_or(Refusal::FileNotFound)?;
+        .ok_or(ErrorCode::FileNotFound)?;
     let url = files.link(&file, LINK_LIFE, now).await?;
     if asks_for_json(&headers) {
-        return Ok(Found::File(shown(FileResponse {
+        return Ok(Found::File(ok(FileResponse {
             file: file.shown(Some(url)),
         })?));
     }
-    Ok(Found::Link(Elsewhere { url }))
+    Ok(Found::Link(Redirect { url }))
 }
 
 /// Whether `Accept` names JSON, and not as what is not wanted; `*/*` does not.

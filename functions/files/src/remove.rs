@@ -1,7 +1,7 @@
 //! `DELETE /files/{fileId}`: the owner does not want a file any more.
 
 use axum::extract::State;
-use common::{Failure, Message, Nothing, Now, Path, Reply, told};
+use common::{ApiError, ApiResult, Empty, Message, Now, Path, success};
 use domain::FileId;
 
 use crate::{Files, Keeper};
@@ -12,13 +12,13 @@ pub(crate) async fn remove(
     Now(now): Now,
     keeper: Keeper,
     Path(id): Path<FileId>,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let give_up = || async {
         let file = files.own(id, keeper.0.user.user_id).await?;
         let mut give_up = files.store.transaction();
         give_up.give_up_file(&file, now);
-        Ok::<_, Failure>((give_up, ()))
+        Ok::<_, ApiError>((give_up, ()))
     };
     files.store.update(give_up, |_| None).await?;
-    told(Message::FileDeleted, Nothing {})
+    success(Message::FileDeleted, Empty {})
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::extract::State;
-use common::{Now, Path, Reply, SignedIn, shown};
+use common::{ApiResult, Now, Path, SignedIn, ok};
 use domain::{FileId, file::Status};
 
 use crate::{FileResponse, Files};
@@ -16,14 +16,14 @@ pub(crate) async fn show(
     Now(now): Now,
     person: SignedIn,
     Path(id): Path<FileId>,
-) -> Reply<FileResponse> {
+) -> ApiResult<FileResponse> {
     let file = files.own(id, person.user.user_id).await?;
     let url = if file.status == Status::Ready {
         Some(files.link(&file, LINK_LIFE, now).await?)
     } else {
         None
     };
-    shown(FileResponse {
+    ok(FileResponse {
         file: file.shown(url),
     })
 }

@@ -3,7 +3,7 @@
 use accounts::attempts;
 use axum::extract::State;
 use common::{
-    Client, Failure, Input, Message, Nothing, Now, Refused, Reply, SignedIn, input, secret, told,
+    ApiError, ApiResult, Client, Empty, Input, Message, Now, SignedIn, input, secret, success,
 };
 use domain::{Instant, otp::Proof, outbox::News, session::Session, user::User};
 use secrecy::SecretString;
@@ -25,7 +25,7 @@ pub(crate) async fn disable(
     client: Client,
     person: SignedIn,
     Input(request): Input<DisableOtpRequest>,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let SignedIn { user, session, .. } = person;
     let id = user.user_id;
     let codes = request.answered.counters(id, &session.sid.to_string());
@@ -55,7 +55,7 @@ pub(crate) async fn disable(
         otp.store.give_back(code_places)
     );
     disabled?;
-    told(Message::OtpDisabled, Nothing {})
+    success(Message::OtpDisabled, Empty {})
 }
 
 impl Otp {
@@ -67,11 +67,11 @@ impl Otp {
         proof: &Proof,
         left: usize,
         now: Instant,
-    ) -> Result<User, Failure> {
+    ) -> Result<User, ApiError> {
         let id = user.user_id;
         let turn_off = |user: &User, change: &mut Transaction| {
             if !session.is_alive(user, now) {
-                return Err(Refused::invalid_token().into());
+                return Err(ApiError::invalid_token());
             }
             change.remove_otp(id, Some(proof));
             let disabled = News::OtpDisabled {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::extract::State;
-use common::{Failure, Message, Now, Refusal, Reply, SignedIn, told};
+use common::{ApiError, ApiResult, ErrorCode, Message, Now, SignedIn, success};
 use domain::{
     Instant, UserId,
     otp::{ENROLMENT_LIFE, Enrolment},
@@ -56,13 +56,13 @@ pub(crate) async fn generate(
     State(otp): State<Otp>,
     Now(now): Now,
     person: SignedIn,
-) -> Reply<GenerateOtpResponse> {
+) -> ApiResult<GenerateOtpResponse> {
     let user = &person.user;
     if user.is_otp_enabled && now.since(person.session.auth_time) >= FRESH {
-        return Err(Refusal::Reauthentication.into());
+        return Err(ErrorCode::Reauthentication.into());
     }
     let secret = otp.tried_out(user.user_id, now).await?;
-    told(
+    success(
         Message::OtpGenerated,
         GenerateOtpResponse::from(secret.forms(&user.email)),
     )
@@ -71,7 +71,7 @@ pub(crate) async fn generate(
 impl Otp {
     /// The secret that `user` is trying out; a new one, when there is none that is alive. Of many at once
     /// all get the same.
-    async fn tried_out(&self, user: UserId, now: Instant) -> Result<Secret, Failure> {
+    async fn tried_out(&self, user: UserId, now: Instant) -> Result<Secret, ApiError> {
         let place = totp::place_tried_out(user);
         let attempt = || async {
             let mut begin = self.store.transaction();

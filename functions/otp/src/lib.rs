@@ -10,9 +10,9 @@ use axum::{
     Router,
     routing::{delete, post},
 };
-use common::{Failure, Fields, Refusal, Refused, Routes, effect, sign_in, text};
+use common::{ApiError, ErrorCode, Fields, Routes, effect, sign_in, text};
 use domain::{
-    Flaw, Instant, Line, UserId,
+    Instant, Line, UserId, ValueError,
     otp::{Otp as Kept, Proof},
 };
 use identity::{
@@ -21,7 +21,7 @@ use identity::{
     sealing::Sealer,
     totp::{self, Secret},
 };
-use runtime::{BadSetting, Key};
+use runtime::{ConfigError, Key};
 use serde_json::Value;
 use store::{Counter, Part, Setup, Store};
 
@@ -47,7 +47,7 @@ pub(crate) struct Otp {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let otp = Otp {
         store: setup.store.clone(),
         sessions: Sessions::new(setup)?,
@@ -98,7 +98,7 @@ impl Answered {
         user: UserId,
         kept: Option<&Kept>,
         now: Instant,
-    ) -> Result<Option<Proof>, Failure> {
+    ) -> Result<Option<Proof>, ApiError> {
         let Some(kept) = kept else { return Ok(None) };
         let secret = Secret::open(&kept.sealed, &otp.sealer, &totp::place_in_force(user))?;
         Ok(match self {
@@ -114,11 +114,11 @@ impl Answered {
 }
 
 /// Reads a code: any text is one, if a wrong one.
-fn code(value: Value) -> Result<String, Flaw> {
+fn code(value: Value) -> Result<String, ValueError> {
     match text::<Line<128>>(value) {
         Ok(code) => Ok(code.to_string()),
-        Err(Flaw::Length | Flaw::Format) => Ok(String::new()),
-        Err(flaw) => Err(flaw),
+        Err(ValueError::Length | ValueError::Format) => Ok(String::new()),
+        Err(error) => Err(error),
     }
 }
 
@@ -133,15 +133,15 @@ fn new_recovery(secret: &Secret) -> (Vec<String>, std::collections::BTreeMap<Str
 }
 
 /// Why a change of the account that a code allows was not made.
-fn refused(part: Part) -> Failure {
+fn refused(part: Part) -> ApiError {
     match part {
         // The account is gone, or the session was ended.
-        Part::User | Part::Session => Refused::invalid_token().into(),
+        Part::User | Part::Session => ApiError::invalid_token(),
         _ => invalid(),
     }
 }
 
 /// The code is not one, or not any more.
-fn invalid() -> Failure {
-    Refusal::OtpInvalid.into()
+fn invalid() -> ApiError {
+    ErrorCode::OtpInvalid.into()
 }

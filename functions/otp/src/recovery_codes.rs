@@ -2,11 +2,11 @@
 
 use accounts::attempts;
 use axum::extract::State;
-use common::{Input, Message, Now, Reply, SignedIn, input, told};
+use common::{ApiResult, Input, Message, Now, SignedIn, input, success};
 use domain::otp::{Otp as Kept, Proof};
 use identity::totp::{self, Secret};
 use serde::Serialize;
-use store::Outcome;
+use store::CommitOutcome;
 
 use crate::{Answered, Otp, code, invalid, new_recovery};
 
@@ -27,7 +27,7 @@ pub(crate) async fn renew(
     Now(now): Now,
     person: SignedIn,
     Input(request): Input<RecoveryCodesRequest>,
-) -> Reply<RecoveryCodesResponse> {
+) -> ApiResult<RecoveryCodesResponse> {
     let (id, answered) = (person.user.user_id, Answered::Code(request.code));
     let counters = answered.counters(id, &person.session.sid.to_string());
     let (reserved, kept) = tokio::join!(
@@ -50,10 +50,10 @@ pub(crate) async fn renew(
     // Places that cannot be given back are free when their windows end.
     let (renewed, _) = tokio::join!(renew.commit(), otp.store.give_back(reserved));
     match renewed? {
-        Outcome::Done => told(
+        CommitOutcome::Committed => success(
             Message::RecoveryCodes,
             RecoveryCodesResponse { recovery_codes },
         ),
-        Outcome::Refused(_) => Err(invalid()),
+        CommitOutcome::ConditionFailed(_) => Err(invalid()),
     }
 }

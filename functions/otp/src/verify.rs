@@ -3,7 +3,7 @@
 use accounts::{Arrival, attempts};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    Client, Failure, Fields, FromFields, Input, Message, Now, Refused, Reply, SignedIn, told,
+    ApiError, ApiResult, Client, Fields, FromFields, Input, Message, Now, SignedIn, success,
 };
 use domain::{
     Instant,
@@ -29,9 +29,9 @@ pub(crate) enum Answering {
 }
 
 impl FromRequestParts<Otp> for Answering {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, otp: &Otp) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, otp: &Otp) -> Result<Self, ApiError> {
         let Ok(Now(now)) = Now::from_request_parts(parts, otp).await;
         match otp.sessions.step(&parts.headers, Use::OtpStep, now) {
             Some(claims) => Ok(Self::SigningIn(Box::new(claims))),
@@ -61,8 +61,8 @@ pub(crate) async fn verify(
     Now(now): Now,
     client: Client,
     answering: Answering,
-    answered: Result<Input<Answered>, Failure>,
-) -> Reply<VerifyOtpResponse> {
+    answered: Result<Input<Answered>, ApiError>,
+) -> ApiResult<VerifyOtpResponse> {
     let verified = match (answering, answered) {
         (Answering::SigningIn(claims), Ok(Input(answered))) => {
             otp.sign_in(*claims, &answered, &client, now).await?
@@ -74,13 +74,13 @@ pub(crate) async fn verify(
         (Answering::SigningIn(claims), Err(failure)) => {
             otp.find_open(&claims, now)
                 .await?
-                .ok_or_else(Refused::invalid_token)?;
+                .ok_or_else(ApiError::invalid_token)?;
             return Err(failure);
         }
         (Answering::Enrolling(_), Err(failure)) => return Err(failure),
     };
     let token = verified.user.token().to_owned();
-    told(Message::OtpVerified, verified).map(|told| told.authorized(&token))
+    success(Message::OtpVerified, verified).map(|told| told.authorized(&token))
 }
 
 impl Otp {
@@ -92,7 +92,7 @@ impl Otp {
         answered: &Answered,
         client: &Client,
         now: Instant,
-    ) -> Result<VerifyOtpResponse, Failure> {
+    ) -> Result<VerifyOtpResponse, ApiError> {
         let counters = answered.counters(claims.sub, &claims.sid.to_string());
         let (reserved, arrival, kept) = tokio::join!(
             attempts::reserve(&self.store, &counters, now),
@@ -106,8 +106,8 @@ impl Otp {
                     // What cannot be given back stays taken until its window ends.
                     let _ = self.store.give_back(reserved).await;
                 }
-                arrival?.ok_or_else(Refused::invalid_token)?;
-                return Err(kept.map_or_else(Failure::from, |_| invalid()));
+                arrival?.ok_or_else(ApiError::invalid_token)?;
+                return Err(kept.map_or_else(ApiError::from, |_| invalid()));
             }
         };
         let reserved = reserved?;
@@ -127,7 +127,7 @@ impl Otp {
 
     /// Whoever is in the middle of signing in, unless the step was done, or the account closed or signed out
     /// everywhere since it began.
-    async fn find_open(&self, claims: &Claims, now: Instant) -> Result<Option<Arrival>, Failure> {
+    async fn find_open(&self, claims: &Claims, now: Instant) -> Result<Option<Arrival>, ApiError> {
         let (is_done, arrival) = tokio::join!(
             self.store.is_step_done(claims.sid),
             self.sessions.find(claims.sub, claims.cid, now)
@@ -146,7 +146,7 @@ impl Otp {
         proof: &Proof,
         client: &Client,
         now: Instant,
-    ) -> Result<SelfView, Failure> {
+    ) -> Result<SelfView, ApiError> {
         let mut beside = self.store.transaction();
         beside.end_step(claims.sid, now);
         beside.use_proof(claims.sub, proof);
@@ -168,7 +168,7 @@ impl Otp {
             .await?
         {
             Ok(view) => Ok(view),
-            Err(Part::Step) => Err(Refused::invalid_token().into()),
+            Err(Part::Step) => Err(ApiError::invalid_token()),
             Err(_) => Err(invalid()),
         }
     }
@@ -180,7 +180,7 @@ impl Otp {
         person: SignedIn,
         answered: &Answered,
         now: Instant,
-    ) -> Result<VerifyOtpResponse, Failure> {
+    ) -> Result<VerifyOtpResponse, ApiError> {
         let (id, Answered::Code(code)) = (person.user.user_id, answered) else {
             return Err(invalid());
         };
@@ -214,7 +214,7 @@ impl Otp {
         enrolment: &Enrolment,
         kept: &Kept,
         now: Instant,
-    ) -> Result<SelfView, Failure> {
+    ) -> Result<SelfView, ApiError> {
         let SignedIn {
             user,
             committee,
@@ -227,7 +227,7 @@ impl Otp {
             .await?;
         let enrol = |user: &User, change: &mut Transaction| {
             if !session.is_alive(user, now) {
-                return Err(Refused::invalid_token().into());
+                return Err(ApiError::invalid_token());
             }
             let after = user.changed(|user| {
                 user.is_otp_enabled = true;

@@ -1,14 +1,13 @@
-//! What accepting one message and accepting many have in common: it happens once, however often it is asked
-//! for, and it is counted.
+//! What `POST /sms/single` and `POST /sms/bulk` share: idempotency keys and daily quotas.
 
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
-use common::{Failure, Message, Refusal, Refused, Reply, told};
-use domain::{Flaw, Instant, UserId};
+use common::{ApiError, ApiResult, ErrorCode, Message, success};
+use domain::{Instant, ValueError, user::User};
 use http::request::Parts;
 use serde::{Serialize, de::DeserializeOwned};
-use store::{Earlier, Fault, Idempotent, Outcome, Part, Transaction};
+use store::{CommitOutcome, Earlier, Idempotent, Part, StoreError, Transaction};
 
 use crate::Messages;
 
@@ -17,7 +16,7 @@ const HEADER: &str = "Idempotency-Key";
 
 /// What stands in the header `Idempotency-Key`, not looked at yet, for a body that is too long is told first.
 #[derive(Debug, Clone)]
-pub(crate) struct IdempotencyKey(Result<Option<String>, Flaw>);
+pub(crate) struct IdempotencyKey(Result<Option<String>, ValueError>);
 
 impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
     type Rejection = Infallible;
@@ -31,85 +30,104 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
             .collect();
         Ok(Self(match values.as_slice() {
             [] => Ok(None),
-            [b""] => Err(Flaw::Required),
-            [value] if value.len() > 255 => Err(Flaw::Length),
+            [b""] => Err(ValueError::Required),
+            [value] if value.len() > 255 => Err(ValueError::Length),
             [value] if value.iter().all(u8::is_ascii_graphic) => {
                 Ok(Some(String::from_utf8_lossy(value).into_owned()))
             }
-            _ => Err(Flaw::Format),
+            _ => Err(ValueError::Format),
         }))
     }
 }
 
 impl IdempotencyKey {
-    /// The request of `user` to `route` with `body`, if it is to be made once.
+    /// What `sender` submits to `route` in `body`, answered with `message`.
     ///
     /// # Errors
-    /// A bad key, as a bad field.
-    pub(crate) fn request(
+    /// A malformed key, as a field of that name.
+    pub(crate) fn submission<'a>(
         self,
-        user: UserId,
+        sender: &'a User,
         route: &str,
         body: &[u8],
-    ) -> Result<Option<Idempotent>, Refused> {
-        let key = self.0.map_err(|flaw| Refused::field(HEADER, flaw))?;
-        Ok(key.map(|key| Idempotent::new(user, route, &key, body)))
+        message: Message,
+        now: Instant,
+    ) -> Result<Submission<'a>, ApiError> {
+        let key = self.0.map_err(|error| ApiError::field(HEADER, error))?;
+        Ok(Submission {
+            sender,
+            key: key.map(|key| Idempotent::new(sender.user_id, route, &key, body)),
+            message,
+            now,
+        })
     }
 }
 
-impl Messages {
-    /// The reply that `request` got before, if it did.
+/// A request to send messages; with an idempotency key it takes effect once.
+pub(crate) struct Submission<'a> {
+    pub(crate) sender: &'a User,
+    key: Option<Idempotent>,
+    message: Message,
+    pub(crate) now: Instant,
+}
+
+impl Submission<'_> {
+    /// The response that an earlier request with the same key got, if there was one.
     ///
     /// # Errors
-    /// `IDEMPOTENCY_KEY_REUSED_MESSAGE` when another request had its key.
-    pub(crate) async fn replay<T: DeserializeOwned>(
+    /// `IDEMPOTENCY_KEY_REUSED_MESSAGE` when the earlier request was another one.
+    pub(crate) async fn earlier<T: DeserializeOwned>(
         &self,
-        request: Option<&Idempotent>,
-        message: Message,
-        now: Instant,
-    ) -> Result<Option<Reply<T>>, Failure> {
-        let Some(request) = request else {
+        messages: &Messages,
+    ) -> Result<Option<ApiResult<T>>, ApiError> {
+        let Some(key) = &self.key else {
             return Ok(None);
         };
-        match self.store.earlier(request, now).await? {
+        match messages.store.earlier(key, self.now).await? {
             None => Ok(None),
             Some(Earlier::Same(answer)) => {
                 let answer = serde_json::from_str(&answer)?;
-                Ok(Some(told(message, answer).map(common::Told::replayed)))
+                Ok(Some(
+                    success(self.message, answer).map(common::ApiResponse::replayed),
+                ))
             }
-            Some(Earlier::Other) => Err(Refusal::IdempotencyKeyReused.into()),
+            Some(Earlier::Other) => Err(ErrorCode::IdempotencyKeyReused.into()),
         }
     }
 
-    /// Has `accept` be done with `answer`, or gives the reply that a twin got a moment ago. Where nobody heard
-    /// whether it was done, `is_kept` looks.
+    /// Commits `tx`, which writes `count` messages, with the daily quotas and `response` under the key. When the
+    /// commit got no answer, `was_accepted` reads whether it took effect.
     ///
     /// # Errors
-    /// As [`replay`](Self::replay), and `SMS_QUOTA_EXCEEDED_MESSAGE`: then nothing was done.
-    pub(crate) async fn settle<T: Serialize + DeserializeOwned>(
+    /// As [`earlier`](Self::earlier), for a concurrent request with the same key; `SMS_QUOTA_EXCEEDED_MESSAGE`:
+    /// then nothing was written.
+    pub(crate) async fn accept<T: Serialize + DeserializeOwned>(
         &self,
-        accept: Transaction,
-        request: Option<&Idempotent>,
-        message: Message,
-        answer: T,
-        is_kept: impl Future<Output = Result<bool, Fault>>,
-        now: Instant,
-    ) -> Reply<T> {
-        let refused: Failure = match accept.commit().await {
-            Ok(Outcome::Done) => return told(message, answer),
-            Ok(Outcome::Refused(Part::Quota)) => {
-                Refused::after(Refusal::SmsQuotaExceeded, now.end_of_day().since(now)).into()
+        messages: &Messages,
+        mut tx: Transaction,
+        count: u64,
+        response: T,
+        was_accepted: impl Future<Output = Result<bool, StoreError>>,
+    ) -> ApiResult<T> {
+        let Self { sender, now, .. } = *self;
+        if let Some(key) = &self.key {
+            tx.answer_once(key, serde_json::to_string(&response)?, now);
+        }
+        let (user, committee) = (sender.user_id, sender.committee_id);
+        tx.count_sms(user, committee, count, messages.quota, now);
+        let refused: ApiError = match tx.commit().await {
+            Ok(CommitOutcome::Committed) => return success(self.message, response),
+            Ok(CommitOutcome::ConditionFailed(Part::Quota)) => {
+                ApiError::retry_after(ErrorCode::SmsQuotaExceeded, now.end_of_day().since(now))
             }
-            Ok(Outcome::Refused(_)) => Fault::Conflict.into(),
-            Err(fault) if is_kept.await? => {
-                tracing::warn!(%fault, "what was accepted was kept, though nobody heard it");
-                return told(message, answer);
+            Ok(CommitOutcome::ConditionFailed(_)) => StoreError::TransactionConflict.into(),
+            Err(error) if was_accepted.await? => {
+                tracing::warn!(%error, "the transaction got no answer and had taken effect");
+                return success(self.message, response);
             }
-            Err(fault) => fault.into(),
+            Err(error) => error.into(),
         };
-        // A twin may have been faster.
-        self.replay(request, message, now)
-            .await?
-            .unwrap_or(Err(refused))
+        // A concurrent request with the same key may have been accepted.
+        self.earlier(messages).await?.unwrap_or(Err(refused))
     }
 }

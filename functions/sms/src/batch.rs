@@ -1,7 +1,7 @@
 //! `GET /sms/bulk/{batchId}`: a batch and how far its messages have come.
 
 use axum::extract::State;
-use common::{Failure, Now, Path, Refusal, Reply, SignedIn, Verified, shown};
+use common::{ApiError, ApiResult, ErrorCode, Now, Path, SignedIn, Verified, ok};
 use domain::{
     BatchId,
     batch::{Batch, Progress},
@@ -30,13 +30,13 @@ pub(crate) async fn show(
     Now(now): Now,
     person: Verified,
     Path(id): Path<BatchId>,
-) -> Reply<BatchResponse> {
+) -> ApiResult<BatchResponse> {
     let batch = messages.batch(id, &person.0).await?;
     let (progress, message) = tokio::join!(
         messages.store.progress(&batch),
         messages.store.batch_text(id, now)
     );
-    shown(BatchResponse {
+    ok(BatchResponse {
         batch: Whole {
             batch,
             progress: progress?,
@@ -50,12 +50,12 @@ impl Messages {
     ///
     /// # Errors
     /// `BATCH_NOT_FOUND_MESSAGE`.
-    pub(crate) async fn batch(&self, id: BatchId, person: &SignedIn) -> Result<Batch, Failure> {
+    pub(crate) async fn batch(&self, id: BatchId, person: &SignedIn) -> Result<Batch, ApiError> {
         Ok(self
             .store
             .batch(id)
             .await?
             .filter(|batch| sees(person, &batch.sending))
-            .ok_or(Refusal::BatchNotFound)?)
+            .ok_or(ErrorCode::BatchNotFound)?)
     }
 }

@@ -3,11 +3,11 @@
 use axum::extract::State;
 use bytes::Bytes;
 use common::{
-    Failure, Fields, FromFields, Input, Message, Now, Permitted, Refusal, Refused, Reply, flag,
-    rights::SendBulkSms, text, told,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, Message, Now, Permitted, flag,
+    rights::SendBulkSms, success, text,
 };
 use domain::{
-    BatchId,
+    BatchId, Instant,
     audit::AuditEntry,
     batch::{Batch, Chunk, Entry},
     segments::measure,
@@ -16,20 +16,21 @@ use domain::{
 use identity::chance;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use store::{Store, Transaction};
 
 use crate::{
-    Manner, Messages,
+    Messages, SendOptions,
     accepting::IdempotencyKey,
-    recipients::{Addressed, Fate, Sorted, Told, Wanted},
+    recipients::{CheckedRecipients, RecipientInput, RecipientResult, RecipientStatus, Sorted},
 };
 
 /// No call names more recipients.
 const MOST: usize = 1000;
 
 pub(crate) struct SendBulkRequest {
-    recipients: Vec<Wanted>,
+    recipients: Vec<RecipientInput>,
     message: Option<Text>,
-    manner: Manner,
+    options: SendOptions,
     dry_run: bool,
     body: Bytes,
 }
@@ -39,14 +40,15 @@ impl FromFields<Messages> for SendBulkRequest {
 
     fn from_fields(fields: &mut Fields, messages: &Messages) -> Option<Self> {
         let body = fields.body().clone();
-        let recipients = fields.objects_or_texts("recipients", MOST, Some("to"), Wanted::of);
+        let recipients =
+            fields.objects_or_texts("recipients", MOST, Some("to"), RecipientInput::of);
         let message = fields.nullable("message", text);
-        let manner = Manner::of(fields, messages);
+        let options = SendOptions::of(fields, messages);
         let dry_run = fields.optional_or("dryRun", flag, false);
         Some(Self {
             recipients: recipients?,
             message: message?,
-            manner: manner?,
+            options: options?,
             dry_run: dry_run?,
             body,
         })
@@ -56,7 +58,7 @@ impl FromFields<Messages> for SendBulkRequest {
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SendBulkResponse {
     batch: Counted,
-    results: Vec<Told>,
+    results: Vec<RecipientResult>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -75,70 +77,62 @@ pub(crate) async fn send(
     Now(now): Now,
     sender: Permitted<SendBulkSms>,
     key: IdempotencyKey,
-    Input(input): Input<SendBulkRequest>,
-) -> Reply<SendBulkResponse> {
-    let (user, said) = (&sender.person.user, Message::SmsBulkAccepted);
-    let SendBulkRequest {
-        recipients,
-        message,
-        manner,
-        dry_run,
-        body,
-    } = input;
-    let request = key.request(user.user_id, "POST /sms/bulk", &body)?;
-    let addressed = Addressed::new(recipients, message.as_ref(), &messages);
-    let numbers = addressed.numbers();
+    Input(request): Input<SendBulkRequest>,
+) -> ApiResult<SendBulkResponse> {
+    let (sender, said) = (&sender.person.user, Message::SmsBulkAccepted);
+    let submission = key.submission(sender, "POST /sms/bulk", &request.body, said, now)?;
+    let text = request.message.as_ref();
+    let checked = CheckedRecipients::new(request.recipients, text, &messages);
+    let numbers = checked.numbers();
     let (earlier, opted_out) = tokio::join!(
-        messages.replay(request.as_ref(), said, now),
-        messages.store.opted_out(user.committee_id, &numbers)
+        submission.earlier(&messages),
+        messages.store.opted_out(sender.committee_id, &numbers)
     );
-    if let Some(reply) = earlier? {
-        return reply;
+    if let Some(response) = earlier? {
+        return response;
     }
     drop(numbers);
-    let batch_id = (!dry_run).then(|| BatchId::of(chance::id(now)));
-    let sorted = addressed.sorted(&opted_out?, batch_id);
+    let batch_id = (!request.dry_run).then(|| BatchId::of(chance::id(now)));
+    let sorted = checked.sorted(&opted_out?, batch_id);
     if sorted.entries.is_empty() {
         return Err(nobody(&sorted));
     }
-    let counted = counted(&sorted, message.as_ref(), batch_id);
+    let batch = counted(&sorted, text, batch_id);
     let Sorted { results, entries } = sorted;
-    let (sending, answer) = (
-        manner.by(user, now),
-        SendBulkResponse {
-            batch: counted,
-            results,
-        },
-    );
-    let Some(batch_id) = batch_id else {
-        return told(said, answer);
-    };
-
-    let batch = answer.batch.accepted(batch_id, sending);
-    let mut accept = messages.store.transaction();
-    if let Some(request) = &request {
-        accept.answer_once(request, serde_json::to_string(&answer)?, now);
+    let response = SendBulkResponse { batch, results };
+    match batch_id {
+        None => success(said, response),
+        Some(batch_id) => {
+            let batch = response
+                .batch
+                .accepted(batch_id, request.options.by(sender, now));
+            let tx = accepted(&messages.store, &batch, text, entries, now);
+            let was_accepted = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
+            let count = batch.accepted.into();
+            submission
+                .accept(&messages, tx, count, response, was_accepted)
+                .await
+        }
     }
-    accept.count_sms(
-        user.user_id,
-        user.committee_id,
-        batch.accepted.into(),
-        messages.quota,
-        now,
-    );
-    accept.accept_batch(&batch, message.as_ref(), &chunks(&batch, entries));
-    accept.note(&AuditEntry::of_batch(chance::id(now), &batch));
-    let is_kept = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
-    messages
-        .settle(accept, request.as_ref(), said, answer, is_kept, now)
-        .await
+}
+
+/// The transaction that accepts `batch`: its head, its chunks and the audit entry.
+fn accepted(
+    store: &Store,
+    batch: &Batch,
+    text: Option<&Text>,
+    entries: Vec<Entry>,
+    now: Instant,
+) -> Transaction {
+    let mut tx = store.transaction();
+    tx.accept_batch(batch, text, &chunks(batch, entries));
+    tx.note(&AuditEntry::of_batch(chance::id(now), batch));
+    tx
 }
 
 /// There is nobody among them who may be written to.
-fn nobody(sorted: &Sorted) -> Failure {
-    Refused::from(Refusal::SmsBulkRejected)
-        .with(json!({ "results": sorted.results }))
-        .into()
+fn nobody(sorted: &Sorted) -> ApiError {
+    ApiError::from(ErrorCode::SmsBulkRejected).with_data(json!({ "results": sorted.results }))
 }
 
 fn counted(sorted: &Sorted, common: Option<&Text>, batch_id: Option<BatchId>) -> Counted {
@@ -150,9 +144,9 @@ fn counted(sorted: &Sorted, common: Option<&Text>, batch_id: Option<BatchId>) ->
             .map_or(common, |text| measure(text.as_str()).segments)
     };
     let (accepted, rejected, duplicates) = (
-        sorted.count(Fate::Queued),
-        sorted.count(Fate::Rejected),
-        sorted.count(Fate::Duplicate),
+        sorted.count(RecipientStatus::Queued),
+        sorted.count(RecipientStatus::Rejected),
+        sorted.count(RecipientStatus::Duplicate),
     );
     let segments = sorted.entries.iter().map(segments).sum();
     Counted {

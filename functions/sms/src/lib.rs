@@ -1,5 +1,5 @@
 //! Text messages: one, or many at once, how far they have come, and the numbers that are not written to.
-//! Nothing is sent here: what is accepted is written down, and the dispatcher sends it.
+//! Empty is sent here: what is accepted is written down, and the dispatcher sends it.
 
 mod accepting;
 mod batch;
@@ -18,11 +18,11 @@ use axum::{
 };
 use common::{Cursors, Fields, Routes, text};
 use domain::{
-    Flaw, Instant, Mobile,
+    Instant, Mobile, ValueError,
     sms::{SenderId, Sending, Type},
     user::User,
 };
-use runtime::{BadSetting, Key, Settings};
+use runtime::{ConfigError, Key, Settings};
 use store::{Setup, SmsQuota, Store};
 
 /// The keys of this function.
@@ -42,7 +42,7 @@ pub(crate) struct Messages {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
     let messages = Messages {
         store: setup.store.clone(),
@@ -78,24 +78,24 @@ pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
 }
 
 /// The calling codes of the countries to whose mobile numbers people may send.
-fn country_codes(settings: &Settings) -> Result<Vec<u16>, BadSetting> {
+fn country_codes(settings: &Settings) -> Result<Vec<u16>, ConfigError> {
     let problem = "must be calling codes such as 216, separated by commas";
     let codes: Vec<u16> = settings.list("SMS_COUNTRY_CODES", "216", problem)?;
     if !codes.is_empty() && codes.iter().all(|code| (1..=999).contains(code)) {
         Ok(codes)
     } else {
-        Err(BadSetting::new("SMS_COUNTRY_CODES", problem))
+        Err(ConfigError::new("SMS_COUNTRY_CODES", problem))
     }
 }
 
 /// How a sender wants it sent.
 #[derive(Debug, Clone)]
-pub(crate) struct Manner {
+pub(crate) struct SendOptions {
     r#type: Type,
     sender_id: Option<SenderId>,
 }
 
-impl Manner {
+impl SendOptions {
     fn of(fields: &mut Fields, messages: &Messages) -> Option<Self> {
         let r#type = fields.optional_or("type", text, Type::Transactional);
         let sender_id = fields.nullable("senderId", |value| {
@@ -103,7 +103,7 @@ impl Manner {
             if messages.sender_ids.contains(&name) {
                 Ok(name)
             } else {
-                Err(Flaw::Value)
+                Err(ValueError::Value)
             }
         });
         Some(Self {
@@ -126,12 +126,12 @@ impl Manner {
 
 impl Messages {
     /// `text` as a number that may be written to.
-    fn reachable(&self, text: &str) -> Result<Mobile, Flaw> {
+    fn reachable(&self, text: &str) -> Result<Mobile, ValueError> {
         let mobile: Mobile = text.parse()?;
         if self.country_codes.contains(&mobile.country_code) {
             Ok(mobile)
         } else {
-            Err(Flaw::Value)
+            Err(ValueError::Value)
         }
     }
 }

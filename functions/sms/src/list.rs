@@ -1,7 +1,7 @@
 //! `GET /sms`: what the caller sent, newest first, or the messages of one batch, as its recipients were named.
 
 use axum::extract::State;
-use common::{Now, Paging, Query, Reply, Verified, shown};
+use common::{ApiResult, Now, Paging, Query, Verified, ok};
 use domain::{BatchId, sms::Sms};
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(crate) async fn list(
     person: Verified,
     query: Query,
     paging: Paging,
-) -> Reply<SmsListResponse> {
+) -> ApiResult<SmsListResponse> {
     let (store, caller) = (&messages.store, person.0.user.user_id);
     let asked = query.get("batchID").map(BatchId::in_path);
     let list = format!("GET /sms batch={asked:?} caller={caller}");
@@ -35,7 +35,7 @@ pub(crate) async fn list(
         None => store.sms_of(caller, list.position(), list.limit).await?,
     };
     let next_cursor = list.next_cursor(page.last)?;
-    shown(SmsListResponse {
+    ok(SmsListResponse {
         sms: page.items,
         next_cursor,
     })

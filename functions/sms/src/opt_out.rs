@@ -1,10 +1,10 @@
 //! `/sms/opt-outs/{number}`: whether a number is written to. The number stands there with or without its `+`.
 
 use axum::extract::State;
-use common::{Message, Nothing, Now, Path, Refusal, Refused, Reply, shown, told};
-use domain::{E164, Flaw, sms::OptOut};
+use common::{ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, ok, success};
+use domain::{E164, ValueError, sms::OptOut};
 use serde::Serialize;
-use store::{Outcome, Part};
+use store::{CommitOutcome, Part};
 
 use crate::{
     Messages,
@@ -17,7 +17,7 @@ pub(crate) struct OptOutResponse {
     opt_out: OptOut,
 }
 
-fn number(text: &str) -> Result<E164, Flaw> {
+fn number(text: &str) -> Result<E164, ValueError> {
     format!("+{}", text.strip_prefix('+').unwrap_or(text)).parse()
 }
 
@@ -26,15 +26,15 @@ pub(crate) async fn show(
     State(messages): State<Messages>,
     reader: ListReader,
     Path(text): Path<String>,
-) -> Reply<OptOutResponse> {
+) -> ApiResult<OptOutResponse> {
     let committee = reader.committee(&messages).await?;
-    let number = number(&text).map_err(|_| Refusal::OptOutNotFound)?;
+    let number = number(&text).map_err(|_| ErrorCode::OptOutNotFound)?;
     let opt_out = messages
         .store
         .opt_out(committee, &number)
         .await?
-        .ok_or(Refusal::OptOutNotFound)?;
-    shown(OptOutResponse { opt_out })
+        .ok_or(ErrorCode::OptOutNotFound)?;
+    ok(OptOutResponse { opt_out })
 }
 
 /// `PUT`: whoever is on the list already stays there as he was noted first.
@@ -43,8 +43,8 @@ pub(crate) async fn add(
     Now(now): Now,
     keeper: ListKeeper,
     Path(text): Path<String>,
-) -> Reply<OptOutResponse> {
-    let number = number(&text).map_err(|_| Refused::field("number", Flaw::Format))?;
+) -> ApiResult<OptOutResponse> {
+    let number = number(&text).map_err(|_| ApiError::field("number", ValueError::Format))?;
     let committee_id = keeper.committee(&messages).await?;
     let opt_out = OptOut {
         number,
@@ -55,14 +55,14 @@ pub(crate) async fn add(
     let mut add = messages.store.transaction();
     add.opt_out(&opt_out);
     let opt_out = match add.commit().await? {
-        Outcome::Refused(Part::OptOut) => messages
+        CommitOutcome::ConditionFailed(Part::OptOut) => messages
             .store
             .opt_out(committee_id, &opt_out.number)
             .await?
             .unwrap_or(opt_out),
         _ => opt_out,
     };
-    told(Message::OptOutAdded, OptOutResponse { opt_out })
+    success(Message::OptOutAdded, OptOutResponse { opt_out })
 }
 
 /// `DELETE`: of a number that is not on the list the same is told.
@@ -70,11 +70,11 @@ pub(crate) async fn remove(
     State(messages): State<Messages>,
     keeper: ListKeeper,
     Path(text): Path<String>,
-) -> Reply<Nothing> {
-    let number = number(&text).map_err(|_| Refused::field("number", Flaw::Format))?;
+) -> ApiResult<Empty> {
+    let number = number(&text).map_err(|_| ApiError::field("number", ValueError::Format))?;
     let committee = keeper.committee(&messages).await?;
     let mut remove = messages.store.transaction();
     remove.opt_in(committee, &number);
     let _ = remove.commit().await?;
-    told(Message::OptOutRemoved, Nothing {})
+    success(Message::OptOutRemoved, Empty {})
 }

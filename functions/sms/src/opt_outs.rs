@@ -1,7 +1,7 @@
 //! `GET /sms/opt-outs`: the numbers that a committee, or all of them, do not write to, newest first.
 
 use axum::extract::State;
-use common::{Now, Paging, Reply, shown};
+use common::{ApiResult, Now, Paging, ok};
 use domain::sms::OptOut;
 use serde::Serialize;
 
@@ -19,7 +19,7 @@ pub(crate) async fn list(
     Now(now): Now,
     reader: ListReader,
     paging: Paging,
-) -> Reply<OptOutsResponse> {
+) -> ApiResult<OptOutsResponse> {
     let committee = reader.committee(&messages).await?;
     let list = format!(
         "GET /sms/opt-outs committee={committee:?} caller={}",
@@ -31,7 +31,7 @@ pub(crate) async fn list(
         .opt_outs(committee, list.position(), list.limit)
         .await?;
     let next_cursor = list.next_cursor(page.last)?;
-    shown(OptOutsResponse {
+    ok(OptOutsResponse {
         opt_outs: page.items,
         next_cursor,
     })

@@ -1,10 +1,10 @@
-//! Those whom a batch is for: what each is sent, and why some are not.
+//! The recipients of `POST /sms/bulk`: the message of each, or why there is none.
 
 use std::collections::{BTreeMap, HashSet};
 
-use common::{Fields, Refusal, text};
+use common::{ErrorCode, Fields, text};
 use domain::{
-    BatchId, E164, Flaw, Line, SmsId,
+    BatchId, E164, Line, SmsId, ValueError,
     batch::Entry,
     sms::{MAX_BYTES, Recipient, Text},
     template::filled,
@@ -14,19 +14,19 @@ use serde_json::Value;
 
 use crate::Messages;
 
-/// Letters of what was written for a number that are told again.
-const SHOWN: usize = 20;
+/// Code points of an invalid number that the result repeats.
+const MAX_ECHOED: usize = 20;
 
-/// A recipient as he was written down.
-pub(crate) struct Wanted {
+/// A recipient of the request, not checked yet.
+pub(crate) struct RecipientInput {
     to: String,
     message: Option<String>,
     variables: BTreeMap<String, String>,
     client_ref: Option<Line<64>>,
 }
 
-impl Wanted {
-    /// Reads one. What is of the wrong type refuses the whole call; what cannot be sent is told one by one.
+impl RecipientInput {
+    /// Reads one. A field of the wrong type is an error of the request; an invalid number or text is a result.
     pub(crate) fn of(fields: &mut Fields) -> Option<Self> {
         let to = fields.nullable("to", any_text);
         let message = fields.nullable("message", any_text);
@@ -40,14 +40,14 @@ impl Wanted {
         })
     }
 
-    /// The message to him; its text is none where it is `common`.
-    fn addressed(&self, common: Option<&Text>, messages: &Messages) -> Result<Draft, Flaw> {
+    /// The message to this recipient; its text is `None` when it equals `common`.
+    fn draft(&self, common: Option<&Text>, messages: &Messages) -> Result<Draft, ValueError> {
         let number = messages.reachable(&self.to)?.number;
         let template = self
             .message
             .as_deref()
             .or(common.map(Text::as_str))
-            .ok_or(Flaw::Required)?;
+            .ok_or(ValueError::Required)?;
         let text: Text = filled(template, &self.variables, MAX_BYTES)?.parse()?;
         Ok(Draft {
             number,
@@ -56,20 +56,20 @@ impl Wanted {
     }
 }
 
-/// A message that could be sent. Two that are equal are one.
+/// A valid message. Equal ones are duplicates.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Draft {
     number: E164,
     text: Option<Text>,
 }
 
-fn any_text(value: Value) -> Result<String, Flaw> {
-    value.as_str().map(str::to_owned).ok_or(Flaw::Type)
+fn any_text(value: Value) -> Result<String, ValueError> {
+    value.as_str().map(str::to_owned).ok_or(ValueError::Type)
 }
 
-fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, Flaw> {
+fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, ValueError> {
     let Value::Object(object) = value else {
-        return Err(Flaw::Type);
+        return Err(ValueError::Type);
     };
     object
         .into_iter()
@@ -80,102 +80,107 @@ fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, Flaw> {
 /// What becomes of one recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
-pub(crate) enum Fate {
+pub(crate) enum RecipientStatus {
     Queued,
     Rejected,
     Duplicate,
 }
 
-/// The same as it is told.
+/// An element of `results`: one recipient of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Told {
+pub(crate) struct RecipientResult {
     to: String,
-    status: Fate,
+    status: RecipientStatus,
     #[serde(rename = "smsID", skip_serializing_if = "Option::is_none")]
     sms_id: Option<SmsId>,
     #[serde(rename = "RESPONSE_CODE", skip_serializing_if = "Option::is_none")]
     code: Option<String>,
 }
 
-/// What becomes of all of them, in the order in which they were named.
+impl RecipientResult {
+    fn new(recipient: &RecipientInput, status: RecipientStatus) -> Self {
+        Self {
+            to: recipient.to.trim().chars().take(MAX_ECHOED).collect(),
+            status,
+            sms_id: None,
+            code: None,
+        }
+    }
+}
+
+/// The results of all recipients, in the order of the request.
 pub(crate) struct Sorted {
-    pub(crate) results: Vec<Told>,
-    /// Those who are written to.
+    pub(crate) results: Vec<RecipientResult>,
+    /// The messages to send.
     pub(crate) entries: Vec<Entry>,
 }
 
 impl Sorted {
-    pub(crate) fn count(&self, fate: Fate) -> u32 {
-        u32::try_from(
-            self.results
-                .iter()
-                .filter(|told| told.status == fate)
-                .count(),
-        )
-        .unwrap_or(u32::MAX)
+    pub(crate) fn count(&self, status: RecipientStatus) -> u32 {
+        let of_status = |result: &&RecipientResult| result.status == status;
+        u32::try_from(self.results.iter().filter(of_status).count()).unwrap_or(u32::MAX)
     }
 }
 
-/// Recipients whose numbers and texts were looked at; whether they want to be written to is still to be asked.
-pub(crate) struct Addressed(Vec<(Wanted, Result<Draft, Flaw>)>);
+/// Recipients whose numbers and texts are checked; opt-outs and duplicates are not.
+pub(crate) struct CheckedRecipients(Vec<(RecipientInput, Result<Draft, ValueError>)>);
 
-impl Addressed {
-    pub(crate) fn new(wanted: Vec<Wanted>, common: Option<&Text>, messages: &Messages) -> Self {
-        let address = |wanted: Wanted| {
-            let addressed = wanted.addressed(common, messages);
-            (wanted, addressed)
+impl CheckedRecipients {
+    pub(crate) fn new(
+        recipients: Vec<RecipientInput>,
+        common: Option<&Text>,
+        messages: &Messages,
+    ) -> Self {
+        let check = |recipient: RecipientInput| {
+            let draft = recipient.draft(common, messages);
+            (recipient, draft)
         };
-        Self(wanted.into_iter().map(address).collect())
+        Self(recipients.into_iter().map(check).collect())
     }
 
-    /// The numbers that could be written to.
+    /// The valid numbers.
     pub(crate) fn numbers(&self) -> HashSet<&E164> {
         self.0
             .iter()
-            .filter_map(|(_, addressed)| addressed.as_ref().ok())
+            .filter_map(|(_, draft)| draft.as_ref().ok())
             .map(|draft| &draft.number)
             .collect()
     }
 
-    /// What becomes of them when those in `opted_out` are left out, as messages of `batch`, if it is to be sent.
+    /// Sorts them into messages of `batch`, rejected ones, those of `opted_out` included, and duplicates. Without a
+    /// batch (`dryRun`) results have no `smsID`.
     pub(crate) fn sorted(self, opted_out: &HashSet<E164>, batch: Option<BatchId>) -> Sorted {
         let (mut results, mut entries, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
-        for (place, (wanted, addressed)) in (0..).zip(self.0) {
-            let fate = match addressed {
-                Err(flaw) => Err(Refusal::from(flaw)),
-                Ok(draft) if opted_out.contains(&draft.number) => Err(Refusal::RecipientOptedOut),
+        for (place, (recipient, draft)) in (0..).zip(self.0) {
+            let draft = match draft {
+                Err(error) => Err(ErrorCode::from(error)),
+                Ok(draft) if opted_out.contains(&draft.number) => Err(ErrorCode::RecipientOptedOut),
                 Ok(draft) => Ok(draft),
             };
-            let shown = wanted.to.trim().chars().take(SHOWN).collect();
-            results.push(match fate {
-                Err(refusal) => Told {
-                    to: shown,
-                    status: Fate::Rejected,
-                    sms_id: None,
-                    code: Some(refusal.code().to_owned()),
+            results.push(match draft {
+                Err(code) => RecipientResult {
+                    code: Some(code.code().to_owned()),
+                    ..RecipientResult::new(&recipient, RecipientStatus::Rejected)
                 },
-                Ok(draft) if !seen.insert(draft.clone()) => Told {
-                    to: shown,
-                    status: Fate::Duplicate,
-                    sms_id: None,
-                    code: None,
-                },
+                Ok(draft) if !seen.insert(draft.clone()) => {
+                    RecipientResult::new(&recipient, RecipientStatus::Duplicate)
+                }
                 Ok(Draft { number, text }) => {
+                    let result = RecipientResult {
+                        sms_id: batch.map(|batch| batch.message(place)),
+                        ..RecipientResult::new(&recipient, RecipientStatus::Queued)
+                    };
+                    let recipient = Recipient {
+                        to: number,
+                        client_ref: recipient.client_ref,
+                    };
                     entries.push(Entry {
                         place,
-                        recipient: Recipient {
-                            to: number,
-                            client_ref: wanted.client_ref,
-                        },
+                        recipient,
                         text,
                     });
-                    Told {
-                        to: shown,
-                        status: Fate::Queued,
-                        sms_id: batch.map(|batch| batch.message(place)),
-                        code: None,
-                    }
+                    result
                 }
             });
         }

@@ -1,7 +1,7 @@
 //! Who may send, and who may see what was sent.
 
 use axum::extract::FromRequestParts;
-use common::{Failure, Query, Refusal, SignedIn, Viewer, rights::ManageSms};
+use common::{ApiError, ErrorCode, Query, SignedIn, Viewer, rights::ManageSms};
 use domain::{
     CommitteeId, UserId,
     permissions::{Reach, Right},
@@ -38,9 +38,9 @@ pub(crate) struct ListKeeper {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for ListReader {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let viewer = Viewer::<ManageSms>::from_request_parts(parts, state).await?;
         let (reach, person) = (viewer.reach(), viewer.person);
         let Ok(query) = Query::from_request_parts(parts, state).await;
@@ -53,9 +53,9 @@ impl<S: Send + Sync> FromRequestParts<S> for ListReader {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for ListKeeper {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let ListReader(keeper) = ListReader::from_request_parts(parts, state).await?;
         keeper.person.must_be_of_open_committee()?;
         Ok(keeper)
@@ -67,7 +67,7 @@ impl ListReader {
     pub(crate) async fn committee(
         &self,
         messages: &Messages,
-    ) -> Result<Option<CommitteeId>, Failure> {
+    ) -> Result<Option<CommitteeId>, ApiError> {
         self.0.committee(messages).await
     }
 
@@ -86,7 +86,7 @@ impl ListKeeper {
     pub(crate) async fn committee(
         &self,
         messages: &Messages,
-    ) -> Result<Option<CommitteeId>, Failure> {
+    ) -> Result<Option<CommitteeId>, ApiError> {
         let user = &self.person.user;
         if user.standing().reach(Right::ManageSms) != Reach::Everywhere {
             return Ok(Some(user.committee_id));
@@ -96,7 +96,7 @@ impl ListKeeper {
                 .store
                 .committee(asked)
                 .await?
-                .ok_or(Refusal::CommitteeNotFound)?;
+                .ok_or(ErrorCode::CommitteeNotFound)?;
         }
         Ok(self.asked)
     }

@@ -1,13 +1,13 @@
 //! `GET /sms/{smsId}`: a message, how far it has come and what it says.
 
 use axum::extract::State;
-use common::{Now, Path, Refusal, Reply, Verified, shown};
+use common::{ApiResult, ErrorCode, Now, Path, Verified, ok};
 use domain::{
     Instant, SmsId,
     sms::{Sms, Text},
 };
 use serde::Serialize;
-use store::Fault;
+use store::StoreError;
 
 use crate::{Messages, rights::sees};
 
@@ -28,20 +28,24 @@ pub(crate) async fn show(
     Now(now): Now,
     person: Verified,
     Path(id): Path<SmsId>,
-) -> Reply<SmsResponse> {
+) -> ApiResult<SmsResponse> {
     let found = messages
         .whole(id, now)
         .await?
         .filter(|(sms, _)| sees(&person.0, &sms.sending));
-    let (sms, message) = found.ok_or(Refusal::SmsNotFound)?;
-    shown(SmsResponse {
+    let (sms, message) = found.ok_or(ErrorCode::SmsNotFound)?;
+    ok(SmsResponse {
         sms: Whole { sms, message },
     })
 }
 
 impl Messages {
     /// The message, whether its batch has become messages or not, or does so at this moment.
-    async fn whole(&self, id: SmsId, now: Instant) -> Result<Option<(Sms, Option<Text>)>, Fault> {
+    async fn whole(
+        &self,
+        id: SmsId,
+        now: Instant,
+    ) -> Result<Option<(Sms, Option<Text>)>, StoreError> {
         let store = &self.store;
         let sms = match store.sms(id).await? {
             Some(sms) => sms,

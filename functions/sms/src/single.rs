@@ -3,22 +3,23 @@
 use axum::extract::State;
 use bytes::Bytes;
 use common::{
-    Fields, FromFields, Input, Message, Now, Permitted, Refusal, Refused, Reply, phone,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, Message, Now, Permitted, phone,
     rights::SendSms, text,
 };
 use domain::{
-    E164, Flaw, Line, SmsId,
+    E164, Instant, Line, SmsId, ValueError,
     sms::{Recipient, Sms, Text},
+    user::User,
 };
 use identity::chance;
 use serde::{Deserialize, Serialize};
 
-use crate::{Manner, Messages, accepting::IdempotencyKey};
+use crate::{Messages, SendOptions, accepting::IdempotencyKey};
 
 pub(crate) struct SendSmsRequest {
     recipient: Recipient,
     message: Text,
-    manner: Manner,
+    options: SendOptions,
     body: Bytes,
 }
 
@@ -27,7 +28,7 @@ impl FromFields<Messages> for SendSmsRequest {
         let body = fields.body().clone();
         let to = number(fields, messages);
         let message = fields.required("message", text);
-        let manner = Manner::of(fields, messages);
+        let options = SendOptions::of(fields, messages);
         let client_ref = fields.nullable("clientRef", text::<Line<64>>);
         let recipient = Recipient {
             to: to?,
@@ -36,7 +37,7 @@ impl FromFields<Messages> for SendSmsRequest {
         Some(Self {
             recipient,
             message: message?,
-            manner: manner?,
+            options: options?,
             body,
         })
     }
@@ -52,7 +53,7 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
         .then(|| fields.required("to", text::<E164>));
     let (field, number) = match (whole, parts) {
         (None, None) => {
-            fields.refuse("to", Flaw::Required);
+            fields.refuse("to", ValueError::Required);
             return None;
         }
         (None, Some(number)) => ("phone", number),
@@ -60,13 +61,13 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
         (Some(number), Some(other)) if number.as_ref() == Some(&other) => ("to", other),
         (Some(number), Some(_)) => {
             number?;
-            fields.refuse("to", Flaw::Value);
+            fields.refuse("to", ValueError::Value);
             return None;
         }
     };
     messages
         .reachable(number.as_str())
-        .map_err(|flaw| fields.refuse(field, flaw))
+        .map_err(|error| fields.refuse(field, error))
         .ok()
         .map(|mobile| mobile.number)
 }
@@ -81,44 +82,37 @@ pub(crate) async fn send(
     Now(now): Now,
     sender: Permitted<SendSms>,
     key: IdempotencyKey,
-    Input(input): Input<SendSmsRequest>,
-) -> Reply<SendSmsResponse> {
-    let (user, said) = (&sender.person.user, Message::SmsAccepted);
-    let SendSmsRequest {
-        recipient,
-        message,
-        manner,
-        body,
-    } = input;
-    let request = key.request(user.user_id, "POST /sms/single", &body)?;
-    let store = &messages.store;
+    Input(request): Input<SendSmsRequest>,
+) -> ApiResult<SendSmsResponse> {
+    let (sender, store) = (&sender.person.user, &messages.store);
+    let message = Message::SmsAccepted;
+    let submission = key.submission(sender, "POST /sms/single", &request.body, message, now)?;
     let (earlier, opted_out) = tokio::join!(
-        messages.replay(request.as_ref(), said, now),
-        store.has_opted_out(user.committee_id, &recipient.to)
+        submission.earlier(&messages),
+        store.has_opted_out(sender.committee_id, &request.recipient.to)
     );
-    if let Some(reply) = earlier? {
-        return reply;
+    if let Some(response) = earlier? {
+        return response;
     }
     if opted_out? {
-        return Err(Refused::field("to", Refusal::RecipientOptedOut).into());
+        return Err(ApiError::field("to", ErrorCode::RecipientOptedOut));
     }
-    let sms = Sms::new(
-        SmsId::new(chance::id(now)),
-        None,
-        recipient,
-        message.as_str(),
-        manner.by(user, now),
-    );
+    let (sms, text) = request.into_sms(sender, now);
+    let mut tx = store.transaction();
+    tx.accept_sms(&sms, &text);
     let sms_id = sms.sms_id;
-    let accepted = SendSmsResponse { sms };
-    let mut accept = store.transaction();
-    if let Some(request) = &request {
-        accept.answer_once(request, serde_json::to_string(&accepted)?, now);
-    }
-    accept.count_sms(user.user_id, user.committee_id, 1, messages.quota, now);
-    accept.accept_sms(&accepted.sms, &message);
-    let is_kept = async { Ok(store.sms(sms_id).await?.is_some()) };
-    messages
-        .settle(accept, request.as_ref(), said, accepted, is_kept, now)
+    let was_accepted = async { Ok(store.sms(sms_id).await?.is_some()) };
+    let response = SendSmsResponse { sms };
+    submission
+        .accept(&messages, tx, 1, response, was_accepted)
         .await
+}
+
+impl SendSmsRequest {
+    fn into_sms(self, sender: &User, now: Instant) -> (Sms, Text) {
+        let id = SmsId::new(chance::id(now));
+        let sending = self.options.by(sender, now);
+        let sms = Sms::new(id, None, self.recipient, self.message.as_str(), sending);
+        (sms, self.message)
+    }
 }

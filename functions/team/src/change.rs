@@ -3,11 +3,11 @@
 use accounts::Administrator;
 use axum::extract::State;
 use common::{
-    Failure, Input, Message, Now, Path, Refusal, Refused, Reply, etag_of, flag, if_match_holds,
-    input, integer, phone, text, told,
+    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, etag_of, flag, if_match_holds,
+    input, integer, phone, success, text,
 };
 use domain::{
-    CommitteeId, Email, Flaw, Line, Name, Patch, Permissions, Phone, Profile, UserId,
+    CommitteeId, Email, Line, Name, Patch, Permissions, Phone, Profile, UserId, ValueError,
     audit::Action,
     committee::Committee,
     user::{Editable, User},
@@ -35,15 +35,15 @@ input! {
 }
 
 /// A list of grants, or a text that holds one as JSON.
-fn permissions(value: Value) -> Result<Permissions, Flaw> {
+fn permissions(value: Value) -> Result<Permissions, ValueError> {
     let grants = match value {
         Value::Array(grants) => grants,
-        Value::String(text) => serde_json::from_str(&text).map_err(|_| Flaw::Format)?,
-        _ => return Err(Flaw::Type),
+        Value::String(text) => serde_json::from_str(&text).map_err(|_| ValueError::Format)?,
+        _ => return Err(ValueError::Type),
     };
     grants
         .into_iter()
-        .map(|grant| grant.as_str().ok_or(Flaw::Type)?.parse())
+        .map(|grant| grant.as_str().ok_or(ValueError::Type)?.parse())
         .collect()
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn change(
     Path(id): Path<UserId>,
     headers: HeaderMap,
     Input(request): Input<UpdateMemberRequest>,
-) -> Reply<Editable> {
+) -> ApiResult<Editable> {
     let committee_id = request.committee_of(&admin)?;
     let (before, email, committee) = tokio::join!(
         admin.edits(&team.store, id),
@@ -94,7 +94,7 @@ pub(crate) async fn change(
     } else {
         admin.committee_of(&team.store, &user).await?
     };
-    told(Message::TeamMemberUpdated, Editable::of(user, committee))
+    success(Message::TeamMemberUpdated, Editable::of(user, committee))
 }
 
 /// A profile strictly below one's own, and grants for rights that one has by profile; super admins any.
@@ -102,7 +102,7 @@ fn may_set(
     admin: &Administrator,
     before: &User,
     request: &UpdateMemberRequest,
-) -> Result<(), Refusal> {
+) -> Result<(), ErrorCode> {
     let caller = admin.0.user.standing();
     let is_super = caller.profile == Profile::SuperAdmin;
     let profile = request
@@ -116,7 +116,7 @@ fn may_set(
     if profile && new.all(|grant| caller.may_grant(grant)) {
         Ok(())
     } else {
-        Err(Refusal::Forbidden)
+        Err(ErrorCode::Forbidden)
     }
 }
 
@@ -127,39 +127,39 @@ fn must_be_seen(
     committee: &Committee,
     version: Option<u64>,
     headers: &HeaderMap,
-) -> Result<(), Failure> {
+) -> Result<(), ApiError> {
     let is_version = version.is_none_or(|version| version == user.version);
     let is_etag = || {
         let etag = etag_of(Editable::of(user.clone(), committee.clone()))?;
-        Ok::<_, Failure>(if_match_holds(headers, &etag))
+        Ok::<_, ApiError>(if_match_holds(headers, &etag))
     };
     if is_version && (!headers.contains_key(http::header::IF_MATCH) || is_etag()?) {
         Ok(())
     } else {
-        Err(Refusal::VersionConflict.into())
+        Err(ErrorCode::VersionConflict.into())
     }
 }
 
 impl Team {
     /// # Errors
     /// `COMMITTEE_INVALID_MESSAGE` when a person cannot be moved to `committee`, where that is asked.
-    async fn must_be_active(&self, committee: Option<CommitteeId>) -> Result<(), Failure> {
+    async fn must_be_active(&self, committee: Option<CommitteeId>) -> Result<(), ApiError> {
         let Some(id) = committee else { return Ok(()) };
         let committee = self.store.committee(id).await?;
         if committee.is_some_and(|committee| committee.is_active) {
             Ok(())
         } else {
-            Err(Refused::field("committeeID", Refusal::CommitteeInvalid).into())
+            Err(ApiError::field("committeeID", ErrorCode::CommitteeInvalid))
         }
     }
 
     /// # Errors
     /// `EMAIL_ALREADY_USED_MESSAGE` when `email` belongs to another account than `user`.
-    async fn must_be_free(&self, email: Option<&Email>, user: UserId) -> Result<(), Failure> {
+    async fn must_be_free(&self, email: Option<&Email>, user: UserId) -> Result<(), ApiError> {
         let Some(email) = email else { return Ok(()) };
         let owner = self.store.email_owner(email).await?;
         if owner.is_some_and(|owner| owner.user_id != user) {
-            Err(Refused::field("email", Refusal::EmailAlreadyUsed).into())
+            Err(ApiError::field("email", ErrorCode::EmailAlreadyUsed))
         } else {
             Ok(())
         }
@@ -168,14 +168,14 @@ impl Team {
 
 impl UpdateMemberRequest {
     /// The committee that a super admin moves the person to; nobody else has this field.
-    fn committee_of(&self, admin: &Administrator) -> Result<Option<CommitteeId>, Refused> {
+    fn committee_of(&self, admin: &Administrator) -> Result<Option<CommitteeId>, ApiError> {
         let is_super = admin.0.user.profile == Profile::SuperAdmin;
         let Some(value) = self.committee_id.clone().filter(|_| is_super) else {
             return Ok(None);
         };
-        let refused = |flaw| match flaw {
-            Flaw::Format => Refused::field("committeeID", Refusal::CommitteeInvalid),
-            flaw => Refused::field("committeeID", flaw),
+        let refused = |error| match error {
+            ValueError::Format => ApiError::field("committeeID", ErrorCode::CommitteeInvalid),
+            error => ApiError::field("committeeID", error),
         };
         text(value).map(Some).map_err(refused)
     }

@@ -9,7 +9,7 @@ use axum::{
     routing::{delete, put},
 };
 use common::Routes;
-use runtime::{BadSetting, Key};
+use runtime::{ConfigError, Key};
 use store::{Setup, Store};
 
 /// The keys of this function.
@@ -26,7 +26,7 @@ pub(crate) struct Team {
 ///
 /// # Errors
 /// When a key is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let team = Team {
         store: setup.store.clone(),
         codes: Codes::new(setup)?,

@@ -2,20 +2,20 @@
 
 use accounts::Administrator;
 use axum::extract::State;
-use common::{Message, Nothing, Now, Path, Reply, told};
+use common::{ApiResult, Empty, Message, Now, Path, success};
 use domain::{UserId, audit::Action, outbox::News, user::User};
 use store::Transaction;
 
 use crate::Team;
 
-/// The secret goes, every session of the person ends, and he is told, unless he is closed out. Where
+/// The secret goes, every session of the person ends, and he is success, unless he is closed out. Where
 /// there is none, nothing happens.
 pub(crate) async fn reset(
     State(team): State<Team>,
     Now(now): Now,
     admin: Administrator,
     Path(id): Path<UserId>,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let user = admin.edits(&team.store, id).await?;
     let disable = |user: &User, change: &mut Transaction| {
         if !user.is_otp_enabled {
@@ -38,5 +38,5 @@ pub(crate) async fn reset(
     admin
         .edit(&team.store, user, Action::OtpReset, now, disable)
         .await?;
-    told(Message::OtpReset, Nothing {})
+    success(Message::OtpReset, Empty {})
 }

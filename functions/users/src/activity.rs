@@ -1,7 +1,7 @@
 //! `GET /users/activity`: sign-ins, one's own or, for administrators, somebody's.
 
 use axum::extract::{FromRequestParts, State};
-use common::{Failure, Now, Paging, Query, Refusal, Reply, SignedIn, shown};
+use common::{ApiError, ApiResult, ErrorCode, Now, Paging, Query, SignedIn, ok};
 use domain::{
     UserId,
     login_activity::LoginActivity,
@@ -19,16 +19,16 @@ pub(crate) struct Asking {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Asking {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
         let Ok(query) = Query::from_request_parts(parts, state).await;
         let own = person.user.user_id;
         let about = query.get("userID").map_or(own, UserId::in_path);
         if about != own {
             if person.user.standing().reach(Right::ManageUsers) == Reach::Nowhere {
-                return Err(Refusal::Forbidden.into());
+                return Err(ErrorCode::Forbidden.into());
             }
             person.must_be_verified()?;
         }
@@ -49,7 +49,7 @@ pub(crate) async fn activity(
     Now(now): Now,
     asking: Asking,
     paging: Paging,
-) -> Reply<ActivityResponse> {
+) -> ApiResult<ActivityResponse> {
     let Asking { person, about } = asking;
     let list = format!(
         "GET /users/activity of={about} caller={}",
@@ -63,14 +63,14 @@ pub(crate) async fn activity(
             .user(about)
             .await?
             .filter(|user| caller.may(Right::ManageUsers, user.user_id, user.committee_id));
-        other.ok_or(Refusal::UserNotFound)?;
+        other.ok_or(ErrorCode::UserNotFound)?;
     }
     let page = users
         .store
         .login_activity_page(about, list.position(), list.limit, now)
         .await?;
     let next_cursor = list.next_cursor(page.last)?;
-    shown(ActivityResponse {
+    ok(ActivityResponse {
         activity: page.items,
         next_cursor,
     })

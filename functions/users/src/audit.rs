@@ -1,7 +1,7 @@
 //! `GET /audit`: what administrators did to other people.
 
 use axum::extract::State;
-use common::{Now, Paging, Query, Reply, Viewer, rights::ReadAudit, shown};
+use common::{ApiResult, Now, Paging, Query, Viewer, ok, rights::ReadAudit};
 use domain::{UserId, audit::AuditEntry, permissions::Reach};
 use serde::Serialize;
 
@@ -22,7 +22,7 @@ pub(crate) async fn list(
     auditor: Viewer<ReadAudit>,
     query: Query,
     paging: Paging,
-) -> Reply<AuditResponse> {
+) -> ApiResult<AuditResponse> {
     let (reach, person) = (auditor.reach(), auditor.person);
     let (store, own) = (&users.store, person.user.committee_id);
     let whose = query.get("userID").map(UserId::in_path);
@@ -40,7 +40,7 @@ pub(crate) async fn list(
     page.items
         .retain(|entry| reach == Reach::Everywhere || entry.committee_id == own);
     let next_cursor = list.next_cursor(page.last)?;
-    shown(AuditResponse {
+    ok(AuditResponse {
         audit: page.items,
         next_cursor,
     })

@@ -7,7 +7,7 @@ use axum::{
     extract::{FromRequest, Request, State},
 };
 use bytes::Bytes;
-use common::{Failure, Message, Refusal, Refused, Reply, SignedIn, told};
+use common::{ApiError, ApiResult, ErrorCode, Message, SignedIn, success};
 use data_encoding::HEXLOWER;
 use domain::{
     UserId,
@@ -52,14 +52,14 @@ impl Avatars {
     }
 
     /// The picture as it is kept: decoded, shrunk, and written anew.
-    async fn clean(&self, file: Bytes) -> Result<Avatar, Failure> {
+    async fn clean(&self, file: Bytes) -> Result<Avatar, ApiError> {
         let _one = self.one.acquire().await?;
         let cleaned = task::spawn_blocking(move || avatar::clean(&file)).await?;
-        Ok(cleaned.map_err(|_| Refused::field("avatar", Refusal::AvatarInvalid))?)
+        cleaned.map_err(|_| ApiError::field("avatar", ErrorCode::AvatarInvalid))
     }
 
     /// Keeps `avatar` of `user`, and gives the path at which everybody sees it.
-    async fn keep(&self, user: UserId, avatar: Avatar) -> Result<String, Failure> {
+    async fn keep(&self, user: UserId, avatar: Avatar) -> Result<String, ApiError> {
         let name = self.sealer.derive(
             "avatar",
             &[user.uuid().as_bytes(), avatar.bytes.as_slice()].concat(),
@@ -93,9 +93,9 @@ impl Avatars {
 pub(crate) struct Picture(Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for Picture {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request(request: Request<Body>, _: &S) -> Result<Self, Failure> {
+    async fn from_request(request: Request<Body>, _: &S) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
         let header = |name| {
             parts
@@ -113,16 +113,16 @@ impl<S: Send + Sync> FromRequest<S> for Picture {
         let most = if is_form { MAX_FORM } else { MAX_PICTURE };
         let body = to_bytes(body, most)
             .await
-            .map_err(|_| Refusal::PayloadTooLarge)?;
+            .map_err(|_| ErrorCode::PayloadTooLarge)?;
         let is_picture = ["image/png", "image/jpeg", "image/webp"].contains(&kind);
-        let missing = || Failure::from(Refused::field("avatar", Refusal::FieldRequired));
+        let missing = || ApiError::field("avatar", ErrorCode::FieldRequired);
         if body.is_empty() {
             return Err(missing());
         }
         if !(is_form || is_picture)
             || !(coding.is_empty() || coding.eq_ignore_ascii_case("identity"))
         {
-            return Err(Refusal::UnsupportedMediaType.into());
+            return Err(ErrorCode::UnsupportedMediaType.into());
         }
         if is_picture {
             return Ok(Self(body));
@@ -131,7 +131,7 @@ impl<S: Send + Sync> FromRequest<S> for Picture {
             .await
             .ok_or_else(missing)?;
         if file.len() > MAX_PICTURE {
-            Err(Refusal::PayloadTooLarge.into())
+            Err(ErrorCode::PayloadTooLarge.into())
         } else {
             Ok(Self(file))
         }
@@ -167,7 +167,7 @@ pub(crate) async fn change(
     State(users): State<Users>,
     person: SignedIn,
     Picture(file): Picture,
-) -> Reply<AvatarResponse> {
+) -> ApiResult<AvatarResponse> {
     let clean = users.avatars.clean(file).await?;
     let avatar = users.avatars.keep(person.user.user_id, clean).await?;
     let current = person.user.avatar.clone();
@@ -180,7 +180,7 @@ pub(crate) async fn change(
     if former != avatar {
         users.avatars.forget(&former).await;
     }
-    told(
+    success(
         Message::AvatarUpdated,
         AvatarResponse {
             avatar,
@@ -191,7 +191,7 @@ pub(crate) async fn change(
 
 impl Users {
     /// `user` with the avatar at `path`, and the path of the one before.
-    async fn show_avatar(&self, user: User, path: &str) -> Result<(User, String), Failure> {
+    async fn show_avatar(&self, user: User, path: &str) -> Result<(User, String), ApiError> {
         let mut former = String::new();
         let show = |user: &User, _: &mut Transaction| {
             must_be_active(user)?;

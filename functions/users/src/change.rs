@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use common::{
-    Failure, Input, Message, Now, Path, Refusal, Refused, Reply, SignedIn, input, phone, text, told,
+    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, SignedIn, input, phone, success,
+    text,
 };
 use domain::{Email, Instant, Name, Phone, UserId, permissions::Right, user::Account, user::User};
 use serde::Serialize;
@@ -30,10 +31,10 @@ pub(crate) async fn change(
     person: SignedIn,
     Path(id): Path<UserId>,
     Input(request): Input<UpdateUserRequest>,
-) -> Reply<UpdateUserResponse> {
+) -> ApiResult<UpdateUserResponse> {
     users.must_be_oneself(&person, id).await?;
     let user = users.apply(person.user, &request, now).await?;
-    told(
+    success(
         Message::UserUpdated,
         UpdateUserResponse {
             user: Account::of(user, person.committee),
@@ -48,7 +49,7 @@ impl Users {
         &self,
         person: &SignedIn,
         id: UserId,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ApiError> {
         if id == person.user.user_id {
             return Ok(());
         }
@@ -60,9 +61,9 @@ impl Users {
             .await?
             .filter(|user| caller.may(Right::ReadCards, user.user_id, user.committee_id));
         Err(if other.is_some() {
-            Refusal::Forbidden.into()
+            ErrorCode::Forbidden.into()
         } else {
-            Refusal::UserNotFound.into()
+            ErrorCode::UserNotFound.into()
         })
     }
 
@@ -72,11 +73,11 @@ impl Users {
         user: User,
         request: &UpdateUserRequest,
         now: Instant,
-    ) -> Result<User, Failure> {
+    ) -> Result<User, ApiError> {
         if let Some(email) = &request.email {
             let owner = self.store.email_owner(email).await?;
             if owner.is_some_and(|owner| owner.user_id != user.user_id) {
-                return Err(Refused::field("email", Refusal::EmailAlreadyUsed).into());
+                return Err(ApiError::field("email", ErrorCode::EmailAlreadyUsed));
             }
         }
         let apply = |user: &User, change: &mut Transaction| {
@@ -103,18 +104,18 @@ impl Users {
 }
 
 /// The session of an account that was closed meanwhile is over.
-pub(crate) fn must_be_active(user: &User) -> Result<(), Failure> {
+pub(crate) fn must_be_active(user: &User) -> Result<(), ApiError> {
     if user.is_active {
         Ok(())
     } else {
-        Err(Refused::invalid_token().into())
+        Err(ApiError::invalid_token())
     }
 }
 
 /// Why an account that belongs to the caller could not be changed.
-pub(crate) fn overtaken(part: Part) -> Failure {
+pub(crate) fn overtaken(part: Part) -> ApiError {
     match part {
-        Part::User => Refused::invalid_token().into(),
-        _ => Refusal::Conflict.into(),
+        Part::User => ApiError::invalid_token(),
+        _ => ErrorCode::Conflict.into(),
     }
 }

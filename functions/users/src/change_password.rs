@@ -3,7 +3,8 @@
 use accounts::attempts;
 use axum::extract::State;
 use common::{
-    Client, Failure, Input, Message, Nothing, Now, Refusal, Reply, SignedIn, input, secret, told,
+    ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, secret,
+    success,
 };
 use domain::{Instant, outbox::News, session::Session, user::User};
 use secrecy::SecretString;
@@ -25,7 +26,7 @@ pub(crate) async fn change_password(
     client: Client,
     person: SignedIn,
     Input(change): Input<ChangePasswordRequest>,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let SignedIn { user, session, .. } = person;
     let (old_hash, reserved) = attempts::verify_password(
         &users.store,
@@ -39,14 +40,14 @@ pub(crate) async fn change_password(
 
     let new_hash = async {
         users.check_new_password(&user, &change.new, Some(&change.old))?;
-        Ok::<_, Failure>(users.hasher.hash(&change.new.password).await?)
+        Ok::<_, ApiError>(users.hasher.hash(&change.new.password).await?)
     };
     let new_hash = new_hash.await;
     let changed = async { replace(&users, user, &session, &old_hash, &new_hash?, now).await };
     // Places that cannot be given back are free when their windows end.
     let (changed, _) = tokio::join!(changed, users.store.give_back(reserved));
     changed?;
-    told(Message::PasswordChanged, Nothing {})
+    success(Message::PasswordChanged, Empty {})
 }
 
 /// The password changes, all sessions end but `session`, and the owner gets a message. Another change of the
@@ -59,11 +60,11 @@ async fn replace(
     old_hash: &str,
     new_hash: &str,
     now: Instant,
-) -> Result<User, Failure> {
+) -> Result<User, ApiError> {
     let id = user.user_id;
     let replace = |user: &User, change: &mut Transaction| {
         if !user.is_active || user.epoch != session.epoch {
-            return Err(Refusal::BadAuthCombination.into());
+            return Err(ErrorCode::BadAuthCombination.into());
         }
         let after = user.changed(User::throw_out);
         let kept = Session {
@@ -76,6 +77,6 @@ async fn replace(
         change.send(&users.codes.post().tell(user, news, now)?);
         Ok(after)
     };
-    let refused = |_| Refusal::BadAuthCombination.into();
+    let refused = |_| ErrorCode::BadAuthCombination.into();
     users.store.update_user(user, replace, refused).await
 }

@@ -3,8 +3,8 @@
 use accounts::{Proved, place_of, place_of_wish};
 use axum::extract::State;
 use common::{
-    Client, Failure, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, input, text,
-    told,
+    ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, success,
+    text,
 };
 use domain::{
     Email, Instant, Line,
@@ -22,7 +22,7 @@ pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
     person: SignedIn,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let user = &person.user;
     let email = user.pending_email.as_ref().unwrap_or(&user.email);
     let (places, owner) = tokio::join!(
@@ -37,7 +37,7 @@ pub(crate) async fn request(
         let sent = users.codes.send_to_mailbox(user, email, now).await;
         users.codes.settle(places, sent).await?;
     }
-    told(Message::VerificationSent, Nothing {})
+    success(Message::VerificationSent, Empty {})
 }
 
 input! {
@@ -53,7 +53,7 @@ pub(crate) async fn verify(
     Now(now): Now,
     client: Client,
     Input(proof): Input<VerifyEmailRequest>,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let places = [place_of(&proof.email), place_of_wish(&proof.email)];
     let Some(Proved {
         code,
@@ -64,7 +64,7 @@ pub(crate) async fn verify(
         .prove(CodeKind::Email, &places, proof.code.as_str(), &client, now)
         .await?
     else {
-        return Err(Refusal::VerificationInvalid.into());
+        return Err(ErrorCode::VerificationInvalid.into());
     };
     // Places that cannot be given back are free when their windows end.
     let (proved, _) = tokio::join!(
@@ -72,7 +72,7 @@ pub(crate) async fn verify(
         users.store.give_back(reserved)
     );
     proved?;
-    told(Message::EmailVerified, Nothing {})
+    success(Message::EmailVerified, Empty {})
 }
 
 /// The code is used up; the address in force is verified, or the one that was asked for comes into force,
@@ -84,8 +84,8 @@ async fn prove(
     (place, code): (Uuid, &Code),
     client: &Client,
     now: Instant,
-) -> Result<User, Failure> {
-    let invalid = || Failure::from(Refusal::VerificationInvalid);
+) -> Result<User, ApiError> {
+    let invalid = || ApiError::from(ErrorCode::VerificationInvalid);
     let user = users.store.user(code.user_id).await?.ok_or_else(invalid)?;
     let prove = |user: &User, change: &mut Transaction| {
         let moves = place == place_of_wish(email) && user.pending_email.as_ref() == Some(email);
@@ -109,7 +109,7 @@ async fn prove(
         }))
     };
     let refused = |part| match part {
-        Part::Email => Refused::field("email", Refusal::EmailAlreadyUsed).into(),
+        Part::Email => ApiError::field("email", ErrorCode::EmailAlreadyUsed),
         _ => invalid(),
     };
     users.store.update_user(user, prove, refused).await

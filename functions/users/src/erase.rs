@@ -3,8 +3,8 @@
 use accounts::attempts;
 use axum::extract::State;
 use common::{
-    Client, Failure, Input, Message, Nothing, Now, Path, Refusal, Refused, Reply, SignedIn, input,
-    secret, told,
+    ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, Path, SignedIn, input,
+    secret, success,
 };
 use domain::{
     Instant, Profile, UserId,
@@ -13,7 +13,7 @@ use domain::{
 };
 use identity::chance;
 use secrecy::SecretString;
-use store::{Fault, Part, Transaction};
+use store::{Part, StoreError, Transaction};
 
 use crate::Users;
 
@@ -32,12 +32,12 @@ pub(crate) async fn erase(
     person: SignedIn,
     Path(id): Path<UserId>,
     Input(request): Input<DeleteUserRequest>,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let actor = person.user.user_id;
     if id == actor {
         let password = request
             .password
-            .ok_or_else(|| Refused::field("password", Refusal::FieldRequired))?;
+            .ok_or_else(|| ApiError::field("password", ErrorCode::FieldRequired))?;
         let (_, reserved) = attempts::verify_password(
             &users.store,
             &users.hasher,
@@ -57,17 +57,17 @@ pub(crate) async fn erase(
     } else {
         users.must_be_oneself(&person, id).await?;
     }
-    told(Message::UserDeleted, Nothing {})
+    success(Message::UserDeleted, Empty {})
 }
 
 impl Users {
-    async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<User, Failure> {
-        let user = self.store.user(id).await?.ok_or(Refusal::UserNotFound)?;
+    async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<User, ApiError> {
+        let user = self.store.user(id).await?.ok_or(ErrorCode::UserNotFound)?;
         let erase = |before: &User, change: &mut Transaction| {
             let after = before
                 .clone()
                 .erased(now)
-                .map_err(|_| Fault::Broken("an erased account is malformed".to_owned()))?;
+                .map_err(|_| StoreError::Unexpected("an erased account is malformed".to_owned()))?;
             change.free_email(&before.email);
             change.remove_credentials(id);
             change.remove_otp(id, None);
@@ -81,9 +81,9 @@ impl Users {
             Ok(after)
         };
         let refused = |part| match part {
-            Part::User => Refusal::UserNotFound.into(),
-            Part::Admins => Refusal::LastAdmin.into(),
-            _ => Refusal::Conflict.into(),
+            Part::User => ErrorCode::UserNotFound.into(),
+            Part::Admins => ErrorCode::LastAdmin.into(),
+            _ => ErrorCode::Conflict.into(),
         };
         self.store.update_user(user, erase, refused).await
     }

@@ -1,7 +1,7 @@
 //! `GET /users/{userId}/export`: everything that is kept of the caller.
 
 use axum::extract::State;
-use common::{Now, Path, Reply, SignedIn, shown};
+use common::{ApiResult, Now, Path, SignedIn, ok};
 use domain::{
     UserId,
     audit::AuditEntry,
@@ -41,7 +41,7 @@ pub(crate) async fn export(
     Now(now): Now,
     person: SignedIn,
     Path(id): Path<UserId>,
-) -> Reply<ExportResponse> {
+) -> ApiResult<ExportResponse> {
     users.must_be_oneself(&person, id).await?;
     let written: Vec<CourseList> = Stage::ALL
         .iter()
@@ -62,7 +62,7 @@ pub(crate) async fn export(
         .collect();
     let files = files?.items.into_iter().map(File::listed).collect();
     let (activity, courses, sms, audit) = (activity?, courses?.items, sms?.items, audit?.items);
-    shown(ExportResponse {
+    ok(ExportResponse {
         export: Export {
             user: person.account(),
             activity,

@@ -20,10 +20,10 @@ use axum::{
     Router,
     routing::{get, post, put},
 };
-use common::{Cursors, FieldError, Fields, Refused, Routes, effect, secret, sign_in};
-use domain::{Flaw, password::Owner, user::User};
+use common::{ApiError, Cursors, FieldError, Fields, Routes, effect, secret, sign_in};
+use domain::{ValueError, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
-use runtime::{BadSetting, Key};
+use runtime::{ConfigError, Key};
 use secrecy::{ExposeSecret, SecretString};
 use storage::Objects;
 use store::{Setup, Store};
@@ -52,7 +52,7 @@ pub(crate) struct Users {
 ///
 /// # Errors
 /// When a key or a setting is missing or malformed.
-pub fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
     let users = Users {
         store: setup.store.clone(),
@@ -109,10 +109,10 @@ impl Users {
         password: &SecretString,
         min_length: u64,
         owner: Option<Owner<'_>>,
-    ) -> Result<(), Flaw> {
+    ) -> Result<(), ValueError> {
         domain::password::check(password.expose_secret(), min_length, owner)?;
         if known_passwords::contains(password.expose_secret()) {
-            Err(Flaw::PasswordCommon)
+            Err(ValueError::PasswordCommon)
         } else {
             Ok(())
         }
@@ -135,25 +135,31 @@ impl Users {
         user: &User,
         new: &NewPassword,
         old: Option<&SecretString>,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), ApiError> {
         let mut errors = Vec::new();
         let owner = Owner {
             name: user.name.as_str(),
             last_name: user.last_name.as_str(),
             email: &user.email,
         };
-        if let Err(flaw) = self.check_password(&new.password, self.min_length(user), Some(owner)) {
-            errors.push(FieldError::new("newPassword", flaw));
+        if let Err(error) = self.check_password(&new.password, self.min_length(user), Some(owner)) {
+            errors.push(FieldError::new("newPassword", error));
         } else if old.is_some_and(|old| are_equal(old, &new.password)) {
-            errors.push(FieldError::new("newPassword", Flaw::PasswordUnchanged));
+            errors.push(FieldError::new(
+                "newPassword",
+                ValueError::PasswordUnchanged,
+            ));
         }
         if !are_equal(&new.password, &new.confirmation) {
-            errors.push(FieldError::new("confirmPassword", Flaw::PasswordMismatch));
+            errors.push(FieldError::new(
+                "confirmPassword",
+                ValueError::PasswordMismatch,
+            ));
         }
         if errors.is_empty() {
             Ok(())
         } else {
-            Err(Refused::fields(errors))
+            Err(ApiError::fields(errors))
         }
     }
 

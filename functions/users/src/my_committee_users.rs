@@ -1,7 +1,7 @@
 //! `GET /users/my-committee-users`: the people of the caller's committee.
 
 use axum::extract::State;
-use common::{Asked, Now, Paging, Reply, Verified, choice, input, shown, text};
+use common::{ApiResult, Asked, Now, Paging, Verified, choice, input, ok, text};
 use domain::{
     Line, Profile, folded,
     permissions::{Reach, Right},
@@ -34,7 +34,7 @@ pub(crate) async fn list(
     Verified(person): Verified,
     paging: Paging,
     Asked(filter): Asked<MyCommitteeUsersQuery>,
-) -> Reply<UsersResponse> {
+) -> ApiResult<UsersResponse> {
     let sees_accounts = person.user.standing().reach(Right::ReadAccounts) >= Reach::Committee;
     let MyCommitteeUsersQuery {
         is_active,
@@ -64,7 +64,7 @@ pub(crate) async fn list(
             View::Card(Card::from(user))
         }
     };
-    shown(UsersResponse {
+    ok(UsersResponse {
         users: page.items.into_iter().map(view).collect(),
         next_cursor,
     })

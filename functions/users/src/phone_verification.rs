@@ -3,8 +3,8 @@
 use accounts::{Proved, place_of_phone};
 use axum::extract::State;
 use common::{
-    Client, Failure, Input, Message, Nothing, Now, Refusal, Refused, Reply, SignedIn, input, text,
-    told,
+    ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, success,
+    text,
 };
 use domain::{
     Instant, Line,
@@ -19,10 +19,10 @@ pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
     person: SignedIn,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let user = &person.user;
     if user.phone.number.is_empty() {
-        return Err(Refused::field("phone", Refusal::FieldRequired).into());
+        return Err(ApiError::field("phone", ErrorCode::FieldRequired));
     }
     if let Some(places) = users
         .codes
@@ -32,7 +32,7 @@ pub(crate) async fn request(
         let sent = users.codes.send_to_phone(user, now).await;
         users.codes.settle(places, sent).await?;
     }
-    told(Message::VerificationSent, Nothing {})
+    success(Message::VerificationSent, Empty {})
 }
 
 input! {
@@ -47,7 +47,7 @@ pub(crate) async fn verify(
     client: Client,
     person: SignedIn,
     Input(request): Input<VerifyPhoneRequest>,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let place = place_of_phone(person.user.user_id, &person.user.phone);
     let Some(Proved { code, reserved, .. }) = users
         .codes
@@ -60,7 +60,7 @@ pub(crate) async fn verify(
         )
         .await?
     else {
-        return Err(Refusal::VerificationInvalid.into());
+        return Err(ErrorCode::VerificationInvalid.into());
     };
     // Places that cannot be given back are free when their windows end.
     let (proved, _) = tokio::join!(
@@ -68,7 +68,7 @@ pub(crate) async fn verify(
         users.store.give_back(reserved)
     );
     proved?;
-    told(Message::PhoneVerified, Nothing {})
+    success(Message::PhoneVerified, Empty {})
 }
 
 /// The code is used up and the number that it went to verified, unless the account has another by now.
@@ -78,16 +78,16 @@ async fn prove(
     code: &Code,
     client: &Client,
     now: Instant,
-) -> Result<User, Failure> {
+) -> Result<User, ApiError> {
     let (id, phone) = (user.user_id, user.phone.clone());
     let prove = |user: &User, change: &mut Transaction| {
         if user.phone != phone || !user.is_active {
-            return Err(Refusal::VerificationInvalid.into());
+            return Err(ErrorCode::VerificationInvalid.into());
         }
         let place = place_of_phone(id, &phone);
         change.use_code(CodeKind::Phone, place, code, &client.network, now);
         Ok(user.changed(|user| user.is_phone_verified = true))
     };
-    let refused = |_| Refusal::VerificationInvalid.into();
+    let refused = |_| ErrorCode::VerificationInvalid.into();
     users.store.update_user(user, prove, refused).await
 }

@@ -3,12 +3,13 @@
 use accounts::{Registration, attempts, place_of};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    Client, FieldError, Fields, FromFields, Input, Message, Now, Refusal, Refused, Reply, phone,
-    secret, text, told,
+    ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Input, Message, Now,
+    phone, secret, success, text,
 };
 use domain::{
-    CommitteeId, Email, Flaw, Instant, Name, Phone, UserId,
+    CommitteeId, Email, Instant, Name, Phone, UserId, ValueError,
     code::CodeKind,
+    committee::Committee,
     outbox::Recipient,
     password::Owner,
     user::{Account, User},
@@ -17,7 +18,7 @@ use http::request::Parts;
 use identity::chance;
 use secrecy::SecretString;
 use serde::Serialize;
-use store::{NewUser, Outcome, Part};
+use store::{CommitOutcome, EmailOwner, NewUser, Part};
 
 use crate::{Users, are_equal};
 
@@ -25,12 +26,12 @@ use crate::{Users, are_equal};
 pub(crate) struct MayRegister;
 
 impl FromRequestParts<Users> for MayRegister {
-    type Rejection = Refused;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(_: &mut Parts, users: &Users) -> Result<Self, Refused> {
+    async fn from_request_parts(_: &mut Parts, users: &Users) -> Result<Self, ApiError> {
         match users.registration {
             Registration::Open | Registration::Approval => Ok(Self),
-            Registration::Closed => Err(Refusal::Forbidden.into()),
+            Registration::Closed => Err(ErrorCode::Forbidden.into()),
         }
     }
 }
@@ -53,11 +54,11 @@ impl FromFields<Users> for RegisterRequest {
         let confirmation = fields.optional("confirmPassword", secret);
         let phone = phone(fields);
         let committee_id = fields.required("committeeID", |value| {
-            text(value).map_err(|flaw| {
-                if flaw == Flaw::Format {
-                    Flaw::Committee
+            text(value).map_err(|error| {
+                if error == ValueError::Format {
+                    ValueError::Committee
                 } else {
-                    flaw
+                    error
                 }
             })
         });
@@ -71,15 +72,15 @@ impl FromFields<Users> for RegisterRequest {
                 }),
                 _ => None,
             };
-            if let Err(flaw) = users.check_password(password, users.min_length, owner) {
-                fields.refuse("password", flaw);
+            if let Err(error) = users.check_password(password, users.min_length, owner) {
+                fields.refuse("password", error);
             }
             if confirmation.as_ref().is_some_and(|given| {
                 given
                     .as_ref()
                     .is_some_and(|given| !are_equal(given, password))
             }) {
-                fields.refuse("confirmPassword", Flaw::PasswordMismatch);
+                fields.refuse("confirmPassword", ValueError::PasswordMismatch);
             }
         }
         Some(Self {
@@ -106,7 +107,7 @@ pub(crate) async fn register(
     client: Client,
     _: MayRegister,
     Input(new): Input<RegisterRequest>,
-) -> Reply<RegisterResponse> {
+) -> ApiResult<RegisterResponse> {
     let counter = attempts::of_registering(&client, users.register_per_hour);
     let (reserved, owner, committee) = tokio::join!(
         attempts::reserve(&users.store, &counter, now),
@@ -115,43 +116,52 @@ pub(crate) async fn register(
     );
     // Every call that comes so far counts, whatever becomes of it: the place is not given back.
     let _ = reserved?;
-    let (owner, committee) = (owner?, committee?.filter(|committee| committee.is_active));
-    let email_taken = || FieldError::new("email", Refusal::EmailAlreadyUsed);
-    let no_committee = || FieldError::new("committeeID", Refusal::CommitteeInvalid);
-    let committee = match (owner, committee) {
-        (None, Some(committee)) => committee,
-        (Some(_), Some(_)) => return Err(Refused::fields(vec![email_taken()]).into()),
-        (None, None) => return Err(Refused::fields(vec![no_committee()]).into()),
-        (Some(_), None) => return Err(Refused::fields(vec![email_taken(), no_committee()]).into()),
-    };
-
+    let committee = admitted(owner?, committee?)?;
     let password_hash = users.hasher.hash(&new.password).await?;
     let user = new.into_user(now);
-    let mut register = users.store.transaction();
-    register.require_active_committee(user.committee_id);
-    register.new_user(&NewUser {
+    let mut tx = users.store.transaction();
+    tx.require_active_committee(user.committee_id);
+    tx.new_user(&NewUser {
         user: user.clone(),
         password_hash,
     });
-    let to = Recipient::Mail(user.email.clone());
-    users.codes.issue(
-        &mut register,
-        CodeKind::Email,
-        place_of(&user.email),
-        Some(&user),
-        to,
-        now,
-    )?;
-    match register.commit().await? {
-        Outcome::Done => told(
-            Message::UserRegistered,
-            RegisterResponse {
-                user: Account::of(user, committee),
-            },
-        ),
-        Outcome::Refused(Part::Committee) => Err(Refused::fields(vec![no_committee()]).into()),
-        Outcome::Refused(_) => Err(Refused::fields(vec![email_taken()]).into()),
+    let (place, to) = (place_of(&user.email), Recipient::Mail(user.email.clone()));
+    users
+        .codes
+        .issue(&mut tx, CodeKind::Email, place, Some(&user), to, now)?;
+    match tx.commit().await? {
+        CommitOutcome::Committed => {
+            let user = Account::of(user, committee);
+            success(Message::UserRegistered, RegisterResponse { user })
+        }
+        CommitOutcome::ConditionFailed(Part::Committee) => {
+            Err(ApiError::fields(vec![no_committee()]))
+        }
+        CommitOutcome::ConditionFailed(_) => Err(ApiError::fields(vec![email_taken()])),
     }
+}
+
+/// The committee, if it is active and the address has no `owner`; else every field that is wrong.
+fn admitted(
+    owner: Option<EmailOwner>,
+    committee: Option<Committee>,
+) -> Result<Committee, ApiError> {
+    let mut errors = Vec::new();
+    errors.extend(owner.map(|_| email_taken()));
+    match committee.filter(|committee| committee.is_active) {
+        Some(committee) if errors.is_empty() => return Ok(committee),
+        Some(_) => {}
+        None => errors.push(no_committee()),
+    }
+    Err(ApiError::fields(errors))
+}
+
+fn email_taken() -> FieldError {
+    FieldError::new("email", ErrorCode::EmailAlreadyUsed)
+}
+
+fn no_committee() -> FieldError {
+    FieldError::new("committeeID", ErrorCode::CommitteeInvalid)
 }
 
 impl RegisterRequest {

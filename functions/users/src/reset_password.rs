@@ -3,7 +3,7 @@
 use accounts::{Proved, place_of};
 use axum::extract::State;
 use common::{
-    Asked, Client, Failure, Input, Message, Nothing, Now, Refusal, Reply, input, text, told,
+    ApiError, ApiResult, Asked, Client, Empty, ErrorCode, Input, Message, Now, input, success, text,
 };
 use domain::{
     Email, Instant, Line, UserId,
@@ -27,7 +27,7 @@ pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
     Asked(request): Asked<ResetCodeQuery>,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let (may_send, owner) = tokio::join!(
         users
             .codes
@@ -56,7 +56,7 @@ pub(crate) async fn request(
             .await;
         users.codes.settle(places, sent).await?;
     }
-    told(Message::ResetCodeSent, Nothing {})
+    success(Message::ResetCodeSent, Empty {})
 }
 
 input! {
@@ -74,7 +74,7 @@ pub(crate) async fn reset(
     Now(now): Now,
     client: Client,
     Input(request): Input<ResetPasswordRequest>,
-) -> Reply<Nothing> {
+) -> ApiResult<Empty> {
     let place = place_of(&request.email);
     let Some(Proved { code, reserved, .. }) = users
         .codes
@@ -87,7 +87,7 @@ pub(crate) async fn reset(
         )
         .await?
     else {
-        return Err(Refusal::ResetCodeInvalid.into());
+        return Err(ErrorCode::ResetCodeInvalid.into());
     };
     // Places that cannot be given back are free when their windows end.
     let (replaced, _) = tokio::join!(
@@ -95,7 +95,7 @@ pub(crate) async fn reset(
         users.store.give_back(reserved)
     );
     replaced?;
-    told(Message::PasswordChanged, Nothing {})
+    success(Message::PasswordChanged, Empty {})
 }
 
 /// The code is used up, the password changes, every session ends, and the owner gets a message.
@@ -105,7 +105,7 @@ async fn replace(
     code: &Code,
     client: &Client,
     now: Instant,
-) -> Result<(), Failure> {
+) -> Result<(), ApiError> {
     let new_hash = OnceCell::new();
     let replace = || async {
         let (user, credentials) = tokio::join!(
@@ -114,7 +114,7 @@ async fn replace(
         );
         let user = user?.filter(|user| user.is_active && user.email == request.email);
         let (Some(user), Some(credentials)) = (user, credentials?) else {
-            return Err(Refusal::ResetCodeInvalid.into());
+            return Err(ErrorCode::ResetCodeInvalid.into());
         };
         users.check_new_password(&user, &request.new, None)?;
         let new_hash = new_hash
@@ -134,6 +134,6 @@ async fn replace(
         reset.send(&users.codes.post().tell(&user, news, now)?);
         Ok((reset, ()))
     };
-    let refused = |part| (part == Part::Code).then(|| Refusal::ResetCodeInvalid.into());
+    let refused = |part| (part == Part::Code).then(|| ErrorCode::ResetCodeInvalid.into());
     users.store.update(replace, refused).await
 }

@@ -1,7 +1,7 @@
 //! `GET /users/{userId}`: a person, as much of him as the caller may see.
 
 use axum::extract::State;
-use common::{Path, Refusal, Reply, SignedIn, shown};
+use common::{ApiResult, ErrorCode, Path, SignedIn, ok};
 use domain::{
     UserId,
     permissions::Right,
@@ -30,9 +30,9 @@ pub(crate) async fn show(
     State(users): State<Users>,
     person: SignedIn,
     Path(id): Path<UserId>,
-) -> Reply<UserResponse> {
+) -> ApiResult<UserResponse> {
     if id == person.user.user_id {
-        return shown(UserResponse {
+        return ok(UserResponse {
             user: View::Account(Box::new(person.account())),
             version: None,
         });
@@ -44,10 +44,10 @@ pub(crate) async fn show(
         .user(id)
         .await?
         .filter(|user| caller.may(Right::ReadCards, user.user_id, user.committee_id));
-    let user = user.ok_or(Refusal::UserNotFound)?;
+    let user = user.ok_or(ErrorCode::UserNotFound)?;
     let version = caller.may_edit(&user.standing()).then_some(user.version);
     if !caller.may(Right::ReadAccounts, user.user_id, user.committee_id) {
-        return shown(UserResponse {
+        return ok(UserResponse {
             user: View::Card(user.into()),
             version,
         });
@@ -59,9 +59,9 @@ pub(crate) async fn show(
             .store
             .committee(user.committee_id)
             .await?
-            .ok_or(Refusal::UserNotFound)?
+            .ok_or(ErrorCode::UserNotFound)?
     };
-    shown(UserResponse {
+    ok(UserResponse {
         user: View::Account(Box::new(Account::of(user, committee))),
         version,
     })

@@ -2,7 +2,7 @@
 
 use accounts::Administrator;
 use axum::extract::State;
-use common::{Input, Message, Now, Path, Reply, flag, input, told};
+use common::{ApiResult, Input, Message, Now, Path, flag, input, success};
 use domain::{
     UserId,
     audit::Action,
@@ -25,7 +25,7 @@ pub(crate) async fn set_status(
     admin: Administrator,
     Path(id): Path<UserId>,
     Input(request): Input<SetStatusRequest>,
-) -> Reply<Editable> {
+) -> ApiResult<Editable> {
     let user = admin.edits(&users.store, id).await?;
     let set = |user: &User, _: &mut Transaction| {
         Ok(user.changed(|user| {
@@ -37,5 +37,5 @@ pub(crate) async fn set_status(
         .edit(&users.store, user, Action::UserStatusChanged, now, set)
         .await?;
     let committee = admin.committee_of(&users.store, &user).await?;
-    told(Message::UserStatusUpdated, Editable::of(user, committee))
+    success(Message::UserStatusUpdated, Editable::of(user, committee))
 }

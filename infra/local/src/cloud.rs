@@ -23,7 +23,7 @@ use tokio::{net::TcpListener, task::AbortHandle};
 use uuid::Uuid;
 
 use crate::{
-    Trouble,
+    LocalError,
     faults::Faults,
     gate::{Gate, accept},
     guard::{self, Guard},
@@ -68,9 +68,9 @@ impl Cloud {
     ///
     /// # Errors
     /// When no port can be had, or the folder cannot be written.
-    pub async fn in_memory(folder: &Path) -> Result<Self, Trouble> {
+    pub async fn in_memory(folder: &Path) -> Result<Self, LocalError> {
         let database = Database::memory()
-            .map_err(|error| Trouble::new(format!("No database in memory: {error}.")))?;
+            .map_err(|error| LocalError::new(format!("No database in memory: {error}.")))?;
         Self::start(database, folder, Recorder::in_memory(), None).await
     }
 
@@ -78,11 +78,11 @@ impl Cloud {
     ///
     /// # Errors
     /// A folder that cannot be written or a data file that is damaged.
-    pub async fn in_folder(folder: &Path) -> Result<Self, Trouble> {
+    pub async fn in_folder(folder: &Path) -> Result<Self, LocalError> {
         let file = folder.join("dynamodb.sqlite");
         // The library's own words for this suggest features that are not built in.
         let damaged = |_| {
-            Trouble::new(format!(
+            LocalError::new(format!(
                 "The data file {} is damaged or in use; move it away to begin anew.",
                 file.display()
             ))
@@ -93,7 +93,7 @@ impl Cloud {
         // the last moments.
         database.disable_bulk_loading().map_err(damaged)?;
         number_stream(&file).map_err(|error| {
-            Trouble::new(format!(
+            LocalError::new(format!(
                 "The data file {} cannot be used: {error}.",
                 file.display()
             ))
@@ -112,12 +112,13 @@ impl Cloud {
         files: &Path,
         recorder: Recorder,
         account: Option<&Path>,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, LocalError> {
         let (faults, access_key) = (Faults::default(), new_access_key());
         for table in &TABLES {
             tables::make(&database, table)?;
         }
-        let no_port = |error| Trouble::new(format!("No port can be opened on 127.0.0.1: {error}."));
+        let no_port =
+            |error| LocalError::new(format!("No port can be opened on 127.0.0.1: {error}."));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .await
             .map_err(no_port)?;
@@ -189,7 +190,7 @@ impl Cloud {
     ///
     /// # Errors
     /// When the embedded store does not answer.
-    pub fn stream_event(&self) -> Result<Value, Trouble> {
+    pub fn stream_event(&self) -> Result<Value, LocalError> {
         let mut position = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let iterator = match position.take() {
             Some(iterator) => iterator,
@@ -199,7 +200,7 @@ impl Cloud {
             .database
             .get_records(request(json!({ "ShardIterator": iterator }))?);
         let read =
-            read.map_err(|error| Trouble::new(format!("The stream cannot be read: {error}.")))?;
+            read.map_err(|error| LocalError::new(format!("The stream cannot be read: {error}.")))?;
         *position = Some(read.next_shard_iterator.unwrap_or(iterator));
         Ok(json!({ "Records": read.records }))
     }
@@ -237,16 +238,16 @@ impl Cloud {
     ///
     /// # Errors
     /// When there is no such table.
-    pub fn items(&self, table: &str) -> Result<Vec<Value>, Trouble> {
+    pub fn items(&self, table: &str) -> Result<Vec<Value>, LocalError> {
         let mut items = Vec::new();
         let mut asked = json!({ "TableName": table });
         loop {
             let scan = self
                 .database
                 .scan(request(asked.clone())?)
-                .map_err(|error| Trouble::new(error.to_string()))?;
+                .map_err(|error| LocalError::new(error.to_string()))?;
             let mut page =
-                serde_json::to_value(scan).map_err(|error| Trouble::new(error.to_string()))?;
+                serde_json::to_value(scan).map_err(|error| LocalError::new(error.to_string()))?;
             items.extend(
                 page["Items"]
                     .as_array_mut()
@@ -266,14 +267,14 @@ impl Cloud {
     ///
     /// # Errors
     /// When there is no such table, or an item has no keys: then none is put.
-    pub fn import(&self, table: &str, items: Vec<Value>) -> Result<usize, Trouble> {
+    pub fn import(&self, table: &str, items: Vec<Value>) -> Result<usize, LocalError> {
         self.expiry.abort();
         let items = items
             .into_iter()
             .map(request)
             .collect::<Result<Vec<_>, _>>()?;
         let failed =
-            |error| Trouble::new(format!("The items cannot be put into {table}: {error}."));
+            |error| LocalError::new(format!("The items cannot be put into {table}: {error}."));
         self.database.enable_bulk_loading().map_err(failed)?;
         let imported = self
             .database
@@ -291,27 +292,27 @@ fn number_stream(file: &Path) -> rusqlite::Result<()> {
 }
 
 /// The end of the stream as it is now.
-fn latest(database: &Database) -> Result<String, Trouble> {
+fn latest(database: &Database) -> Result<String, LocalError> {
     let asked = json!({ "StreamArn": "stream/records", "ShardId": "shardId-00000001-records", "ShardIteratorType": "LATEST" });
     let found = database
         .get_shard_iterator(request(asked)?)
-        .map_err(|error| Trouble::new(format!("There is no stream: {error}.")))?;
+        .map_err(|error| LocalError::new(format!("There is no stream: {error}.")))?;
     found
         .shard_iterator
-        .ok_or_else(|| Trouble::new("There is no stream."))
+        .ok_or_else(|| LocalError::new("There is no stream."))
 }
 
 /// S3 on the folder `files`.
-fn file_store(files: &Path, access_key: &str) -> Result<S3Service, Trouble> {
+fn file_store(files: &Path, access_key: &str) -> Result<S3Service, LocalError> {
     let unwritable = |error| {
-        Trouble::new(format!(
+        LocalError::new(format!(
             "The folder {} cannot be written: {error}.",
             files.display()
         ))
     };
     std::fs::create_dir_all(files.join(BUCKET)).map_err(unwritable)?;
     let store = FileSystem::new(files).map_err(|error| {
-        Trouble::new(format!("No file store in {}: {error:?}.", files.display()))
+        LocalError::new(format!("No file store in {}: {error:?}.", files.display()))
     })?;
     let mut service = S3ServiceBuilder::new(store);
     let mut keys = SimpleAuth::from_single(access_key, SECRET_KEY);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use dispatcher::{Dispatcher, Event};
 use serde_json::json;
 
-use crate::{Trouble, cloud::Cloud};
+use crate::{LocalError, cloud::Cloud};
 
 /// How long a message waits at most before somebody looks.
 const LOOK_EVERY: Duration = Duration::from_millis(150);
@@ -33,9 +33,9 @@ pub async fn run(cloud: Cloud, dispatcher: Dispatcher) {
     let ((), ()) = tokio::join!(sweeps, looks);
 }
 
-fn warn(done: Result<(), Trouble>) {
-    if let Err(trouble) = done {
-        tracing::warn!(%trouble, "the dispatcher could not be brought its work");
+fn warn(done: Result<(), LocalError>) {
+    if let Err(error) = done {
+        tracing::warn!(%error, "the dispatcher could not be brought its work");
     }
 }
 
@@ -43,7 +43,7 @@ fn warn(done: Result<(), Trouble>) {
 ///
 /// # Errors
 /// When the embedded store does not answer.
-pub async fn bring(cloud: &Cloud, dispatcher: &Dispatcher) -> Result<usize, Trouble> {
+pub async fn bring(cloud: &Cloud, dispatcher: &Dispatcher) -> Result<usize, LocalError> {
     let event = cloud.stream_event()?;
     let records = event["Records"].as_array().map_or(0, Vec::len);
     if records > 0 {
@@ -56,7 +56,7 @@ pub async fn bring(cloud: &Cloud, dispatcher: &Dispatcher) -> Result<usize, Trou
 ///
 /// # Errors
 /// None.
-pub async fn sweep(dispatcher: &Dispatcher) -> Result<(), Trouble> {
+pub async fn sweep(dispatcher: &Dispatcher) -> Result<(), LocalError> {
     dispatcher
         .clone()
         .handle(read(json!({ "source": "aws.scheduler" }))?)
@@ -64,7 +64,8 @@ pub async fn sweep(dispatcher: &Dispatcher) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn read(event: serde_json::Value) -> Result<Event, Trouble> {
-    serde_json::from_value(event)
-        .map_err(|error| Trouble::new(format!("The dispatcher does not know this event: {error}.")))
+fn read(event: serde_json::Value) -> Result<Event, LocalError> {
+    serde_json::from_value(event).map_err(|error| {
+        LocalError::new(format!("The dispatcher does not know this event: {error}."))
+    })
 }

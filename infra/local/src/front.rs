@@ -36,7 +36,7 @@ const IDLE: Duration = Duration::from_secs(7);
 pub async fn serve(listener: TcpListener, edge: Edge, pages: Option<Pages>) {
     let front = Arc::new(Front { edge, pages });
     loop {
-        // Too many open files is a passing trouble: the next one may go well.
+        // Too many open files is a passing error: the next one may go well.
         let Ok((stream, peer)) = listener.accept().await else {
             continue;
         };

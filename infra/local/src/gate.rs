@@ -102,7 +102,7 @@ impl Gate {
         match (service, scope.as_str()) {
             // the file store checks signatures itself
             ("", "" | "s3") => self.files(Request::from_parts(parts, body)).await,
-            _ if !is_known => Ok(error("UnrecognizedClientException", json!({}))),
+            _ if !is_known => Ok(dynamodb_error("UnrecognizedClientException", json!({}))),
             ("", "sns") if !may("sns:Publish") => {
                 Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN))
             }
@@ -116,7 +116,7 @@ impl Gate {
                 .guard
                 .allows(role.as_deref(), || guard::of_tables(operation, &body)) =>
             {
-                Ok(error("AccessDeniedException", json!({})))
+                Ok(dynamodb_error("AccessDeniedException", json!({})))
             }
             _ => self.tables(operation, &body).await,
         }
@@ -139,7 +139,7 @@ impl Gate {
 
     async fn ssm(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
         let fault = self.faults.strike(Service::Ssm, operation);
-        let error = |name: &str, _| error(name, json!({}));
+        let error = |name: &str, _| dynamodb_error(name, json!({}));
         let answer = || {
             let answer = self.parameters.answer(operation, body);
             answer.unwrap_or_else(|name| error(name, StatusCode::BAD_REQUEST))
@@ -149,13 +149,13 @@ impl Gate {
     }
 
     /// What a service answers, or what `fault` makes of it; `errors` are its words for being asked too much
-    /// and for being in trouble.
+    /// and for being in error.
     async fn struck(
         &self,
         fault: Option<Fault>,
         answer: impl FnOnce() -> Response<Full<Bytes>>,
         error: fn(&str, StatusCode) -> Response<Full<Bytes>>,
-        [throttled, trouble]: [&str; 2],
+        [throttled, unavailable]: [&str; 2],
     ) -> Result<Response<Full<Bytes>>, Dropped> {
         let Some(fault) = fault else {
             return Ok(answer());
@@ -167,14 +167,14 @@ impl Gate {
             }
             Mode::Throttle => Ok(error(throttled, StatusCode::TOO_MANY_REQUESTS)),
             Mode::Refuse | Mode::Conflict | Mode::Partial => {
-                Ok(error(trouble, StatusCode::SERVICE_UNAVAILABLE))
+                Ok(error(unavailable, StatusCode::SERVICE_UNAVAILABLE))
             }
             Mode::Silent => {
                 answer();
                 Err("silent on demand".into())
             }
             Mode::Error => Ok(error(
-                fault.error.as_deref().unwrap_or(trouble),
+                fault.error.as_deref().unwrap_or(unavailable),
                 StatusCode::BAD_REQUEST,
             )),
         }
@@ -193,7 +193,10 @@ impl Gate {
                 tokio::time::sleep(fault.delay()).await;
                 Ok(tables::answer(&self.database, operation, body))
             }
-            Mode::Throttle => Ok(error("ProvisionedThroughputExceededException", json!({}))),
+            Mode::Throttle => Ok(dynamodb_error(
+                "ProvisionedThroughputExceededException",
+                json!({}),
+            )),
             Mode::Conflict => Ok(conflict(operation, body)),
             Mode::Partial => Ok(tables::first_of_batch(&self.database, body)),
             Mode::Refuse => Err("refused on demand".into()),
@@ -201,7 +204,7 @@ impl Gate {
                 tables::answer(&self.database, operation, body);
                 Err("silent on demand".into())
             }
-            Mode::Error => Ok(error(
+            Mode::Error => Ok(dynamodb_error(
                 fault.error.as_deref().unwrap_or("InternalServerError"),
                 json!({}),
             )),
@@ -329,7 +332,7 @@ fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
 /// Transactions tell of a conflict part by part, single writes by an exception of their own.
 fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
     if operation != "TransactWriteItems" {
-        return error("TransactionConflictException", json!({}));
+        return dynamodb_error("TransactionConflictException", json!({}));
     }
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let parts = body["TransactItems"].as_array().map_or(1, Vec::len);
@@ -337,13 +340,13 @@ fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
         json!({ "Code": "TransactionConflict", "Message": "Transaction is ongoing for the item" });
         parts
     ];
-    error(
+    dynamodb_error(
         "TransactionCanceledException",
         json!({ "CancellationReasons": reasons }),
     )
 }
 
-fn error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
+fn dynamodb_error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
     body["__type"] = format!("com.amazonaws.dynamodb.v20120810#{name}").into();
     body["message"] = "on demand".into();
     let status = if name == "InternalServerError" {

@@ -10,11 +10,11 @@ use std::{
 
 use domain::{CommitteeId, Email, Instant, Profile, UserId, committee::Committee, user::User};
 use identity::{NamedKey, chance, password::Hasher, token::PublicKey};
-use runtime::{BadSetting, Clock, Settings, Startup};
+use runtime::{Clock, ConfigError, Settings, Startup};
 use secrecy::{ExposeSecret, SecretString};
 use store::{NewUser, Setup};
 
-use crate::{Trouble, cloud::Cloud};
+use crate::{LocalError, cloud::Cloud};
 
 /// The keys that a data folder keeps.
 const KEYS: [&str; 7] = [
@@ -105,10 +105,10 @@ impl LocalSettings {
     ///
     /// # Errors
     /// When the folder cannot be written or the file is damaged.
-    pub fn with_keys_of(&mut self, folder: &Path) -> Result<&mut Self, Trouble> {
+    pub fn with_keys_of(&mut self, folder: &Path) -> Result<&mut Self, LocalError> {
         let file = folder.join("keys.json");
-        let trouble = |what: &dyn std::fmt::Display| {
-            Trouble::new(format!(
+        let unusable = |what: &dyn std::fmt::Display| {
+            LocalError::new(format!(
                 "The keys in {} cannot be used: {what}. Move the file away to begin anew.",
                 file.display()
             ))
@@ -117,29 +117,29 @@ impl LocalSettings {
         self.with_new_keys();
         if let Ok(text) = fs::read_to_string(&file) {
             let keys: HashMap<String, String> =
-                serde_json::from_str(&text).map_err(|error| trouble(&error))?;
+                serde_json::from_str(&text).map_err(|error| unusable(&error))?;
             let is_whole = KEYS.iter().all(|name| keys.contains_key(*name));
             self.0.extend(keys);
             if is_whole {
                 return Ok(self);
             }
-            fs::remove_file(&file).map_err(|error| trouble(&error))?;
+            fs::remove_file(&file).map_err(|error| unusable(&error))?;
         }
         let keys: HashMap<&str, String> = KEYS
             .into_iter()
             .filter_map(|name| Some((name, self.get(name)?)))
             .collect();
-        let text = serde_json::to_string_pretty(&keys).map_err(|error| trouble(&error))?;
+        let text = serde_json::to_string_pretty(&keys).map_err(|error| unusable(&error))?;
         let mut options = fs::OpenOptions::new();
         let mut opened = options
             .write(true)
             .create_new(true)
             .mode(0o600)
             .open(&file)
-            .map_err(|error| trouble(&error))?;
+            .map_err(|error| unusable(&error))?;
         opened
             .write_all(text.as_bytes())
-            .map_err(|error| trouble(&error))?;
+            .map_err(|error| unusable(&error))?;
         Ok(self)
     }
 
@@ -148,10 +148,10 @@ impl LocalSettings {
     ///
     /// # Errors
     /// When the folder cannot be written.
-    pub fn tell(&self, cloud: &Cloud, folder: &Path) -> Result<(), Trouble> {
+    pub fn tell(&self, cloud: &Cloud, folder: &Path) -> Result<(), LocalError> {
         let file = folder.join("environment");
         let unwritable =
-            |error| Trouble::new(format!("{} cannot be written: {error}.", file.display()));
+            |error| LocalError::new(format!("{} cannot be written: {error}.", file.display()));
         let names = cloud
             .settings()
             .into_iter()
@@ -186,7 +186,7 @@ impl LocalSettings {
     ///
     /// # Errors
     /// A setting that is missing or makes no sense.
-    pub fn setup_of(&self, role: &str, cloud: &Cloud, clock: Clock) -> Result<Setup, BadSetting> {
+    pub fn setup_of(&self, role: &str, cloud: &Cloud, clock: Clock) -> Result<Setup, ConfigError> {
         let mut settings = self.clone();
         settings.set("AWS_ACCESS_KEY_ID", cloud.key_of(role));
         Setup::new(Startup::of_settings(settings.settings(), clock)?)
@@ -196,7 +196,7 @@ impl LocalSettings {
     ///
     /// # Errors
     /// A setting that is missing or makes no sense.
-    pub fn setup(&self, clock: Clock) -> Result<Setup, Trouble> {
+    pub fn setup(&self, clock: Clock) -> Result<Setup, LocalError> {
         Ok(Setup::new(Startup::of_settings(self.settings(), clock)?)?)
     }
 
@@ -210,9 +210,9 @@ impl LocalSettings {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn make_folder(folder: &Path) -> Result<(), Trouble> {
+pub fn make_folder(folder: &Path) -> Result<(), LocalError> {
     let unwritable = |error| {
-        Trouble::new(format!(
+        LocalError::new(format!(
             "The data folder {} cannot be written: {error}. Set DATA_DIR to another one.",
             folder.display()
         ))
@@ -237,17 +237,17 @@ pub async fn found(
     setup: &Setup,
     admin_email: &str,
     admin_password: &SecretString,
-) -> Result<(), Trouble> {
+) -> Result<(), LocalError> {
     let min_length = setup.settings.number("PASSWORD_MIN_LENGTH_ADMIN", 15)?;
     let weak = |_| {
-        Trouble::new(format!(
+        LocalError::new(format!(
             "The setting LOCAL_ADMIN_PASSWORD must be {min_length} to 128 letters long and nothing that everybody knows."
         ))
     };
     domain::password::check(admin_password.expose_secret(), min_length, None).map_err(weak)?;
     let email: Email = admin_email
         .parse()
-        .map_err(|_| Trouble::new("The setting LOCAL_ADMIN_EMAIL is no e-mail address."))?;
+        .map_err(|_| LocalError::new("The setting LOCAL_ADMIN_EMAIL is no e-mail address."))?;
     if setup.store.email_owner(&email).await?.is_some() {
         return Ok(());
     }
@@ -256,7 +256,7 @@ pub async fn found(
     let password_hash = Hasher::default()
         .hash(admin_password)
         .await
-        .map_err(|error| Trouble::new(error.to_string()))?;
+        .map_err(|error| LocalError::new(error.to_string()))?;
     let user = first_admin(email, committee.committee_id, now)?;
     // A folder with an administrator under another address is left as it is.
     setup
@@ -273,8 +273,8 @@ pub async fn found(
     Ok(())
 }
 
-fn first_committee(email: &Email, now: Instant) -> Result<Committee, Trouble> {
-    let malformed = |_| Trouble::new("The first committee is malformed.");
+fn first_committee(email: &Email, now: Instant) -> Result<Committee, LocalError> {
+    let malformed = |_| LocalError::new("The first committee is malformed.");
     Ok(Committee {
         committee_id: CommitteeId::new(chance::id(now)),
         name_arabe: "الجامعة الوطنية للتكوين".parse().map_err(malformed)?,
@@ -296,8 +296,8 @@ fn first_committee(email: &Email, now: Instant) -> Result<Committee, Trouble> {
     })
 }
 
-fn first_admin(email: Email, committee_id: CommitteeId, now: Instant) -> Result<User, Trouble> {
-    let malformed = |_| Trouble::new("The first administrator is malformed.");
+fn first_admin(email: Email, committee_id: CommitteeId, now: Instant) -> Result<User, LocalError> {
+    let malformed = |_| LocalError::new("The first administrator is malformed.");
     let (name, last_name) = (
         "Super".parse().map_err(malformed)?,
         "Admin".parse().map_err(malformed)?,

@@ -22,14 +22,14 @@ pub mod watch;
 use std::fmt;
 
 use common::{Edge, Routes};
-use runtime::BadSetting;
+use runtime::ConfigError;
 use store::Setup;
 
 /// All functions behind one edge.
 ///
 /// # Errors
 /// When a setting or a key is missing or malformed.
-pub fn house(setup: &Setup) -> Result<Edge, BadSetting> {
+pub fn house(setup: &Setup) -> Result<Edge, ConfigError> {
     house_of(&|_| Ok(setup.clone()))
 }
 
@@ -37,7 +37,9 @@ pub fn house(setup: &Setup) -> Result<Edge, BadSetting> {
 ///
 /// # Errors
 /// When a setting or a key is missing or malformed.
-pub fn house_of(setup_of: &dyn Fn(&str) -> Result<Setup, BadSetting>) -> Result<Edge, BadSetting> {
+pub fn house_of(
+    setup_of: &dyn Fn(&str) -> Result<Setup, ConfigError>,
+) -> Result<Edge, ConfigError> {
     let routes = Routes::default()
         .merge(auth::routes(&setup_of("auth")?)?)
         .merge(committees::routes(&setup_of("committees")?)?)
@@ -53,38 +55,38 @@ pub fn house_of(setup_of: &dyn Fn(&str) -> Result<Setup, BadSetting>) -> Result<
 }
 
 /// Why the local cloud cannot run, in one sentence for the person in front of it.
-pub struct Trouble(String);
+pub struct LocalError(String);
 
-impl Trouble {
-    /// The trouble that `sentence` tells.
+impl LocalError {
+    /// The error that `sentence` tells.
     pub fn new(sentence: impl Into<String>) -> Self {
         Self(sentence.into())
     }
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for LocalError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
     }
 }
 
 /// The same sentence: it is what a `main` that returns this prints.
-impl fmt::Debug for Trouble {
+impl fmt::Debug for LocalError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }
 }
 
-impl std::error::Error for Trouble {}
+impl std::error::Error for LocalError {}
 
-impl From<BadSetting> for Trouble {
-    fn from(problem: BadSetting) -> Self {
+impl From<ConfigError> for LocalError {
+    fn from(problem: ConfigError) -> Self {
         Self(problem.to_string())
     }
 }
 
-impl From<store::Fault> for Trouble {
-    fn from(fault: store::Fault) -> Self {
+impl From<store::StoreError> for LocalError {
+    fn from(fault: store::StoreError) -> Self {
         Self(format!("The embedded store does not answer: {fault}."))
     }
 }

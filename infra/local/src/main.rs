@@ -5,7 +5,7 @@ use std::{io::ErrorKind, net::Ipv4Addr, path::PathBuf, process::ExitCode};
 
 use dispatcher::Dispatcher;
 use local::{
-    Trouble,
+    LocalError,
     cloud::Cloud,
     delivery, front, home,
     home::LocalSettings,
@@ -25,14 +25,14 @@ async fn main() -> ExitCode {
         None => run(Mode::OneProcess).await,
         Some("seed") => run(Mode::Seed).await,
         Some("watch") => run(Mode::Watch).await,
-        Some(other) => Err(Trouble::new(format!(
+        Some(other) => Err(LocalError::new(format!(
             "There is no `cargo dev {other}`: there are `cargo dev`, `cargo dev seed` and `cargo dev watch`."
         ))),
     };
     match ran {
         Ok(()) => ExitCode::SUCCESS,
-        Err(trouble) => {
-            say(&trouble.to_string());
+        Err(error) => {
+            say(&error.to_string());
             ExitCode::FAILURE
         }
     }
@@ -45,7 +45,7 @@ enum Mode {
     Watch,
 }
 
-async fn run(mode: Mode) -> Result<(), Trouble> {
+async fn run(mode: Mode) -> Result<(), LocalError> {
     let mut settings = LocalSettings::of_environment();
     let port = port(&settings)?;
     let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
@@ -114,7 +114,7 @@ async fn run(mode: Mode) -> Result<(), Trouble> {
     Ok(())
 }
 
-fn port(settings: &LocalSettings) -> Result<u16, Trouble> {
+fn port(settings: &LocalSettings) -> Result<u16, LocalError> {
     let Some(text) = settings.get("PORT") else {
         return Ok(9000);
     };
@@ -122,12 +122,12 @@ fn port(settings: &LocalSettings) -> Result<u16, Trouble> {
         .parse()
         .ok()
         .filter(|port| (1..u16::MAX).contains(port));
-    port.ok_or_else(|| Trouble::new("The setting PORT must be a number from 1 to 65534."))
+    port.ok_or_else(|| LocalError::new("The setting PORT must be a number from 1 to 65534."))
 }
 
-async fn bind(port: u16) -> Result<TcpListener, Trouble> {
+async fn bind(port: u16) -> Result<TcpListener, LocalError> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await.map_err(|error| {
-        Trouble::new(match error.kind() {
+        LocalError::new(match error.kind() {
             ErrorKind::AddrInUse => format!("Port {port} is in use, perhaps by another `cargo dev`. Set PORT to another one."),
             _ => format!("Port {port} cannot be opened: {error}."),
         })

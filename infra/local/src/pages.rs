@@ -10,7 +10,7 @@ use futures_util::{StreamExt, stream};
 use http::{HeaderValue, Method, Request, Response, StatusCode, header as header_names};
 use runtime::Clock;
 use serde_json::{Value, json};
-use store::{Fault, Setup, Store};
+use store::{Setup, Store, StoreError};
 
 use crate::{cloud::Cloud, reference};
 
@@ -109,7 +109,7 @@ impl Pages {
     }
 
     /// The newest batches and how far their messages have come.
-    async fn batches(&self) -> Result<Vec<Value>, Fault> {
+    async fn batches(&self) -> Result<Vec<Value>, StoreError> {
         let audit = self.store.audit(None, LOOKED_AT).await?.items.into_iter();
         let accepted = audit.filter(|entry| entry.action == Action::BatchAccepted);
         let batches = stream::iter(accepted)
@@ -118,7 +118,7 @@ impl Pages {
         batches.into_iter().filter_map(Result::transpose).collect()
     }
 
-    async fn batch(&self, id: BatchId) -> Result<Option<Value>, Fault> {
+    async fn batch(&self, id: BatchId) -> Result<Option<Value>, StoreError> {
         let Some(batch) = self.store.batch(id).await? else {
             return Ok(None);
         };

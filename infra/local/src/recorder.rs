@@ -23,7 +23,7 @@ use uuid::Uuid;
 pub(crate) use ses::error as ses_error;
 pub(crate) use sns::{error as sns_error, operation as sns_operation};
 
-use crate::Trouble;
+use crate::LocalError;
 
 /// What was sent. Cloning shares it.
 #[derive(Clone, Default)]
@@ -43,7 +43,7 @@ impl Recorder {
     ///
     /// # Errors
     /// A file that cannot be read or written, or that is damaged.
-    pub fn in_folder(folder: &Path) -> Result<Self, Trouble> {
+    pub fn in_folder(folder: &Path) -> Result<Self, LocalError> {
         let open = |name: &str| {
             let unusable = |error| {
                 format!(
@@ -53,7 +53,7 @@ impl Recorder {
             };
             Journal::open(&folder.join(name))
                 .map(Arc::new)
-                .map_err(|error| Trouble::new(unusable(error)))
+                .map_err(|error| LocalError::new(unusable(error)))
         };
         Ok(Self {
             mails: open("mail.jsonl")?,
@@ -286,7 +286,7 @@ mod tests {
         fs::write(&file, "no JSON\n").unwrap();
         assert!(
             Recorder::in_folder(&folder)
-                .is_err_and(|trouble| trouble.to_string().starts_with("sms.jsonl in "))
+                .is_err_and(|error| error.to_string().starts_with("sms.jsonl in "))
         );
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -15,7 +15,7 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::Trouble;
+use crate::LocalError;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// What every response carries; the runtime reads it from `invocation/next`.
@@ -52,13 +52,13 @@ impl RuntimeApi {
     ///
     /// # Errors
     /// When no port can be opened.
-    pub async fn open() -> Result<Self, Trouble> {
+    pub async fn open() -> Result<Self, LocalError> {
         let listener = TcpListener::bind("127.0.0.1:0")
             .await
-            .map_err(|error| Trouble::new(error.to_string()))?;
+            .map_err(|error| LocalError::new(error.to_string()))?;
         let address = listener
             .local_addr()
-            .map_err(|error| Trouble::new(error.to_string()))?;
+            .map_err(|error| LocalError::new(error.to_string()))?;
         let (sender, requests) = mpsc::unbounded_channel();
         let server = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
@@ -81,7 +81,7 @@ impl RuntimeApi {
     ///
     /// # Errors
     /// When it does not within a minute, or reports that it cannot start.
-    pub async fn wait_for_next(&mut self) -> Result<(), Trouble> {
+    pub async fn wait_for_next(&mut self) -> Result<(), LocalError> {
         let (_, _, reply) = self.receive("/invocation/next").await?;
         self.waiting = Some(reply);
         Ok(())
@@ -91,12 +91,12 @@ impl RuntimeApi {
     ///
     /// # Errors
     /// When it does not answer within a minute, or fails the invocation: in its own words.
-    pub async fn call(&mut self, event: &Bytes) -> Result<(Duration, Bytes), Trouble> {
+    pub async fn call(&mut self, event: &Bytes) -> Result<(Duration, Bytes), LocalError> {
         let start = Instant::now();
         let waiting = self.waiting.take().map(|next| next.send(event.clone()));
         waiting
-            .ok_or_else(|| Trouble::new("the function is not ready"))?
-            .map_err(|_| Trouble::new("the function hung up"))?;
+            .ok_or_else(|| LocalError::new("the function is not ready"))?
+            .map_err(|_| LocalError::new("the function hung up"))?;
         let (at, body, reply) = self.receive("/response").await?;
         let _ = reply.send(Bytes::from_static(b"{}"));
         Ok((at - start, body))
@@ -105,17 +105,19 @@ impl RuntimeApi {
     async fn receive(
         &mut self,
         end: &str,
-    ) -> Result<(Instant, Bytes, oneshot::Sender<Bytes>), Trouble> {
+    ) -> Result<(Instant, Bytes, oneshot::Sender<Bytes>), LocalError> {
         let request = timeout(TIMEOUT, self.requests.recv())
             .await
-            .map_err(|error| Trouble::new(error.to_string()))?;
+            .map_err(|error| LocalError::new(error.to_string()))?;
         let (at, path, body, reply) =
-            request.ok_or_else(|| Trouble::new("the Runtime API ended"))?;
+            request.ok_or_else(|| LocalError::new("the Runtime API ended"))?;
         if path.ends_with(end) {
             return Ok((at, body, reply));
         }
         let body = String::from_utf8_lossy(&body);
-        Err(Trouble::new(format!("the function called {path}: {body}")))
+        Err(LocalError::new(format!(
+            "the function called {path}: {body}"
+        )))
     }
 }
 

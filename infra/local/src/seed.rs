@@ -15,7 +15,7 @@ use runtime::Clock;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::{Trouble, home::LocalSettings, house};
+use crate::{LocalError, home::LocalSettings, house};
 
 /// Of everybody who is seeded.
 const PASSWORD: &str = "sept grenadiers en fleur";
@@ -33,8 +33,9 @@ pub async fn fill(
     clock: Clock,
     admin_email: &str,
     admin_password: &str,
-) -> Result<String, Trouble> {
-    let malformed = |error| Trouble::new(format!("The demonstration data is malformed: {error}."));
+) -> Result<String, LocalError> {
+    let malformed =
+        |error| LocalError::new(format!("The demonstration data is malformed: {error}."));
     let seed: Seed = serde_json::from_str(include_str!("seed.json")).map_err(malformed)?;
     let mut settings = settings.clone();
     settings
@@ -53,20 +54,20 @@ pub async fn fill(
         token: String::new(),
     };
     if !anybody.finds(&seed).await? {
-        let admin = anybody.signed_in(admin_email, admin_password).await.map_err(|trouble| {
+        let admin = anybody.signed_in(admin_email, admin_password).await.map_err(|error| {
             let settings = "LOCAL_ADMIN_EMAIL, LOCAL_ADMIN_PASSWORD";
-            Trouble::new(format!("Seeding needs the local administrator's password, and no more than that ({settings}): {trouble}"))
+            LocalError::new(format!("Seeding needs the local administrator's password, and no more than that ({settings}): {error}"))
         })?;
         // A committee that was closed since is seen by him alone.
         if !admin.finds(&seed).await? {
-            let half_done = |trouble| {
+            let half_done = |error| {
                 format!(
-                    "{trouble} What came before that stays: move the data folder away to begin anew."
+                    "{error} What came before that stays: move the data folder away to begin anew."
                 )
             };
             seed.bring(&anybody, &admin)
                 .await
-                .map_err(|trouble| Trouble::new(half_done(trouble)))?;
+                .map_err(|error| LocalError::new(half_done(error)))?;
         }
     }
     Ok(seed.welcome())
@@ -82,7 +83,7 @@ struct Seed {
 }
 
 impl Seed {
-    async fn bring(&self, anybody: &Client, admin: &Client) -> Result<(), Trouble> {
+    async fn bring(&self, anybody: &Client, admin: &Client) -> Result<(), LocalError> {
         let (mut committees, mut people) = (Vec::new(), Vec::new());
         for committee in &self.committees {
             // Nobody registers in a closed one.
@@ -154,7 +155,7 @@ async fn join(
     committee: &Value,
     anybody: &Client,
     admin: &Client,
-) -> Result<Client, Trouble> {
+) -> Result<Client, LocalError> {
     let account = with(
         person,
         json!({ "password": PASSWORD, "committeeID": committee }),
@@ -173,7 +174,7 @@ async fn join(
     anybody.signed_in(text(&person["email"]), PASSWORD).await
 }
 
-async fn write(course: &Value, author: &Client) -> Result<(), Trouble> {
+async fn write(course: &Value, author: &Client) -> Result<(), LocalError> {
     let made = author
         .send(Method::POST, "/courses", course["course"].clone())
         .await?;
@@ -203,7 +204,7 @@ async fn write(course: &Value, author: &Client) -> Result<(), Trouble> {
     }
 }
 
-async fn keep(file: &Value, owner: &Client) -> Result<(), Trouble> {
+async fn keep(file: &Value, owner: &Client) -> Result<(), LocalError> {
     let made = owner
         .send(
             Method::POST,
@@ -223,9 +224,9 @@ async fn keep(file: &Value, owner: &Client) -> Result<(), Trouble> {
 }
 
 /// Sends `file` to the bucket by `form`, as a browser does.
-async fn upload(file: &Value, form: &Value) -> Result<(), Trouble> {
+async fn upload(file: &Value, form: &Value) -> Result<(), LocalError> {
     let refused = |why: &dyn Display| {
-        Trouble::new(format!(
+        LocalError::new(format!(
             "The bucket did not take the file {}: {why}.",
             file["name"]
         ))
@@ -271,7 +272,7 @@ struct Client {
 
 impl Client {
     /// The body of the answer, if that is no refusal.
-    async fn send(&self, method: Method, path: &str, body: Value) -> Result<Value, Trouble> {
+    async fn send(&self, method: Method, path: &str, body: Value) -> Result<Value, LocalError> {
         let asked = format!("{method} {path}");
         let mut request = Request::builder()
             .method(method)
@@ -287,7 +288,7 @@ impl Client {
         };
         let request = request
             .body(body)
-            .map_err(|error| Trouble::new(format!("{asked} cannot be asked: {error}.")))?;
+            .map_err(|error| LocalError::new(format!("{asked} cannot be asked: {error}.")))?;
         let answer = self.edge.answer(request, ADDRESS.into()).await;
         let (status, body): (_, Value) = (
             answer.status(),
@@ -307,7 +308,7 @@ impl Client {
                     )
                 })
                 .collect();
-            return Err(Trouble::new(format!(
+            return Err(LocalError::new(format!(
                 "{asked} was answered with {} {code}{fields}.",
                 status.as_u16()
             )));
@@ -315,7 +316,7 @@ impl Client {
         Ok(body)
     }
 
-    async fn signed_in(&self, email: &str, password: &str) -> Result<Self, Trouble> {
+    async fn signed_in(&self, email: &str, password: &str) -> Result<Self, LocalError> {
         let answer = self
             .send(
                 Method::POST,
@@ -325,7 +326,7 @@ impl Client {
             .await?;
         let token = answer["user"]["token"]
             .as_str()
-            .ok_or_else(|| Trouble::new("POST /auth/login asks for a one-time password."))?;
+            .ok_or_else(|| LocalError::new("POST /auth/login asks for a one-time password."))?;
         Ok(Self {
             edge: self.edge.clone(),
             token: token.to_owned(),
@@ -333,7 +334,7 @@ impl Client {
     }
 
     /// Whether the first committee of `seed` is there for this client.
-    async fn finds(&self, seed: &Seed) -> Result<bool, Trouble> {
+    async fn finds(&self, seed: &Seed) -> Result<bool, LocalError> {
         let first = seed
             .committees
             .first()
@@ -358,11 +359,11 @@ impl Client {
 }
 
 /// What stands in `list` at `place`.
-fn at<'a, T>(list: &'a [T], place: &Value) -> Result<&'a T, Trouble> {
+fn at<'a, T>(list: &'a [T], place: &Value) -> Result<&'a T, LocalError> {
     let place = place.as_u64().and_then(|place| usize::try_from(place).ok());
     place
         .and_then(|place| list.get(place))
-        .ok_or_else(|| Trouble::new("The demonstration data names somebody who is not in it."))
+        .ok_or_else(|| LocalError::new("The demonstration data names somebody who is not in it."))
 }
 
 /// `object` with `more` fields.

@@ -8,11 +8,12 @@ use http_body_util::Full;
 use serde_json::{Value, json};
 use store::keys::{IndexSchema, TableSchema};
 
-use crate::Trouble;
+use crate::LocalError;
 
 /// Makes `table` if it is not there, and adds the indexes that an older folder lacks.
-pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), Trouble> {
-    let failed = |error| Trouble::new(format!("The table {} cannot be made: {error}.", table.name));
+pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), LocalError> {
+    let failed =
+        |error| LocalError::new(format!("The table {} cannot be made: {error}.", table.name));
     let known = database.get_table_metadata(table.name).map_err(failed)?;
     if known.is_none() {
         let mut create = json!({
@@ -39,7 +40,7 @@ pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), Troub
         .describe_table(request(json!({ "TableName": table.name }))?)
         .map_err(failed)?;
     let described =
-        serde_json::to_string(&described).map_err(|error| Trouble::new(error.to_string()))?;
+        serde_json::to_string(&described).map_err(|error| LocalError::new(error.to_string()))?;
     for missing in table
         .indexes
         .iter()
@@ -75,9 +76,9 @@ fn index(index: &IndexSchema) -> Value {
 }
 
 /// `request` as the embedded store takes it.
-pub(crate) fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<T, Trouble> {
+pub(crate) fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<T, LocalError> {
     serde_json::from_value(request).map_err(|error| {
-        Trouble::new(format!(
+        LocalError::new(format!(
             "The embedded store does not know this request: {error}."
         ))
     })

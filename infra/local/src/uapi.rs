@@ -22,7 +22,7 @@ use tokio::net::TcpListener;
 use uuid::Uuid;
 
 use crate::{
-    Trouble,
+    LocalError,
     faults::{Fault, Faults, Mode, Service},
 };
 use account::{Account, Answered};
@@ -56,9 +56,10 @@ impl Uapi {
     ///
     /// # Errors
     /// When no port can be had, or the account's file cannot be read.
-    pub(crate) async fn start(folder: Option<&Path>, faults: Faults) -> Result<Self, Trouble> {
+    pub(crate) async fn start(folder: Option<&Path>, faults: Faults) -> Result<Self, LocalError> {
         let account = Account::open(folder)?;
-        let no_port = |error| Trouble::new(format!("No port can be opened on 127.0.0.1: {error}."));
+        let no_port =
+            |error| LocalError::new(format!("No port can be opened on 127.0.0.1: {error}."));
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .await
             .map_err(no_port)?;

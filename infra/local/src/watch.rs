@@ -4,7 +4,7 @@ use std::{path::Path, process::ExitStatus};
 
 use tokio::process::Command;
 
-use crate::{Trouble, home::LocalSettings};
+use crate::{LocalError, home::LocalSettings};
 
 /// The one version that is known to keep `rawPath` as the gateway sends it.
 const CARGO_LAMBDA: &str = "cargo-lambda==1.9.2";
@@ -13,7 +13,11 @@ const CARGO_LAMBDA: &str = "cargo-lambda==1.9.2";
 ///
 /// # Errors
 /// When it can neither be found nor installed.
-pub async fn run(root: &Path, port: u16, settings: &LocalSettings) -> Result<ExitStatus, Trouble> {
+pub async fn run(
+    root: &Path,
+    port: u16,
+    settings: &LocalSettings,
+) -> Result<ExitStatus, LocalError> {
     if !has_cargo_lambda().await {
         install().await?;
     }
@@ -31,7 +35,7 @@ pub async fn run(root: &Path, port: u16, settings: &LocalSettings) -> Result<Exi
         .current_dir(root)
         .envs(settings.iter())
         .kill_on_drop(true);
-    let failed = |error| Trouble::new(format!("cargo lambda watch cannot be run: {error}."));
+    let failed = |error| LocalError::new(format!("cargo lambda watch cannot be run: {error}."));
     watch.spawn().map_err(failed)?.wait().await.map_err(failed)
 }
 
@@ -44,7 +48,7 @@ async fn has_cargo_lambda() -> bool {
     version.status().await.is_ok_and(|status| status.success())
 }
 
-async fn install() -> Result<(), Trouble> {
+async fn install() -> Result<(), LocalError> {
     let installed = Command::new("pip")
         .args(["install", "--quiet", CARGO_LAMBDA])
         .status()
@@ -52,7 +56,7 @@ async fn install() -> Result<(), Trouble> {
     if installed.is_ok_and(|status| status.success()) {
         return Ok(());
     }
-    Err(Trouble::new(format!(
+    Err(LocalError::new(format!(
         "cargo lambda is missing and could not be installed: run `pip install {CARGO_LAMBDA}`."
     )))
 }

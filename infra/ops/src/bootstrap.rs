@@ -2,7 +2,7 @@
 
 use accounts::{Codes, place_of};
 use canary::SignIn;
-use common::Failure;
+use common::ApiError;
 use domain::{
     CommitteeId, Email, Line, Profile, UserId, code::CodeKind, committee::Committee,
     outbox::Recipient, user::User,
@@ -11,7 +11,7 @@ use identity::{chance, password::Hasher};
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use store::{NewUser, Outcome, Setup};
+use store::{CommitOutcome, NewUser, Setup};
 
 /// The first committee and its first super admin.
 #[derive(Debug, Deserialize)]
@@ -58,7 +58,7 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
         ..new
     };
 
-    let failed = |failure: Failure| {
+    let failed = |failure: ApiError| {
         format!("It may have been written, or not ({failure:?}): run it again, which tells.")
     };
     let codes = Codes::new(setup).map_err(|problem| problem.to_string())?;
@@ -121,7 +121,7 @@ fn committee(id: CommitteeId, given: Map<String, Value>) -> Result<Committee, St
 /// In a sentence: when there is no committee, or the store is out of reach.
 pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String> {
     let (store, now) = (&setup.store, setup.clock.now());
-    let failed = |fault: store::Fault| fault.to_string();
+    let failed = |fault: store::StoreError| fault.to_string();
     let email: Email = sign_in
         .email
         .parse()
@@ -159,7 +159,7 @@ pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String
         password_hash,
     });
     match register.commit().await.map_err(failed)? {
-        Outcome::Done => Ok(true),
+        CommitOutcome::Committed => Ok(true),
         _ => Err("Somebody else has just made it.".to_owned()),
     }
 }

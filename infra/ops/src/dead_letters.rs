@@ -1,7 +1,7 @@
 //! Work that failed for a day.
 
 use store::Setup;
-use store::{DeadLetter, Fault};
+use store::{DeadLetter, StoreError};
 
 /// How many are looked up at once.
 const PAGE: u16 = 100;
@@ -11,7 +11,7 @@ const PAGE: u16 = 100;
 ///
 /// # Errors
 /// When the store is out of reach.
-pub async fn dead_letters(setup: &Setup) -> Result<Vec<DeadLetter>, Fault> {
+pub async fn dead_letters(setup: &Setup) -> Result<Vec<DeadLetter>, StoreError> {
     setup.store.dead_letters(setup.clock.now(), PAGE).await
 }
 
@@ -20,7 +20,7 @@ pub async fn dead_letters(setup: &Setup) -> Result<Vec<DeadLetter>, Fault> {
 ///
 /// # Errors
 /// When the store is out of reach; then what was revived is.
-pub async fn replay(setup: &Setup, pk: Option<&str>) -> Result<usize, Fault> {
+pub async fn replay(setup: &Setup, pk: Option<&str>) -> Result<usize, StoreError> {
     let (store, now) = (&setup.store, setup.clock.now());
     let mut revived = 0;
     loop {

@@ -299,7 +299,7 @@ pub async fn retire(
     if !is_newest(&list) {
         return Err(announced());
     }
-    let fault = |fault: store::Fault| fault.to_string();
+    let fault = |fault: store::StoreError| fault.to_string();
     if kind == Kind::Sealing {
         for kid in list.iter().skip(1).filter_map(|key| key.split(':').next()) {
             if !setup

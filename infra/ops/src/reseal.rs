@@ -1,6 +1,6 @@
 //! Secrets at rest move to the newest key.
 
-use common::Failure;
+use common::ApiError;
 use domain::UserId;
 use identity::{
     sealing::Sealer,
@@ -27,7 +27,7 @@ pub struct Resealed {
 ///
 /// # Errors
 /// When the keys are malformed or the store is out of reach; then what was done is done.
-pub async fn reseal(setup: &Setup) -> Result<Resealed, Failure> {
+pub async fn reseal(setup: &Setup) -> Result<Resealed, ApiError> {
     let (store, sealer) = (&setup.store, setup.keys.parse::<Sealer>(Key::Sealing)?);
     let mut resealed = Resealed::default();
     for kid in sealer.former_kids() {
@@ -52,7 +52,7 @@ pub async fn reseal(setup: &Setup) -> Result<Resealed, Failure> {
 }
 
 /// Whether the secret of `user` could be opened, or is gone.
-async fn reseal_one(store: &Store, sealer: &Sealer, user: UserId) -> Result<bool, Failure> {
+async fn reseal_one(store: &Store, sealer: &Sealer, user: UserId) -> Result<bool, ApiError> {
     let Some(otp) = store.otp(user).await? else {
         return Ok(true);
     };

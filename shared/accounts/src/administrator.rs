@@ -1,7 +1,7 @@
 //! An administrator edits the account of another person.
 
 use axum::extract::FromRequestParts;
-use common::{Failure, Permitted, Refusal, Refused, SignedIn, rights::ManageUsers};
+use common::{ApiError, ErrorCode, Permitted, SignedIn, rights::ManageUsers};
 use domain::{
     Instant, UserId,
     audit::{Action, AuditEntry},
@@ -11,7 +11,7 @@ use domain::{
 };
 use http::request::Parts;
 use identity::chance;
-use store::{Fault, Part, Store, Transaction};
+use store::{Part, Store, StoreError, Transaction};
 
 /// A verified person who runs a committee that is open, or the service.
 #[derive(Debug, Clone)]
@@ -22,18 +22,18 @@ impl Administrator {
     ///
     /// # Errors
     /// `USER_NOT_FOUND_MESSAGE` for whom they may not know, `FORBIDDEN_MESSAGE` for whom they may not edit.
-    pub async fn edits(&self, store: &Store, id: UserId) -> Result<User, Failure> {
-        let user = store.user(id).await?.ok_or(Refusal::UserNotFound)?;
+    pub async fn edits(&self, store: &Store, id: UserId) -> Result<User, ApiError> {
+        let user = store.user(id).await?.ok_or(ErrorCode::UserNotFound)?;
         self.must_edit(&user)?;
         Ok(user)
     }
 
-    fn must_edit(&self, user: &User) -> Result<(), Refusal> {
+    fn must_edit(&self, user: &User) -> Result<(), ErrorCode> {
         let caller = self.0.user.standing();
         if !caller.may(Right::ReadCards, user.user_id, user.committee_id) {
-            Err(Refusal::UserNotFound)
+            Err(ErrorCode::UserNotFound)
         } else if !caller.may_edit(&user.standing()) {
-            Err(Refusal::Forbidden)
+            Err(ErrorCode::Forbidden)
         } else {
             Ok(())
         }
@@ -51,8 +51,8 @@ impl Administrator {
         user: User,
         action: Action,
         now: Instant,
-        mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, Failure>,
-    ) -> Result<User, Failure> {
+        mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, ApiError>,
+    ) -> Result<User, ApiError> {
         let actor = self.0.user.user_id;
         let decide = |before: &User, change: &mut Transaction| {
             self.must_edit(before)?;
@@ -65,10 +65,10 @@ impl Administrator {
             Ok(after)
         };
         let refused = |part| match part {
-            Part::User => Refusal::UserNotFound.into(),
-            Part::Admins => Refusal::LastAdmin.into(),
-            Part::Committee => Refused::field("committeeID", Refusal::CommitteeInvalid).into(),
-            _ => Refusal::Conflict.into(),
+            Part::User => ErrorCode::UserNotFound.into(),
+            Part::Admins => ErrorCode::LastAdmin.into(),
+            Part::Committee => ApiError::field("committeeID", ErrorCode::CommitteeInvalid),
+            _ => ErrorCode::Conflict.into(),
         };
         store.update_user(user, decide, refused).await
     }
@@ -77,21 +77,21 @@ impl Administrator {
     ///
     /// # Errors
     /// When the store is out of reach.
-    pub async fn committee_of(&self, store: &Store, user: &User) -> Result<Committee, Failure> {
+    pub async fn committee_of(&self, store: &Store, user: &User) -> Result<Committee, ApiError> {
         if user.committee_id == self.0.committee.committee_id {
             return Ok(self.0.committee.clone());
         }
         Ok(store
             .committee(user.committee_id)
             .await?
-            .ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?)
+            .ok_or_else(|| StoreError::Unexpected("a user's committee is not there".to_owned()))?)
     }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Administrator {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let manager = Permitted::<ManageUsers>::from_request_parts(parts, state).await?;
         Ok(Self(manager.person))
     }

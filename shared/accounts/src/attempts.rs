@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use common::{Client, Failure, Refusal, Refused};
+use common::{ApiError, Client, ErrorCode};
 use domain::{Email, Instant, UserId, user::User};
 use identity::password::{Hasher, Match};
 use secrecy::SecretString;
@@ -95,19 +95,19 @@ pub fn of_registering(client: &Client, per_hour: u64) -> [Counter; 1] {
 }
 
 /// What came of work that places were taken for: somebody was proved, and the places go on to be
-/// given back beside the next step; or nobody was, and they stay taken. A fault is not the caller's
+/// given back beside the next step; or nobody was, and they stay taken. A error is not the caller's
 /// failure: the places are given back.
 ///
 /// # Errors
-/// `BAD_AUTH_COMBINATION_MESSAGE` for nobody, else the fault or refusal of `proof`.
+/// `BAD_AUTH_COMBINATION_MESSAGE` for nobody, else the error or error_code of `proof`.
 pub async fn settle<T>(
     store: &Store,
     reserved: Reservation,
-    proof: Result<Option<T>, Failure>,
-) -> Result<(T, Reservation), Failure> {
+    proof: Result<Option<T>, ApiError>,
+) -> Result<(T, Reservation), ApiError> {
     match proof {
         Ok(Some(proved)) => Ok((proved, reserved)),
-        Ok(None) => Err(Refusal::BadAuthCombination.into()),
+        Ok(None) => Err(ErrorCode::BadAuthCombination.into()),
         Err(failure) => {
             // What cannot be given back stays taken until its window ends.
             let _ = store.give_back(reserved).await;
@@ -127,7 +127,7 @@ pub async fn verify_password(
     password: &SecretString,
     client: &Client,
     now: Instant,
-) -> Result<(String, Reservation), Failure> {
+) -> Result<(String, Reservation), ApiError> {
     let counters = of_password(&user.email, client);
     let (reserved, credentials) = tokio::join!(
         reserve(store, &counters, now),
@@ -144,12 +144,12 @@ pub async fn verify_password(
 /// Takes a place in each of `counters`.
 ///
 /// # Errors
-/// `TOO_MANY_ATTEMPTS_MESSAGE` when one is full, a fault when they cannot be asked.
+/// `TOO_MANY_ATTEMPTS_MESSAGE` when one is full, a error when they cannot be asked.
 pub async fn reserve(
     store: &Store,
     counters: &[Counter],
     now: Instant,
-) -> Result<Reservation, Failure> {
+) -> Result<Reservation, ApiError> {
     let reserved = store.reserve(counters, now).await?;
-    Ok(reserved.map_err(|ends| Refused::too_many_attempts(ends.since(now)))?)
+    reserved.map_err(|ends| ApiError::too_many_attempts(ends.since(now)))
 }

@@ -20,8 +20,8 @@ use identity::{
 use store::{Counter, Reservation, Store, Transaction};
 use uuid::Uuid;
 
-use common::{Client, Failure};
-use runtime::{BadSetting, Key};
+use common::{ApiError, Client};
+use runtime::{ConfigError, Key};
 use store::Setup;
 
 use crate::attempts;
@@ -41,7 +41,7 @@ impl Codes {
     ///
     /// # Errors
     /// When a key or the setting is missing or malformed.
-    pub fn new(setup: &Setup) -> Result<Self, BadSetting> {
+    pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
         Ok(Self {
             store: setup.store.clone(),
             sealer: setup.keys.parse(Key::Sealing)?,
@@ -60,7 +60,7 @@ impl Codes {
         kind: CodeKind,
         account: &str,
         now: Instant,
-    ) -> Result<Option<Reservation>, Failure> {
+    ) -> Result<Option<Reservation>, ApiError> {
         let counter = |name, most, length| Counter {
             name,
             key: format!("{} {account}", kind.word()),
@@ -83,8 +83,8 @@ impl Codes {
     pub async fn settle(
         &self,
         places: Reservation,
-        sent: Result<(), Failure>,
-    ) -> Result<(), Failure> {
+        sent: Result<(), ApiError>,
+    ) -> Result<(), ApiError> {
         if sent.is_err() {
             // What cannot be given back stays taken until its window ends.
             let _ = self.store.give_back(places).await;
@@ -104,7 +104,7 @@ impl Codes {
         user: Option<&User>,
         method: SendMethod,
         now: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ApiError> {
         let to = match (user, method) {
             (None, _) => Recipient::Nobody,
             (Some(user), SendMethod::Email) => Recipient::Mail(user.email.clone()),
@@ -128,7 +128,7 @@ impl Codes {
     ///
     /// # Errors
     /// When the store is out of reach: then an earlier code is still good.
-    pub async fn send_to_phone(&self, user: &User, now: Instant) -> Result<(), Failure> {
+    pub async fn send_to_phone(&self, user: &User, now: Instant) -> Result<(), ApiError> {
         let (to, place) = (
             Recipient::Sms(user.phone.clone()),
             place_of_phone(user.user_id, &user.phone),
@@ -151,7 +151,7 @@ impl Codes {
         user: &User,
         email: &Email,
         now: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ApiError> {
         let place = if *email == user.email {
             place_of(email)
         } else {
@@ -174,7 +174,7 @@ impl Codes {
         user: Option<&User>,
         to: Recipient,
         now: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ApiError> {
         let mut issue = self.store.transaction();
         self.issue(&mut issue, kind, place, user, to, now)?;
         let _ = issue.commit().await?;
@@ -188,7 +188,7 @@ impl Codes {
         to: &Recipient,
         place: Uuid,
         now: Instant,
-    ) -> Result<Option<Reservation>, Failure> {
+    ) -> Result<Option<Reservation>, ApiError> {
         let (key, most) = match to {
             Recipient::Sms(phone) => (format!("+{}{}", phone.code, phone.number), 5),
             Recipient::Mail(_) | Recipient::Nobody => (place.to_string(), u64::MAX),
@@ -211,7 +211,7 @@ impl Codes {
         user: Option<&User>,
         to: Recipient,
         now: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ApiError> {
         let Issued { digits, link } = issue(place);
         let mac = |text: &str| self.sealer.mac(PURPOSE, &bound(kind, place, text));
         let nobody = || UserId::new(chance::id(now));
@@ -248,7 +248,7 @@ impl Codes {
         user: &mut User,
         email: &Email,
         now: Instant,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), ApiError> {
         if *email == user.email {
             user.pending_email = None;
             return Ok(());
@@ -284,7 +284,7 @@ impl Codes {
     /// try is counted at each.
     ///
     /// # Errors
-    /// `TOO_MANY_ATTEMPTS_MESSAGE`, or a fault, when nobody may try.
+    /// `TOO_MANY_ATTEMPTS_MESSAGE`, or a error, when nobody may try.
     pub async fn prove(
         &self,
         kind: CodeKind,
@@ -292,17 +292,17 @@ impl Codes {
         text: &str,
         client: &Client,
         now: Instant,
-    ) -> Result<Option<Proved>, Failure> {
+    ) -> Result<Option<Proved>, ApiError> {
         let counters = attempts::of_code(client);
         let read = join_all(places.iter().map(|place| self.store.code(kind, *place)));
         let (reserved, read) = tokio::join!(attempts::reserve(&self.store, &counters, now), read);
         let reserved = reserved?;
         let codes: Vec<Option<Code>> = match read.into_iter().collect() {
             Ok(codes) => codes,
-            Err(fault) => {
+            Err(error) => {
                 // What cannot be given back stays taken until its window ends.
                 let _ = self.store.give_back(reserved).await;
-                return Err(Failure::from(fault));
+                return Err(ApiError::from(error));
             }
         };
         let is_it = |place: Uuid, code: &Code| {

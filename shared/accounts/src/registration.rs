@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use runtime::{BadSetting, Settings};
+use runtime::{ConfigError, Settings};
 
 /// Who may open an account, and what verifies it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ impl Registration {
     ///
     /// # Errors
     /// When it is another word.
-    pub fn of(settings: &Settings) -> Result<Self, BadSetting> {
+    pub fn of(settings: &Settings) -> Result<Self, ConfigError> {
         settings.parse("REGISTRATION", "open")
     }
 

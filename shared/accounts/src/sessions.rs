@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::{Client, Failure, Lives, SignedIn, bearer};
+use common::{ApiError, Client, Lives, SignedIn, bearer};
 use domain::{
     CommitteeId, Instant, SessionId, UserId,
     committee::Committee,
@@ -20,8 +20,8 @@ use identity::{
     token::{Claims, Grant, Signer, Use, Verifier},
     totp::{self, Secret},
 };
-use runtime::{BadSetting, Key};
-use store::{Fault, Part, Setup, Store, Transaction};
+use runtime::{ConfigError, Key};
+use store::{Part, Setup, Store, StoreError, Transaction};
 
 /// The power to sign people in: only functions that do so hold it.
 #[derive(Clone)]
@@ -57,7 +57,7 @@ impl Sessions {
     ///
     /// # Errors
     /// When one of them is missing or malformed.
-    pub fn new(setup: &Setup) -> Result<Self, BadSetting> {
+    pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
         Ok(Self {
             store: setup.store.clone(),
             signer: setup.keys.parse(Key::TokenSigning)?,
@@ -78,7 +78,7 @@ impl Sessions {
         id: UserId,
         committee: CommitteeId,
         now: Instant,
-    ) -> Result<Option<Arrival>, Failure> {
+    ) -> Result<Option<Arrival>, ApiError> {
         let (found, activity) = tokio::join!(
             self.store.arrival(id, committee),
             self.store.login_activity(id, SelfView::ACTIVITY, now)
@@ -91,8 +91,8 @@ impl Sessions {
         } else {
             self.store.committee(user.committee_id).await?
         };
-        let committee =
-            read.ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?;
+        let committee = read
+            .ok_or_else(|| StoreError::Unexpected("a user's committee is not there".to_owned()))?;
         Ok(Some(Arrival {
             user,
             committee,
@@ -114,7 +114,7 @@ impl Sessions {
         client: &Client,
         now: Instant,
         mut beside: Transaction,
-    ) -> Result<Result<SelfView, Part>, Failure> {
+    ) -> Result<Result<SelfView, Part>, ApiError> {
         let user = &arrival.user;
         let session = Session {
             sid: SessionId::new(chance::id(now)),
@@ -168,7 +168,7 @@ impl Sessions {
         activity: Vec<LoginActivity>,
         enrolment: Option<Enrolment>,
         now: Instant,
-    ) -> Result<SelfView, Failure> {
+    ) -> Result<SelfView, ApiError> {
         let SignedIn {
             user,
             committee,
@@ -206,7 +206,7 @@ impl Sessions {
         arrival: Arrival,
         session: &Session,
         now: Instant,
-    ) -> Result<SelfView, Failure> {
+    ) -> Result<SelfView, ApiError> {
         let token = self.fresh_token(&arrival.user, session, now)?;
         Ok(self.self_view(arrival, token, now))
     }
@@ -229,7 +229,12 @@ impl Sessions {
     ///
     /// # Errors
     /// When it cannot be signed.
-    pub fn otp_step(&self, user: &User, amr: Vec<Method>, now: Instant) -> Result<String, Failure> {
+    pub fn otp_step(
+        &self,
+        user: &User,
+        amr: Vec<Method>,
+        now: Instant,
+    ) -> Result<String, ApiError> {
         let grant = Grant {
             user_id: user.user_id,
             session_id: SessionId::new(chance::id(now)),
@@ -251,7 +256,7 @@ impl Sessions {
     ///
     /// # Errors
     /// When it cannot be signed.
-    pub fn passwordless_step(&self, place: uuid::Uuid, now: Instant) -> Result<String, Failure> {
+    pub fn passwordless_step(&self, place: uuid::Uuid, now: Instant) -> Result<String, ApiError> {
         let grant = Grant {
             user_id: UserId::new(place),
             session_id: SessionId::new(chance::id(now)),
@@ -273,7 +278,12 @@ impl Sessions {
         self.verifier.verify(bearer(headers)?, usage, now)
     }
 
-    fn fresh_token(&self, user: &User, session: &Session, now: Instant) -> Result<String, Failure> {
+    fn fresh_token(
+        &self,
+        user: &User,
+        session: &Session,
+        now: Instant,
+    ) -> Result<String, ApiError> {
         let grant = Grant {
             user_id: user.user_id,
             session_id: session.sid,

@@ -18,9 +18,9 @@ use domain::{
 };
 use http::{HeaderMap, header, request::Parts};
 use identity::token::{Claims, Use, Verifier};
-use store::{Fault, Store};
+use store::{Store, StoreError};
 
-use crate::{Failure, Lives, Refusal, Refused};
+use crate::{ApiError, ErrorCode, Lives};
 
 /// The one `now` of a request.
 #[derive(Debug, Clone, Copy)]
@@ -51,11 +51,11 @@ impl SignedIn {
     ///
     /// # Errors
     /// `ACCOUNT_NOT_VERIFIED_MESSAGE`.
-    pub fn must_be_verified(&self) -> Result<(), Refusal> {
+    pub fn must_be_verified(&self) -> Result<(), ErrorCode> {
         if self.user.is_verified {
             Ok(())
         } else {
-            Err(Refusal::AccountNotVerified)
+            Err(ErrorCode::AccountNotVerified)
         }
     }
 }
@@ -66,12 +66,12 @@ impl SignedIn {
     ///
     /// # Errors
     /// `COMMITTEE_INACTIVE_MESSAGE`.
-    pub fn must_be_of_open_committee(&self) -> Result<(), Refusal> {
+    pub fn must_be_of_open_committee(&self) -> Result<(), ErrorCode> {
         let may = self.committee.is_active || self.user.profile == Profile::SuperAdmin;
         if may {
             Ok(())
         } else {
-            Err(Refusal::CommitteeInactive)
+            Err(ErrorCode::CommitteeInactive)
         }
     }
 }
@@ -94,7 +94,7 @@ pub(crate) enum Caller {
     /// A person.
     Person(Arc<SignedIn>),
     /// A token was sent and the store could not be asked about it.
-    Unknown(Arc<Fault>),
+    Unknown(Arc<StoreError>),
 }
 
 /// What a request's token says by itself.
@@ -178,8 +178,9 @@ impl Doorkeeper {
             } else {
                 self.store.committee(user.committee_id).await?
             };
-            let committee = committee
-                .ok_or_else(|| Fault::Broken("a user's committee is not there".to_owned()))?;
+            let committee = committee.ok_or_else(|| {
+                StoreError::Unexpected("a user's committee is not there".to_owned())
+            })?;
             Ok(Some((session, user, committee)))
         };
         match found.await {
@@ -204,7 +205,7 @@ impl Doorkeeper {
                 dead.insert(claims.sid);
                 Caller::BadToken
             }
-            Err(fault) => Caller::Unknown(Arc::new(fault)),
+            Err(error) => Caller::Unknown(Arc::new(error)),
         }
     }
 }
@@ -223,42 +224,44 @@ impl<S: Send + Sync> FromRequestParts<S> for Now {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for SignedIn {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         match parts.extensions.get() {
             Some(Caller::Person(person)) => Ok(Self::clone(person)),
-            Some(Caller::BadToken) => Err(Refused::invalid_token().into()),
-            Some(Caller::Unknown(fault)) => Err(unknown(fault)),
-            Some(Caller::Nobody) | None => Err(Refusal::BadAuthCombination.into()),
+            Some(Caller::BadToken) => Err(ApiError::invalid_token()),
+            Some(Caller::Unknown(error)) => Err(unknown(error)),
+            Some(Caller::Nobody) | None => Err(ErrorCode::BadAuthCombination.into()),
         }
     }
 }
 
 /// On a public endpoint a bad token is ignored.
 impl<S: Send + Sync> OptionalFromRequestParts<S> for SignedIn {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, Failure> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, ApiError> {
         match parts.extensions.get() {
             Some(Caller::Person(person)) => Ok(Some(Self::clone(person))),
-            Some(Caller::Unknown(fault)) => Err(unknown(fault)),
+            Some(Caller::Unknown(error)) => Err(unknown(error)),
             _ => Ok(None),
         }
     }
 }
 
-fn unknown(fault: &Fault) -> Failure {
-    match fault {
-        Fault::Broken(cause) => Fault::Broken(cause.clone()).into(),
-        fault => Fault::Unavailable(format!("the caller could not be looked up: {fault}")).into(),
+fn unknown(error: &StoreError) -> ApiError {
+    match error {
+        StoreError::Unexpected(cause) => StoreError::Unexpected(cause.clone()).into(),
+        error => {
+            StoreError::Unavailable(format!("the caller could not be looked up: {error}")).into()
+        }
     }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Verified {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
         person.must_be_verified()?;
         Ok(Self(person))
@@ -266,12 +269,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Verified {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for SuperAdmin {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
         if person.user.profile != Profile::SuperAdmin {
-            return Err(Refusal::Forbidden.into());
+            return Err(ErrorCode::Forbidden.into());
         }
         person.must_be_verified()?;
         Ok(Self(person))

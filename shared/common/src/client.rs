@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use axum::extract::FromRequestParts;
 use domain::{agent::Agent, login_activity::Place};
 use http::{HeaderMap, header, request::Parts};
-use store::Fault;
+use store::StoreError;
 
-use crate::Failure;
+use crate::ApiError;
 
 /// The remote client of a request.
 #[derive(Debug, Clone)]
@@ -46,13 +46,13 @@ impl Client {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Client {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         Ok(parts
             .extensions
             .get()
             .cloned()
-            .ok_or_else(|| Fault::Broken("the edge knows no client".to_owned()))?)
+            .ok_or_else(|| StoreError::Unexpected("the edge knows no client".to_owned()))?)
     }
 }

@@ -7,7 +7,7 @@ use domain::Instant;
 use http::request::Parts;
 use identity::{MalformedKey, sealing::Sealer};
 
-use crate::{Failure, FieldError, Query, Refusal, Refused};
+use crate::{ApiError, ErrorCode, FieldError, Query};
 
 /// Makes and reads cursors: authenticated encryption of a position, bound to route, filter and
 /// caller.
@@ -33,7 +33,7 @@ impl Cursors {
     ///
     /// # Errors
     /// When the position cannot be sealed.
-    pub fn write(&self, position: &str, list: &str, now: Instant) -> Result<String, Failure> {
+    pub fn write(&self, position: &str, list: &str, now: Instant) -> Result<String, ApiError> {
         let expires = now.after(LIFE).unix_milliseconds().to_be_bytes();
         Ok(self.0.seal(
             &[&expires[..], position.as_bytes()].concat(),
@@ -45,7 +45,7 @@ impl Cursors {
     ///
     /// # Errors
     /// `INVALID_CURSOR_MESSAGE` for anything that was not written for this list in the last day.
-    pub fn read(&self, cursor: &str, list: &str, now: Instant) -> Result<String, Failure> {
+    pub fn read(&self, cursor: &str, list: &str, now: Instant) -> Result<String, ApiError> {
         let open = || {
             let plain = (cursor.len() <= MAX_LENGTH)
                 .then(|| self.0.open(cursor, &format!("cursor {list}")).ok())??;
@@ -53,7 +53,7 @@ impl Cursors {
             let fresh = now < Instant::from_unix_milliseconds(i64::from_be_bytes(*expires));
             fresh.then(|| String::from_utf8(position.to_vec()).ok())?
         };
-        Ok(open().ok_or_else(|| Refused::field("cursor", Refusal::InvalidCursor))?)
+        open().ok_or_else(|| ApiError::field("cursor", ErrorCode::InvalidCursor))
     }
 }
 
@@ -77,7 +77,7 @@ impl ListPage<'_> {
     ///
     /// # Errors
     /// When the position cannot be sealed.
-    pub fn next_cursor(&self, last: Option<String>) -> Result<Option<String>, Failure> {
+    pub fn next_cursor(&self, last: Option<String>) -> Result<Option<String>, ApiError> {
         last.map(|position| self.cursors.write(&position, &self.list, self.now))
             .transpose()
     }
@@ -93,7 +93,7 @@ impl Paging {
         cursors: &Cursors,
         list: String,
         now: Instant,
-    ) -> Result<ListPage<'_>, Failure> {
+    ) -> Result<ListPage<'_>, ApiError> {
         let position = self
             .cursor
             .map(|cursor| cursors.read(&cursor, &list, now))
@@ -118,9 +118,9 @@ pub struct Paging {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for Paging {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let Ok(query) = Query::from_request_parts(parts, state).await;
         let limit = match query.get("limit") {
             None => 20,
@@ -131,7 +131,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Paging {
                     .ok()
                     .filter(|number| digits && (1..=100).contains(number));
                 number.ok_or_else(|| {
-                    Refused::fields(vec![FieldError::new("limit", Refusal::LimitInvalid)])
+                    ApiError::fields(vec![FieldError::new("limit", ErrorCode::LimitInvalid)])
                 })?
             }
         };

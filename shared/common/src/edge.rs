@@ -14,18 +14,18 @@ use domain::Instant;
 use futures_util::FutureExt;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use identity::{NamedKeys, chance};
-use runtime::{BadSetting, Clock, Key, Settings};
+use runtime::{Clock, ConfigError, Key, Settings};
 use store::{Cost, Setup, metered, within};
 use tower::ServiceExt;
 
 use crate::{
-    Client, Failure, Now, Refusal, Routes, SignedIn, Throttle,
+    ApiError, Client, ErrorCode, Now, Routes, SignedIn, Throttle,
     caller::{Caller, Doorkeeper, Presented},
     effect::{Effect, SignIn, WasHead},
+    envelope::Cause,
     front::Front,
     headers,
     lifetimes::Lives,
-    reply::Wrong,
     throttle::Standing,
 };
 
@@ -64,12 +64,12 @@ impl Edge {
     ///
     /// # Errors
     /// When one of them, or a key, is missing or makes no sense.
-    pub fn new(setup: &Setup, mut routes: Routes) -> Result<Self, BadSetting> {
+    pub fn new(setup: &Setup, mut routes: Routes) -> Result<Self, ConfigError> {
         let settings = &setup.settings;
         let router = take(&mut routes.router)
             .route_layer(from_fn(remember_route))
-            .fallback(|| async { Failure::from(Refusal::NotFound) })
-            .method_not_allowed_fallback(|| async { Failure::from(Refusal::MethodNotAllowed) });
+            .fallback(|| async { ApiError::from(ErrorCode::NotFound) })
+            .method_not_allowed_fallback(|| async { ApiError::from(ErrorCode::MethodNotAllowed) });
         Ok(Self(Arc::new(Inner {
             router,
             routes,
@@ -122,8 +122,8 @@ impl Edge {
             .to_owned();
         let status = response.status().as_u16();
         let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        if let Some(Wrong(wrong)) = response.extensions().get() {
-            tracing::error!(request_id = id, route, fault = wrong, "fault");
+        if let Some(Cause(cause)) = response.extensions().get() {
+            tracing::error!(request_id = id, route, error = cause, "error");
         }
         if response.extensions().get::<SignIn>().is_some() && [400, 401, 429].contains(&status) {
             tracing::warn!(
@@ -201,7 +201,7 @@ impl Inner {
             .as_deref()
             .is_some_and(|path| self.routes.is_no_store(path));
         let mut response = if standing.is_over {
-            Failure::from(Refusal::TooManyRequests).into_response()
+            ApiError::from(ErrorCode::TooManyRequests).into_response()
         } else {
             let (response, ()) = tokio::join!(
                 self.route(request, path, caller, client, now),
@@ -255,10 +255,10 @@ impl Inner {
         now: Instant,
     ) -> Response {
         if request.extensions().get::<Unreadable>().is_some() {
-            return Failure::from(Refusal::MalformedRequest).into_response();
+            return ApiError::from(ErrorCode::MalformedRequest).into_response();
         }
         let Some(path) = path else {
-            return Failure::from(Refusal::NotFound).into_response();
+            return ApiError::from(ErrorCode::NotFound).into_response();
         };
         let (mut parts, body) = request.into_parts();
         let uri = match parts.uri.query() {
@@ -266,7 +266,7 @@ impl Inner {
             None => path.parse::<Uri>(),
         };
         let Ok(uri) = uri else {
-            return Failure::from(Refusal::NotFound).into_response();
+            return ApiError::from(ErrorCode::NotFound).into_response();
         };
         parts.uri = uri;
         parts.extensions.insert(Now(now));
@@ -287,10 +287,10 @@ impl Inner {
                     .downcast_ref::<&str>()
                     .map(|text| (*text).to_owned())
                     .or_else(|| panic.downcast_ref::<String>().cloned());
-                let mut response = Failure::from(Refusal::Internal).into_response();
+                let mut response = ApiError::from(ErrorCode::Internal).into_response();
                 response
                     .extensions_mut()
-                    .insert(Wrong(format!("panic: {}", text.unwrap_or_default())));
+                    .insert(Cause(format!("panic: {}", text.unwrap_or_default())));
                 response
             }
         }
@@ -315,7 +315,7 @@ impl Inner {
     }
 }
 
-fn prefixes(settings: &Settings) -> Result<Vec<String>, BadSetting> {
+fn prefixes(settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let problem = "must be paths such as /api/v1, separated by commas";
     let prefixes: Vec<String> = settings.list("API_PREFIXES", "/api/v1,/api/dev", problem)?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte);
@@ -328,14 +328,14 @@ fn prefixes(settings: &Settings) -> Result<Vec<String>, BadSetting> {
     if !prefixes.is_empty() && prefixes.iter().all(is_sensible) {
         Ok(prefixes)
     } else {
-        Err(BadSetting::new("API_PREFIXES", problem))
+        Err(ConfigError::new("API_PREFIXES", problem))
     }
 }
 
-fn powered_by(settings: &Settings) -> Result<HeaderValue, BadSetting> {
+fn powered_by(settings: &Settings) -> Result<HeaderValue, ConfigError> {
     let text = settings.optional("POWERED_BY").unwrap_or("Halqa");
     HeaderValue::from_str(text).map_err(|_| {
-        BadSetting::new(
+        ConfigError::new(
             "POWERED_BY",
             "must be visible ASCII, for it stands in a header",
         )
@@ -343,11 +343,11 @@ fn powered_by(settings: &Settings) -> Result<HeaderValue, BadSetting> {
 }
 
 /// Whether a content network stands in front of the gateway, which names whoever calls when it shows a secret.
-pub(crate) fn has_content_network(settings: &Settings) -> Result<bool, BadSetting> {
+pub(crate) fn has_content_network(settings: &Settings) -> Result<bool, ConfigError> {
     match settings.optional("EDGE") {
         Some("on") => Ok(true),
         None | Some("off") => Ok(false),
-        Some(_) => Err(BadSetting::new("EDGE", "must be on or off")),
+        Some(_) => Err(ConfigError::new("EDGE", "must be on or off")),
     }
 }
 

@@ -9,7 +9,7 @@ use axum::{
 };
 use http::{HeaderValue, header};
 
-use crate::{Failure, Refusal, Refused};
+use crate::{ApiError, ErrorCode};
 
 /// The request was a HEAD before the edge made a GET of it.
 #[derive(Clone, Copy)]
@@ -42,19 +42,12 @@ where
     T: 'static,
     S: Clone + Send + Sync + 'static,
 {
-    let refused = move || {
-        let allow = (header::ALLOW, HeaderValue::from_static(allow));
-        Failure::from(Refused {
-            header: Some(allow),
-            ..Refusal::MethodNotAllowed.into()
-        })
-        .into_response()
-    };
+    let refused = move || ApiError::method_not_allowed(allow).into_response();
     let guarded = get(handler).layer(from_fn(move |request: Request, next: Next| async move {
         let mut response = if request.extensions().get::<WasHead>().is_some() {
             refused()
         } else if is_prefetch(&request) {
-            Failure::from(Refusal::PrefetchRefused).into_response()
+            ApiError::from(ErrorCode::PrefetchRefused).into_response()
         } else {
             next.run(request).await
         };

@@ -3,11 +3,11 @@
 use std::{borrow::Cow, collections::HashMap, fmt, ops::RangeInclusive, str::FromStr};
 
 use bytes::Bytes;
-use domain::{Flaw, Line, Patch, Phone};
+use domain::{Line, Patch, Phone, ValueError};
 use secrecy::SecretString;
 use serde_json::{Map, Number, Value, value::RawValue};
 
-use crate::{FieldError, Refusal};
+use crate::{ErrorCode, FieldError};
 
 /// The fields of a body on their way into a type. Unknown ones are never looked at.
 #[derive(Debug)]
@@ -39,12 +39,12 @@ impl Fields {
     pub fn required<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Value) -> Result<T, Flaw>,
+        read: impl FnOnce(Value) -> Result<T, ValueError>,
     ) -> Option<T> {
         let value = self.object.remove(name).unwrap_or(Value::Null);
         let is_empty = value.is_null() || value.as_str().is_some_and(str::is_empty);
         let result = if is_empty {
-            Err(Flaw::Required)
+            Err(ValueError::Required)
         } else {
             read(value)
         };
@@ -56,11 +56,11 @@ impl Fields {
     pub fn optional<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Value) -> Result<T, Flaw>,
+        read: impl FnOnce(Value) -> Result<T, ValueError>,
     ) -> Option<Option<T>> {
         match self.object.remove(name) {
             None => Some(None),
-            Some(Value::Null) => self.note(name, Err(Flaw::Type)),
+            Some(Value::Null) => self.note(name, Err(ValueError::Type)),
             Some(value) => {
                 let result = read(value);
                 self.note(name, result).map(Some)
@@ -72,7 +72,7 @@ impl Fields {
     pub fn optional_or<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Value) -> Result<T, Flaw>,
+        read: impl FnOnce(Value) -> Result<T, ValueError>,
         default: T,
     ) -> Option<T> {
         Some(self.optional(name, read)?.unwrap_or(default))
@@ -82,7 +82,7 @@ impl Fields {
     pub fn patch<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Value) -> Result<T, Flaw>,
+        read: impl FnOnce(Value) -> Result<T, ValueError>,
     ) -> Option<Patch<T>> {
         match self.object.remove(name) {
             None => Some(Patch::Absent),
@@ -100,7 +100,7 @@ impl Fields {
     pub fn nullable<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Value) -> Result<T, Flaw>,
+        read: impl FnOnce(Value) -> Result<T, ValueError>,
     ) -> Option<Option<T>> {
         self.patch(name, read).map(Patch::value)
     }
@@ -112,17 +112,17 @@ impl Fields {
 
     /// The number `name`, if it is there and not null, digit by digit, for a value that no double may round.
     /// The outer `Option` is that of [`optional`](Self::optional).
-    pub fn exact_number<T: FromStr<Err = Flaw>>(&mut self, name: &str) -> Option<Option<T>> {
+    pub fn exact_number<T: FromStr<Err = ValueError>>(&mut self, name: &str) -> Option<Option<T>> {
         match self.object.remove(name) {
             None | Some(Value::Null) => Some(None),
             Some(Value::Number(_)) => {
                 let number = self
                     .literal(name)
-                    .ok_or(Flaw::Type)
+                    .ok_or(ValueError::Type)
                     .and_then(|literal| literal.parse());
                 self.note(name, number).map(Some)
             }
-            Some(_) => self.note(name, Err(Flaw::Type)),
+            Some(_) => self.note(name, Err(ValueError::Type)),
         }
     }
 
@@ -156,11 +156,11 @@ impl Fields {
         read: impl Fn(&mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
         let list = match self.object.remove(name) {
-            None | Some(Value::Null) => Err(Flaw::Required),
-            Some(Value::Array(list)) if list.is_empty() => Err(Flaw::Required),
-            Some(Value::Array(list)) if list.len() > most => Err(Flaw::Length),
+            None | Some(Value::Null) => Err(ValueError::Required),
+            Some(Value::Array(list)) if list.is_empty() => Err(ValueError::Required),
+            Some(Value::Array(list)) if list.len() > most => Err(ValueError::Length),
             Some(Value::Array(list)) => Ok(list),
-            Some(_) => Err(Flaw::Type),
+            Some(_) => Err(ValueError::Type),
         };
         let all = self
             .note(name, list)?
@@ -173,7 +173,7 @@ impl Fields {
                     (text @ Value::String(_), Some(field)) => {
                         Map::from_iter([(field.to_owned(), text)])
                     }
-                    _ => return self.note(&path, Err(Flaw::Type)),
+                    _ => return self.note(&path, Err(ValueError::Type)),
                 };
                 let mut fields = Self {
                     path: format!("{}{path}.", self.path),
@@ -188,11 +188,11 @@ impl Fields {
     }
 
     /// The texts of the list `name`, if it is there and not null, each as its type reads it.
-    pub fn texts<T: FromStr<Err = Flaw>>(&mut self, name: &str) -> Option<Option<Vec<T>>> {
+    pub fn texts<T: FromStr<Err = ValueError>>(&mut self, name: &str) -> Option<Option<Vec<T>>> {
         let list = match self.object.remove(name) {
             None | Some(Value::Null) => return Some(None),
             Some(Value::Array(list)) => Ok(list),
-            Some(_) => Err(Flaw::Type),
+            Some(_) => Err(ValueError::Type),
         };
         let list = self.note(name, list)?;
         let all = list
@@ -221,24 +221,24 @@ impl Fields {
     }
 
     /// Refuses `field`.
-    pub fn refuse(&mut self, field: &str, refusal: impl Into<Refusal>) {
+    pub fn refuse(&mut self, field: &str, error_code: impl Into<ErrorCode>) {
         self.errors
-            .push(FieldError::new(format!("{}{field}", self.path), refusal));
+            .push(FieldError::new(format!("{}{field}", self.path), error_code));
     }
 
-    fn note<T>(&mut self, name: &str, result: Result<T, Flaw>) -> Option<T> {
-        result.map_err(|flaw| self.refuse(name, flaw)).ok()
+    fn note<T>(&mut self, name: &str, result: Result<T, ValueError>) -> Option<T> {
+        result.map_err(|error| self.refuse(name, error)).ok()
     }
 }
 
 /// Reads a text into a type that proves its rule.
 ///
 /// # Errors
-/// The type's own flaw, or `Type` for anything but a text.
-pub fn text<T: FromStr<Err = Flaw>>(value: Value) -> Result<T, Flaw> {
+/// The type's own error, or `Type` for anything but a text.
+pub fn text<T: FromStr<Err = ValueError>>(value: Value) -> Result<T, ValueError> {
     match value {
         Value::String(text) => text.parse(),
-        _ => Err(Flaw::Type),
+        _ => Err(ValueError::Type),
     }
 }
 
@@ -246,20 +246,23 @@ pub fn text<T: FromStr<Err = Flaw>>(value: Value) -> Result<T, Flaw> {
 ///
 /// # Errors
 /// `Value` for anything else.
-pub fn choice<T: FromStr>(value: Value) -> Result<T, Flaw> {
+pub fn choice<T: FromStr>(value: Value) -> Result<T, ValueError> {
     let text = value.as_str();
-    text.and_then(|text| text.parse().ok()).ok_or(Flaw::Value)
+    text.and_then(|text| text.parse().ok())
+        .ok_or(ValueError::Value)
 }
 
 /// Reads a text into a type that proves its rule, and gives the text; the empty text stays empty.
 ///
 /// # Errors
 /// As [`text`], but for the empty text.
-pub fn text_or_empty<T: FromStr<Err = Flaw> + fmt::Display>(value: Value) -> Result<String, Flaw> {
+pub fn text_or_empty<T: FromStr<Err = ValueError> + fmt::Display>(
+    value: Value,
+) -> Result<String, ValueError> {
     match text::<T>(value) {
         Ok(text) => Ok(text.to_string()),
-        Err(Flaw::Required) => Ok(String::new()),
-        Err(flaw) => Err(flaw),
+        Err(ValueError::Required) => Ok(String::new()),
+        Err(error) => Err(error),
     }
 }
 
@@ -267,11 +270,11 @@ pub fn text_or_empty<T: FromStr<Err = Flaw> + fmt::Display>(value: Value) -> Res
 ///
 /// # Errors
 /// `Required` for the empty text, `Type` for anything but a text.
-pub fn secret(value: Value) -> Result<SecretString, Flaw> {
+pub fn secret(value: Value) -> Result<SecretString, ValueError> {
     match value {
-        Value::String(text) if text.is_empty() => Err(Flaw::Required),
+        Value::String(text) if text.is_empty() => Err(ValueError::Required),
         Value::String(text) => Ok(text.into()),
-        _ => Err(Flaw::Type),
+        _ => Err(ValueError::Type),
     }
 }
 
@@ -287,14 +290,14 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
     let (code, number) = (code.unwrap_or_default(), number.unwrap_or_default());
     let refused = match (code.is_empty(), number.is_empty()) {
         _ if code.len() > 3 || !code.bytes().all(|byte| byte.is_ascii_digit()) => {
-            ("phoneCode", Flaw::Format)
+            ("phoneCode", ValueError::Format)
         }
         (true, true) => return Some(Some(Phone::default())),
-        (true, false) => ("phoneCode", Flaw::Required),
-        (false, true) => ("phone", Flaw::Required),
+        (true, false) => ("phoneCode", ValueError::Required),
+        (false, true) => ("phone", ValueError::Required),
         (false, false) => match Phone::parse(&code, &number) {
             Ok(phone) => return Some(Some(phone)),
-            Err(flaw) => ("phone", flaw),
+            Err(error) => ("phone", error),
         },
     };
     fields.refuse(refused.0, refused.1);
@@ -305,8 +308,8 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
 ///
 /// # Errors
 /// `Type` for anything else.
-pub fn flag(value: Value) -> Result<bool, Flaw> {
-    value.as_bool().ok_or(Flaw::Type)
+pub fn flag(value: Value) -> Result<bool, ValueError> {
+    value.as_bool().ok_or(ValueError::Type)
 }
 
 /// Reads a whole number within `range`.
@@ -315,16 +318,16 @@ pub fn flag(value: Value) -> Result<bool, Flaw> {
 /// `Type` for anything but a whole number, `Value` outside the range.
 pub fn integer<N: TryFrom<u64> + PartialOrd>(
     range: RangeInclusive<N>,
-) -> impl FnOnce(Value) -> Result<N, Flaw> {
+) -> impl FnOnce(Value) -> Result<N, ValueError> {
     move |value| {
         // Beyond 64 bits a whole number is read as a double.
         let is_huge = |number: &Number| number.as_f64().is_some_and(|number| number.abs() >= 9e18);
         let is_whole = |number: &&Number| number.is_i64() || number.is_u64() || is_huge(number);
-        let number = value.as_number().filter(is_whole).ok_or(Flaw::Type)?;
+        let number = value.as_number().filter(is_whole).ok_or(ValueError::Type)?;
         number
             .as_u64()
             .and_then(|number| N::try_from(number).ok())
             .filter(|number| range.contains(number))
-            .ok_or(Flaw::Value)
+            .ok_or(ValueError::Value)
     }
 }

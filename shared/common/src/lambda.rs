@@ -20,7 +20,7 @@ use lambda_http::{
 };
 use lambda_runtime::LambdaEvent;
 use percent_encoding::{AsciiSet, CONTROLS, NON_ALPHANUMERIC, utf8_percent_encode};
-use runtime::{BadSetting, Error, Key, Settings, log_as_json};
+use runtime::{ConfigError, Error, Key, Settings, log_as_json};
 use serde::{Deserialize, Serialize};
 use store::Setup;
 
@@ -72,7 +72,7 @@ const LONGEST_URI: usize = 65_000;
 /// A setting that is missing or makes no sense, in one sentence that names it; Lambda's own.
 pub async fn serve(
     keys: &[Key],
-    routes: fn(&Setup) -> Result<Routes, BadSetting>,
+    routes: fn(&Setup) -> Result<Routes, ConfigError>,
 ) -> Result<(), Error> {
     let settings = Settings::from_environment();
     log_as_json(settings.optional("METRICS_NAMESPACE"));

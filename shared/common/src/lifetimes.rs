@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::{Instant, session::Session, user::User};
 use identity::token::Claims;
-use runtime::{BadSetting, Settings};
+use runtime::{ConfigError, Settings};
 
 /// How long tokens and sessions live, by the rules of most people and by the strict ones.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ impl Lives {
     ///
     /// # Errors
     /// When one of them is no whole number from 1 up.
-    pub fn of(settings: &Settings) -> Result<Self, BadSetting> {
+    pub fn of(settings: &Settings) -> Result<Self, ConfigError> {
         Ok(Self {
             usual: (
                 settings.seconds("ACCESS_TOKEN_SECONDS", 43_200)?,

@@ -4,7 +4,7 @@ use axum::extract::{FromRequestParts, RawPathParams};
 use domain::{BatchId, CommitteeId, CourseId, FileId, QuestionId, SessionId, SmsId, UserId};
 use http::request::Parts;
 
-use crate::Failure;
+use crate::ApiError;
 
 /// The identifiers in the path, one or two. Never refuses: a text that is no identifier becomes one that
 /// nothing has, so its 404 comes after every check that comes before the object's own 404.
@@ -40,9 +40,9 @@ impl InPath for String {
 }
 
 impl<T: InPath, S: Send + Sync> FromRequestParts<S> for Path<T> {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         // Invalid percent-encoding is refused by the extractor: that, too, is no identifier.
         let params = RawPathParams::from_request_parts(parts, state).await.ok();
         let texts: Vec<&str> = params.iter().flatten().map(|(_, value)| value).collect();

@@ -6,7 +6,7 @@ use axum::extract::FromRequestParts;
 use domain::permissions::{Reach, Right};
 use http::request::Parts;
 
-use crate::{Failure, Refusal, SignedIn};
+use crate::{ApiError, ErrorCode, SignedIn};
 
 /// A [`Right`] as a type.
 pub trait RightType {
@@ -29,7 +29,7 @@ rights!(ManageSms ManageUsers PublishCourses ReadAudit ReadPanel SendBulkSms Sen
 
 /// A verified person who has the right `R`, at least over what is their own, and may look at something.
 ///
-/// Refused with `FORBIDDEN_MESSAGE`, then `ACCOUNT_NOT_VERIFIED_MESSAGE`.
+/// ApiError with `FORBIDDEN_MESSAGE`, then `ACCOUNT_NOT_VERIFIED_MESSAGE`.
 #[derive(Debug, Clone)]
 pub struct Viewer<R> {
     /// The person.
@@ -53,16 +53,16 @@ impl<R: RightType> Viewer<R> {
 }
 
 impl<R: RightType, S: Send + Sync> FromRequestParts<S> for Viewer<R> {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
         let viewer = Self {
             person,
             right: PhantomData,
         };
         if viewer.reach() == Reach::Nowhere {
-            return Err(Refusal::Forbidden.into());
+            return Err(ErrorCode::Forbidden.into());
         }
         viewer.person.must_be_verified()?;
         Ok(viewer)
@@ -70,9 +70,9 @@ impl<R: RightType, S: Send + Sync> FromRequestParts<S> for Viewer<R> {
 }
 
 impl<R: RightType, S: Send + Sync> FromRequestParts<S> for Permitted<R> {
-    type Rejection = Failure;
+    type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
         let Viewer { person, right } = Viewer::<R>::from_request_parts(parts, state).await?;
         person.must_be_of_open_committee()?;
         Ok(Self { person, right })

@@ -7,7 +7,7 @@ use std::{
 };
 
 use domain::Instant;
-use store::{Fault, Store};
+use store::{Store, StoreError};
 
 /// Where the caller stands in the public limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ impl Throttle {
             }
             // So many requests for one key that its item is throttled: more than any limit. Not
             // remembered, for it may have been the table.
-            Err(Fault::Throttled) => {
+            Err(StoreError::Throttled) => {
                 let ends = open.map_or_else(|| now.after(self.window), |known| known.ends);
                 self.standing(
                     Known {

@@ -16,7 +16,7 @@ use reqwest::{
     header::{AUTHORIZATION, HeaderValue},
     redirect, retry,
 };
-use runtime::BadSetting;
+use runtime::ConfigError;
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
@@ -63,36 +63,36 @@ impl Default for Patience {
 
 /// Why the panel did not do what was asked. Nothing in it is for clients, and none of it is secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum PanelError {
     /// It does not take our user and token.
     Auth(u16),
     /// No connection could be opened: nothing was asked.
     Unreachable(String),
     /// Nothing was asked: others were before us, and the time is over or the token was refused meanwhile.
-    NotAsked,
+    NotSent,
     /// The request left, or may have, and the connection ended without an answer.
-    Lost(String),
+    ConnectionLost(String),
     /// The same, and no answer came in time.
     TimedOut,
     /// The same, in the little time that others before us had left.
-    Crowded,
+    TimedOutWaiting,
     /// It says no. Why, it says in the language of the account.
     Refused(String),
     /// It answered something that makes no sense, or is too long.
     Malformed(String),
 }
 
-impl fmt::Display for Trouble {
+impl fmt::Display for PanelError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auth(status) => write!(out, "cPanel refuses user and token with status {status}"),
             Self::Unreachable(cause) => write!(out, "cPanel cannot be reached: {cause}"),
-            Self::NotAsked => out.write_str("cPanel was not asked: others are before us"),
-            Self::Lost(cause) => write!(
+            Self::NotSent => out.write_str("cPanel was not asked: others are before us"),
+            Self::ConnectionLost(cause) => write!(
                 out,
                 "cPanel ended the connection without an answer: {cause}"
             ),
-            Self::Crowded => {
+            Self::TimedOutWaiting => {
                 out.write_str("cPanel did not answer in the little time that was left")
             }
             Self::TimedOut => out.write_str("cPanel did not answer in time"),
@@ -102,7 +102,7 @@ impl fmt::Display for Trouble {
     }
 }
 
-impl std::error::Error for Trouble {}
+impl std::error::Error for PanelError {}
 
 /// The time that one request of a client has.
 #[derive(Debug, Clone, Copy)]
@@ -136,9 +136,9 @@ impl Panel {
         base: &str,
         user: &str,
         token: &SecretString,
-        roots: impl FnOnce() -> Result<Vec<u8>, BadSetting>,
+        roots: impl FnOnce() -> Result<Vec<u8>, ConfigError>,
         patience: Patience,
-    ) -> Result<Self, BadSetting> {
+    ) -> Result<Self, ConfigError> {
         let base = place(base)?;
         let is_plain = |text: &str| {
             !text.is_empty()
@@ -147,13 +147,13 @@ impl Panel {
                     .all(|byte| byte.is_ascii_graphic() && byte != b':')
         };
         if !is_plain(user) {
-            return Err(BadSetting::new(
+            return Err(ConfigError::new(
                 "CPANEL_USER",
                 "must be a name in visible ASCII without a colon",
             ));
         }
         if !is_plain(token.expose_secret()) {
-            return Err(BadSetting::new(
+            return Err(ConfigError::new(
                 "CPANEL_TOKEN",
                 "must be a token in visible ASCII",
             ));
@@ -175,7 +175,7 @@ impl Panel {
         };
         let client = builder.tls_backend_preconfigured(tls(&roots)?).build();
         let client = client
-            .map_err(|error| BadSetting::new("CPANEL_URL", format!("cannot be used: {error}")))?;
+            .map_err(|error| ConfigError::new("CPANEL_URL", format!("cannot be used: {error}")))?;
         let credentials = SecretString::from(format!("cpanel {user}:{}", token.expose_secret()));
         let fingerprint = HEXLOWER.encode(&Sha256::digest(format!(
             "{base}\0{}",
@@ -227,23 +227,23 @@ impl Panel {
     ///
     /// # Errors
     /// Why there is no answer; `Malformed` also for an account without a main domain, which is a broken one.
-    pub async fn domains(&self, visit: Visit) -> Result<Domains, Trouble> {
+    pub async fn domains(&self, visit: Visit) -> Result<Domains, PanelError> {
         answer::domains(self.call("DomainInfo", "list_domains", &[], visit).await?)
     }
 
     /// The databases of the account: MySQL's, and PostgreSQL's where that is installed. The latter's module is
-    /// missing elsewhere, which is told as any refusal is
+    /// missing elsewhere, which is told as any error_code is
     /// (<https://api.docs.cpanel.net/openapi/cpanel/operation/Postgresql-list_databases>).
     ///
     /// # Errors
     /// Why there is no answer.
-    pub async fn databases(&self, visit: Visit) -> Result<Vec<Database>, Trouble> {
+    pub async fn databases(&self, visit: Visit) -> Result<Vec<Database>, PanelError> {
         let list = |module| self.call(module, "list_databases", &[], visit);
         let (mysql, postgresql) = tokio::join!(list("Mysql"), list("Postgresql"));
         // A refused token matters more than what the other was told.
         let postgresql = match postgresql {
-            Err(refused @ Trouble::Auth(_)) => return Err(refused),
-            Err(Trouble::Refused(_)) => Ok(serde_json::Value::Null),
+            Err(refused @ PanelError::Auth(_)) => return Err(refused),
+            Err(PanelError::Refused(_)) => Ok(serde_json::Value::Null),
             answered => answered,
         };
         let mut all = answer::databases(Engine::Mysql, mysql?)?;
@@ -261,7 +261,7 @@ impl Panel {
         label: &Label,
         root: &RootDomain,
         visit: Visit,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), PanelError> {
         let parameters = [("domain", label.as_str()), ("rootdomain", root.as_str())];
         self.call("SubDomain", "addsubdomain", &parameters, visit)
             .await
@@ -275,19 +275,19 @@ impl Panel {
         function: &str,
         parameters: &[(&str, &str)],
         visit: Visit,
-    ) -> Result<serde_json::Value, Trouble> {
+    ) -> Result<serde_json::Value, PanelError> {
         let place = timeout_at(visit.ends, self.places.acquire()).await;
         let Ok(Ok(_place)) = place else {
-            return Err(Trouble::NotAsked);
+            return Err(PanelError::NotSent);
         };
         let refused = || *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         if !visit.is_trial && refused().is_some_and(|refused| visit.begun < refused + GRACE) {
-            return Err(Trouble::NotAsked);
+            return Err(PanelError::NotSent);
         }
-        // Others were before us. What is asked now and not answered would be nobody's fault, and unknown.
+        // Others were before us. What is asked now and not answered would be nobody's error, and unknown.
         let left = visit.ends.saturating_duration_since(Instant::now());
         if left < self.patience.whole / 5 {
-            return Err(Trouble::NotAsked);
+            return Err(PanelError::NotSent);
         }
         let mut url = self.base.clone();
         url.set_path(&format!("/execute/{module}/{function}"));
@@ -296,13 +296,13 @@ impl Panel {
         }
         let answered = timeout_at(visit.ends, self.ask(url)).await;
         let answered = answered.unwrap_or(Err(if left < self.patience.whole / 4 {
-            Trouble::Crowded
+            PanelError::TimedOutWaiting
         } else {
-            Trouble::TimedOut
+            PanelError::TimedOut
         }));
         match &answered {
             Ok(_) => *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = None,
-            Err(Trouble::Auth(_)) => {
+            Err(PanelError::Auth(_)) => {
                 *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now())
             }
             Err(_) => {}
@@ -311,24 +311,25 @@ impl Panel {
     }
 
     /// The body of a 200.
-    async fn ask(&self, url: Url) -> Result<Vec<u8>, Trouble> {
+    async fn ask(&self, url: Url) -> Result<Vec<u8>, PanelError> {
         let credentials = HeaderValue::try_from(self.credentials.expose_secret());
-        let mut credentials = credentials
-            .map_err(|_| Trouble::Unreachable("the credentials fit into no header".to_owned()))?;
+        let mut credentials = credentials.map_err(|_| {
+            PanelError::Unreachable("the credentials fit into no header".to_owned())
+        })?;
         credentials.set_sensitive(true);
         let request = self.client.get(url).header(AUTHORIZATION, credentials);
-        let mut response = request.send().await.map_err(trouble)?;
+        let mut response = request.send().await.map_err(error)?;
         match response.status() {
             StatusCode::OK => {}
             status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
-                return Err(Trouble::Auth(status.as_u16()));
+                return Err(PanelError::Auth(status.as_u16()));
             }
-            status => return Err(Trouble::Malformed(format!("status {}", status.as_u16()))),
+            status => return Err(PanelError::Malformed(format!("status {}", status.as_u16()))),
         }
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(trouble)? {
+        while let Some(chunk) = response.chunk().await.map_err(error)? {
             if body.len() + chunk.len() > MAX_ANSWER {
-                return Err(Trouble::Malformed(format!(
+                return Err(PanelError::Malformed(format!(
                     "it is longer than {MAX_ANSWER} bytes"
                 )));
             }
@@ -339,7 +340,7 @@ impl Panel {
 }
 
 /// Only a connection that could not be opened proves that nothing left.
-fn trouble(error: reqwest::Error) -> Trouble {
+fn error(error: reqwest::Error) -> PanelError {
     let (is_connect, is_timeout) = (error.is_connect(), error.is_timeout());
     let error = error.without_url();
     let mut cause = error.to_string();
@@ -349,16 +350,16 @@ fn trouble(error: reqwest::Error) -> Trouble {
         source = deeper.source();
     }
     match (is_connect, is_timeout) {
-        (true, _) => Trouble::Unreachable(cause),
-        (false, true) => Trouble::TimedOut,
-        (false, false) => Trouble::Lost(cause),
+        (true, _) => PanelError::Unreachable(cause),
+        (false, true) => PanelError::TimedOut,
+        (false, false) => PanelError::ConnectionLost(cause),
     }
 }
 
 /// Scheme, host and port, and nothing else; https, but for this machine.
-fn place(base: &str) -> Result<Url, BadSetting> {
+fn place(base: &str) -> Result<Url, ConfigError> {
     let bad = || {
-        BadSetting::new(
+        ConfigError::new(
             "CPANEL_URL",
             "must be an https URL of host and port alone, or an http URL on 127.0.0.1 or localhost",
         )
@@ -378,9 +379,9 @@ fn place(base: &str) -> Result<Url, BadSetting> {
 }
 
 /// TLS by ring that trusts `roots`.
-fn tls(roots: &[u8]) -> Result<ClientConfig, BadSetting> {
+fn tls(roots: &[u8]) -> Result<ClientConfig, ConfigError> {
     let bad = |problem: &dyn fmt::Display| {
-        BadSetting::new("SSL_CERT_FILE", format!("holds no certificates: {problem}"))
+        ConfigError::new("SSL_CERT_FILE", format!("holds no certificates: {problem}"))
     };
     let mut store = RootCertStore::empty();
     for root in CertificateDer::pem_slice_iter(roots) {

@@ -51,7 +51,7 @@ fn panel(base: &str) -> Panel {
 
 async fn domains_from(
     answer: &'static [u8],
-) -> (Result<Domains, Trouble>, mpsc::UnboundedReceiver<String>) {
+) -> (Result<Domains, PanelError>, mpsc::UnboundedReceiver<String>) {
     let (base, asked) = server(answer).await;
     let panel = panel(&base);
     (panel.domains(panel.visit(Instant::now())).await, asked)
@@ -83,15 +83,15 @@ async fn one_request_says_who_asks_and_what() {
 
 #[tokio::test]
 async fn every_bad_answer_has_its_kind_and_is_asked_for_once() {
-    let malformed = |cause: &str| Trouble::Malformed(cause.to_owned());
+    let malformed = |cause: &str| PanelError::Malformed(cause.to_owned());
     for (answer, expected) in [
         (
             b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n".as_slice(),
-            Trouble::Auth(401),
+            PanelError::Auth(401),
         ),
         (
             b"HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n",
-            Trouble::Auth(403),
+            PanelError::Auth(403),
         ),
         (
             b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n",
@@ -109,7 +109,7 @@ async fn every_bad_answer_has_its_kind_and_is_asked_for_once() {
             b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n<html>",
             malformed("it is no JSON"),
         ),
-        (b"", Trouble::TimedOut),
+        (b"", PanelError::TimedOut),
     ] {
         let (result, mut asked) = domains_from(answer).await;
         assert_eq!(result, Err(expected));
@@ -124,7 +124,10 @@ async fn every_bad_answer_has_its_kind_and_is_asked_for_once() {
         b"rubbish\r\n\r\n",
     ] {
         let (result, mut asked) = domains_from(answer).await;
-        assert!(matches!(result, Err(Trouble::Lost(_))), "{result:?}");
+        assert!(
+            matches!(result, Err(PanelError::ConnectionLost(_))),
+            "{result:?}"
+        );
         assert!(
             asked.recv().await.is_some() && asked.try_recv().is_err(),
             "once"
@@ -142,7 +145,7 @@ async fn what_never_left_is_told_apart() {
     let panel = panel(&format!("http://{nobody}"));
     let result = panel.domains(panel.visit(Instant::now())).await;
     assert!(
-        matches!(&result, Err(Trouble::Unreachable(cause)) if !cause.contains("SECRETTOKEN")),
+        matches!(&result, Err(PanelError::Unreachable(cause)) if !cause.contains("SECRETTOKEN")),
         "{result:?}"
     );
 }
@@ -163,8 +166,8 @@ async fn two_at_once_and_who_waited_does_not_try_a_token_that_was_refused() {
     let mut refused = 0;
     for one in all {
         match one.await.unwrap() {
-            Err(Trouble::Auth(401)) => refused += 1,
-            other => assert_eq!(other, Err(Trouble::NotAsked)),
+            Err(PanelError::Auth(401)) => refused += 1,
+            other => assert_eq!(other, Err(PanelError::NotSent)),
         }
     }
     assert!((1..=2).contains(&refused), "{refused}");
@@ -174,12 +177,12 @@ async fn two_at_once_and_who_waited_does_not_try_a_token_that_was_refused() {
     );
     assert_eq!(
         panel.domains(panel.visit(Instant::now())).await,
-        Err(Trouble::NotAsked),
+        Err(PanelError::NotSent),
         "nor who comes in this moment"
     );
     assert_eq!(
         panel.domains(panel.trial(Instant::now())).await,
-        Err(Trouble::Auth(401)),
+        Err(PanelError::Auth(401)),
         "but for the one who is to find out"
     );
 }

@@ -1,6 +1,6 @@
 //! Values of which there are a few, each with its code.
 
-/// An enum whose values are read and written as their codes. Reading anything else is `Flaw::Value`.
+/// An enum whose values are read and written as their codes. Reading anything else is `ValueError::Value`.
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident $code:literal)* }) => {
         $(#[$doc])*
@@ -20,11 +20,11 @@ macro_rules! choice {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::Flaw;
+            type Err = $crate::ValueError;
 
             /// `Required` for nothing, `Value` for a code that there is not.
-            fn from_str(text: &str) -> Result<Self, $crate::Flaw> {
-                let missing = if text.is_empty() { $crate::Flaw::Required } else { $crate::Flaw::Value };
+            fn from_str(text: &str) -> Result<Self, $crate::ValueError> {
+                let missing = if text.is_empty() { $crate::ValueError::Required } else { $crate::ValueError::Value };
                 Self::ALL.iter().copied().find(|one| one.code() == text).ok_or(missing)
             }
         }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CommitteeId, Flaw, Instant, UserId};
+use crate::{CommitteeId, Instant, UserId, ValueError};
 
 /// What a code is good for. One code of each kind is good for an address, or for a person's phone,
 /// at any time.
@@ -43,15 +43,15 @@ pub enum SendMethod {
 }
 
 impl FromStr for SendMethod {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing, `SendMethod` for another text.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         match text {
-            "" => Err(Flaw::Required),
+            "" => Err(ValueError::Required),
             "email" => Ok(Self::Email),
             "sms" => Ok(Self::Sms),
-            _ => Err(Flaw::SendMethod),
+            _ => Err(ValueError::SendMethod),
         }
     }
 }

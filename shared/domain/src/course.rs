@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CommitteeId, CourseId, E164, Email, Flaw, Instant, Line, Name, Price, Prose, UserId,
+    CommitteeId, CourseId, E164, Email, Instant, Line, Name, Price, Prose, UserId, ValueError,
     choice::choice, text::words,
 };
 
@@ -49,14 +49,14 @@ impl Default for Language {
 }
 
 impl FromStr for Language {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing, `Format` for anything but two upper-case ASCII letters.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         match text.as_bytes() {
-            [] => Err(Flaw::Required),
+            [] => Err(ValueError::Required),
             [a, b] if a.is_ascii_uppercase() && b.is_ascii_uppercase() => Ok(Self(text.to_owned())),
-            _ => Err(Flaw::Format),
+            _ => Err(ValueError::Format),
         }
     }
 }
@@ -73,14 +73,14 @@ impl Default for Currency {
 }
 
 impl FromStr for Currency {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing, `Value` for a code that is in no list of ISO 4217.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let missing = if text.is_empty() {
-            Flaw::Required
+            ValueError::Required
         } else {
-            Flaw::Value
+            ValueError::Value
         };
         iso_currency::Currency::from_code(text)
             .map(|_| Self(text.to_owned()))
@@ -190,17 +190,18 @@ impl Outline {
 
 impl Course {
     /// What keeps the course from being published, field by field; its committee must be active as well.
-    pub fn unready(&self) -> Vec<(&'static str, Flaw)> {
+    pub fn unready(&self) -> Vec<(&'static str, ValueError)> {
         let Self { outline, details } = self;
         let mut flaws = Vec::new();
-        let mut need = |field, flaw: Option<Flaw>| flaws.extend(flaw.map(|flaw| (field, flaw)));
-        let missing = |is_there: bool| (!is_there).then_some(Flaw::Required);
+        let mut need =
+            |field, error: Option<ValueError>| flaws.extend(error.map(|error| (field, error)));
+        let missing = |is_there: bool| (!is_there).then_some(ValueError::Required);
         need(
             "description",
             match &details.description {
-                None => Some(Flaw::Required),
+                None => Some(ValueError::Required),
                 Some(text) => (text.as_str().trim().chars().count() < SHORTEST_DESCRIPTION)
-                    .then_some(Flaw::Length),
+                    .then_some(ValueError::Length),
             },
         );
         need("courseType", missing(outline.course_type.is_some()));
@@ -247,133 +248,4 @@ impl Course {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn course() -> Course {
-        let now = Instant::from_unix_milliseconds(1_800_000_000_000);
-        Course {
-            outline: Outline {
-                course_id: CourseId::in_path(""),
-                committee_id: CommitteeId::in_path(""),
-                course_title: "Sécurité électrique".parse().unwrap(),
-                course_sub_title: None,
-                price: None,
-                currency: Currency::default(),
-                location: None,
-                course_type: None,
-                section_of_matter: None,
-                language: Language::default(),
-                region: None,
-                city: None,
-                start_at: None,
-                end_at: None,
-                state: State::Draft,
-                version: 1,
-                question_count: 0,
-                created_by: UserId::in_path(""),
-                created_at: now,
-                updated_at: now,
-                published_at: None,
-            },
-            details: Details::default(),
-        }
-    }
-
-    #[test]
-    fn a_course_is_ready_when_it_says_what_how_and_whom_to_ask() {
-        let mut course = course();
-        let fields = |course: &Course| {
-            course
-                .unready()
-                .into_iter()
-                .map(|(field, _)| field)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(
-            fields(&course),
-            [
-                "description",
-                "courseType",
-                "sectionOfMatter",
-                "contactEmail"
-            ]
-        );
-        course.details.description = Some("x".repeat(19).parse().unwrap());
-        course.outline.course_type = Some(CourseType::Hybrid);
-        course.outline.section_of_matter = Some("Énergie".parse().unwrap());
-        course.details.contact_person = Some("Amel".parse().unwrap());
-        assert_eq!(
-            course.unready(),
-            [
-                ("description", Flaw::Length),
-                ("region", Flaw::Required),
-                ("city", Flaw::Required),
-                ("location", Flaw::Required)
-            ]
-        );
-        course.details.description = Some("x".repeat(20).parse().unwrap());
-        course.outline.course_type = Some(CourseType::SelfPaced);
-        assert_eq!(course.unready(), []);
-    }
-
-    #[test]
-    fn a_course_is_found_by_its_title_subtitle_section_and_city() {
-        let mut course = course();
-        course.outline.city = Some("تونس العاصمة".parse().unwrap());
-        course.outline.section_of_matter = Some("Sécurité".parse().unwrap());
-        assert_eq!(
-            course.outline.words(),
-            ["securite", "electrique", "تونس", "العاصمه"]
-        );
-        course.outline.course_sub_title = Some(
-            (10..100)
-                .map(|number| number.to_string())
-                .collect::<Vec<_>>()
-                .join(" ")
-                .parse()
-                .unwrap(),
-        );
-        assert_eq!(course.outline.words().len(), 40);
-    }
-
-    #[test]
-    fn publishing_again_keeps_the_first_time_and_no_change_makes_a_course_older() {
-        let (course, first) = (course(), Instant::from_unix_milliseconds(1_800_000_001_000));
-        let published = course.brought_to(State::Published, first);
-        let earlier = Instant::from_unix_milliseconds(1_700_000_000_000);
-        let again = published
-            .brought_to(State::Draft, earlier)
-            .brought_to(State::Published, earlier);
-        assert_eq!(
-            (
-                again.outline.published_at,
-                again.outline.updated_at,
-                again.outline.version
-            ),
-            (Some(first), first, 4)
-        );
-    }
-
-    #[test]
-    fn currencies_and_languages_are_codes() {
-        for (text, expected) in [
-            ("TND", None),
-            ("EUR", None),
-            ("tnd", Some(Flaw::Value)),
-            ("XYZ", Some(Flaw::Value)),
-            ("", Some(Flaw::Required)),
-        ] {
-            assert_eq!(text.parse::<Currency>().err(), expected, "{text}");
-        }
-        for (text, expected) in [
-            ("FR", None),
-            ("AR", None),
-            ("fr", Some(Flaw::Format)),
-            ("FRA", Some(Flaw::Format)),
-            ("", Some(Flaw::Required)),
-        ] {
-            assert_eq!(text.parse::<Language>().err(), expected, "{text}");
-        }
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::Flaw;
+use crate::ValueError;
 
 /// An address that we can write to: trimmed, NFC, lower case, the domain in A-label form; at most
 /// 254 bytes, the local part an ASCII dot-atom of at most 64 (RFC 5321 §4.5.3.1; SES takes no
@@ -15,21 +15,21 @@ use crate::Flaw;
 pub struct Email(String);
 
 impl FromStr for Email {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing but white space, else `Email` for anything that is no such address.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let text: String = text.trim().nfc().flat_map(char::to_lowercase).collect();
         if text.is_empty() {
-            return Err(Flaw::Required);
+            return Err(ValueError::Required);
         }
-        let (local, domain) = text.rsplit_once('@').ok_or(Flaw::Email)?;
-        let domain = idna::domain_to_ascii_strict(domain).map_err(|_| Flaw::Email)?;
+        let (local, domain) = text.rsplit_once('@').ok_or(ValueError::Email)?;
+        let domain = idna::domain_to_ascii_strict(domain).map_err(|_| ValueError::Email)?;
         let address = format!("{local}@{domain}");
         if is_local_part(local) && is_mail_domain(&domain) && address.len() <= 254 {
             Ok(Self(address))
         } else {
-            Err(Flaw::Email)
+            Err(ValueError::Email)
         }
     }
 }
@@ -117,8 +117,8 @@ mod tests {
             &long_local,
             &long_label,
         ] {
-            assert_eq!(text.parse::<Email>(), Err(Flaw::Email), "{text:?}");
+            assert_eq!(text.parse::<Email>(), Err(ValueError::Email), "{text:?}");
         }
-        assert_eq!("  ".parse::<Email>(), Err(Flaw::Required));
+        assert_eq!("  ".parse::<Email>(), Err(ValueError::Required));
     }
 }

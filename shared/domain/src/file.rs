@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{FileId, Flaw, Instant, Line, UserId, choice::choice};
+use crate::{FileId, Instant, Line, UserId, ValueError, choice::choice};
 
 choice! {
     /// Who may have a file.
@@ -87,15 +87,15 @@ pub const FORM_LIFE: Duration = Duration::from_secs(15 * 60);
 pub struct FileName(Line<255>);
 
 impl FromStr for FileName {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// As [`Line`], and `Format` for slashes, which make a path of it, and for direction overrides, which
     /// make `gpj.exe` look like a picture.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let is_deceptive = |letter: char| matches!(letter, '/' | '\\' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         let line: Line<255> = text.parse()?;
         if line.as_str().contains(is_deceptive) {
-            Err(Flaw::Format)
+            Err(ValueError::Format)
         } else {
             Ok(Self(line))
         }
@@ -205,11 +205,11 @@ mod tests {
         for (text, expected) in [
             ("Programme d’été (v2).pdf", None),
             ("برنامج الدورة.pdf", None),
-            ("../etc/passwd", Some(Flaw::Format)),
-            ("a\\b", Some(Flaw::Format)),
-            ("photo\u{202e}gpj.exe", Some(Flaw::Format)),
-            ("a\r\nb", Some(Flaw::Format)),
-            (" ", Some(Flaw::Required)),
+            ("../etc/passwd", Some(ValueError::Format)),
+            ("a\\b", Some(ValueError::Format)),
+            ("photo\u{202e}gpj.exe", Some(ValueError::Format)),
+            ("a\r\nb", Some(ValueError::Format)),
+            (" ", Some(ValueError::Required)),
         ] {
             assert_eq!(text.parse::<FileName>().err(), expected, "{text:?}");
         }
@@ -226,7 +226,11 @@ mod tests {
             "IMAGE/PNG",
             "text/plain; charset=utf-8",
         ] {
-            assert_eq!(text.parse::<ContentType>(), Err(Flaw::Value), "{text}");
+            assert_eq!(
+                text.parse::<ContentType>(),
+                Err(ValueError::Value),
+                "{text}"
+            );
         }
     }
 }

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::Flaw;
+use crate::ValueError;
 
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
@@ -33,14 +33,14 @@ macro_rules! ids {
         }
 
         impl FromStr for $name {
-            type Err = Flaw;
+            type Err = ValueError;
 
             /// Any hyphenated UUID in either case; `Required` for nothing, else `Format`.
-            fn from_str(text: &str) -> Result<Self, Flaw> {
+            fn from_str(text: &str) -> Result<Self, ValueError> {
                 match text.len() {
-                    0 => Err(Flaw::Required),
-                    36 => Uuid::try_parse(text).map(Self).map_err(|_| Flaw::Format),
-                    _ => Err(Flaw::Format),
+                    0 => Err(ValueError::Required),
+                    36 => Uuid::try_parse(text).map(Self).map_err(|_| ValueError::Format),
+                    _ => Err(ValueError::Format),
                 }
             }
         }
@@ -89,7 +89,7 @@ mod tests {
             "x",
             "urn:uuid:0198c0de-0000-7000-8000-000000000001",
         ] {
-            assert_eq!(text.parse::<UserId>(), Err(Flaw::Format), "{text}");
+            assert_eq!(text.parse::<UserId>(), Err(ValueError::Format), "{text}");
             assert_eq!(UserId::in_path(text).uuid(), Uuid::nil());
         }
     }

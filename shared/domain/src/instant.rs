@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, time::Duration};
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use crate::Flaw;
+use crate::ValueError;
 
 /// A point in time, in whole milliseconds of UTC from the year 0001 to 9999-12-30T22:00Z, where the
 /// calendar library ends. Written as
@@ -77,34 +77,34 @@ impl fmt::Display for Instant {
 }
 
 impl FromStr for Instant {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// An ISO 8601 instant with its offset, cut to milliseconds, or a date alone, which is its
     /// midnight in UTC. `Required` for nothing, `Format` for anything else, `Value` outside what an
     /// instant can be.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let text = text.trim();
         if text.is_empty() {
-            return Err(Flaw::Required);
+            return Err(ValueError::Required);
         }
         let date = text.parse::<Date>().ok().filter(|_| text.len() == 10);
         let timestamp = match date {
             Some(date) => date
                 .to_zoned(TimeZone::UTC)
-                .map_err(|_| Flaw::Value)?
+                .map_err(|_| ValueError::Value)?
                 .timestamp(),
             // an annotation such as `[Africa/Tunis]` is beyond ISO 8601
             None => text
                 .parse::<Timestamp>()
                 .ok()
                 .filter(|_| !text.contains('['))
-                .ok_or(Flaw::Format)?,
+                .ok_or(ValueError::Format)?,
         };
         let milliseconds = timestamp.as_millisecond();
         if BOUNDS.contains(&milliseconds) {
             Ok(Self(milliseconds))
         } else {
-            Err(Flaw::Value)
+            Err(ValueError::Value)
         }
     }
 }
@@ -145,7 +145,7 @@ mod tests {
                 "{text}"
             );
         }
-        assert_eq!("9999-12-31".parse::<Instant>(), Err(Flaw::Value));
+        assert_eq!("9999-12-31".parse::<Instant>(), Err(ValueError::Value));
         for text in [
             "2026-13-01",
             "2026-11-20T23:46:12Z[Africa/Tunis]",

@@ -1,7 +1,7 @@
 //! Nouns and rules: types that prove a rule was checked, and decisions as pure functions of state
 //! and `now`. Nothing here waits, reads a clock, draws chance or knows of HTTP or AWS.
 //!
-//! A value that comes from outside enters through `FromStr`, which says in a [`Flaw`] why it may
+//! A value that comes from outside enters through `FromStr`, which says in a [`ValueError`] why it may
 //! not; a value that comes from our own tables is trusted and enters through `serde`.
 
 pub mod agent;
@@ -13,8 +13,8 @@ pub mod code;
 pub mod committee;
 pub mod course;
 pub mod email;
+mod error;
 pub mod file;
-mod flaw;
 pub mod id;
 mod instant;
 pub mod login_activity;
@@ -36,7 +36,7 @@ mod text;
 pub mod user;
 
 pub use email::Email;
-pub use flaw::Flaw;
+pub use error::ValueError;
 pub use id::{BatchId, CommitteeId, CourseId, FileId, QuestionId, SessionId, SmsId, UserId};
 pub use instant::Instant;
 pub use patch::Patch;

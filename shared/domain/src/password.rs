@@ -2,7 +2,7 @@
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::{Email, Flaw};
+use crate::{Email, ValueError};
 
 /// No password is longer than this, in code points.
 pub const MAX_LENGTH: usize = 128;
@@ -32,17 +32,17 @@ pub struct Owner<'a> {
 ///
 /// # Errors
 /// `PasswordShort`, `Length`, `Format` (U+0000), `PasswordCommon`, in this order.
-pub fn check(password: &str, min_length: u64, owner: Option<Owner<'_>>) -> Result<(), Flaw> {
+pub fn check(password: &str, min_length: u64, owner: Option<Owner<'_>>) -> Result<(), ValueError> {
     let password = normalized(password);
     let length = password.chars().count();
     if (length as u64) < min_length {
-        return Err(Flaw::PasswordShort);
+        return Err(ValueError::PasswordShort);
     }
     if length > MAX_LENGTH {
-        return Err(Flaw::Length);
+        return Err(ValueError::Length);
     }
     if password.contains('\0') {
-        return Err(Flaw::Format);
+        return Err(ValueError::Format);
     }
     let password = password.to_lowercase();
     let gives_away = |text: &str| {
@@ -57,7 +57,7 @@ pub fn check(password: &str, min_length: u64, owner: Option<Owner<'_>>) -> Resul
             .any(gives_away)
     });
     if is_personal || password.contains("halqa") {
-        Err(Flaw::PasswordCommon)
+        Err(ValueError::PasswordCommon)
     } else {
         Ok(())
     }
@@ -75,25 +75,25 @@ mod tests {
             last_name: "Ben Salah",
             email: email.as_ref().unwrap_or_else(|_| unreachable!()),
         });
-        for (password, flaw) in [
+        for (password, error) in [
             ("éàüöñçßø", None),
             ("        ", None),
             ("😀😀😀😀😀😀😀😀", None),
-            ("éàüöñçß", Some(Flaw::PasswordShort)),
+            ("éàüöñçß", Some(ValueError::PasswordShort)),
             (
                 "e\u{301}e\u{301}e\u{301}e\u{301}",
-                Some(Flaw::PasswordShort),
+                Some(ValueError::PasswordShort),
             ),
-            ("tasse\0bleue", Some(Flaw::Format)),
-            ("xxAMELxxxx", Some(Flaw::PasswordCommon)),
-            ("xx-salah-xx", Some(Flaw::PasswordCommon)),
+            ("tasse\0bleue", Some(ValueError::Format)),
+            ("xxAMELxxxx", Some(ValueError::PasswordCommon)),
+            ("xx-salah-xx", Some(ValueError::PasswordCommon)),
             ("xx-ben-xxxxx", None),
-            ("A.Trabelsi99", Some(Flaw::PasswordCommon)),
-            ("myHalqa2026", Some(Flaw::PasswordCommon)),
+            ("A.Trabelsi99", Some(ValueError::PasswordCommon)),
+            ("myHalqa2026", Some(ValueError::PasswordCommon)),
         ] {
-            assert_eq!(check(password, 8, owner).err(), flaw, "{password:?}");
+            assert_eq!(check(password, 8, owner).err(), error, "{password:?}");
         }
-        assert_eq!(check(&"x".repeat(129), 8, owner), Err(Flaw::Length));
+        assert_eq!(check(&"x".repeat(129), 8, owner), Err(ValueError::Length));
         assert_eq!(check(&"x".repeat(128), 8, owner), Ok(()));
     }
 }

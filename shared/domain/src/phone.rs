@@ -9,7 +9,7 @@ use std::{fmt, str::FromStr};
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat, PhoneNumberType};
 use serde::{Deserialize, Serialize};
 
-use crate::Flaw;
+use crate::ValueError;
 
 /// A person's number in its two parts, both digits only: `216` and `20123456`. Both are empty
 /// when there is none.
@@ -26,11 +26,11 @@ pub struct Phone {
 impl Phone {
     /// The number `number` in the country of calling code `code`. `Format` unless both are
     /// digits, `Value` when that country has no such number.
-    pub fn parse(code: &str, number: &str) -> Result<Self, Flaw> {
+    pub fn parse(code: &str, number: &str) -> Result<Self, ValueError> {
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let (code, number) = (code.trim(), number.trim());
         if !digits(code) || !digits(number) || code.len() > 3 || number.len() > 15 {
-            return Err(Flaw::Format);
+            return Err(ValueError::Format);
         }
         // "21" and "620123456" are the digits of a number of Tunisia, and no number of a country "21".
         let plan = in_plan(&format!("+{code}{number}"))
@@ -39,7 +39,7 @@ impl Phone {
             code: code.to_owned(),
             number: number.to_owned(),
         })
-        .ok_or(Flaw::Value)
+        .ok_or(ValueError::Value)
     }
 }
 
@@ -49,11 +49,11 @@ impl Phone {
 pub struct E164(String);
 
 impl FromStr for E164 {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing, `Format` for other signs than `+` and digits, `Value` when the
     /// country's plan has no such number.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         international(text).map(|(number, _)| number)
     }
 }
@@ -76,18 +76,18 @@ pub struct Mobile {
 }
 
 impl FromStr for Mobile {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// As [`E164`], and `Value` for any other kind of number.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let (number, plan) = international(text)?;
-        let country_code = u16::try_from(plan.country_code).map_err(|_| Flaw::Value)?;
+        let country_code = u16::try_from(plan.country_code).map_err(|_| ValueError::Value)?;
         match plan.get_type() {
             PhoneNumberType::Mobile | PhoneNumberType::FixedLineOrMobile => Ok(Self {
                 number,
                 country_code,
             }),
-            _ => Err(Flaw::Value),
+            _ => Err(ValueError::Value),
         }
     }
 }
@@ -98,18 +98,18 @@ impl From<&Phone> for E164 {
     }
 }
 
-fn international(text: &str) -> Result<(E164, PhoneNumber), Flaw> {
+fn international(text: &str) -> Result<(E164, PhoneNumber), ValueError> {
     let text = text.trim();
     if text.is_empty() {
-        return Err(Flaw::Required);
+        return Err(ValueError::Required);
     }
-    let digits = text.strip_prefix('+').ok_or(Flaw::Format)?;
+    let digits = text.strip_prefix('+').ok_or(ValueError::Format)?;
     if digits.is_empty() || digits.len() > 15 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Flaw::Format);
+        return Err(ValueError::Format);
     }
     in_plan(text)
         .map(|plan| (E164(text.to_owned()), plan))
-        .ok_or(Flaw::Value)
+        .ok_or(ValueError::Value)
 }
 
 impl fmt::Display for E164 {
@@ -135,17 +135,17 @@ mod tests {
         for (code, number, expected) in [
             ("216", "20123456", None),
             ("33", "612345678", None),
-            ("216", "2012345", Some(Flaw::Value)),
-            ("216", "201234567", Some(Flaw::Value)),
-            ("999", "20123456", Some(Flaw::Value)),
-            ("216", "020123456", Some(Flaw::Value)),
+            ("216", "2012345", Some(ValueError::Value)),
+            ("216", "201234567", Some(ValueError::Value)),
+            ("999", "20123456", Some(ValueError::Value)),
+            ("216", "020123456", Some(ValueError::Value)),
             // a national prefix within the number: Egypt's 0, Algeria's
-            ("20", "0312282885", Some(Flaw::Value)),
-            ("213", "0555123456", Some(Flaw::Value)),
-            ("21", "620123456", Some(Flaw::Value)),
-            ("+216", "20123456", Some(Flaw::Format)),
-            ("216", "20 123 456", Some(Flaw::Format)),
-            ("216", "٢٠١٢٣٤٥٦", Some(Flaw::Format)),
+            ("20", "0312282885", Some(ValueError::Value)),
+            ("213", "0555123456", Some(ValueError::Value)),
+            ("21", "620123456", Some(ValueError::Value)),
+            ("+216", "20123456", Some(ValueError::Format)),
+            ("216", "20 123 456", Some(ValueError::Format)),
+            ("216", "٢٠١٢٣٤٥٦", Some(ValueError::Format)),
         ] {
             assert_eq!(
                 Phone::parse(code, number).err(),
@@ -164,14 +164,14 @@ mod tests {
             // a plan without mobile numbers of its own
             ("+12015550123", Ok(1)),
             // Tunis, a premium line, a free one
-            ("+21671123456", Err(Flaw::Value)),
-            ("+21688123456", Err(Flaw::Value)),
-            ("+21680123456", Err(Flaw::Value)),
-            ("+2162012345", Err(Flaw::Value)),
-            ("+216201234567", Err(Flaw::Value)),
-            ("+216 20 123 456", Err(Flaw::Format)),
-            ("0021620123456", Err(Flaw::Format)),
-            ("+2162012345a", Err(Flaw::Format)),
+            ("+21671123456", Err(ValueError::Value)),
+            ("+21688123456", Err(ValueError::Value)),
+            ("+21680123456", Err(ValueError::Value)),
+            ("+2162012345", Err(ValueError::Value)),
+            ("+216201234567", Err(ValueError::Value)),
+            ("+216 20 123 456", Err(ValueError::Format)),
+            ("0021620123456", Err(ValueError::Format)),
+            ("+2162012345a", Err(ValueError::Format)),
         ] {
             assert_eq!(
                 number.parse::<Mobile>().map(|mobile| mobile.country_code),
@@ -184,9 +184,9 @@ mod tests {
     #[test]
     fn international_form_needs_its_plus() {
         assert!("+21671123456".parse::<E164>().is_ok());
-        assert_eq!("21671123456".parse::<E164>(), Err(Flaw::Format));
-        assert_eq!("+216711234567".parse::<E164>(), Err(Flaw::Value));
-        assert_eq!("+".parse::<E164>(), Err(Flaw::Format));
-        assert_eq!("".parse::<E164>(), Err(Flaw::Required));
+        assert_eq!("21671123456".parse::<E164>(), Err(ValueError::Format));
+        assert_eq!("+216711234567".parse::<E164>(), Err(ValueError::Value));
+        assert_eq!("+".parse::<E164>(), Err(ValueError::Format));
+        assert_eq!("".parse::<E164>(), Err(ValueError::Required));
     }
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
-use crate::Flaw;
+use crate::ValueError;
 
 /// A price of 0 to 9,999,999,999.99 with at most two decimals, in whatever currency stands beside it.
 /// Written as a number: `250`, `19.9`, `19.99`.
@@ -15,11 +15,11 @@ pub struct Price(u64);
 const HIGHEST: u64 = 999_999_999_999;
 
 impl FromStr for Price {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// The price that a JSON number writes, digit by digit: `Format` for more than two decimals, `Value`
     /// below zero and above the highest price.
-    fn from_str(literal: &str) -> Result<Self, Flaw> {
+    fn from_str(literal: &str) -> Result<Self, ValueError> {
         let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
         let (is_negative, mantissa) = mantissa
             .strip_prefix('-')
@@ -27,37 +27,42 @@ impl FromStr for Price {
         let (whole, decimals) = mantissa.split_once('.').unwrap_or((mantissa, ""));
         let digits = format!("{whole}{decimals}");
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Flaw::Type);
+            return Err(ValueError::Type);
         }
         let significant = digits.trim_end_matches('0');
         if significant.is_empty() {
             return Ok(Self(0));
         }
         if is_negative {
-            return Err(Flaw::Value);
+            return Err(ValueError::Value);
         }
         // The power of ten of the last significant digit.
         let dropped = i64::try_from(digits.len() - significant.len()).unwrap_or(i64::MAX);
         let decimals = i64::try_from(decimals.len()).unwrap_or(i64::MAX);
         let too_far = if exponent.starts_with('-') {
-            Flaw::Format
+            ValueError::Format
         } else {
-            Flaw::Value
+            ValueError::Value
         };
         let exponent: i64 = exponent.parse().map_err(|_| too_far)?;
         let power = exponent.saturating_add(dropped).saturating_sub(decimals);
-        let hundredths = u32::try_from(power.saturating_add(2))
-            .map_err(|_| if power < 0 { Flaw::Format } else { Flaw::Value })?;
-        let factor = 10_u64.checked_pow(hundredths).ok_or(Flaw::Value)?;
+        let hundredths = u32::try_from(power.saturating_add(2)).map_err(|_| {
+            if power < 0 {
+                ValueError::Format
+            } else {
+                ValueError::Value
+            }
+        })?;
+        let factor = 10_u64.checked_pow(hundredths).ok_or(ValueError::Value)?;
         let significant: u64 = significant
             .trim_start_matches('0')
             .parse()
-            .map_err(|_| Flaw::Value)?;
+            .map_err(|_| ValueError::Value)?;
         significant
             .checked_mul(factor)
             .filter(|price| *price <= HIGHEST)
             .map(Self)
-            .ok_or(Flaw::Value)
+            .ok_or(ValueError::Value)
     }
 }
 
@@ -99,18 +104,18 @@ mod tests {
             ("1E+2", Ok("100")),
             ("1500e-2", Ok("15")),
             ("9999999999.99", Ok("9999999999.99")),
-            ("10000000000", Err(Flaw::Value)),
-            ("1e400", Err(Flaw::Value)),
-            ("1e99999999999999999999", Err(Flaw::Value)),
-            ("1e-99999999999999999999", Err(Flaw::Format)),
+            ("10000000000", Err(ValueError::Value)),
+            ("1e400", Err(ValueError::Value)),
+            ("1e99999999999999999999", Err(ValueError::Value)),
+            ("1e-99999999999999999999", Err(ValueError::Format)),
             ("0e99999999999999999999", Ok("0")),
-            ("99999999999999999999999", Err(Flaw::Value)),
-            ("-1", Err(Flaw::Value)),
-            ("-0.01", Err(Flaw::Value)),
-            ("0.001", Err(Flaw::Format)),
-            ("19.999", Err(Flaw::Format)),
-            ("19.990000000000000000000000001", Err(Flaw::Format)),
-            ("x", Err(Flaw::Type)),
+            ("99999999999999999999999", Err(ValueError::Value)),
+            ("-1", Err(ValueError::Value)),
+            ("-0.01", Err(ValueError::Value)),
+            ("0.001", Err(ValueError::Format)),
+            ("19.999", Err(ValueError::Format)),
+            ("19.990000000000000000000000001", Err(ValueError::Format)),
+            ("x", Err(ValueError::Type)),
         ] {
             let read = literal
                 .parse::<Price>()

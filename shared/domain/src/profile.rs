@@ -4,7 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Flaw;
+use crate::ValueError;
 
 /// The four profiles, from the one that may least to the one that may most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -56,14 +56,14 @@ impl fmt::Display for Profile {
 }
 
 impl FromStr for Profile {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing, `Value` for a code that is none of the four.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let missing = if text.is_empty() {
-            Flaw::Required
+            ValueError::Required
         } else {
-            Flaw::Value
+            ValueError::Value
         };
         Self::ALL
             .into_iter()

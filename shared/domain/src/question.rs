@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CourseId, Flaw, Instant, Line, Prose, QuestionId, choice::choice, course::Language};
+use crate::{
+    CourseId, Instant, Line, Prose, QuestionId, ValueError, choice::choice, course::Language,
+};
 
 choice! {
     /// How a question is answered.
@@ -109,15 +111,15 @@ pub struct PlacedQuestion {
 pub fn check_options(
     question_type: QuestionType,
     options: Option<Vec<QuestionOption>>,
-) -> Result<Option<Vec<QuestionOption>>, Flaw> {
+) -> Result<Option<Vec<QuestionOption>>, ValueError> {
     let options = options.filter(|options| !options.is_empty());
     match (question_type.has_options(), options) {
         (false, None) => Ok(None),
-        (false, Some(_)) => Err(Flaw::Value),
-        (true, None) => Err(Flaw::Required),
-        (true, Some(options)) if !(2..=50).contains(&options.len()) => Err(Flaw::Length),
+        (false, Some(_)) => Err(ValueError::Value),
+        (true, None) => Err(ValueError::Required),
+        (true, Some(options)) if !(2..=50).contains(&options.len()) => Err(ValueError::Length),
         (true, Some(options)) if options.iter().collect::<HashSet<_>>().len() < options.len() => {
-            Err(Flaw::Value)
+            Err(ValueError::Value)
         }
         (true, options) => Ok(options),
     }
@@ -143,19 +145,23 @@ mod tests {
             (
                 QuestionType::YesNo,
                 options(&["oui", "non"]),
-                Some(Flaw::Value),
+                Some(ValueError::Value),
             ),
-            (QuestionType::Dropdown, None, Some(Flaw::Required)),
-            (QuestionType::Dropdown, options(&[]), Some(Flaw::Required)),
+            (QuestionType::Dropdown, None, Some(ValueError::Required)),
+            (
+                QuestionType::Dropdown,
+                options(&[]),
+                Some(ValueError::Required),
+            ),
             (
                 QuestionType::SingleChoice,
                 options(&["oui"]),
-                Some(Flaw::Length),
+                Some(ValueError::Length),
             ),
             (
                 QuestionType::SingleChoice,
                 options(&["oui", " oui "]),
-                Some(Flaw::Value),
+                Some(ValueError::Value),
             ),
             (QuestionType::MultipleChoice, options(&["نعم", "لا"]), None),
         ] {
@@ -170,7 +176,7 @@ mod tests {
         assert!(check_options(QuestionType::Dropdown, options(&many[..50])).is_ok());
         assert_eq!(
             check_options(QuestionType::Dropdown, options(&many)),
-            Err(Flaw::Length)
+            Err(ValueError::Length)
         );
     }
 }

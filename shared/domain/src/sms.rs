@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    BatchId, CommitteeId, E164, Flaw, Instant, Line, SmsId, UserId,
+    BatchId, CommitteeId, E164, Instant, Line, SmsId, UserId, ValueError,
     choice::choice,
     outbox::State,
     segments::{Encoding, measure},
@@ -31,7 +31,7 @@ choice! {
         /// The number is on a list of those that are not written to, ours or the carrier's.
         OptedOut "RECIPIENT_OPTED_OUT"
         /// The carrier will never take it.
-        Refused "CARRIER_REFUSED"
+        ApiError "CARRIER_REFUSED"
         /// Nobody took it in time.
         Expired "EXPIRED"
         /// Its sender's account was closed or erased before it left.
@@ -50,20 +50,20 @@ pub struct Text(String);
 pub const MAX_BYTES: usize = 1600;
 
 impl std::str::FromStr for Text {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing that can be seen, `Format` for other control characters than `\n \r \t`, `Length`
     /// beyond 1,600 bytes.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let prose: crate::Prose<MAX_BYTES> = text.parse()?;
         if text
             .chars()
             .all(|letter| letter.is_whitespace() || is_invisible(letter))
         {
-            return Err(Flaw::Required);
+            return Err(ValueError::Required);
         }
         if text.len() > MAX_BYTES {
-            Err(Flaw::Length)
+            Err(ValueError::Length)
         } else {
             Ok(Self(prose.as_str().to_owned()))
         }
@@ -84,10 +84,10 @@ impl Text {
 pub struct SenderId(String);
 
 impl std::str::FromStr for SenderId {
-    type Err = Flaw;
+    type Err = ValueError;
 
     /// `Required` for nothing, `Length` beyond 11, `Format` for other signs.
-    fn from_str(text: &str) -> Result<Self, Flaw> {
+    fn from_str(text: &str) -> Result<Self, ValueError> {
         let line: Line<11> = text.parse()?;
         let name = line.as_str();
         let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric())
@@ -95,7 +95,7 @@ impl std::str::FromStr for SenderId {
         if is_word {
             Ok(Self(name.to_owned()))
         } else {
-            Err(Flaw::Format)
+            Err(ValueError::Format)
         }
     }
 }
@@ -214,13 +214,13 @@ mod tests {
         for (text, expected) in [
             ("a\r\n\tb", Ok(())),
             (&"é".repeat(800), Ok(())),
-            (&"é".repeat(801), Err(Flaw::Length)),
+            (&"é".repeat(801), Err(ValueError::Length)),
             (&"a".repeat(1600), Ok(())),
-            (&"a".repeat(1601), Err(Flaw::Length)),
-            (" \n", Err(Flaw::Required)),
-            ("\u{200b}\u{feff} ", Err(Flaw::Required)),
-            ("", Err(Flaw::Required)),
-            ("a\u{0}", Err(Flaw::Format)),
+            (&"a".repeat(1601), Err(ValueError::Length)),
+            (" \n", Err(ValueError::Required)),
+            ("\u{200b}\u{feff} ", Err(ValueError::Required)),
+            ("", Err(ValueError::Required)),
+            ("a\u{0}", Err(ValueError::Format)),
         ] {
             assert_eq!(
                 text.parse::<Text>().map(|_| ()),
@@ -237,11 +237,11 @@ mod tests {
             ("Halqa", Ok(())),
             ("ABCDEFGHIJK", Ok(())),
             ("1A", Ok(())),
-            ("ABCDEFGHIJKL", Err(Flaw::Length)),
-            ("123", Err(Flaw::Format)),
-            ("Hal qa", Err(Flaw::Format)),
-            ("Halqé", Err(Flaw::Format)),
-            ("", Err(Flaw::Required)),
+            ("ABCDEFGHIJKL", Err(ValueError::Length)),
+            ("123", Err(ValueError::Format)),
+            ("Hal qa", Err(ValueError::Format)),
+            ("Halqé", Err(ValueError::Format)),
+            ("", Err(ValueError::Required)),
         ] {
             assert_eq!(name.parse::<SenderId>().map(|_| ()), expected, "{name}");
         }

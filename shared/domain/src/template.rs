@@ -2,22 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use crate::Flaw;
+use crate::ValueError;
 
 /// Why a template could not be filled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unfilled<'t> {
+pub enum TemplateError<'t> {
     /// It asks for this name, and nobody says what it stands for.
     Missing(&'t str),
     /// The text would be longer than asked for.
     TooLong,
 }
 
-impl From<Unfilled<'_>> for Flaw {
-    fn from(why: Unfilled<'_>) -> Self {
+impl From<TemplateError<'_>> for ValueError {
+    fn from(why: TemplateError<'_>) -> Self {
         match why {
-            Unfilled::Missing(_) => Self::Variable,
-            Unfilled::TooLong => Self::Length,
+            TemplateError::Missing(_) => Self::Variable,
+            TemplateError::TooLong => Self::Length,
         }
     }
 }
@@ -33,14 +33,14 @@ pub fn filled<'t>(
     template: &'t str,
     values: &BTreeMap<String, String>,
     most: usize,
-) -> Result<String, Unfilled<'t>> {
+) -> Result<String, TemplateError<'t>> {
     let mut text = String::new();
     let mut add = |piece: &str| {
         text.push_str(piece);
         if text.len() <= most {
             Ok(())
         } else {
-            Err(Unfilled::TooLong)
+            Err(TemplateError::TooLong)
         }
     };
     let mut rest = template;
@@ -48,7 +48,7 @@ pub fn filled<'t>(
         let (before, open) = rest.split_at(start);
         add(before)?;
         rest = if let Some((name, after)) = placeholder(open) {
-            add(values.get(name).ok_or(Unfilled::Missing(name))?)?;
+            add(values.get(name).ok_or(TemplateError::Missing(name))?)?;
             after
         } else {
             // The next brace may begin one: `{{{name}}}`.
@@ -135,13 +135,13 @@ mod tests {
             // names without a value: the first one is told
             (
                 "{{nom de famille}}",
-                Err(Unfilled::Missing("nom de famille")),
+                Err(TemplateError::Missing("nom de famille")),
             ),
-            ("{{na\nme}}", Err(Unfilled::Missing("na\nme"))),
-            ("{{Name}}", Err(Unfilled::Missing("Name"))),
+            ("{{na\nme}}", Err(TemplateError::Missing("na\nme"))),
+            ("{{Name}}", Err(TemplateError::Missing("Name"))),
             (
                 "{{name}} {{ code }} {{date}}",
-                Err(Unfilled::Missing("code")),
+                Err(TemplateError::Missing("code")),
             ),
         ] {
             assert_eq!(
@@ -150,7 +150,10 @@ mod tests {
                 "{template}"
             );
         }
-        assert_eq!(Flaw::from(Unfilled::Missing("code")), Flaw::Variable);
+        assert_eq!(
+            ValueError::from(TemplateError::Missing("code")),
+            ValueError::Variable
+        );
     }
 
     #[test]
@@ -166,11 +169,11 @@ mod tests {
         ] {
             assert_eq!(
                 filled(template, &values, 4),
-                Err(Unfilled::TooLong),
+                Err(TemplateError::TooLong),
                 "{template}"
             );
         }
-        assert_eq!(Flaw::from(Unfilled::TooLong), Flaw::Length);
+        assert_eq!(ValueError::from(TemplateError::TooLong), ValueError::Length);
     }
 
     proptest! {
@@ -187,7 +190,7 @@ mod tests {
             }
             prop_assert_eq!(filled(&template, &values, usize::MAX), Ok(text));
             let missing = pieces.first().map(|(_, name, ..)| name.as_str());
-            prop_assert_eq!(filled(&template, &BTreeMap::new(), usize::MAX).err(), missing.map(Unfilled::Missing));
+            prop_assert_eq!(filled(&template, &BTreeMap::new(), usize::MAX).err(), missing.map(TemplateError::Missing));
         }
 
         #[test]

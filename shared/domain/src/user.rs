@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CommitteeId, Email, Flaw, Instant, Line, Name, Permissions, Phone, Profile, UserId,
+    CommitteeId, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId, ValueError,
     committee::Committee, login_activity::LoginActivity, outbox::Recipient, permissions::Standing,
 };
 
@@ -158,7 +158,7 @@ impl User {
     ///
     /// # Errors
     /// None: every value is well formed.
-    pub fn erased(self, now: Instant) -> Result<Self, Flaw> {
+    pub fn erased(self, now: Instant) -> Result<Self, ValueError> {
         Ok(Self {
             name: "Compte".parse()?,
             last_name: "supprimé".parse()?,

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use crate::{
     MalformedKey, chance,
-    sealing::{Sealer, Unsealable},
+    sealing::{Sealer, UnsealError},
 };
 
 /// Writes letters for the dispatcher: sealed, and all of one size, so that nobody sees from outside
@@ -45,7 +45,7 @@ impl Post {
         name: &str,
         news: News,
         now: Instant,
-    ) -> Result<Outgoing, Unsealable> {
+    ) -> Result<Outgoing, UnsealError> {
         let outbox_id = chance::id(now);
         let life = if matches!(news, News::Code { .. }) {
             code::LIFE
@@ -58,7 +58,7 @@ impl Post {
             name: name.to_owned(),
             news,
         })
-        .map_err(|_| Unsealable)?;
+        .map_err(|_| UnsealError)?;
         plain.resize(plain.len().max(LETTER_BYTES), b' ');
         Ok(Outgoing {
             outbox_id,
@@ -73,7 +73,7 @@ impl Post {
     ///
     /// # Errors
     /// When it cannot be sealed, as [`Sealer::seal`].
-    pub fn tell(&self, user: &User, news: News, now: Instant) -> Result<Outgoing, Unsealable> {
+    pub fn tell(&self, user: &User, news: News, now: Instant) -> Result<Outgoing, UnsealError> {
         self.letter(
             Recipient::Mail(user.email.clone()),
             user.user_id,
@@ -87,9 +87,9 @@ impl Post {
     ///
     /// # Errors
     /// When it was not sealed here.
-    pub fn open(&self, message: &Outgoing) -> Result<Letter, Unsealable> {
+    pub fn open(&self, message: &Outgoing) -> Result<Letter, UnsealError> {
         let plain = self.0.open(&message.sealed, &place(message.outbox_id))?;
-        serde_json::from_slice(&plain).map_err(|_| Unsealable)
+        serde_json::from_slice(&plain).map_err(|_| UnsealError)
     }
 }
 

@@ -56,10 +56,10 @@ impl Hasher {
     ///
     /// # Errors
     /// When the computation failed, which it does not for parameters that are constants.
-    pub async fn hash(&self, password: &SecretString) -> Result<String, HashFault> {
+    pub async fn hash(&self, password: &SecretString) -> Result<String, HashError> {
         let salt = chance::bytes::<16>();
         let params =
-            Params::new(PARAMS.0, PARAMS.1, PARAMS.2, Some(OUTPUT)).map_err(|_| HashFault)?;
+            Params::new(PARAMS.0, PARAMS.1, PARAMS.2, Some(OUTPUT)).map_err(|_| HashError)?;
         let output = self.run(password, salt.to_vec(), params).await?;
         Ok(phc(&salt, &output))
     }
@@ -73,11 +73,11 @@ impl Hasher {
         &self,
         password: &SecretString,
         stored: Option<&str>,
-    ) -> Result<Match, HashFault> {
+    ) -> Result<Match, HashError> {
         static NOBODY: LazyLock<String> = LazyLock::new(|| phc(&[0; 16], &[0; OUTPUT]));
         let readable = stored.and_then(parts);
         let exists = readable.is_some();
-        let (params, salt, expected) = readable.or_else(|| parts(&NOBODY)).ok_or(HashFault)?;
+        let (params, salt, expected) = readable.or_else(|| parts(&NOBODY)).ok_or(HashError)?;
         let outdated = (params.m_cost(), params.t_cost(), params.p_cost()) != PARAMS;
         let output = self.run(password, salt, params).await?;
         let equal = bool::from(output.ct_eq(&expected));
@@ -93,9 +93,9 @@ impl Hasher {
         password: &SecretString,
         salt: Vec<u8>,
         params: Params,
-    ) -> Result<Vec<u8>, HashFault> {
+    ) -> Result<Vec<u8>, HashError> {
         let password = domain::password::normalized(password.expose_secret());
-        let _permit = self.0.permits.acquire().await.map_err(|_| HashFault)?;
+        let _permit = self.0.permits.acquire().await.map_err(|_| HashError)?;
         let buffers = Arc::clone(&self.0);
         let work = move || {
             let take = || {
@@ -120,9 +120,9 @@ impl Hasher {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(blocks);
-            done.map(|()| output).map_err(|_| HashFault)
+            done.map(|()| output).map_err(|_| HashError)
         };
-        task::spawn_blocking(work).await.map_err(|_| HashFault)?
+        task::spawn_blocking(work).await.map_err(|_| HashError)?
     }
 }
 
@@ -147,15 +147,15 @@ fn parts(phc: &str) -> Option<(Params, Vec<u8>, Vec<u8>)> {
 
 /// The hash could not be computed. Says nothing of the password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HashFault;
+pub struct HashError;
 
-impl fmt::Display for HashFault {
+impl fmt::Display for HashError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("a password hash could not be computed")
     }
 }
 
-impl std::error::Error for HashFault {}
+impl std::error::Error for HashError {}
 
 #[cfg(test)]
 mod tests {

@@ -46,7 +46,7 @@ impl Sealer {
     ///
     /// # Errors
     /// When `plain` is beyond 64 GiB.
-    pub fn seal(&self, plain: &[u8], place: &str) -> Result<String, Unsealable> {
+    pub fn seal(&self, plain: &[u8], place: &str) -> Result<String, UnsealError> {
         let nonce = chance::bytes::<12>();
         let payload = Payload {
             msg: plain,
@@ -54,7 +54,7 @@ impl Sealer {
         };
         let sealed = cipher(&self.current)
             .encrypt(&Nonce::from(nonce), payload)
-            .map_err(|_| Unsealable)?;
+            .map_err(|_| UnsealError)?;
         Ok(format!(
             "{}.{}",
             self.current.kid,
@@ -66,16 +66,16 @@ impl Sealer {
     ///
     /// # Errors
     /// For anything else: another place, an unknown key, a changed byte.
-    pub fn open(&self, sealed: &str, place: &str) -> Result<Vec<u8>, Unsealable> {
-        let (kid, sealed) = sealed.split_once('.').ok_or(Unsealable)?;
+    pub fn open(&self, sealed: &str, place: &str) -> Result<Vec<u8>, UnsealError> {
+        let (kid, sealed) = sealed.split_once('.').ok_or(UnsealError)?;
         let key = iter::once(&self.current)
             .chain(&self.former)
             .find(|key| key.kid == kid)
-            .ok_or(Unsealable)?;
+            .ok_or(UnsealError)?;
         let sealed = BASE64URL_NOPAD
             .decode(sealed.as_bytes())
-            .map_err(|_| Unsealable)?;
-        let (nonce, sealed) = sealed.split_first_chunk::<12>().ok_or(Unsealable)?;
+            .map_err(|_| UnsealError)?;
+        let (nonce, sealed) = sealed.split_first_chunk::<12>().ok_or(UnsealError)?;
         cipher(key)
             .decrypt(
                 &Nonce::from(*nonce),
@@ -84,7 +84,7 @@ impl Sealer {
                     aad: place.as_bytes(),
                 },
             )
-            .map_err(|_| Unsealable)
+            .map_err(|_| UnsealError)
     }
 
     /// The name of the key that seals.
@@ -143,15 +143,15 @@ fn cipher(key: &NamedKey) -> Aes256Gcm {
 
 /// Something that was not sealed here, for this place, by a key that we know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unsealable;
+pub struct UnsealError;
 
-impl fmt::Display for Unsealable {
+impl fmt::Display for UnsealError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str("a sealed value could not be opened")
     }
 }
 
-impl std::error::Error for Unsealable {}
+impl std::error::Error for UnsealError {}
 
 #[cfg(test)]
 mod tests {
@@ -165,13 +165,13 @@ mod tests {
             let sealed = before.seal(&plain, &place).unwrap();
             let after = Sealer::new(vec![new.clone(), old]).unwrap();
             proptest::prop_assert_eq!(after.open(&sealed, &place), Ok(plain));
-            proptest::prop_assert_eq!(after.open(&sealed, &format!("{place}x")), Err(Unsealable));
-            proptest::prop_assert_eq!(Sealer::new(vec![new]).unwrap().open(&sealed, &place), Err(Unsealable));
+            proptest::prop_assert_eq!(after.open(&sealed, &format!("{place}x")), Err(UnsealError));
+            proptest::prop_assert_eq!(Sealer::new(vec![new]).unwrap().open(&sealed, &place), Err(UnsealError));
 
             let mut bytes = sealed.into_bytes();
             let at = flipped % bytes.len();
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
-            proptest::prop_assert_eq!(after.open(&String::from_utf8(bytes).unwrap(), &place), Err(Unsealable));
+            proptest::prop_assert_eq!(after.open(&String::from_utf8(bytes).unwrap(), &place), Err(UnsealError));
         }
     }
 }

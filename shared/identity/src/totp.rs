@@ -7,7 +7,7 @@ use totp_rs::{Algorithm, Builder};
 
 use crate::{
     chance,
-    sealing::{Sealer, Unsealable, authenticated},
+    sealing::{Sealer, UnsealError, authenticated},
 };
 
 /// Letters that recovery codes are made of: no two look alike. 32 of them, so a byte maps evenly.
@@ -47,7 +47,7 @@ impl Secret {
     ///
     /// # Errors
     /// None for a text so short.
-    pub fn seal(&self, sealer: &Sealer, place: &str) -> Result<String, Unsealable> {
+    pub fn seal(&self, sealer: &Sealer, place: &str) -> Result<String, UnsealError> {
         sealer.seal(&self.0, place)
     }
 
@@ -55,12 +55,12 @@ impl Secret {
     ///
     /// # Errors
     /// When it was not.
-    pub fn open(sealed: &str, sealer: &Sealer, place: &str) -> Result<Self, Unsealable> {
+    pub fn open(sealed: &str, sealer: &Sealer, place: &str) -> Result<Self, UnsealError> {
         sealer
             .open(sealed, place)?
             .try_into()
             .map(Self)
-            .map_err(|_| Unsealable)
+            .map_err(|_| UnsealError)
     }
 
     /// The step whose code `code` is at `now`, if it is one that comes after `last_step`: a code is
@@ -187,120 +187,4 @@ pub fn shown(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::NamedKey;
-
-    #[test]
-    fn the_forms_of_a_shown_secret_agree_and_stay() {
-        let sealer = Sealer::new(vec![NamedKey::generate("k")]).unwrap();
-        let user = UserId::new(uuid::Uuid::from_u128(7));
-        let email: Email = "amel+a@example.org".parse().unwrap();
-        let secrets = shown(&sealer, user, &email, false, None);
-        assert_eq!(
-            HEXLOWER.decode(secrets.otp_hex.as_bytes()).unwrap(),
-            secrets.otp_ascii.as_bytes()
-        );
-        assert_eq!(
-            BASE32_NOPAD.decode(secrets.otp_base32.as_bytes()).unwrap(),
-            secrets.otp_ascii.as_bytes()
-        );
-        assert!(
-            secrets
-                .otp_auth_url
-                .starts_with("otpauth://totp/Halqa:amel%2Ba%40example.org?"),
-            "{}",
-            secrets.otp_auth_url
-        );
-        assert!(
-            secrets
-                .otp_auth_url
-                .ends_with(&format!("&secret={}", secrets.otp_base32))
-        );
-        assert_eq!(shown(&sealer, user, &email, false, None), secrets);
-        let verified = shown(&sealer, user, &email, true, None);
-        assert_eq!(
-            (
-                verified.otp_hex.as_str(),
-                verified.otp_ascii.as_str(),
-                verified.otp_base32.as_str()
-            ),
-            ("", "", "")
-        );
-        assert!(!verified.otp_auth_url.contains("secret="));
-    }
-
-    /// RFC 6238 appendix B, the last six of its eight digits.
-    #[test]
-    fn codes_are_those_of_the_specification() {
-        let secret = Secret(*b"12345678901234567890");
-        for (seconds, code) in [
-            (59, "287082"),
-            (1_111_111_109, "081804"),
-            (1_111_111_111, "050471"),
-            (1_234_567_890, "005924"),
-            (2_000_000_000, "279037"),
-            (20_000_000_000, "353130"),
-        ] {
-            let now = Instant::from_unix_milliseconds(seconds * 1000);
-            let step = u64::try_from(seconds / 30).unwrap();
-            assert_eq!(secret.step_of(code, now, 0), Some(step));
-            assert_eq!(secret.step_of(code, now, step), None, "once");
-            assert_eq!(
-                secret.step_of(code, now, step + 1),
-                None,
-                "never an older one"
-            );
-            for (moved, taken) in [(-60, false), (-30, true), (30, true), (60, false)] {
-                let then = Instant::from_unix_milliseconds((seconds + moved) * 1000);
-                assert_eq!(secret.step_of(code, then, 0).is_some(), taken, "{moved} s");
-            }
-        }
-        for malformed in [
-            "",
-            "28708",
-            "2870822",
-            "28708a",
-            "٢٨٧٠٨٢",
-            " 287082",
-            "+87082",
-        ] {
-            assert_eq!(
-                secret.step_of(malformed, Instant::from_unix_milliseconds(59_000), 0),
-                None,
-                "{malformed}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_secret_is_made_of_all_visible_signs() {
-        let chance = |end: [u8; 2]| {
-            let mut chance = [0; 32];
-            chance[30..].copy_from_slice(&end);
-            Secret::from_chance(&chance).0
-        };
-        // the last digit comes first
-        assert_eq!(&chance([0, 93])[..3], b"~!!");
-        assert_eq!(&chance([0, 94])[..3], b"!\"!");
-        assert_eq!(&chance([0x22, 0x84])[..3], b"!!\"", "94 × 94");
-        let signs: std::collections::HashSet<u8> =
-            (0..200).flat_map(|_| Secret::generate().0).collect();
-        assert_eq!(signs, (b'!'..=b'~').collect());
-    }
-
-    #[test]
-    fn recovery_codes_are_many_and_may_be_typed_in_any_way() {
-        let secret = Secret::generate();
-        let codes = recovery_codes();
-        let all: std::collections::HashSet<String> =
-            codes.iter().map(|code| secret.recovery_mac(code)).collect();
-        assert_eq!(all.len(), RECOVERY_CODES);
-        let typed = format!(" {} ", codes[0].to_lowercase().replace('-', " "));
-        assert_eq!(secret.recovery_mac(&typed), secret.recovery_mac(&codes[0]));
-        assert_ne!(
-            Secret::generate().recovery_mac(&codes[0]),
-            secret.recovery_mac(&codes[0])
-        );
-    }
-}
+mod tests;

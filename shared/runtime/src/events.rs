@@ -3,7 +3,7 @@
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{BadSetting, Error, Settings, log_as_json};
+use crate::{ConfigError, Error, Settings, log_as_json};
 
 /// Runs a function on Lambda: `start` makes it of the environment, `handle` answers events of `E` until the
 /// process is ended. An error of `handle` fails the invocation, which Lambda counts and retries.
@@ -11,7 +11,7 @@ use crate::{BadSetting, Error, Settings, log_as_json};
 /// # Errors
 /// That of `start`, which is logged; Lambda's own.
 pub async fn serve_events<T, E, A, F>(
-    start: impl AsyncFnOnce(Settings) -> Result<T, BadSetting>,
+    start: impl AsyncFnOnce(Settings) -> Result<T, ConfigError>,
     handle: fn(T, E) -> F,
 ) -> Result<(), Error>
 where

@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 #[cfg(feature = "ssm")]
 use crate::{Aws, parameters};
-use crate::{BadSetting, Settings};
+use crate::{ConfigError, Settings};
 
 /// A key, or a list of keys, separated by commas, that a function asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Keys {
     /// `wanted` from SSM below the path that the setting `KEYS_PATH` names, in one request; from the settings
     /// themselves when there is no such path.
     #[cfg(feature = "ssm")]
-    pub async fn read(wanted: &[Key], aws: &Aws, settings: &Settings) -> Result<Self, BadSetting> {
+    pub async fn read(wanted: &[Key], aws: &Aws, settings: &Settings) -> Result<Self, ConfigError> {
         let Some(path) = settings.optional("KEYS_PATH") else {
             return Ok(Self::from_settings(settings));
         };
@@ -93,7 +93,7 @@ impl Keys {
             .map(|key| key.parameter(path.trim_end_matches('/')))
             .collect();
         let unreadable = |problem| {
-            BadSetting::new(
+            ConfigError::new(
                 "KEYS_PATH",
                 format!("could not be read from SSM, below {path}: {problem}"),
             )
@@ -104,7 +104,7 @@ impl Keys {
             match there.remove(&name) {
                 Some(found) => drop(keys.insert(key.setting(), found)),
                 None if *key == Key::CpanelToken => {}
-                None => return Err(BadSetting::new(&name, "is not in SSM")),
+                None => return Err(ConfigError::new(&name, "is not in SSM")),
             }
         }
         Ok(Self(keys))
@@ -114,21 +114,21 @@ impl Keys {
     ///
     /// # Errors
     /// When it is missing, or `T` refuses it; `T`'s error never shows the key.
-    pub fn parse<T: FromStr<Err: Display>>(&self, key: Key) -> Result<T, BadSetting> {
+    pub fn parse<T: FromStr<Err: Display>>(&self, key: Key) -> Result<T, ConfigError> {
         let text = self
             .0
             .get(key.setting())
-            .ok_or_else(|| BadSetting::new(key.setting(), "is missing"))?;
+            .ok_or_else(|| ConfigError::new(key.setting(), "is missing"))?;
         text.expose_secret()
             .parse()
-            .map_err(|problem| BadSetting::new(key.setting(), format!("is {problem}")))
+            .map_err(|problem| ConfigError::new(key.setting(), format!("is {problem}")))
     }
 
     /// The secret `key` as it stands, without the line end that a file may have left there.
     ///
     /// # Errors
     /// When it is missing or empty.
-    pub fn secret(&self, key: Key) -> Result<SecretString, BadSetting> {
+    pub fn secret(&self, key: Key) -> Result<SecretString, ConfigError> {
         let setting = key.setting();
         let secret = self
             .0
@@ -137,7 +137,7 @@ impl Keys {
             .filter(|secret| !secret.is_empty());
         secret
             .map(SecretString::from)
-            .ok_or_else(|| BadSetting::new(setting, "is missing"))
+            .ok_or_else(|| ConfigError::new(setting, "is missing"))
     }
 }
 

@@ -42,7 +42,7 @@ pub use keys::{Key, Keys};
 pub use logs::{log_as_json, log_for_people};
 #[cfg(feature = "ssm")]
 pub use parameters::parameters;
-pub use settings::{BadSetting, Settings};
+pub use settings::{ConfigError, Settings};
 pub use startup::Startup;
 
 /// Why a function cannot start, or an invocation failed.
@@ -82,7 +82,7 @@ impl Aws {
     ///
     /// # Errors
     /// The first setting that is missing or makes no sense.
-    pub fn new(settings: &Settings) -> Result<Self, BadSetting> {
+    pub fn new(settings: &Settings) -> Result<Self, ConfigError> {
         let (key, secret) = (
             settings.required("AWS_ACCESS_KEY_ID")?,
             settings.required("AWS_SECRET_ACCESS_KEY")?,
@@ -127,7 +127,7 @@ impl Aws {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn roots(&self) -> Result<Vec<u8>, BadSetting> {
+    pub fn roots(&self) -> Result<Vec<u8>, ConfigError> {
         read(self.bundle.as_deref().unwrap_or(BUNDLE))
     }
 
@@ -191,9 +191,9 @@ const BUNDLE: &str = "/etc/pki/tls/certs/ca-bundle.crt";
 /// (<https://www.amazontrust.com/repository/>). None ends before 2037.
 const AMAZON: &[u8] = include_bytes!("amazon-roots.pem");
 
-fn read(bundle: &str) -> Result<Vec<u8>, BadSetting> {
+fn read(bundle: &str) -> Result<Vec<u8>, ConfigError> {
     std::fs::read(bundle).map_err(|error| {
-        BadSetting::new(
+        ConfigError::new(
             "SSL_CERT_FILE",
             format!("names a file that cannot be read: {error}"),
         )
@@ -206,7 +206,7 @@ fn read(bundle: &str) -> Result<Vec<u8>, BadSetting> {
 fn connector(
     endpoint: Option<&str>,
     bundle: Option<&str>,
-) -> Result<SharedHttpConnector, BadSetting> {
+) -> Result<SharedHttpConnector, ConfigError> {
     let settings = HttpConnectorSettings::builder()
         .connect_timeout(CONNECT)
         .build();
@@ -220,7 +220,7 @@ fn connector(
     let trust = TrustStore::empty().with_pem_certificate(roots);
     let context = TlsContext::builder().with_trust_store(trust).build();
     let context = context.map_err(|error| {
-        BadSetting::new("SSL_CERT_FILE", format!("holds no certificates: {error}"))
+        ConfigError::new("SSL_CERT_FILE", format!("holds no certificates: {error}"))
     })?;
     Ok(SharedHttpConnector::new(
         builder

@@ -34,16 +34,16 @@ impl Settings {
     ///
     /// # Errors
     /// When it is not set, or empty.
-    pub fn required(&self, name: &str) -> Result<&str, BadSetting> {
+    pub fn required(&self, name: &str) -> Result<&str, ConfigError> {
         self.optional(name)
-            .ok_or_else(|| BadSetting::new(name, "is missing"))
+            .ok_or_else(|| ConfigError::new(name, "is missing"))
     }
 
     /// The whole number `name`, 1 to 9·10¹⁵; `default` when it is not set.
     ///
     /// # Errors
     /// When it is anything else.
-    pub fn number(&self, name: &str, default: u64) -> Result<u64, BadSetting> {
+    pub fn number(&self, name: &str, default: u64) -> Result<u64, ConfigError> {
         let Some(text) = self.0.get(name) else {
             return Ok(default);
         };
@@ -53,7 +53,7 @@ impl Settings {
             .ok()
             .filter(|number| (1..=9_000_000_000_000_000).contains(number));
         number.ok_or_else(|| {
-            BadSetting::new(name, "must be a whole number from 1 to 9000000000000000")
+            ConfigError::new(name, "must be a whole number from 1 to 9000000000000000")
         })
     }
 
@@ -61,7 +61,7 @@ impl Settings {
     ///
     /// # Errors
     /// As [`number`](Self::number).
-    pub fn seconds(&self, name: &str, default: u64) -> Result<Duration, BadSetting> {
+    pub fn seconds(&self, name: &str, default: u64) -> Result<Duration, ConfigError> {
         self.number(name, default).map(Duration::from_secs)
     }
 
@@ -69,7 +69,7 @@ impl Settings {
     ///
     /// # Errors
     /// As [`number`](Self::number).
-    pub fn days(&self, name: &str, default: u64) -> Result<Duration, BadSetting> {
+    pub fn days(&self, name: &str, default: u64) -> Result<Duration, ConfigError> {
         self.number(name, default)
             .map(|days| Duration::from_secs(days.saturating_mul(86_400)))
     }
@@ -78,7 +78,7 @@ impl Settings {
     ///
     /// # Errors
     /// When it is another URL, or none.
-    pub fn url(&self, name: &str) -> Result<Option<&str>, BadSetting> {
+    pub fn url(&self, name: &str) -> Result<Option<&str>, ConfigError> {
         let Some(url) = self.optional(name) else {
             return Ok(None);
         };
@@ -88,7 +88,7 @@ impl Settings {
         match host {
             Some("127.0.0.1" | "localhost") => Ok(Some(url)),
             None if url.starts_with("https://") => Ok(Some(url)),
-            _ => Err(BadSetting::new(
+            _ => Err(ConfigError::new(
                 name,
                 "must be an https URL, or an http URL on 127.0.0.1 or localhost",
             )),
@@ -99,14 +99,14 @@ impl Settings {
     ///
     /// # Errors
     /// What `T` says of it, in words that go on after the name: "must be …".
-    pub fn parse<T>(&self, name: &str, default: &str) -> Result<T, BadSetting>
+    pub fn parse<T>(&self, name: &str, default: &str) -> Result<T, ConfigError>
     where
         T: FromStr<Err = &'static str>,
     {
         let value = self.0.get(name).map_or(default, String::as_str);
         value
             .parse()
-            .map_err(|problem| BadSetting::new(name, problem))
+            .map_err(|problem| ConfigError::new(name, problem))
     }
 
     /// The values of the list `name`, separated by commas, each as `T` reads it; `default` is read when it
@@ -119,24 +119,24 @@ impl Settings {
         name: &str,
         default: &str,
         problem: &str,
-    ) -> Result<Vec<T>, BadSetting> {
+    ) -> Result<Vec<T>, ConfigError> {
         let text = self.0.get(name).map_or(default, String::as_str);
         text.split(',')
             .map(str::trim)
             .filter(|_| !text.trim().is_empty())
-            .map(|value| value.parse().map_err(|_| BadSetting::new(name, problem)))
+            .map(|value| value.parse().map_err(|_| ConfigError::new(name, problem)))
             .collect()
     }
 }
 
 /// A setting that is missing or makes no sense. Names the setting and never its value.
 #[derive(Clone, PartialEq, Eq)]
-pub struct BadSetting {
+pub struct ConfigError {
     name: String,
     problem: String,
 }
 
-impl BadSetting {
+impl ConfigError {
     /// The setting `name` has `problem`, which reads on after the name: "must be …".
     pub fn new(name: impl Into<String>, problem: impl fmt::Display) -> Self {
         Self {
@@ -146,20 +146,20 @@ impl BadSetting {
     }
 }
 
-impl fmt::Display for BadSetting {
+impl fmt::Display for ConfigError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "The setting {} {}.", self.name, self.problem)
     }
 }
 
 /// The same sentence: it is what a `main` that returns this prints.
-impl fmt::Debug for BadSetting {
+impl fmt::Debug for ConfigError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }
 }
 
-impl std::error::Error for BadSetting {}
+impl std::error::Error for ConfigError {}
 
 #[cfg(test)]
 mod tests {

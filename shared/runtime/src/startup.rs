@@ -2,7 +2,7 @@
 
 #[cfg(feature = "ssm")]
 use crate::Key;
-use crate::{Aws, BadSetting, Clock, Keys, Settings};
+use crate::{Aws, Clock, ConfigError, Keys, Settings};
 
 /// Settings, AWS, keys and clock of one process. Cloning shares them.
 #[derive(Clone)]
@@ -22,7 +22,7 @@ impl Startup {
     ///
     /// # Errors
     /// A setting of AWS that is missing or makes no sense.
-    pub fn of_settings(settings: Settings, clock: Clock) -> Result<Self, BadSetting> {
+    pub fn of_settings(settings: Settings, clock: Clock) -> Result<Self, ConfigError> {
         Ok(Self {
             aws: Aws::new(&settings)?,
             keys: Keys::from_settings(&settings),
@@ -36,7 +36,7 @@ impl Startup {
     /// # Errors
     /// The first setting or key that is missing or makes no sense.
     #[cfg(feature = "ssm")]
-    pub async fn read(settings: Settings, keys: &[Key]) -> Result<Self, BadSetting> {
+    pub async fn read(settings: Settings, keys: &[Key]) -> Result<Self, ConfigError> {
         let (aws, clock) = (Aws::new(&settings)?, Clock::default());
         let keys = Keys::read(keys, &aws, &settings).await?;
         Ok(Self {

@@ -79,15 +79,15 @@ impl Format {
 
 /// The file is not a complete PNG, JPEG or lossy WebP within the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NotAnImage;
+pub struct ImageError;
 
-impl fmt::Display for NotAnImage {
+impl fmt::Display for ImageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("not an image that can be an avatar")
     }
 }
 
-impl Error for NotAnImage {}
+impl Error for ImageError {}
 
 /// Makes an avatar of an uploaded file: PNG, JPEG or lossy WebP, recognised by its content.
 ///
@@ -98,20 +98,20 @@ impl Error for NotAnImage {}
 /// This takes up to two seconds of CPU and 180 MB: call it where blocking is allowed.
 ///
 /// # Errors
-/// [`NotAnImage`] if the file is anything else, lossless or animated WebP included, is cut or broken,
+/// [`ImageError`] if the file is anything else, lossless or animated WebP included, is cut or broken,
 /// has a side above 16,384, more than 16,000,000 pixels, more than 100,000,000 bytes once decoded, or
 /// would take more than 180 MB to decode: the transparency of a lossy WebP (about 20 kB at most,
 /// compressed) and some JPEGs in CMYK.
-pub fn clean(file: &[u8]) -> Result<Avatar, NotAnImage> {
+pub fn clean(file: &[u8]) -> Result<Avatar, ImageError> {
     // The decoders have panicked on broken files before.
     let (picture, orientation) = catch_unwind(|| decode(file))
         .ok()
         .flatten()
-        .ok_or(NotAnImage)?;
+        .ok_or(ImageError)?;
     let mut small = DynamicImage::ImageRgba8(shrink(&picture));
     drop(picture);
     small.apply_orientation(orientation);
-    encode(small.into_rgba8()).map_err(|_| NotAnImage)
+    encode(small.into_rgba8()).map_err(|_| ImageError)
 }
 
 /// The picture as it is stored, and how it must be turned.
@@ -252,172 +252,4 @@ fn encode(picture: RgbaImage) -> ImageResult<Avatar> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::io::Cursor;
-
-    use image::{DynamicImage, ImageBuffer, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
-
-    use super::{Avatar, Format, NotAnImage, clean};
-
-    /// Small files of the fuzzing corpus.
-    macro_rules! corpus {
-        ($name:literal) => {
-            include_bytes!(concat!("../../../tests/fuzz/corpus/avatar/", $name)).as_slice()
-        };
-    }
-
-    pub(super) fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
-        let mut file = Cursor::new(Vec::new());
-        picture.into().write_to(&mut file, format).unwrap();
-        file.into_inner()
-    }
-
-    /// Red rises from left to right, green from top to bottom.
-    pub(super) fn gradient(width: u32, height: u32) -> RgbImage {
-        RgbImage::from_fn(width, height, |x, y| {
-            Rgb([(x * 255 / width) as u8, (y * 255 / height) as u8, 60])
-        })
-    }
-
-    pub(super) fn cleaned(file: &[u8]) -> (RgbaImage, Avatar) {
-        let avatar = clean(file).unwrap();
-        let decoded = image::load_from_memory(&avatar.bytes).unwrap();
-        (decoded.into_rgba8(), avatar)
-    }
-
-    fn near(picture: &RgbaImage, (x, y): (u32, u32), wanted: [u8; 4]) -> bool {
-        let Rgba(is) = picture.get_pixel(x, y);
-        let mut channels = is.iter().zip(wanted);
-        channels.all(|(is, wanted)| is.abs_diff(wanted) <= 8)
-    }
-
-    #[test]
-    fn other_formats_are_refused() {
-        let (png, jpeg) = (corpus!("rgb.png"), corpus!("grey.jpg"));
-        let files: [&[u8]; 13] = [
-            b"",
-            b"\x89",
-            &[0; 4096],
-            b"<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>",
-            b"<!doctype html><img src=x onerror=alert(1)>",
-            b"GIF89a\x01\0\x01\0\x80\0\0\0\0\0\xff\xff\xff!\xf9\x04\0\0\0\0\0,\0\0\0\0\x01\0\x01\0\0\x02\x02D\x01\0;",
-            b"II\x2a\0\x08\0\0\0\0\0\0\0\0\0",
-            b"\0\0\0\x1cftypavif\0\0\0\0avifmif1miaf",
-            b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x44\xac\0\0\x88\x58\x01\0\x02\0\x10\0data\0\0\0\0",
-            &[&png[..8], jpeg].concat(),
-            &[&jpeg[..2], png].concat(),
-            &[b" ", png].concat(),
-            corpus!("lossless.webp"),
-        ];
-        for file in files {
-            assert_eq!(clean(file), Err(NotAnImage), "{}", file.escape_ascii());
-        }
-    }
-
-    #[test]
-    fn cut_pictures_are_refused() {
-        for file in [
-            corpus!("rgba.png"),
-            corpus!("progressive.jpg"),
-            &encoded(gradient(20, 12), ImageFormat::Jpeg),
-            corpus!("lossy.webp"),
-            corpus!("alpha.webp"),
-        ] {
-            assert!(clean(file).is_ok());
-            for length in 0..file.len() {
-                assert_eq!(clean(&file[..length]), Err(NotAnImage), "{length}");
-            }
-        }
-    }
-
-    #[test]
-    fn declared_sizes_beyond_the_limits_are_refused() {
-        let (jpeg, lossy, alpha) = (
-            encoded(gradient(20, 12), ImageFormat::Jpeg),
-            corpus!("lossy.webp"),
-            corpus!("alpha.webp"),
-        );
-        let frame = jpeg.windows(2).position(|two| two == [0xFF, 0xC0]).unwrap();
-        // A file, and what is written where.
-        for (file, at, size) in [
-            (jpeg.as_slice(), frame + 5, [0x40, 1, 0, 1]),
-            (&jpeg, frame + 5, [0, 1, 0x40, 1]),
-            (&jpeg, frame + 5, [0x0F, 0xA0, 0x0F, 0xA1]),
-            (lossy, 26, [0xA0, 0x0F, 0xA1, 0x0F]),
-            // The frame is larger than the picture; the transparency is too long.
-            (alpha, 62, [0xFF, 0x3F, 8, 0]),
-            (alpha, 34, [0, 0x80, 0, 0]),
-        ] {
-            let mut file = file.to_vec();
-            file[at..at + 4].copy_from_slice(&size);
-            assert_eq!(clean(&file), Err(NotAnImage), "{size:?}");
-        }
-        let deep = |side| {
-            encoded(
-                ImageBuffer::<Rgba<u16>, _>::new(side, side),
-                ImageFormat::Png,
-            )
-        };
-        assert!(clean(&deep(3_535)).is_ok());
-        assert_eq!(clean(&deep(3_536)), Err(NotAnImage));
-    }
-
-    #[test]
-    fn each_kind_of_picture_keeps_its_colours() {
-        let (grey, red) = ([128, 128, 128, 255], [255, 0, 0, 255]);
-        for (file, format, size, colour) in [
-            (corpus!("grey.jpg"), Format::Jpeg, (8, 8), grey),
-            (corpus!("progressive.jpg"), Format::Jpeg, (24, 24), grey),
-            (corpus!("sequential.jpg"), Format::Jpeg, (16, 16), grey),
-            (corpus!("grey16.png"), Format::Jpeg, (5, 4), [0, 0, 0, 255]),
-            (corpus!("palette.png"), Format::Png, (4, 3), [0; 4]),
-            (corpus!("rgb.png"), Format::Jpeg, (9, 7), [0, 0, 60, 255]),
-            (corpus!("rgba.png"), Format::Png, (6, 4), [0, 0, 60, 100]),
-            (corpus!("lossy.webp"), Format::Jpeg, (16, 8), red),
-            (
-                corpus!("alpha.webp"),
-                Format::Png,
-                (16, 8),
-                [255, 0, 0, 128],
-            ),
-            // Turned upright as their metadata says.
-            (corpus!("exif.png"), Format::Jpeg, (4, 6), [0, 0, 0, 255]),
-            (corpus!("exif.webp"), Format::Jpeg, (8, 16), red),
-        ] {
-            let (picture, avatar) = cleaned(file);
-            assert_eq!((avatar.format, picture.dimensions()), (format, size));
-            assert!(near(&picture, (0, 0), colour), "{format:?} {size:?}");
-        }
-    }
-
-    #[test]
-    fn appended_data_and_metadata_are_gone() {
-        for file in [
-            corpus!("rgb.png"),
-            corpus!("rgba.png"),
-            corpus!("exif.jpg"),
-            corpus!("lossy.webp"),
-        ] {
-            let (_, avatar) = cleaned(&[file, b"<script>alert(1)</script>"].concat());
-            assert_eq!(Ok(&avatar), clean(file).as_ref());
-            for name in ["script", "Exif", "eXIf", "ICC", "tEXt"] {
-                let mut windows = avatar.bytes.windows(name.len());
-                assert!(!windows.any(|window| window == name.as_bytes()), "{name}");
-            }
-            // And it can be uploaded again.
-            assert_eq!(cleaned(&avatar.bytes).1.format, avatar.format);
-        }
-    }
-
-    #[test]
-    fn large_picture_is_shrunk_and_turned() {
-        let jpeg = encoded(gradient(1000, 500), ImageFormat::Jpeg);
-        // Exif that says: turn clockwise.
-        let exif = *b"\xFF\xE1\0\x22Exif\0\0MM\0\x2A\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
-        let (picture, _) = cleaned(&[&jpeg[..2], &exif, &jpeg[2..]].concat());
-        assert_eq!(picture.dimensions(), (256, 512));
-        // The lower left corner is now the upper left.
-        assert!(near(&picture, (0, 0), [0, 255, 60, 255]));
-        assert!(near(&picture, (0, 511), [255, 255, 60, 255]));
-    }
-}
+mod tests;

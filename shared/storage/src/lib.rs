@@ -17,7 +17,7 @@ use aws_sdk_s3::{
 };
 use bytes::Bytes;
 use domain::FileId;
-use runtime::{Aws, BadSetting, Settings, Unavailable};
+use runtime::{Aws, ConfigError, Settings, Unavailable};
 
 pub use form::Form;
 use policy::PolicySigner;
@@ -86,7 +86,7 @@ impl Objects {
     ///
     /// # Errors
     /// When it is not set.
-    pub fn new(aws: &Aws, settings: &Settings) -> Result<Self, BadSetting> {
+    pub fn new(aws: &Aws, settings: &Settings) -> Result<Self, ConfigError> {
         let bucket = settings.required("FILES_BUCKET")?;
         let sdk = aws.sdk();
         let region = sdk.region().map(ToString::to_string).unwrap_or_default();
@@ -154,7 +154,7 @@ impl Objects {
 
     /// The size in bytes of the object at `key`, if there is one
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html>). The caller must have
-    /// `s3:ListBucket`: S3 answers 404 for a missing object then, and 403 is always a refusal.
+    /// `s3:ListBucket`: S3 answers 404 for a missing object then, and 403 is always a error_code.
     ///
     /// # Errors
     /// When S3 refuses or is unavailable.

@@ -9,7 +9,7 @@ use domain::{
 };
 
 use crate::{
-    Fault, Page, Part, Store, Transaction,
+    Page, Part, Store, StoreError, Transaction,
     keys::{self, AUDIT_PREFIX, Table},
     table::{Carded, Order, text, ttl},
 };
@@ -49,7 +49,7 @@ impl Store {
         &self,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<AuditEntry>, Fault> {
+    ) -> Result<Page<AuditEntry>, StoreError> {
         self.cards(
             &keys::LISTING,
             keys::AUDIT,
@@ -66,7 +66,7 @@ impl Store {
         committee: CommitteeId,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<AuditEntry>, Fault> {
+    ) -> Result<Page<AuditEntry>, StoreError> {
         let pk = keys::audit_of_committee(committee, "").pk;
         let page: Page<Carded<AuditEntry>> = self
             .newest(Table::Records, &pk, AUDIT_PREFIX, position, limit)
@@ -80,7 +80,7 @@ impl Store {
         person: UserId,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<AuditEntry>, Fault> {
+    ) -> Result<Page<AuditEntry>, StoreError> {
         let pk = keys::audit_of_person(person, "").pk;
         let page: Page<Carded<AuditEntry>> = self
             .newest(Table::Records, &pk, AUDIT_PREFIX, position, limit)

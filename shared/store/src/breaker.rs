@@ -8,7 +8,7 @@ use domain::{
 };
 
 use crate::{
-    Fault, Store,
+    Store, StoreError,
     keys::{self, Key},
     write::Write,
 };
@@ -30,12 +30,16 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach, as with all of these: then nobody may ask.
-    pub async fn breaker(&self, secret: &str) -> Result<Breaker, Fault> {
+    pub async fn breaker(&self, secret: &str) -> Result<Breaker, StoreError> {
         Ok(self.get(&keys::breaker(secret)).await?.unwrap_or_default())
     }
 
     /// The leave to try `secret`, unless somebody has it, or it needs none.
-    pub async fn begin_trial(&self, secret: &str, now: Instant) -> Result<Option<Trial>, Fault> {
+    pub async fn begin_trial(
+        &self,
+        secret: &str,
+        now: Instant,
+    ) -> Result<Option<Trial>, StoreError> {
         let shut = now.after(TRIAL_LIFE).unix_milliseconds();
         let update = self
             .change(&keys::breaker(secret), now)
@@ -60,7 +64,7 @@ impl Store {
         secret: &str,
         trial: Option<Trial>,
         now: Instant,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         let update = self
             .change(&keys::breaker(secret), now)
             .when("shut = :held")
@@ -75,7 +79,12 @@ impl Store {
     }
 
     /// `trial` has shown nothing: the next may try.
-    pub async fn end_trial(&self, secret: &str, trial: Trial, now: Instant) -> Result<(), Fault> {
+    pub async fn end_trial(
+        &self,
+        secret: &str,
+        trial: Trial,
+        now: Instant,
+    ) -> Result<(), StoreError> {
         self.end(secret, trial, trial.failures, 0, now).await
     }
 
@@ -85,7 +94,7 @@ impl Store {
         secret: &str,
         trial: Option<Trial>,
         now: Instant,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         let until = now.after(FAILED_FOR).unix_milliseconds();
         if let Some(trial) = trial {
             let failures = trial.failures.saturating_add(1);
@@ -122,7 +131,7 @@ impl Store {
     }
 
     /// The panel refused `secret`: nobody asks for [`REFUSED_FOR`], and then one caller.
-    pub async fn note_refusal(&self, secret: &str, now: Instant) -> Result<(), Fault> {
+    pub async fn note_refusal(&self, secret: &str, now: Instant) -> Result<(), StoreError> {
         let update = self
             .change(&keys::breaker(secret), now)
             .expression(
@@ -141,7 +150,7 @@ impl Store {
         failures: u32,
         shut: i64,
         now: Instant,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         let update = self
             .change(&keys::breaker(secret), now)
             .when("shut = :held")
@@ -160,7 +169,7 @@ impl Store {
     }
 
     /// Whoever finds that somebody else has changed it meanwhile leaves it to him.
-    async fn changed(&self, update: Write) -> Result<(), Fault> {
+    async fn changed(&self, update: Write) -> Result<(), StoreError> {
         self.apply(update).await?;
         Ok(())
     }

@@ -6,11 +6,11 @@ use domain::{
 };
 use uuid::Uuid;
 
-use crate::{Fault, Part, Store, Transaction, keys, table::ttl, write::Write};
+use crate::{Part, Store, StoreError, Transaction, keys, table::ttl, write::Write};
 
 impl Store {
     /// The code of `kind` at `place`, dead or alive.
-    pub async fn code(&self, kind: CodeKind, place: Uuid) -> Result<Option<Code>, Fault> {
+    pub async fn code(&self, kind: CodeKind, place: Uuid) -> Result<Option<Code>, StoreError> {
         self.get(&keys::code(kind, place)).await
     }
 
@@ -22,7 +22,7 @@ impl Store {
         place: Uuid,
         network: &str,
         now: Instant,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         let key = keys::code(kind, place);
         let counted = Write::at(&key)
             .when(ALIVE)

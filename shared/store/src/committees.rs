@@ -7,7 +7,7 @@ use domain::{
 use serde_dynamo::to_item;
 
 use crate::{
-    Fault, Outcome, Page, Part, Store,
+    CommitOutcome, Page, Part, Store, StoreError,
     keys::{self},
     table::{Carded, Item, Order},
     write::Write,
@@ -15,7 +15,7 @@ use crate::{
 
 impl Store {
     /// The committee `id`.
-    pub async fn committee(&self, id: CommitteeId) -> Result<Option<Committee>, Fault> {
+    pub async fn committee(&self, id: CommitteeId) -> Result<Option<Committee>, StoreError> {
         self.card(&keys::committee(id)).await
     }
 
@@ -24,7 +24,7 @@ impl Store {
         &self,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<Committee>, Fault> {
+    ) -> Result<Page<Committee>, StoreError> {
         self.cards(
             &keys::LISTING,
             keys::COMMITTEES,
@@ -39,12 +39,14 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach, or something stands at the new id.
-    pub async fn create_committee(&self, committee: &Committee) -> Result<(), Fault> {
+    pub async fn create_committee(&self, committee: &Committee) -> Result<(), StoreError> {
         let mut create = self.transaction();
         create.put_new(Part::Committee, Self::committee_put(committee));
         match create.commit().await? {
-            Outcome::Done => Ok(()),
-            Outcome::Refused(_) => Err(Fault::Broken("a new identifier was taken".to_owned())),
+            CommitOutcome::Committed => Ok(()),
+            CommitOutcome::ConditionFailed(_) => Err(StoreError::Unexpected(
+                "a new identifier was taken".to_owned(),
+            )),
         }
     }
 
@@ -61,7 +63,7 @@ impl Store {
         &self,
         id: CommitteeId,
         change: &CommitteeChange,
-    ) -> Result<Option<Committee>, Fault> {
+    ) -> Result<Option<Committee>, StoreError> {
         let fields: Item = to_item(change)?;
         let place = change
             .name_latin

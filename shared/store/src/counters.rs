@@ -10,7 +10,7 @@ use domain::Instant;
 use futures_util::future::join_all;
 
 use crate::{
-    Fault, Store, Window,
+    Store, StoreError, Window,
     keys::{self, Key},
 };
 
@@ -76,7 +76,7 @@ impl Store {
         &self,
         counters: &[Counter],
         now: Instant,
-    ) -> Result<Result<Reservation, Instant>, Fault> {
+    ) -> Result<Result<Reservation, Instant>, StoreError> {
         let keys: Vec<Key> = counters
             .iter()
             .map(|counter| keys::counter(counter.name, &counter.key))
@@ -95,14 +95,14 @@ impl Store {
                     taken.push((key, window));
                     windows.push(window);
                 }
-                Err(fault) => failed = Some(fault),
+                Err(error) => failed = Some(error),
             }
         }
         let reservation = Reservation(taken);
-        if let Some(fault) = failed {
+        if let Some(error) = failed {
             // What cannot be given back stays taken until its window ends.
             let _ = self.give_back(reservation).await;
-            return Err(fault);
+            return Err(error);
         }
 
         let full = windows
@@ -124,7 +124,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach: then they stay taken until their windows end.
-    pub async fn give_back(&self, reservation: Reservation) -> Result<(), Fault> {
+    pub async fn give_back(&self, reservation: Reservation) -> Result<(), StoreError> {
         let places = reservation
             .0
             .iter()

@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Fault, Page, Part, Store, Transaction,
+    Page, Part, Store, StoreError, Transaction,
     keys::{self, Place, SWEPT_AFTER, WORDS_DUE},
     table::{Item, Order, due},
     write::Write,
@@ -46,7 +46,7 @@ pub enum CourseList {
 
 impl Store {
     /// The course `id`.
-    pub async fn course(&self, id: CourseId) -> Result<Option<Course>, Fault> {
+    pub async fn course(&self, id: CourseId) -> Result<Option<Course>, StoreError> {
         Ok(self
             .get::<Stored>(&keys::course(id))
             .await?
@@ -57,7 +57,7 @@ impl Store {
     pub async fn course_with_questions(
         &self,
         id: CourseId,
-    ) -> Result<Option<(Course, Vec<PlacedQuestion>)>, Fault> {
+    ) -> Result<Option<(Course, Vec<PlacedQuestion>)>, StoreError> {
         let (mut course, mut order, mut questions) = (None, Vec::new(), Vec::new());
         for item in self.partition(&keys::course(id).pk).await? {
             let sk = item
@@ -81,7 +81,7 @@ impl Store {
         lists: &[CourseList],
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<Course>, Fault> {
+    ) -> Result<Page<Course>, StoreError> {
         let pages = lists
             .iter()
             .map(|list| self.course_page(*list, position, limit));
@@ -120,7 +120,7 @@ impl Store {
         list: CourseList,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<Course>, Fault> {
+    ) -> Result<Page<Course>, StoreError> {
         let (index, pk) = match list {
             CourseList::OfCommittee(committee, state) => {
                 (&keys::LISTING, keys::courses_of(committee, state))
@@ -140,7 +140,7 @@ impl Store {
         &self,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<Outline>, Fault> {
+    ) -> Result<Page<Outline>, StoreError> {
         self.cards(
             &keys::PUBLISHED,
             keys::PUBLISHED_COURSES,

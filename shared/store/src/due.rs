@@ -6,7 +6,7 @@ use domain::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Fault, Store,
+    Store, StoreError,
     keys::{DEAD_DUE, DUE, Key, Table},
     table::{Page, number, text},
     write::Write,
@@ -58,7 +58,12 @@ struct Buried {
 
 impl Store {
     /// At most `limit` pieces of work of `partition` that are due at `now`, the most urgent first.
-    pub async fn due(&self, partition: &str, now: Instant, limit: u16) -> Result<Vec<Due>, Fault> {
+    pub async fn due(
+        &self,
+        partition: &str,
+        now: Instant,
+        limit: u16,
+    ) -> Result<Vec<Due>, StoreError> {
         let request = self
             .reads
             .query()
@@ -84,7 +89,7 @@ impl Store {
         cause: &str,
         pause: Duration,
         now: Instant,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         let later = now.after(pause).unix_milliseconds();
         let again = self
             .marked(
@@ -129,7 +134,11 @@ impl Store {
     }
 
     /// At most `limit` pieces of work that nobody tries any more, the longest dead first.
-    pub async fn dead_letters(&self, now: Instant, limit: u16) -> Result<Vec<DeadLetter>, Fault> {
+    pub async fn dead_letters(
+        &self,
+        now: Instant,
+        limit: u16,
+    ) -> Result<Vec<DeadLetter>, StoreError> {
         let mut dead = Vec::new();
         for due in self.due(DEAD_DUE, now, limit).await? {
             if let Some(Buried { failed }) = self.get(&due.key()).await? {
@@ -149,7 +158,7 @@ impl Store {
     }
 
     /// Has `letter` be tried again from `now` on: whether it was still dead.
-    pub async fn revive(&self, letter: &DeadLetter, now: Instant) -> Result<bool, Fault> {
+    pub async fn revive(&self, letter: &DeadLetter, now: Instant) -> Result<bool, StoreError> {
         let revive = self
             .marked(&letter.due, "duePk = :pk AND dueAt = :at")
             .expression("SET duePk = :from, dueAt = :now REMOVE failed")

@@ -9,7 +9,7 @@ use domain::{
 use serde::Deserialize;
 
 use crate::{
-    Fault, Store,
+    Store, StoreError,
     keys::{self},
     write::Write,
 };
@@ -27,7 +27,7 @@ struct Erased {
 
 impl Store {
     /// What is left of the person `id`, if he was erased and his traces are to be removed at `now`.
-    pub async fn erased_user(&self, id: UserId, now: Instant) -> Result<Option<User>, Fault> {
+    pub async fn erased_user(&self, id: UserId, now: Instant) -> Result<Option<User>, StoreError> {
         let erased: Option<Erased> = self.get(&keys::user(id)).await?;
         let is_due = |erased: &Erased| {
             let is_time = erased
@@ -39,7 +39,7 @@ impl Store {
     }
 
     /// The traces of `user` were removed at `now`; they are looked for once more a minute after he was erased.
-    pub async fn settle_erased(&self, user: &User, now: Instant) -> Result<(), Fault> {
+    pub async fn settle_erased(&self, user: &User, now: Instant) -> Result<(), StoreError> {
         let update = Write::at(&keys::user(user.user_id))
             .when("attribute_exists(card.erasedAt)")
             .text(":default", DEFAULT_AVATAR);

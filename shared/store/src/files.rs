@@ -10,7 +10,7 @@ use domain::{
 use serde::Deserialize;
 
 use crate::{
-    Fault, Outcome, Page, Part, Store, Transaction,
+    CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, FILE_PREFIX, FILES_DUE},
     table::{Carded, Order, due},
     write::Write,
@@ -42,7 +42,7 @@ pub fn file_id(pk: &str) -> Option<FileId> {
 
 impl Store {
     /// The file `id`, unless its owner does not want it any more.
-    pub async fn file(&self, id: FileId) -> Result<Option<File>, Fault> {
+    pub async fn file(&self, id: FileId) -> Result<Option<File>, StoreError> {
         let file = self
             .get::<Carded<File>>(&keys::file(id))
             .await?
@@ -56,7 +56,7 @@ impl Store {
         user: UserId,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<File>, Fault> {
+    ) -> Result<Page<File>, StoreError> {
         self.cards(
             &keys::LISTING,
             &keys::files_of(user),
@@ -68,13 +68,13 @@ impl Store {
     }
 
     /// What the files of `user` take.
-    pub async fn usage(&self, user: UserId) -> Result<Usage, Fault> {
+    pub async fn usage(&self, user: UserId) -> Result<Usage, StoreError> {
         Ok(self.get(&keys::usage(user)).await?.unwrap_or_default())
     }
 
     /// Announces `file`, whose owner may keep `quota` bytes: whether there was room for it. Exact, however
     /// many are announced at once.
-    pub async fn announce_file(&self, file: &File, quota: u64) -> Result<bool, Fault> {
+    pub async fn announce_file(&self, file: &File, quota: u64) -> Result<bool, StoreError> {
         let Some(room) = quota.checked_sub(file.size) else {
             return Ok(false);
         };
@@ -92,9 +92,11 @@ impl Store {
         announce.update(Part::Usage, update);
         announce.put_new(Part::File, put);
         match announce.commit().await? {
-            Outcome::Done => Ok(true),
-            Outcome::Refused(Part::Usage) => Ok(false),
-            Outcome::Refused(_) => Err(Fault::Broken("a new identifier was taken".to_owned())),
+            CommitOutcome::Committed => Ok(true),
+            CommitOutcome::ConditionFailed(Part::Usage) => Ok(false),
+            CommitOutcome::ConditionFailed(_) => Err(StoreError::Unexpected(
+                "a new identifier was taken".to_owned(),
+            )),
         }
     }
 
@@ -102,7 +104,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach: then it may have been noted.
-    pub async fn receive_file(&self, id: FileId) -> Result<Option<File>, Fault> {
+    pub async fn receive_file(&self, id: FileId) -> Result<Option<File>, StoreError> {
         let key = keys::file(id);
         let update = Write::at(&key)
             .when("card.#status = :pending")
@@ -117,14 +119,14 @@ impl Store {
     }
 
     /// Commits [`Transaction::give_up_file`]: whether `file` was as it was read.
-    pub async fn give_up_file(&self, file: &File, now: Instant) -> Result<bool, Fault> {
+    pub async fn give_up_file(&self, file: &File, now: Instant) -> Result<bool, StoreError> {
         let mut give_up = self.transaction();
         give_up.give_up_file(file, now);
-        Ok(give_up.commit().await? == Outcome::Done)
+        Ok(give_up.commit().await? == CommitOutcome::Committed)
     }
 
     /// The file `id`, if it is to be settled sometime.
-    pub async fn due_file(&self, id: FileId) -> Result<Option<DueFile>, Fault> {
+    pub async fn due_file(&self, id: FileId) -> Result<Option<DueFile>, StoreError> {
         let found: Option<Awaited> = self.get(&keys::file(id)).await?;
         Ok(found.and_then(|found| {
             Some(DueFile {
@@ -135,7 +137,7 @@ impl Store {
     }
 
     /// The deleted `file` is to be looked at again at `at`.
-    pub async fn put_off_file(&self, file: &File, at: Instant) -> Result<(), Fault> {
+    pub async fn put_off_file(&self, file: &File, at: Instant) -> Result<(), StoreError> {
         let update = file_update(file).expression("SET dueAt = :at");
         let update = update.number(":at", at.unix_milliseconds());
         self.apply(update).await?;
@@ -143,14 +145,14 @@ impl Store {
     }
 
     /// Nothing is left of the deleted `file`, in the bucket neither.
-    pub async fn forget_file(&self, file: &File) -> Result<(), Fault> {
+    pub async fn forget_file(&self, file: &File) -> Result<(), StoreError> {
         let key = keys::file(file.file_id);
         let mut forget = self.transaction();
         let delete = Write::at(&key);
         forget.delete(Part::File, delete.when("attribute_exists(pk)"));
         let update = usage_update(file, -1, Room::Taken);
         forget.update(Part::Usage, update);
-        // Refused when it was forgotten already.
+        // ApiError when it was forgotten already.
         let _ = forget.commit().await?;
         Ok(())
     }
@@ -158,7 +160,7 @@ impl Store {
 
 impl Transaction {
     /// The owner of `file` does not want it any more: from `now` on it is listed nowhere, and its room is free.
-    /// Refused when its status has changed since it was read.
+    /// ApiError when its status has changed since it was read.
     pub fn give_up_file(&mut self, file: &File, now: Instant) {
         let update = file_update(file)
             .expression(

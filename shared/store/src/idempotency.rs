@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::{
-    Fault, Part, Store, Transaction,
+    Part, Store, StoreError, Transaction,
     keys::{self, Key},
     table::ttl,
 };
@@ -76,7 +76,7 @@ impl Store {
         &self,
         request: &Idempotent,
         now: Instant,
-    ) -> Result<Option<Earlier>, Fault> {
+    ) -> Result<Option<Earlier>, StoreError> {
         let answered: Option<Answered> = self.get(&request.key).await?;
         let answered = answered.filter(|answered| now.unix_milliseconds() < answered.exp);
         Ok(answered.map(|answered| {

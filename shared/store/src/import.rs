@@ -5,7 +5,7 @@ use domain::course::{Course, State};
 use serde_json::Value;
 
 use crate::{
-    Fault,
+    StoreError,
     courses::course_put,
     keys,
     table::{Item, number, value},
@@ -15,7 +15,7 @@ use crate::{
 
 /// The items of `course`: itself and, while it is published, its entry under each of its words. The words
 /// have to be counted, too: [`count_item`].
-pub fn items_of(course: &Course) -> Result<Vec<Value>, Fault> {
+pub fn items_of(course: &Course) -> Result<Vec<Value>, StoreError> {
     let mut item = course_put(course).into_item()?;
     if course.outline.state == State::Published {
         // The dispatcher has been here.
@@ -30,13 +30,13 @@ pub fn items_of(course: &Course) -> Result<Vec<Value>, Fault> {
 }
 
 /// The item that says that `courses` published courses have `word`, which is folded.
-pub fn count_item(word: &str, courses: u64) -> Result<Value, Fault> {
+pub fn count_item(word: &str, courses: u64) -> Result<Value, StoreError> {
     let mut item = keys::word_count(word).item();
     item.insert("n".to_owned(), number(courses));
     json(item)
 }
 
-fn json(item: Item) -> Result<Value, Fault> {
+fn json(item: Item) -> Result<Value, StoreError> {
     serde_json::to_value(serde_dynamo::Item::from(item))
-        .map_err(|error| Fault::Broken(error.to_string()))
+        .map_err(|error| StoreError::Unexpected(error.to_string()))
 }

@@ -4,7 +4,7 @@
 //! never a read before it; what belongs together is one transaction; nothing scans. Whether a
 //! person *may* do a thing is not asked here.
 //!
-//! Every method that asks the tables fails with a [`Fault`] when they cannot be reached; a method's own
+//! Every method that asks the tables fails with a [`StoreError`] when they cannot be reached; a method's own
 //! documentation names only what is special about its errors. The methods of [`Transaction`] only collect
 //! writes, so they cannot fail; [`Transaction::commit`] can.
 
@@ -16,7 +16,7 @@ mod counters;
 mod courses;
 mod due;
 mod erased;
-mod fault;
+mod error;
 mod files;
 mod idempotency;
 pub mod import;
@@ -53,7 +53,7 @@ use counters::OpenWindows;
 pub use counters::{Counter, Reservation};
 pub use courses::CourseList;
 pub use due::{DeadLetter, Due};
-pub use fault::Fault;
+pub use error::StoreError;
 pub use files::{DueFile, file_id};
 pub use idempotency::{Earlier, Idempotent};
 pub use limits::Window;
@@ -63,7 +63,7 @@ pub use questions::Questionnaire;
 pub use setup::Setup;
 pub use sms::{SmsQuota, is_chunk};
 pub use table::Page;
-pub use transaction::{Outcome, Part, Transaction};
+pub use transaction::{CommitOutcome, Part, Transaction};
 pub use update::within;
 pub use users::{Credentials, EmailOwner, NewUser, user_id};
 pub use words::course_id;

@@ -6,7 +6,7 @@ use domain::Instant;
 use serde::Deserialize;
 
 use crate::{
-    Fault, Store,
+    Store, StoreError,
     keys::{self, Key},
     write::Write,
 };
@@ -42,7 +42,7 @@ impl Store {
         length: Duration,
         now: Instant,
         seems_open: bool,
-    ) -> Result<Window, Fault> {
+    ) -> Result<Window, StoreError> {
         self.count(&keys::limit(key), length, now, seems_open).await
     }
 
@@ -55,7 +55,7 @@ impl Store {
         length: Duration,
         now: Instant,
         seems_open: bool,
-    ) -> Result<Window, Fault> {
+    ) -> Result<Window, StoreError> {
         for number in 0..MOST_TURNS {
             let open = (number % 2 == 0) != seems_open;
             let update = if open {
@@ -70,7 +70,7 @@ impl Store {
                 });
             }
         }
-        Err(Fault::Conflict)
+        Err(StoreError::TransactionConflict)
     }
 
     fn opening(&self, key: &Key, length: Duration, now: Instant) -> Write {
@@ -95,7 +95,7 @@ impl Store {
 
     /// Gives one back to `window`, if it is still there. The last one closes it, so that the next begins a
     /// window of its own with one write. Which of the two this is, is tried in the likelier order.
-    pub(crate) async fn uncount(&self, key: &Key, window: Window) -> Result<(), Fault> {
+    pub(crate) async fn uncount(&self, key: &Key, window: Window) -> Result<(), StoreError> {
         let update = |condition: &str, expression: &str| {
             Write::at(key)
                 .when(condition)

@@ -6,7 +6,7 @@ use domain::{CommitteeId, E164, sms::OptOut};
 use futures_util::future::join_all;
 
 use crate::{
-    Fault, Page, Part, Store, Transaction,
+    Page, Part, Store, StoreError, Transaction,
     keys::{self, Key},
     table::{Carded, Order},
 };
@@ -36,7 +36,7 @@ impl Store {
         &self,
         committee: Option<CommitteeId>,
         number: &E164,
-    ) -> Result<Option<OptOut>, Fault> {
+    ) -> Result<Option<OptOut>, StoreError> {
         self.card(&keys::opt_out(committee, number)).await
     }
 
@@ -45,7 +45,7 @@ impl Store {
         &self,
         committee: CommitteeId,
         number: &E164,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, StoreError> {
         let found = self
             .get_each([
                 keys::opt_out(Some(committee), number),
@@ -61,7 +61,7 @@ impl Store {
         &self,
         committee: CommitteeId,
         numbers: &HashSet<&E164>,
-    ) -> Result<HashSet<E164>, Fault> {
+    ) -> Result<HashSet<E164>, StoreError> {
         let keys = numbers.iter().flat_map(|number| {
             [
                 keys::opt_out(Some(committee), number),
@@ -88,7 +88,7 @@ impl Store {
         committee: Option<CommitteeId>,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<OptOut>, Fault> {
+    ) -> Result<Page<OptOut>, StoreError> {
         let list = keys::opt_outs_of(committee);
         self.cards(&keys::LISTING, &list, position, limit, Order::Descending)
             .await

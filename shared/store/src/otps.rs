@@ -6,7 +6,7 @@ use domain::{
 };
 
 use crate::{
-    Fault, Page, Part, Store, Transaction,
+    Page, Part, Store, StoreError, Transaction,
     keys::{self},
     table::{Order, text, ttl},
     write::Write,
@@ -24,12 +24,12 @@ struct Listed {
 
 impl Store {
     /// The secret in force of `user`.
-    pub async fn otp(&self, user: UserId) -> Result<Option<Otp>, Fault> {
+    pub async fn otp(&self, user: UserId) -> Result<Option<Otp>, StoreError> {
         self.get(&keys::otp(user)).await
     }
 
     /// The secret that `user` is trying out, dead or alive.
-    pub async fn enrolment(&self, user: UserId) -> Result<Option<Enrolment>, Fault> {
+    pub async fn enrolment(&self, user: UserId) -> Result<Option<Enrolment>, StoreError> {
         self.get(&keys::enrolment(user)).await
     }
 
@@ -38,7 +38,7 @@ impl Store {
         &self,
         user: UserId,
         enrolment: &Enrolment,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         let key = keys::enrolment(user);
         let update = Write::at(&key)
             .when("sealed = :sealed")
@@ -50,7 +50,7 @@ impl Store {
     }
 
     /// Whether the step of the sign-in `id` was done.
-    pub async fn is_step_done(&self, id: SessionId) -> Result<bool, Fault> {
+    pub async fn is_step_done(&self, id: SessionId) -> Result<bool, StoreError> {
         Ok(self
             .get::<serde::de::IgnoredAny>(&keys::step(id))
             .await?
@@ -58,7 +58,7 @@ impl Store {
     }
 
     /// People whose secret is sealed under the key `kid`, at most `limit`.
-    pub async fn sealed_under(&self, kid: &str, limit: u16) -> Result<Vec<UserId>, Fault> {
+    pub async fn sealed_under(&self, kid: &str, limit: u16) -> Result<Vec<UserId>, StoreError> {
         let page: Page<Listed> = self
             .list(
                 &keys::LISTING,
@@ -78,7 +78,7 @@ impl Store {
         otp: &Otp,
         sealed: &str,
         kid: &str,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, StoreError> {
         let update = Write::at(&keys::otp(user))
             .when("sealed = :old")
             .expression("SET sealed = :new, listPk = :list")
@@ -123,7 +123,7 @@ impl Transaction {
         self.delete(Part::Enrolment, delete);
     }
 
-    /// Uses `proof` up: a step and all before it, or a recovery code. Refused when that has happened.
+    /// Uses `proof` up: a step and all before it, or a recovery code. ApiError when that has happened.
     pub fn use_proof(&mut self, user: UserId, proof: &Proof) {
         let update = Write::at(&keys::otp(user));
         let update = match proof {

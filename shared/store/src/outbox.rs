@@ -12,7 +12,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::{
-    Due, Fault, Part, Store, Transaction,
+    Due, Part, Store, StoreError, Transaction,
     keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEPT_AFTER},
     table::{Carded, due, ttl},
     write::Write,
@@ -105,7 +105,7 @@ impl Transaction {
 
 impl Store {
     /// The message `what`, however far it has come.
-    pub async fn outbound(&self, what: Outbound) -> Result<Option<Content>, Fault> {
+    pub async fn outbound(&self, what: Outbound) -> Result<Option<Content>, StoreError> {
         let key = what.key();
         Ok(match what {
             Outbound::Letter(_) => self
@@ -125,7 +125,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach: then it may be put off.
-    pub async fn lease(&self, due: &Due, until: Instant) -> Result<Option<Due>, Fault> {
+    pub async fn lease(&self, due: &Due, until: Instant) -> Result<Option<Due>, StoreError> {
         let lease = self
             .marked(
                 due,
@@ -148,7 +148,7 @@ impl Store {
         what: Outbound,
         until: Instant,
         now: Instant,
-    ) -> Result<Option<u32>, Fault> {
+    ) -> Result<Option<u32>, StoreError> {
         let update = moving_from(what, State::Queued, "card.#status = :before", now)
             .expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :until ADD attempts :one")
             .value(":after", &State::Sending)
@@ -170,7 +170,7 @@ impl Store {
         state: State,
         cause: Option<Cause>,
         now: Instant,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         let update = moving_from(
             what,
             State::Sending,
@@ -184,7 +184,7 @@ impl Store {
     }
 
     /// Ends the message `what` as `UNKNOWN`, if it is still claimed and the claim ran out before `now`.
-    pub async fn give_up_claim(&self, what: Outbound, now: Instant) -> Result<bool, Fault> {
+    pub async fn give_up_claim(&self, what: Outbound, now: Instant) -> Result<bool, StoreError> {
         let update = moving_from(
             what,
             State::Sending,
@@ -201,7 +201,7 @@ impl Store {
         state: State,
         cause: Option<Cause>,
         now: Instant,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, StoreError> {
         let (_, until) = ttl(now.after(KEPT));
         let update = update
             .expression(
@@ -229,7 +229,7 @@ impl Store {
         attempts: u32,
         at: Instant,
         now: Instant,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), StoreError> {
         let update = moving_from(
             what,
             State::Sending,
@@ -248,7 +248,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach: then it is the sweeper's when its minute is over.
-    pub async fn leave_to_sweeper(&self, what: Outbound, now: Instant) -> Result<(), Fault> {
+    pub async fn leave_to_sweeper(&self, what: Outbound, now: Instant) -> Result<(), StoreError> {
         let update = moving_from(
             what,
             State::Queued,

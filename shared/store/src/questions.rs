@@ -9,7 +9,7 @@ use domain::{
 use serde::Deserialize;
 
 use crate::{
-    Fault, Part, Store, Transaction,
+    Part, Store, StoreError, Transaction,
     courses::{Stored, course_update},
     keys,
     table::Item,
@@ -71,7 +71,7 @@ fn length(questions: &[Question]) -> u64 {
 
 impl Store {
     /// The course `id` with what it knows of its questions.
-    pub async fn questionnaire(&self, id: CourseId) -> Result<Option<Questionnaire>, Fault> {
+    pub async fn questionnaire(&self, id: CourseId) -> Result<Option<Questionnaire>, StoreError> {
         let items = self.snapshot(&[keys::course(id), keys::order(id)]).await?;
         let mut items = items.into_iter();
         Self::questionnaire_of(items.next().flatten(), items.next().flatten())
@@ -82,7 +82,7 @@ impl Store {
         &self,
         id: CourseId,
         question: QuestionId,
-    ) -> Result<Option<(Questionnaire, Option<Question>)>, Fault> {
+    ) -> Result<Option<(Questionnaire, Option<Question>)>, StoreError> {
         let items = self
             .snapshot(&[
                 keys::course(id),
@@ -103,7 +103,7 @@ impl Store {
     fn questionnaire_of(
         course: Option<Item>,
         order: Option<Item>,
-    ) -> Result<Option<Questionnaire>, Fault> {
+    ) -> Result<Option<Questionnaire>, StoreError> {
         let Some(course) = course else {
             return Ok(None);
         };
@@ -119,7 +119,7 @@ impl Store {
         }))
     }
 
-    pub(crate) fn order_of(item: Item) -> Result<Vec<QuestionId>, Fault> {
+    pub(crate) fn order_of(item: Item) -> Result<Vec<QuestionId>, StoreError> {
         Ok(serde_dynamo::from_item::<_, Ordered>(item)?.ids)
     }
 
@@ -140,7 +140,7 @@ impl Store {
 }
 
 impl Transaction {
-    /// `questions` come after those that `before` has. Refused when the course has changed since it was read,
+    /// `questions` come after those that `before` has. ApiError when the course has changed since it was read,
     /// as with all of these.
     pub fn add_questions(&mut self, before: &Questionnaire, questions: &[Question], now: Instant) {
         self.weigh(before, &[], questions, now);

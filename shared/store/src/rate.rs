@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::Instant;
 use serde::Deserialize;
 
-use crate::{Fault, Store, keys, write::Write};
+use crate::{Store, StoreError, keys, write::Write};
 
 /// Nobody waits so long for a slot. A row that goes further began in a process whose clock is ahead, and begins anew: the
 /// rate may double until the clocks agree, but no message waits until they do.
@@ -29,7 +29,7 @@ impl Store {
         per_second: u64,
         patience: Duration,
         now: Instant,
-    ) -> Result<Option<Instant>, Fault> {
+    ) -> Result<Option<Instant>, StoreError> {
         // In microseconds, for a share of a second is seldom a whole number of milliseconds.
         let share = 1_000_000_i64
             .checked_div(i64::try_from(per_second).unwrap_or(i64::MAX))

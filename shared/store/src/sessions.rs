@@ -8,7 +8,7 @@ use domain::{
 };
 
 use crate::{
-    Fault, Outcome, Page, Part, Store, Transaction,
+    CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, LOGIN_PREFIX, SESSION_PREFIX, Table},
     table::{Carded, read, ttl},
     users::living,
@@ -30,7 +30,7 @@ impl Store {
         session: &Session,
         mut activity: LoginActivity,
         beside: Transaction,
-    ) -> Result<Result<LoginActivity, Part>, Fault> {
+    ) -> Result<Result<LoginActivity, Part>, StoreError> {
         for _ in 0..200 {
             let begun = keys::session(session.user_id, session.sid)
                 .holding(session)
@@ -42,12 +42,12 @@ impl Store {
             sign_in.put(Part::Session, begun);
             sign_in.put_new(Part::Login, noted);
             match sign_in.commit().await? {
-                Outcome::Done => return Ok(Ok(activity)),
-                Outcome::Refused(Part::Login) => activity.login_activity_id += 1,
-                Outcome::Refused(part) => return Ok(Err(part)),
+                CommitOutcome::Committed => return Ok(Ok(activity)),
+                CommitOutcome::ConditionFailed(Part::Login) => activity.login_activity_id += 1,
+                CommitOutcome::ConditionFailed(part) => return Ok(Err(part)),
             }
         }
-        Err(Fault::Conflict)
+        Err(StoreError::TransactionConflict)
     }
 
     /// What a token of `user` tells of: the session `sid`, whether it is still alive or not, the person and the
@@ -57,7 +57,7 @@ impl Store {
         user: UserId,
         sid: SessionId,
         committee: CommitteeId,
-    ) -> Result<(Option<Session>, Option<User>, Option<Committee>), Fault> {
+    ) -> Result<(Option<Session>, Option<User>, Option<Committee>), StoreError> {
         let items = self
             .get_each([
                 keys::session(user, sid),
@@ -79,7 +79,7 @@ impl Store {
         &self,
         user: UserId,
         committee: CommitteeId,
-    ) -> Result<(Option<User>, Option<Committee>, Option<Enrolment>), Fault> {
+    ) -> Result<(Option<User>, Option<Committee>, Option<Enrolment>), StoreError> {
         let items = self
             .get_each([
                 keys::user(user),
@@ -96,7 +96,7 @@ impl Store {
     }
 
     /// The sessions of `user` that are alive at `now`, newest first, of the last 100 that began.
-    pub async fn sessions(&self, user: &User, now: Instant) -> Result<Vec<Session>, Fault> {
+    pub async fn sessions(&self, user: &User, now: Instant) -> Result<Vec<Session>, StoreError> {
         let pk = keys::user(user.user_id).pk;
         let mut sessions: Vec<Session> = self
             .newest(Table::Transient, &pk, SESSION_PREFIX, None, 100)
@@ -112,14 +112,14 @@ impl Store {
         user: &User,
         sid: SessionId,
         now: Instant,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, StoreError> {
         let delete = Write::at(&keys::session(user.user_id, sid))
             .when("epoch = :epoch AND expiresAt > :now")
             .number(":epoch", user.epoch)
             .value(":now", &now);
         let mut end = self.transaction();
         end.delete(Part::Session, delete);
-        Ok(end.commit().await? == Outcome::Done)
+        Ok(end.commit().await? == CommitOutcome::Committed)
     }
 
     /// The last `limit` sign-ins of `user`, newest first.
@@ -128,7 +128,7 @@ impl Store {
         user: UserId,
         limit: u16,
         now: Instant,
-    ) -> Result<Vec<LoginActivity>, Fault> {
+    ) -> Result<Vec<LoginActivity>, StoreError> {
         Ok(self
             .login_activity_page(user, None, limit, now)
             .await?
@@ -142,7 +142,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
         now: Instant,
-    ) -> Result<Page<LoginActivity>, Fault> {
+    ) -> Result<Page<LoginActivity>, StoreError> {
         let mut page: Page<LoginActivity> = self
             .newest(
                 Table::Records,
@@ -158,7 +158,7 @@ impl Store {
     }
 
     /// Removes the sign-ins of `user`, at most a hundred: whether any were left to remove.
-    pub async fn forget_login_activity(&self, user: UserId) -> Result<bool, Fault> {
+    pub async fn forget_login_activity(&self, user: UserId) -> Result<bool, StoreError> {
         let pk = keys::user(user).pk;
         let page: Page<LoginActivity> = self
             .newest(Table::Records, &pk, LOGIN_PREFIX, None, 100)
@@ -172,7 +172,7 @@ impl Store {
     }
 
     /// Removes the sessions of `user`, dead or alive, at most a hundred: whether any were left to remove.
-    pub async fn forget_sessions(&self, user: UserId) -> Result<bool, Fault> {
+    pub async fn forget_sessions(&self, user: UserId) -> Result<bool, StoreError> {
         let pk = keys::user(user).pk;
         let page: Page<Session> = self
             .newest(Table::Transient, &pk, SESSION_PREFIX, None, 100)
@@ -187,7 +187,12 @@ impl Store {
 
     /// Notes that `user` is active at `now` in session `sid`. Never moves the time back, and never
     /// brings a session back that has ended.
-    pub async fn touch(&self, user_id: UserId, sid: SessionId, now: Instant) -> Result<(), Fault> {
+    pub async fn touch(
+        &self,
+        user_id: UserId,
+        sid: SessionId,
+        now: Instant,
+    ) -> Result<(), StoreError> {
         let user = Write::at(&keys::user(user_id))
             .when("card.lastActive < :now")
             .expression("SET card.lastActive = :now")

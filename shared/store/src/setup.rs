@@ -2,7 +2,7 @@
 
 #[cfg(feature = "ssm")]
 use runtime::Key;
-use runtime::{Aws, BadSetting, Clock, Keys, Settings, Startup};
+use runtime::{Aws, Clock, ConfigError, Keys, Settings, Startup};
 
 use crate::Store;
 
@@ -32,7 +32,7 @@ impl Setup {
     /// # Errors
     /// The first setting or key that is missing or makes no sense.
     #[cfg(feature = "ssm")]
-    pub async fn start(settings: Settings, keys: &[Key]) -> Result<Self, BadSetting> {
+    pub async fn start(settings: Settings, keys: &[Key]) -> Result<Self, ConfigError> {
         let (aws, clock) = (Aws::new(&settings)?, Clock::default());
         let store = Store::of_settings(&aws, &settings)?;
         let (keys, ()) = tokio::join!(
@@ -52,7 +52,7 @@ impl Setup {
     ///
     /// # Errors
     /// When a table is not named.
-    pub fn new(startup: Startup) -> Result<Self, BadSetting> {
+    pub fn new(startup: Startup) -> Result<Self, ConfigError> {
         let Startup {
             settings,
             aws,
@@ -71,7 +71,7 @@ impl Setup {
 
 impl Store {
     /// The tables that `RECORDS_TABLE` and `TRANSIENT_TABLE` name.
-    fn of_settings(aws: &Aws, settings: &Settings) -> Result<Self, BadSetting> {
+    fn of_settings(aws: &Aws, settings: &Settings) -> Result<Self, ConfigError> {
         Ok(Self::new(
             aws.sdk(),
             settings.required("RECORDS_TABLE")?.to_owned(),

@@ -12,7 +12,7 @@ use domain::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Fault, Outcome, Page, Part, Store, Transaction,
+    CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, BULK_DUE, CHUNK_PREFIX, CHUNKS_DUE, Key, OUTBOX_DUE, Place, SWEPT_AFTER},
     table::{Carded, Order, due, ttl},
     write::Write,
@@ -170,12 +170,12 @@ impl Transaction {
 
 impl Store {
     /// The message `id`.
-    pub async fn sms(&self, id: SmsId) -> Result<Option<Sms>, Fault> {
+    pub async fn sms(&self, id: SmsId) -> Result<Option<Sms>, StoreError> {
         self.card(&keys::sms(id)).await
     }
 
     /// What `sms` says: what it says itself, else what its batch says; nothing when that was too long ago.
-    pub async fn text_of(&self, sms: &Sms, now: Instant) -> Result<Option<Text>, Fault> {
+    pub async fn text_of(&self, sms: &Sms, now: Instant) -> Result<Option<Text>, StoreError> {
         let own = self.said(keys::sms_text(sms.sms_id), now);
         let Some(batch) = sms.batch_id else {
             return own.await;
@@ -189,7 +189,7 @@ impl Store {
         &self,
         id: SmsId,
         now: Instant,
-    ) -> Result<Option<(Sms, Option<Text>)>, Fault> {
+    ) -> Result<Option<(Sms, Option<Text>)>, StoreError> {
         let Some((batch, place)) = BatchId::of_message(id) else {
             return Ok(None);
         };
@@ -206,11 +206,15 @@ impl Store {
     }
 
     /// What the messages of `batch` have in common; nothing when there is nothing, or it was too long ago.
-    pub async fn batch_text(&self, batch: BatchId, now: Instant) -> Result<Option<Text>, Fault> {
+    pub async fn batch_text(
+        &self,
+        batch: BatchId,
+        now: Instant,
+    ) -> Result<Option<Text>, StoreError> {
         self.said(keys::batch_text(batch), now).await
     }
 
-    async fn said(&self, key: Key, now: Instant) -> Result<Option<Text>, Fault> {
+    async fn said(&self, key: Key, now: Instant) -> Result<Option<Text>, StoreError> {
         #[derive(Deserialize)]
         struct Kept {
             #[serde(flatten)]
@@ -224,7 +228,7 @@ impl Store {
     }
 
     /// The batch `id`.
-    pub async fn batch(&self, id: BatchId) -> Result<Option<Batch>, Fault> {
+    pub async fn batch(&self, id: BatchId) -> Result<Option<Batch>, StoreError> {
         self.card(&keys::batch(id)).await
     }
 
@@ -234,7 +238,7 @@ impl Store {
         user: UserId,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<Sms>, Fault> {
+    ) -> Result<Page<Sms>, StoreError> {
         self.cards(
             &keys::AUTHORED,
             &keys::sms_by(user),
@@ -251,7 +255,7 @@ impl Store {
         batch: BatchId,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<Sms>, Fault> {
+    ) -> Result<Page<Sms>, StoreError> {
         self.cards(
             &keys::LISTING,
             &keys::sms_of_batch(batch),
@@ -268,7 +272,7 @@ impl Store {
         user: UserId,
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<Batch>, Fault> {
+    ) -> Result<Page<Batch>, StoreError> {
         self.cards(
             &keys::AUTHORED,
             &keys::batches_by(user),
@@ -281,7 +285,7 @@ impl Store {
 
     /// How far the messages of `batch` have come. They are counted themselves, each once, so the figures add
     /// up whatever happens meanwhile, and no message waits for a counter.
-    pub async fn progress(&self, batch: &Batch) -> Result<Progress, Fault> {
+    pub async fn progress(&self, batch: &Batch) -> Result<Progress, StoreError> {
         let (mut states, mut position) = (Vec::new(), None);
         loop {
             let list = keys::sms_of_batch(batch.batch_id);
@@ -307,7 +311,7 @@ impl Store {
     ///
     /// # Errors
     /// When the store is out of reach: then it was done or not, and may be tried again.
-    pub async fn expand_chunk(&self, pk: &str, now: Instant) -> Result<(), Fault> {
+    pub async fn expand_chunk(&self, pk: &str, now: Instant) -> Result<(), StoreError> {
         let Some(Carded { card: chunk }) = self.get::<Carded<Chunk>>(&keys::chunk_of(pk)).await?
         else {
             return Ok(());
@@ -316,8 +320,8 @@ impl Store {
         let mut expand = self.transaction();
         expand.expand(chunk, common.as_ref(), now);
         match expand.commit().await? {
-            Outcome::Done | Outcome::Refused(Part::Chunk) => Ok(()),
-            Outcome::Refused(_) => Err(Fault::Broken(
+            CommitOutcome::Committed | CommitOutcome::ConditionFailed(Part::Chunk) => Ok(()),
+            CommitOutcome::ConditionFailed(_) => Err(StoreError::Unexpected(
                 "a message of a chunk was there already".to_owned(),
             )),
         }

@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::{
 use tokio::time::sleep;
 
 use crate::{
-    Fault, Store,
+    Store, StoreError,
     keys::Key,
     meter::Trip,
     retry::{TRIES, pause},
@@ -18,7 +18,7 @@ impl Store {
     /// The items at `keys`, in their order, as they stood together: what is then written under the condition
     /// that one of them is as it was, and that changes whenever the others do, is written to all as they were
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactGetItems.html>).
-    pub(crate) async fn snapshot(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, Fault> {
+    pub(crate) async fn snapshot(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, StoreError> {
         let gets = keys.iter().map(|key| {
             let get = Get::builder()
                 .table_name(self.name(key.table))
@@ -26,7 +26,7 @@ impl Store {
                 .build()?;
             Ok(TransactGetItem::builder().get(get).build())
         });
-        let gets = gets.collect::<Result<Vec<_>, Fault>>()?;
+        let gets = gets.collect::<Result<Vec<_>, StoreError>>()?;
         for tries in 1.. {
             let trip = Trip::start();
             let request = self
@@ -61,6 +61,6 @@ impl Store {
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(Fault::Conflict)
+        Err(StoreError::TransactionConflict)
     }
 }

@@ -14,7 +14,7 @@ use serde_dynamo::{from_item, from_items, to_attribute_value};
 use tokio::time::sleep;
 
 use crate::{
-    Fault, Store,
+    Store, StoreError,
     keys::{DUE, IndexSchema, Key, Place, Table},
     meter::Trip,
     retry::{TRIES, pause},
@@ -62,7 +62,10 @@ impl Store {
     }
 
     /// The item at `key`, as it stands after every write that was acknowledged.
-    pub(crate) async fn get<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<T>, Fault> {
+    pub(crate) async fn get<T: DeserializeOwned>(
+        &self,
+        key: &Key,
+    ) -> Result<Option<T>, StoreError> {
         let trip = Trip::start();
         let request = self
             .reads
@@ -81,7 +84,10 @@ impl Store {
     }
 
     /// The card of the item at `key`.
-    pub(crate) async fn card<T: DeserializeOwned>(&self, key: &Key) -> Result<Option<T>, Fault> {
+    pub(crate) async fn card<T: DeserializeOwned>(
+        &self,
+        key: &Key,
+    ) -> Result<Option<T>, StoreError> {
         let item: Option<Carded<T>> = self.get(key).await?;
         Ok(item.map(|item| item.card))
     }
@@ -95,7 +101,7 @@ impl Store {
         prefix: &str,
         after: Option<&str>,
         limit: u16,
-    ) -> Result<Page<T>, Fault> {
+    ) -> Result<Page<T>, StoreError> {
         let request = self
             .reads
             .query()
@@ -121,7 +127,7 @@ impl Store {
         after: Option<&str>,
         limit: u16,
         order: Order,
-    ) -> Result<Page<T>, Fault> {
+    ) -> Result<Page<T>, StoreError> {
         let request = self
             .reads
             .query()
@@ -156,14 +162,14 @@ impl Store {
         after: Option<&str>,
         limit: u16,
         order: Order,
-    ) -> Result<Page<T>, Fault> {
+    ) -> Result<Page<T>, StoreError> {
         let page: Page<Carded<T>> = self.list(index, pk, after, limit, order).await?;
         Ok(page.map(|item| item.card))
     }
 
     /// All items of partition `pk` in the order of their sort keys, consistently. For partitions that are
     /// bounded by what is put into them.
-    pub(crate) async fn partition(&self, pk: &str) -> Result<Vec<Item>, Fault> {
+    pub(crate) async fn partition(&self, pk: &str) -> Result<Vec<Item>, StoreError> {
         let (mut items, mut start) = (Vec::new(), None);
         loop {
             let trip = Trip::start();
@@ -194,7 +200,7 @@ impl Store {
     pub(crate) async fn get_each<const N: usize>(
         &self,
         keys: [Key; N],
-    ) -> Result<[Option<Item>; N], Fault> {
+    ) -> Result<[Option<Item>; N], StoreError> {
         let mut wanted = HashMap::new();
         for table in [Table::Records, Table::Transient] {
             let keys: Vec<Item> = keys
@@ -229,7 +235,7 @@ impl Store {
         &self,
         keys: &[Key],
         projected: &str,
-    ) -> Result<Vec<T>, Fault> {
+    ) -> Result<Vec<T>, StoreError> {
         if keys.is_empty() {
             return Ok(Vec::new());
         }
@@ -255,7 +261,7 @@ impl Store {
     async fn batch_get(
         &self,
         mut wanted: HashMap<String, KeysAndAttributes>,
-    ) -> Result<HashMap<String, Vec<Item>>, Fault> {
+    ) -> Result<HashMap<String, Vec<Item>>, StoreError> {
         let mut found: HashMap<String, Vec<Item>> = HashMap::new();
         for tries in 1..=TRIES {
             let trip = Trip::start();
@@ -277,7 +283,7 @@ impl Store {
             }
             sleep(pause(tries)?).await;
         }
-        Err(Fault::Throttled)
+        Err(StoreError::Throttled)
     }
 
     /// One more is read than asked for, so that the last page is known for it.
@@ -286,7 +292,7 @@ impl Store {
         request: QueryFluentBuilder,
         sort: &str,
         limit: u16,
-    ) -> Result<Page<T>, Fault> {
+    ) -> Result<Page<T>, StoreError> {
         let trip = Trip::start();
         let request = request
             .limit(i32::from(limit) + 1)
@@ -309,7 +315,7 @@ impl Store {
 }
 
 /// What `item` holds, if there is one.
-pub(crate) fn read<T: DeserializeOwned>(item: Option<Item>) -> Result<Option<T>, Fault> {
+pub(crate) fn read<T: DeserializeOwned>(item: Option<Item>) -> Result<Option<T>, StoreError> {
     Ok(item.map(from_item).transpose()?)
 }
 
@@ -330,7 +336,7 @@ pub(crate) fn number(number: impl ToString) -> AttributeValue {
     AttributeValue::N(number.to_string())
 }
 
-pub(crate) fn value<T: Serialize>(value: &T) -> Result<AttributeValue, Fault> {
+pub(crate) fn value<T: Serialize>(value: &T) -> Result<AttributeValue, StoreError> {
     Ok(to_attribute_value(value)?)
 }
 

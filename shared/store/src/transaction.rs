@@ -1,7 +1,7 @@
 //! What belongs together: written at once or not at all.
 
 use crate::{
-    Fault, Store,
+    Store, StoreError,
     keys::Key,
     write::{Action, Write},
 };
@@ -63,11 +63,11 @@ pub enum Part {
 /// What became of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a part may have been refused"]
-pub enum Outcome {
+pub enum CommitOutcome {
     /// All of it was done.
-    Done,
+    Committed,
     /// Nothing was done: the condition of this part did not hold.
-    Refused(Part),
+    ConditionFailed(Part),
 }
 
 impl Store {
@@ -84,11 +84,11 @@ impl Transaction {
     /// Writes everything, or nothing.
     ///
     /// # Errors
-    /// After [`Fault::Throttled`] and [`Fault::Conflict`] nothing was done; after [`Fault::Unavailable`] that is
+    /// After [`StoreError::Throttled`] and [`StoreError::TransactionConflict`] nothing was done; after [`StoreError::Unavailable`] that is
     /// not known.
-    pub async fn commit(self) -> Result<Outcome, Fault> {
+    pub async fn commit(self) -> Result<CommitOutcome, StoreError> {
         if self.parts.is_empty() {
-            return Ok(Outcome::Done);
+            return Ok(CommitOutcome::Committed);
         }
         let mut kinds = Vec::new();
         let mut items = Vec::new();
@@ -99,7 +99,7 @@ impl Transaction {
         let refused = self.store.transact(&items).await?;
         Ok(refused
             .and_then(|number| kinds.get(number).copied())
-            .map_or(Outcome::Done, Outcome::Refused))
+            .map_or(CommitOutcome::Committed, CommitOutcome::ConditionFailed))
     }
 
     /// Adds the parts of `other` after those that are there.

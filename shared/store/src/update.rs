@@ -5,7 +5,7 @@ use std::{future::Future, time::Duration};
 use domain::user::User;
 use tokio::time::{Instant, sleep};
 
-use crate::{Fault, Outcome, Part, Store, Transaction, retry::pause};
+use crate::{CommitOutcome, Part, Store, StoreError, Transaction, retry::pause};
 
 /// How long an update is tried by a caller that has no deadline.
 const DEFAULT_TIME: Duration = Duration::from_secs(5);
@@ -28,8 +28,8 @@ impl Store {
     /// until the request's deadline. `refused` may make an error of the part that was refused instead.
     ///
     /// # Errors
-    /// Those of `attempt` and `refused`; [`Fault::Outpaced`] when others were faster until the deadline.
-    pub async fn update<T, E: From<Fault>, A: Future<Output = Result<(Transaction, T), E>>>(
+    /// Those of `attempt` and `refused`; [`StoreError::UpdateConflict`] when others were faster until the deadline.
+    pub async fn update<T, E: From<StoreError>, A: Future<Output = Result<(Transaction, T), E>>>(
         &self,
         mut attempt: impl FnMut() -> A,
         refused: impl Fn(Part) -> Option<E>,
@@ -38,14 +38,14 @@ impl Store {
         loop {
             let (transaction, result) = attempt().await?;
             let part = match turns.commit(transaction).await? {
-                Some(Outcome::Done) => return Ok(result),
-                Some(Outcome::Refused(part)) => part,
+                Some(CommitOutcome::Committed) => return Ok(result),
+                Some(CommitOutcome::ConditionFailed(part)) => part,
                 None => continue,
             };
             if let Some(error) = refused(part) {
                 return Err(error);
             }
-            turns.pause(Fault::Outpaced).await?;
+            turns.pause(StoreError::UpdateConflict).await?;
         }
     }
 
@@ -55,7 +55,7 @@ impl Store {
     ///
     /// # Errors
     /// Those of `decide` and `refused`, and as [`update`](Self::update).
-    pub async fn update_user<E: From<Fault>>(
+    pub async fn update_user<E: From<StoreError>>(
         &self,
         mut user: User,
         mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, E>,
@@ -70,9 +70,11 @@ impl Store {
             change.change_user(&user, &after);
             change.append(beside);
             match turns.commit(change).await? {
-                Some(Outcome::Done) => return Ok(after),
-                Some(Outcome::Refused(Part::User)) => turns.pause(Fault::Outpaced).await?,
-                Some(Outcome::Refused(part)) => return Err(refused(part)),
+                Some(CommitOutcome::Committed) => return Ok(after),
+                Some(CommitOutcome::ConditionFailed(Part::User)) => {
+                    turns.pause(StoreError::UpdateConflict).await?
+                }
+                Some(CommitOutcome::ConditionFailed(part)) => return Err(refused(part)),
                 None => {}
             }
             let read = self.user(user.user_id).await?;
@@ -97,15 +99,21 @@ impl Turns {
     }
 
     /// The outcome of `transaction`; `None` when other transactions held its items, and it is time to try again.
-    async fn commit(&mut self, transaction: Transaction) -> Result<Option<Outcome>, Fault> {
+    async fn commit(
+        &mut self,
+        transaction: Transaction,
+    ) -> Result<Option<CommitOutcome>, StoreError> {
         match transaction.commit().await {
-            Err(Fault::Conflict) => self.pause(Fault::Conflict).await.map(|()| None),
+            Err(StoreError::TransactionConflict) => self
+                .pause(StoreError::TransactionConflict)
+                .await
+                .map(|()| None),
             outcome => outcome.map(Some),
         }
     }
 
     /// Waits for the next turn, or gives `failed` back when the deadline comes first.
-    async fn pause(&mut self, failed: Fault) -> Result<(), Fault> {
+    async fn pause(&mut self, failed: StoreError) -> Result<(), StoreError> {
         self.tries = LONGEST_PAUSE.min(self.tries + 1);
         let pause = pause(self.tries)?;
         if Instant::now() + pause >= self.deadline {

@@ -5,7 +5,7 @@ use domain::{CommitteeId, Email, UserId, committee::Committee, session::Session,
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Fault, Outcome, Page, Part, Store, Transaction,
+    CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, USER_PREFIX},
     table::{Carded, Order},
     write::Write,
@@ -56,17 +56,17 @@ pub fn user_id(pk: &str) -> Option<UserId> {
 
 impl Store {
     /// The account `id`; nobody's, once it was erased.
-    pub async fn user(&self, id: UserId) -> Result<Option<User>, Fault> {
+    pub async fn user(&self, id: UserId) -> Result<Option<User>, StoreError> {
         Ok(living(self.get(&keys::user(id)).await?))
     }
 
     /// The credentials of `id`.
-    pub async fn credentials(&self, id: UserId) -> Result<Option<Credentials>, Fault> {
+    pub async fn credentials(&self, id: UserId) -> Result<Option<Credentials>, StoreError> {
         self.get(&keys::credentials(id)).await
     }
 
     /// Whose `email` is.
-    pub async fn email_owner(&self, email: &Email) -> Result<Option<EmailOwner>, Fault> {
+    pub async fn email_owner(&self, email: &Email) -> Result<Option<EmailOwner>, StoreError> {
         self.get(&keys::email(email)).await
     }
 
@@ -78,7 +78,7 @@ impl Store {
         position: Option<&str>,
         limit: u16,
         wanted: impl Fn(&User) -> bool,
-    ) -> Result<Page<User>, Fault> {
+    ) -> Result<Page<User>, StoreError> {
         let pk = keys::users_of(committee);
         let (mut found, mut looked_at, mut position) = (Vec::new(), 0, position.map(str::to_owned));
         loop {
@@ -123,18 +123,23 @@ impl Store {
         committee: &Committee,
         admin: &NewUser,
         mut founding: Transaction,
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, StoreError> {
         let ids = AttributeValue::Ss(vec![admin.user.user_id.to_string()]);
         let admins = Write::at(&keys::admins()).with([("ids".to_owned(), ids)]);
         founding.put_new(Part::Admins, admins);
         founding.put_new(Part::Committee, Self::committee_put(committee));
         founding.new_user(admin);
-        Ok(founding.commit().await? == Outcome::Done)
+        Ok(founding.commit().await? == CommitOutcome::Committed)
     }
 
     /// Replaces `old_hash` by `new_hash` of the same password; does nothing when the password was
     /// changed meanwhile.
-    pub async fn rehash(&self, user: UserId, old_hash: &str, new_hash: &str) -> Result<(), Fault> {
+    pub async fn rehash(
+        &self,
+        user: UserId,
+        old_hash: &str,
+        new_hash: &str,
+    ) -> Result<(), StoreError> {
         self.apply(password_update(user, old_hash, new_hash))
             .await?;
         Ok(())
@@ -242,7 +247,7 @@ impl Transaction {
     }
 
     /// The mailbox of `user` was proved, who is verified from now on, whatever else changes meanwhile.
-    /// Refused when the address is another one by now, or the account was closed.
+    /// ApiError when the address is another one by now, or the account was closed.
     pub fn verify_mailbox(&mut self, user: &User) {
         let update = Write::at(&keys::user(user.user_id))
             .when("card.email = :email AND card.isActive = :true")
@@ -276,7 +281,7 @@ impl Transaction {
         self.remove(Part::Credentials, &keys::credentials(user))
     }
 
-    /// `before` becomes `after`: the set of active super admins follows. Refused when nobody would be left in it.
+    /// `before` becomes `after`: the set of active super admins follows. ApiError when nobody would be left in it.
     pub fn follow_admins(&mut self, before: &User, after: &User) {
         let update = Write::at(&keys::admins());
         let update = update.attribute(":id", AttributeValue::Ss(vec![before.user_id.to_string()]));

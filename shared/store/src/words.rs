@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_dynamo::from_items;
 
 use crate::{
-    Fault, Page, Part, Store, Transaction,
+    Page, Part, Store, StoreError, Transaction,
     courses::{Stored, course_update},
     keys::{self, AT_PREFIX, COURSE_PREFIX, Key, Table},
     meter::Trip,
@@ -88,7 +88,7 @@ impl Store {
         words: &[String],
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<Outline>, Fault> {
+    ) -> Result<Page<Outline>, StoreError> {
         let Some(rarest) = self.rarest(words).await? else {
             return Ok(Page {
                 items: Vec::new(),
@@ -124,7 +124,7 @@ impl Store {
     }
 
     /// The word of `words` that the fewest courses have. A count is a hint: one that is wrong costs reads.
-    async fn rarest<'a>(&self, words: &'a [String]) -> Result<Option<&'a String>, Fault> {
+    async fn rarest<'a>(&self, words: &'a [String]) -> Result<Option<&'a String>, StoreError> {
         if words.len() < 2 {
             return Ok(words.first());
         }
@@ -146,7 +146,7 @@ impl Store {
         others: &[&String],
         position: Option<&str>,
         limit: u16,
-    ) -> Result<Page<String>, Fault> {
+    ) -> Result<Page<String>, StoreError> {
         let pk = keys::word_count(word).pk;
         let trip = Trip::start();
         let mut request = self
@@ -199,7 +199,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`update`](Self::update): then it stays due.
-    pub async fn index_course(&self, id: CourseId) -> Result<(), Fault> {
+    pub async fn index_course(&self, id: CourseId) -> Result<(), StoreError> {
         let index = || async {
             let mut index = self.transaction();
             let Some(Indexed {
@@ -211,7 +211,7 @@ impl Store {
                 return Ok((index, (Vec::new(), Vec::new())));
             };
             let wanted = index.set_words(&course.card, &indexed);
-            Ok::<_, Fault>((index, (indexed, wanted)))
+            Ok::<_, StoreError>((index, (indexed, wanted)))
         };
         let (indexed, wanted) = self.update(index, |_| None).await?;
         let came = wanted.iter().filter(|word| !indexed.contains(word));
@@ -225,7 +225,7 @@ impl Store {
             .collect()
     }
 
-    async fn count_word(&self, word: &str, by: i64) -> Result<(), Fault> {
+    async fn count_word(&self, word: &str, by: i64) -> Result<(), StoreError> {
         let key = keys::word_count(word);
         let update = Write::at(&key);
         let update = update.expression("ADD n :by").number(":by", by);

@@ -18,7 +18,7 @@ use serde_dynamo::{from_item, to_attribute_value, to_item};
 use tokio::time::{Instant as Monotonic, sleep};
 
 use crate::{
-    Fault, Store,
+    Store, StoreError,
     keys::{Key, Table},
     meter::Trip,
     retry::{TRIES, pause, random_bytes},
@@ -143,7 +143,7 @@ impl Write {
     }
 
     /// The item that a put writes.
-    pub(crate) fn into_item(self) -> Result<Item, Fault> {
+    pub(crate) fn into_item(self) -> Result<Item, StoreError> {
         self.check()?;
         Ok(self.item)
     }
@@ -153,7 +153,7 @@ impl Write {
         self,
         action: Action,
         store: &Store,
-    ) -> Result<TransactWriteItem, Fault> {
+    ) -> Result<TransactWriteItem, StoreError> {
         self.check()?;
         let table = store.name(self.table);
         let (names, values) = (some(self.names), some(self.values));
@@ -206,10 +206,10 @@ impl Write {
         Ok(item.build())
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Result<(), StoreError> {
         match &self.failure {
             None => Ok(()),
-            Some(failure) => Err(Fault::Broken(failure.clone())),
+            Some(failure) => Err(StoreError::Unexpected(failure.clone())),
         }
     }
 }
@@ -243,7 +243,7 @@ impl Store {
     pub(crate) async fn update_item<T: DeserializeOwned>(
         &self,
         update: Write,
-    ) -> Result<Option<T>, Fault> {
+    ) -> Result<Option<T>, StoreError> {
         update.check()?;
         for tries in 1.. {
             let trip = Trip::start();
@@ -289,11 +289,11 @@ impl Store {
                 }
             }
         }
-        Err(Fault::Conflict)
+        Err(StoreError::TransactionConflict)
     }
 
     /// The same, where only whether the condition held is asked.
-    pub(crate) async fn apply(&self, update: Write) -> Result<bool, Fault> {
+    pub(crate) async fn apply(&self, update: Write) -> Result<bool, StoreError> {
         Ok(self.update_item::<IgnoredAny>(update).await?.is_some())
     }
 
@@ -304,7 +304,7 @@ impl Store {
     pub(crate) async fn transact(
         &self,
         parts: &[TransactWriteItem],
-    ) -> Result<Option<usize>, Fault> {
+    ) -> Result<Option<usize>, StoreError> {
         let token = uuid::Builder::from_random_bytes(random_bytes()?)
             .into_uuid()
             .to_string();
@@ -334,21 +334,23 @@ impl Store {
             if let Some(part) = refused {
                 return Ok(Some(part));
             }
-            let fault = if conflict {
-                Fault::Conflict
+            let error = if conflict {
+                StoreError::TransactionConflict
             } else {
-                Fault::from(error)
+                StoreError::from(error)
             };
             let may_help = matches!(
-                fault,
-                Fault::Conflict | Fault::Throttled | Fault::Unavailable(_)
+                error,
+                StoreError::TransactionConflict
+                    | StoreError::Throttled
+                    | StoreError::Unavailable(_)
             );
             if !may_help || tries == TRIES || start.elapsed() > PATIENCE {
-                return Err(fault);
+                return Err(error);
             }
             sleep(pause(tries)?).await;
         }
-        Err(Fault::Conflict)
+        Err(StoreError::TransactionConflict)
     }
 }
 
@@ -375,12 +377,15 @@ fn reasons<R>(error: &SdkError<TransactWriteItemsError, R>) -> (Option<usize>, b
 }
 
 /// A single write that met a transaction was not done, so it may be tried again; nothing else may.
-async fn try_again_after_conflict(error: impl Into<Fault>, tries: u32) -> Result<(), Fault> {
+async fn try_again_after_conflict(
+    error: impl Into<StoreError>,
+    tries: u32,
+) -> Result<(), StoreError> {
     match error.into() {
-        Fault::Conflict if tries < TRIES => {
+        StoreError::TransactionConflict if tries < TRIES => {
             sleep(pause(tries)?).await;
             Ok(())
         }
-        fault => Err(fault),
+        error => Err(error),
     }
 }

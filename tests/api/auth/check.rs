@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::Refusal;
+use common::ErrorCode;
 use domain::Profile;
 use tests::{Someone, World};
 
@@ -26,7 +26,7 @@ async fn the_same_token_comes_back_until_half_its_life_is_gone_then_a_fresh_one_
     member
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     renewed.get("/auth/check").await.shows();
     let sessions = renewed.get("/auth/sessions").await.shows()["sessions"]
         .as_array()
@@ -47,7 +47,7 @@ async fn a_session_ends_after_its_days_however_often_it_was_renewed() {
     member
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn without_a_good_token_the_caller_is_nobody() {
     let world = World::new().await;
     let nobody = world.stranger();
     let answer = nobody.get("/auth/check").await;
-    answer.refuses(Refusal::BadAuthCombination);
+    answer.refuses(ErrorCode::BadAuthCombination);
     assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"halqa\"");
     for token in [
         "Bearer x",
@@ -96,7 +96,7 @@ async fn without_a_good_token_the_caller_is_nobody() {
         "Bearer eyJhbGciOiJub25lIn0.e30.",
     ] {
         let answer = nobody.holding(token).get("/auth/check").await;
-        answer.refuses(Refusal::BadAuthCombination);
+        answer.refuses(ErrorCode::BadAuthCombination);
         let expected = if token == "bearer " {
             "Bearer realm=\"halqa\""
         } else {
@@ -121,26 +121,26 @@ async fn the_scheme_is_read_in_any_case_and_nothing_else_is_a_token() {
         .holding(&format!("Basic {token}"))
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     nobody
         .holding(&token)
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     nobody
         .with("cookie", &format!("token={token}"))
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     nobody
         .get(&format!("/auth/check?access_token={token}"))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     member
         .with("authorization", member.token())
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -156,13 +156,13 @@ async fn a_changed_token_is_no_token() {
             .holding(&changed)
             .get("/auth/check")
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
     member
         .holding(&token[..token.len() - 1])
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn a_token_of_a_clock_that_stepped_back_is_not_good_yet() {
     member
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]

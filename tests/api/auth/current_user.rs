@@ -1,4 +1,4 @@
-use common::Refusal;
+use common::ErrorCode;
 use tests::World;
 
 #[tokio::test]
@@ -27,5 +27,5 @@ async fn a_stranger_is_refused() {
         .stranger()
         .get("/auth/current-user")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }

@@ -1,6 +1,6 @@
 use std::{collections::HashSet, time::Duration};
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::json;
@@ -89,7 +89,7 @@ async fn wrong_unknown_and_inactive_are_told_alike_to_the_byte() {
         .stranger()
         .login("admin@example.org", "not the password")
         .await;
-    wrong.refuses(Refusal::BadAuthCombination);
+    wrong.refuses(ErrorCode::BadAuthCombination);
     assert_eq!(wrong.header("www-authenticate"), "Bearer realm=\"halqa\"");
     for other in [
         world.stranger().login("nobody@example.org", PASSWORD).await,
@@ -135,8 +135,8 @@ async fn known_and_unknown_addresses_cost_the_store_the_same() {
 async fn all_missing_fields_are_named_at_once() {
     let world = World::new().await;
     let answer = world.stranger().post("/auth/login", json!({})).await;
-    answer.refuses(Refusal::Validation);
-    let required = Refusal::FieldRequired.code().to_owned();
+    answer.refuses(ErrorCode::Validation);
+    let required = ErrorCode::FieldRequired.code().to_owned();
     assert_eq!(
         answer.errors(),
         [
@@ -154,42 +154,42 @@ async fn each_bad_field_is_named_with_its_reason() {
         (
             json!({ "email": "a@example.org" }),
             "password",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
         (
             json!({ "email": "a@example.org", "password": null }),
             "password",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
         (
             json!({ "email": "a@example.org", "password": "" }),
             "password",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
         (
             json!({ "email": "a@example.org", "password": 12345678 }),
             "password",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
         (
             json!({ "email": "  ", "password": "x" }),
             "email",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
         (
             json!({ "email": "amina", "password": "x" }),
             "email",
-            Refusal::EmailInvalid,
+            ErrorCode::EmailInvalid,
         ),
         (
             json!({ "email": ["a@example.org"], "password": "x" }),
             "email",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
         (
             json!({ "email": { "$ne": "" }, "password": "x" }),
             "email",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
     ] {
         stranger
@@ -262,10 +262,10 @@ async fn ten_failures_of_one_account_from_one_network_shut_it_out_of_that_networ
         thief
             .login("admin@example.org", "not the password")
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
     let refused = thief.login("admin@example.org", PASSWORD).await;
-    refused.refuses(Refusal::TooManyAttempts);
+    refused.refuses(ErrorCode::TooManyAttempts);
     let seconds: u64 = refused.header("retry-after").parse().unwrap();
     assert!((880..=900).contains(&seconds), "{seconds}");
     assert_eq!(refused.header("x-ratelimit-limit"), "100");
@@ -295,14 +295,14 @@ async fn an_ipv6_network_counts_as_one() {
         thief
             .login("admin@example.org", "not the password")
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
     world
         .stranger()
         .at("2001:db8:1:2:ffff::1")
         .login("admin@example.org", PASSWORD)
         .await
-        .refuses(Refusal::TooManyAttempts);
+        .refuses(ErrorCode::TooManyAttempts);
     world
         .stranger()
         .at("2001:db8:1:3::1")
@@ -320,9 +320,9 @@ async fn fifty_failures_at_once_pass_ten() {
     let tried = answers.iter().filter(|answer| answer.status == 401).count();
     assert_eq!(tried, 10);
     assert!(
-        answers
-            .iter()
-            .all(|answer| answer.status == 401 || answer.code() == Refusal::TooManyAttempts.code())
+        answers.iter().all(
+            |answer| answer.status == 401 || answer.code() == ErrorCode::TooManyAttempts.code()
+        )
     );
 }
 
@@ -334,12 +334,12 @@ async fn unknown_addresses_are_counted_like_known_ones() {
         thief
             .login("nobody@example.org", "not the password")
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
     thief
         .login("nobody@example.org", "not the password")
         .await
-        .refuses(Refusal::TooManyAttempts);
+        .refuses(ErrorCode::TooManyAttempts);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use futures_util::future::join_all;
 use serde_json::json;
 use tests::World;
@@ -11,14 +11,14 @@ async fn the_session_ends_and_others_stay() {
         .await
         .tells(Message::LogoutSuccess);
     let refused = here.get("/auth/check").await;
-    refused.refuses(Refusal::BadAuthCombination);
+    refused.refuses(ErrorCode::BadAuthCombination);
     assert_eq!(
         refused.header("www-authenticate"),
         "Bearer realm=\"halqa\", error=\"invalid_token\""
     );
     here.post("/auth/logout", json!({}))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     there.get("/auth/check").await.shows();
 }
 
@@ -35,7 +35,7 @@ async fn every_process_feels_it_at_once() {
     elsewhere
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use http::Method;
@@ -32,7 +32,7 @@ async fn the_six_digits_sign_in_with_their_token_and_once() {
     let person = pending(&world, "admin@example.org").await;
     let code = world.mailed_code("admin@example.org").await;
     let without_token = sign_in(&world.stranger(), &code).await;
-    without_token.refuses(Refusal::BadAuthCombination);
+    without_token.refuses(ErrorCode::BadAuthCombination);
     assert_eq!(
         without_token.header("www-authenticate"),
         "Bearer realm=\"halqa\""
@@ -48,7 +48,7 @@ async fn the_six_digits_sign_in_with_their_token_and_once() {
     );
     sign_in(&person, &code)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -64,10 +64,10 @@ async fn the_link_signs_in_on_any_device_and_ends_the_digits_too() {
         .tells(Message::LoginSuccess);
     sign_in(&world.stranger(), &link)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     sign_in(&person, &code)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -85,12 +85,12 @@ async fn what_is_missing_or_malformed_is_401() {
         person
             .get(&format!("/auth/passwordless{query}"))
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
     let long = "a".repeat(500);
     sign_in(&person, &long)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -107,7 +107,7 @@ async fn robots_that_look_ahead_spend_nothing() {
         .with("sec-purpose", "prefetch")
         .get(&format!("/auth/passwordless?code={link}"))
         .await
-        .refuses(Refusal::PrefetchRefused);
+        .refuses(ErrorCode::PrefetchRefused);
     sign_in(&person.with("if-none-match", "*"), &link)
         .await
         .tells(Message::LoginSuccess);
@@ -198,17 +198,21 @@ async fn bad_input_is_named() {
     let world = World::new().await;
     let stranger = world.stranger();
     for (body, field, refusal) in [
-        (json!({}), "email", Refusal::FieldRequired),
-        (json!({ "email": "nobody" }), "email", Refusal::EmailInvalid),
+        (json!({}), "email", ErrorCode::FieldRequired),
+        (
+            json!({ "email": "nobody" }),
+            "email",
+            ErrorCode::EmailInvalid,
+        ),
         (
             json!({ "email": "a@example.org", "sendMethode": "fax" }),
             "sendMethode",
-            Refusal::SendMethodInvalid,
+            ErrorCode::SendMethodInvalid,
         ),
         (
             json!({ "email": "a@example.org", "sendMethode": 1 }),
             "sendMethode",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
     ] {
         stranger
@@ -308,7 +312,7 @@ async fn the_one_time_password_is_still_asked() {
     person
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     person
         .post("/otp/verify", json!({ "code": authenticator.code(&world) }))
         .await
@@ -324,11 +328,11 @@ async fn five_wrong_tries_kill_the_code_for_their_network_and_the_owner_elsewher
     for _ in 0..5 {
         sign_in(&person, wrong)
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
     sign_in(&person, &code)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     sign_in(&person.at("10.9.9.9"), &code)
         .await
         .tells(Message::LoginSuccess);
@@ -343,11 +347,11 @@ async fn twenty_wrong_tries_kill_the_code_for_all() {
     for number in 0..20 {
         sign_in(&person.at(&format!("10.9.0.{}", number / 4)), wrong)
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
     sign_in(&person.at("10.9.9.9"), &code)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -357,10 +361,10 @@ async fn guessing_goes_on_for_thirty_tries_per_network_whoever_is_guessed_at() {
     for _ in 0..30 {
         sign_in(&person, "000000")
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
     let refused = sign_in(&person, "000000").await;
-    refused.refuses(Refusal::TooManyAttempts);
+    refused.refuses(ErrorCode::TooManyAttempts);
     assert!((3500..=3600).contains(&refused.header("retry-after").parse::<u64>().unwrap()));
 }
 
@@ -374,11 +378,11 @@ async fn a_code_ends_after_ten_minutes_or_when_a_new_one_is_sent() {
     let new = world.mailed_link("admin@example.org").await;
     sign_in(&first, &old)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     world.clock().advance(Duration::from_secs(600));
     sign_in(&first, &new)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -421,7 +425,7 @@ async fn an_account_that_is_closed_meanwhile_does_not_get_in() {
         .tells(Message::UserStatusUpdated);
     sign_in(&world.stranger(), &link)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -430,7 +434,7 @@ async fn whoever_hears_503_may_ask_again_at_once() {
     world.strike(Fault::new(Mode::Refuse).on("TransactWriteItems"));
     ask(&world.stranger(), "admin@example.org")
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
     world.heal();
     ask(&world.stranger(), "admin@example.org")
         .await

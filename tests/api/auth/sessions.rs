@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use tests::{PASSWORD, World};
 
 #[tokio::test]
@@ -52,8 +52,8 @@ async fn one_is_ended_from_afar() {
     there
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
-    here.delete(&path).await.refuses(Refusal::SessionNotFound);
+        .refuses(ErrorCode::BadAuthCombination);
+    here.delete(&path).await.refuses(ErrorCode::SessionNotFound);
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn nobody_ends_a_session_of_somebody_else() {
     admin
         .delete(&format!("/auth/sessions/{sid}"))
         .await
-        .refuses(Refusal::SessionNotFound);
+        .refuses(ErrorCode::SessionNotFound);
     member.get("/auth/check").await.shows();
 }
 
@@ -84,12 +84,12 @@ async fn what_is_no_identifier_is_a_session_that_is_not_there() {
         member
             .delete(&format!("/auth/sessions/{id}"))
             .await
-            .refuses(Refusal::SessionNotFound);
+            .refuses(ErrorCode::SessionNotFound);
         world
             .stranger()
             .delete(&format!("/auth/sessions/{id}"))
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
 }
 

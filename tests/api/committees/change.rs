@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join;
 use serde_json::json;
@@ -116,7 +116,7 @@ async fn a_super_admin_closes_and_opens_even_his_own() {
         .stranger()
         .get(&path)
         .await
-        .refuses(Refusal::CommitteeNotFound);
+        .refuses(ErrorCode::CommitteeNotFound);
     assert_eq!(
         admin.get(&path).await.shows()["committee"]["isActive"],
         false
@@ -137,21 +137,21 @@ async fn what_is_not_there_is_told_after_everything_else() {
         admin
             .put(&path, json!({ "city": "" }))
             .await
-            .refuses(Refusal::FieldRequired);
+            .refuses(ErrorCode::FieldRequired);
         admin
             .put(&path, json!({ "city": "Sfax" }))
             .await
-            .refuses(Refusal::CommitteeNotFound);
+            .refuses(ErrorCode::CommitteeNotFound);
         admin
             .put(&path, json!({}))
             .await
-            .refuses(Refusal::CommitteeNotFound);
+            .refuses(ErrorCode::CommitteeNotFound);
         world
             .person(Someone::with(Profile::CommitteeAdmin))
             .await
             .put(&path, json!([]))
             .await
-            .refuses(Refusal::Forbidden);
+            .refuses(ErrorCode::Forbidden);
     }
 }
 
@@ -160,11 +160,11 @@ async fn a_required_field_cannot_be_emptied() {
     let world = World::new().await;
     let (admin, path, _) = founded(&world).await;
     for (field, value, refusal) in [
-        ("nameLatin", json!(null), Refusal::FieldType),
-        ("nameLatin", json!(" "), Refusal::FieldRequired),
-        ("primaryEmail", json!(""), Refusal::FieldRequired),
-        ("primaryPhone", json!(""), Refusal::FieldRequired),
-        ("postalCode", json!(null), Refusal::FieldType),
+        ("nameLatin", json!(null), ErrorCode::FieldType),
+        ("nameLatin", json!(" "), ErrorCode::FieldRequired),
+        ("primaryEmail", json!(""), ErrorCode::FieldRequired),
+        ("primaryPhone", json!(""), ErrorCode::FieldRequired),
+        ("postalCode", json!(null), ErrorCode::FieldType),
     ] {
         let mut change = json!({});
         change[field] = value;

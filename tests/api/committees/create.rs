@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::json;
 use tests::{Someone, World};
@@ -68,7 +68,7 @@ async fn nobody_else_does_whatever_was_granted() {
         .stranger()
         .post("/committees", wish("Sfax"))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     for profile in [Profile::Member, Profile::Trainer, Profile::CommitteeAdmin] {
         let person = world
             .person(Someone::with(profile).granted(&Grant::ALL))
@@ -76,7 +76,7 @@ async fn nobody_else_does_whatever_was_granted() {
         person
             .post("/committees", json!([]))
             .await
-            .refuses(Refusal::Forbidden);
+            .refuses(ErrorCode::Forbidden);
     }
     let unverified = world
         .person(Someone::with(Profile::SuperAdmin).unverified())
@@ -84,7 +84,7 @@ async fn nobody_else_does_whatever_was_granted() {
     unverified
         .post("/committees", wish("Sfax"))
         .await
-        .refuses(Refusal::AccountNotVerified);
+        .refuses(ErrorCode::AccountNotVerified);
 }
 
 #[tokio::test]
@@ -92,37 +92,37 @@ async fn each_bad_field_is_named_with_its_reason() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = world.admin().await;
     for (field, value, refusal) in [
-        ("nameArabe", json!(""), Refusal::FieldRequired),
-        ("nameLatin", json!("x".repeat(201)), Refusal::FieldLength),
-        ("nameLatin", json!("a\tb"), Refusal::FieldFormat),
-        ("type", json!("regional"), Refusal::FieldFormat),
-        ("type", json!("TOO_LONG_A_CODE"), Refusal::FieldLength),
-        ("dateOfEst", json!("yesterday"), Refusal::FieldFormat),
-        ("dateOfEst", json!("1987-02-30"), Refusal::FieldFormat),
-        ("dateOfEst", json!(1987), Refusal::FieldType),
-        ("VAT", json!(null), Refusal::FieldType),
-        ("VAT", json!("x".repeat(31)), Refusal::FieldLength),
-        ("address", json!("x".repeat(301)), Refusal::FieldLength),
-        ("region", json!(null), Refusal::FieldRequired),
-        ("city", json!("x".repeat(101)), Refusal::FieldLength),
-        ("postalCode", json!("3000"), Refusal::FieldType),
-        ("postalCode", json!(3000.5), Refusal::FieldType),
-        ("postalCode", json!(-1), Refusal::FieldValue),
-        ("postalCode", json!(100_000), Refusal::FieldValue),
+        ("nameArabe", json!(""), ErrorCode::FieldRequired),
+        ("nameLatin", json!("x".repeat(201)), ErrorCode::FieldLength),
+        ("nameLatin", json!("a\tb"), ErrorCode::FieldFormat),
+        ("type", json!("regional"), ErrorCode::FieldFormat),
+        ("type", json!("TOO_LONG_A_CODE"), ErrorCode::FieldLength),
+        ("dateOfEst", json!("yesterday"), ErrorCode::FieldFormat),
+        ("dateOfEst", json!("1987-02-30"), ErrorCode::FieldFormat),
+        ("dateOfEst", json!(1987), ErrorCode::FieldType),
+        ("VAT", json!(null), ErrorCode::FieldType),
+        ("VAT", json!("x".repeat(31)), ErrorCode::FieldLength),
+        ("address", json!("x".repeat(301)), ErrorCode::FieldLength),
+        ("region", json!(null), ErrorCode::FieldRequired),
+        ("city", json!("x".repeat(101)), ErrorCode::FieldLength),
+        ("postalCode", json!("3000"), ErrorCode::FieldType),
+        ("postalCode", json!(3000.5), ErrorCode::FieldType),
+        ("postalCode", json!(-1), ErrorCode::FieldValue),
+        ("postalCode", json!(100_000), ErrorCode::FieldValue),
         (
             "postalCode",
             json!(18_446_744_073_709_551_615_u64),
-            Refusal::FieldValue,
+            ErrorCode::FieldValue,
         ),
-        ("isActive", json!("true"), Refusal::FieldType),
-        ("isActive", json!(null), Refusal::FieldType),
-        ("primaryEmail", json!("x"), Refusal::EmailInvalid),
-        ("secondaryEmail", json!("x"), Refusal::EmailInvalid),
-        ("secondaryEmail", json!(5), Refusal::FieldType),
-        ("primaryPhone", json!("74000101"), Refusal::FieldFormat),
-        ("primaryPhone", json!("+2161"), Refusal::FieldValue),
-        ("secondaryPhone", json!(null), Refusal::FieldType),
-        ("secondaryPhone", json!("+999123456"), Refusal::FieldValue),
+        ("isActive", json!("true"), ErrorCode::FieldType),
+        ("isActive", json!(null), ErrorCode::FieldType),
+        ("primaryEmail", json!("x"), ErrorCode::EmailInvalid),
+        ("secondaryEmail", json!("x"), ErrorCode::EmailInvalid),
+        ("secondaryEmail", json!(5), ErrorCode::FieldType),
+        ("primaryPhone", json!("74000101"), ErrorCode::FieldFormat),
+        ("primaryPhone", json!("+2161"), ErrorCode::FieldValue),
+        ("secondaryPhone", json!(null), ErrorCode::FieldType),
+        ("secondaryPhone", json!("+999123456"), ErrorCode::FieldValue),
     ] {
         let mut wish = wish("Sfax");
         wish[field] = value;
@@ -137,7 +137,7 @@ async fn each_bad_field_is_named_with_its_reason() {
 async fn all_that_is_missing_is_named() {
     let world = World::new().await;
     let answer = world.admin().await.post("/committees", json!({})).await;
-    answer.refuses(Refusal::Validation);
+    answer.refuses(ErrorCode::Validation);
     let fields: Vec<String> = answer
         .errors()
         .into_iter()

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::Refusal;
+use common::ErrorCode;
 use serde_json::json;
 use tests::{Person, World};
 
@@ -108,7 +108,7 @@ async fn the_limit_is_a_whole_number_from_1_to_100() {
         "%31%20",
     ] {
         let answer = stranger.get(&format!("/committees?limit={limit}")).await;
-        answer.refuses_field("limit", Refusal::LimitInvalid);
+        answer.refuses_field("limit", ErrorCode::LimitInvalid);
     }
     for limit in ["1", "100", "050", "%35"] {
         stranger
@@ -132,13 +132,13 @@ async fn a_cursor_is_good_for_its_caller_its_list_and_its_day() {
         .await
         .get(&path)
         .await
-        .refuses_field("cursor", Refusal::InvalidCursor);
+        .refuses_field("cursor", ErrorCode::InvalidCursor);
     world
         .member()
         .await
         .get(&path)
         .await
-        .refuses(Refusal::InvalidCursor);
+        .refuses(ErrorCode::InvalidCursor);
     for bad in [
         "x",
         "",
@@ -150,10 +150,10 @@ async fn a_cursor_is_good_for_its_caller_its_list_and_its_day() {
         stranger
             .get(&format!("/committees?cursor={bad}"))
             .await
-            .refuses(Refusal::InvalidCursor);
+            .refuses(ErrorCode::InvalidCursor);
     }
     world.clock().advance(Duration::from_secs(86_400));
-    stranger.get(&path).await.refuses(Refusal::InvalidCursor);
+    stranger.get(&path).await.refuses(ErrorCode::InvalidCursor);
 }
 
 #[tokio::test]

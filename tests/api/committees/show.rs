@@ -1,4 +1,4 @@
-use common::Refusal;
+use common::ErrorCode;
 use domain::Profile;
 use tests::{Someone, World};
 
@@ -41,13 +41,13 @@ async fn a_closed_one_is_there_for_super_admins_alone() {
         .stranger()
         .get(&path)
         .await
-        .refuses(Refusal::CommitteeNotFound);
+        .refuses(ErrorCode::CommitteeNotFound);
     world
         .member()
         .await
         .get(&path)
         .await
-        .refuses(Refusal::CommitteeNotFound);
+        .refuses(ErrorCode::CommitteeNotFound);
     world.admin().await.get(&path).await.shows();
 }
 
@@ -59,6 +59,6 @@ async fn what_is_no_identifier_is_a_committee_that_is_not_there() {
             .stranger()
             .get(&format!("/committees/{id}"))
             .await
-            .refuses(Refusal::CommitteeNotFound);
+            .refuses(ErrorCode::CommitteeNotFound);
     }
 }

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
 use tests::{Someone, World};
@@ -51,26 +51,26 @@ async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
     trainer
         .put(&path, wish("Brasage"))
         .await
-        .refuses(Refusal::CourseArchived);
+        .refuses(ErrorCode::CourseArchived);
     for word in ["publish", "to-draft"] {
         trainer
             .post(&format!("{path}/{word}"), json!({}))
             .await
-            .refuses(Refusal::CourseArchived);
+            .refuses(ErrorCode::CourseArchived);
     }
     let questions = format!("/courses/questions/{id}");
     trainer
         .post(&questions, json!({ "questions": [question("Comment ?")] }))
         .await
-        .refuses(Refusal::CourseArchived);
+        .refuses(ErrorCode::CourseArchived);
     trainer
         .put(&format!("{questions}/{asked}"), question("Comment ?"))
         .await
-        .refuses(Refusal::CourseArchived);
+        .refuses(ErrorCode::CourseArchived);
     trainer
         .delete(&format!("{questions}/{asked}"))
         .await
-        .refuses(Refusal::CourseArchived);
+        .refuses(ErrorCode::CourseArchived);
     assert_eq!(
         trainer.get(&format!("{questions}/{asked}")).await.shows()["question"]["question"],
         "Pourquoi ?"

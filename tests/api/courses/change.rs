@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::json;
@@ -62,7 +62,7 @@ async fn a_client_may_choose_the_identifier_of_a_new_course() {
         trainer
             .put(&format!("/courses/{id}"), wish("Soudure"))
             .await
-            .refuses(Refusal::CourseNotFound);
+            .refuses(ErrorCode::CourseNotFound);
     }
 }
 
@@ -148,24 +148,24 @@ async fn nobody_replaces_what_he_has_not_seen() {
         .with("if-match", &tag)
         .put(&path, wish("Forge"))
         .await
-        .refuses(Refusal::VersionConflict);
+        .refuses(ErrorCode::VersionConflict);
     let mut stale = wish("Forge");
     stale["version"] = json!(1);
     trainer
         .put(&path, stale)
         .await
-        .refuses(Refusal::VersionConflict);
+        .refuses(ErrorCode::VersionConflict);
     trainer
         .with("if-none-match", "*")
         .put(&path, wish("Forge"))
         .await
-        .refuses(Refusal::VersionConflict);
+        .refuses(ErrorCode::VersionConflict);
     let tag = trainer.get(&path).await.header("etag").to_owned();
     trainer
         .with("if-none-match", &tag)
         .put(&path, wish("Forge"))
         .await
-        .refuses(Refusal::VersionConflict);
+        .refuses(ErrorCode::VersionConflict);
     trainer
         .with("if-match", "*")
         .put(&path, wish("Forge"))
@@ -184,19 +184,19 @@ async fn nobody_replaces_what_he_has_not_seen() {
     trainer
         .put(&path, stale)
         .await
-        .refuses(Refusal::VersionConflict);
+        .refuses(ErrorCode::VersionConflict);
     let nowhere = format!("/courses/{CHOSEN}");
     trainer
         .with("if-match", "*")
         .put(&nowhere, wish("Fonte"))
         .await
-        .refuses(Refusal::VersionConflict);
+        .refuses(ErrorCode::VersionConflict);
     let mut seen = wish("Fonte");
     seen["version"] = json!(1);
     trainer
         .put(&nowhere, seen)
         .await
-        .refuses(Refusal::VersionConflict);
+        .refuses(ErrorCode::VersionConflict);
     assert_eq!(
         trainer.get(&path).await.shows()["course"]["courseTitle"],
         "Forge"
@@ -220,16 +220,16 @@ async fn foreign_courses_are_unknown_or_not_ours_to_change() {
         other
             .put(&format!("/courses/{hidden}"), wish("Forge"))
             .await
-            .refuses(Refusal::CourseNotFound);
+            .refuses(ErrorCode::CourseNotFound);
         other
             .put(&format!("/courses/{open}"), wish("Forge"))
             .await
-            .refuses(Refusal::Forbidden);
+            .refuses(ErrorCode::Forbidden);
         // what is wrong with the fields comes first
         other
             .put(&format!("/courses/{hidden}"), json!({}))
             .await
-            .refuses_field("courseTitle", Refusal::FieldRequired);
+            .refuses_field("courseTitle", ErrorCode::FieldRequired);
     }
     let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
     let changed = admin
@@ -262,23 +262,23 @@ async fn who_moves_to_another_committee_leaves_his_courses_behind() {
     moved
         .get(&format!("/courses/{hidden}"))
         .await
-        .refuses(Refusal::CourseNotFound);
+        .refuses(ErrorCode::CourseNotFound);
     moved
         .put(&format!("/courses/{hidden}"), wish("Forge"))
         .await
-        .refuses(Refusal::CourseNotFound);
+        .refuses(ErrorCode::CourseNotFound);
     moved
         .put(&format!("/courses/{open}"), wish("Forge"))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
     moved
         .get(&format!("/courses/{open}/to-draft"))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
     moved
         .delete(&format!("/courses/{open}"))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -292,7 +292,7 @@ async fn a_published_course_stays_ready() {
             json!({ "courseTitle": "Soudure", "courseType": "ONSITE" }),
         )
         .await;
-    refused.refuses(Refusal::CourseNotReady);
+    refused.refuses(ErrorCode::CourseNotReady);
     let fields: Vec<String> = refused
         .errors()
         .into_iter()

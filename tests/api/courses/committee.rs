@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::json;
 use tests::{Someone, World};
@@ -158,15 +158,15 @@ async fn what_is_asked_for_wrongly_is_named() {
     admin
         .get("/courses/committee?state=open")
         .await
-        .refuses_field("state", Refusal::FieldValue);
+        .refuses_field("state", ErrorCode::FieldValue);
     admin
         .get("/courses/committee?state=draft")
         .await
-        .refuses_field("state", Refusal::FieldValue);
+        .refuses_field("state", ErrorCode::FieldValue);
     admin
         .get("/courses/committee?limit=0")
         .await
-        .refuses_field("limit", Refusal::LimitInvalid);
+        .refuses_field("limit", ErrorCode::LimitInvalid);
     let cursor = |path: &'static str| {
         let admin = admin.clone();
         async move {
@@ -190,17 +190,17 @@ async fn what_is_asked_for_wrongly_is_named() {
         admin
             .get(&path)
             .await
-            .refuses_field("cursor", Refusal::InvalidCursor);
+            .refuses_field("cursor", ErrorCode::InvalidCursor);
     }
     let other = world.person(Someone::with(Profile::CommitteeAdmin)).await;
     other
         .get(&format!("/courses/committee?cursor={committee}"))
         .await
-        .refuses_field("cursor", Refusal::InvalidCursor);
+        .refuses_field("cursor", ErrorCode::InvalidCursor);
     world
         .person(Someone::with(Profile::Trainer).unverified())
         .await
         .get("/courses/committee")
         .await
-        .refuses(Refusal::AccountNotVerified);
+        .refuses(ErrorCode::AccountNotVerified);
 }

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::{Value, json};
 use tests::{Someone, World};
@@ -55,38 +55,38 @@ async fn each_bad_field_is_named() {
     let trainer = world.person(Someone::with(Profile::Trainer)).await;
     let long = |length: usize| "é".repeat(length);
     for (field, value, refusal) in [
-        ("courseTitle", json!(""), Refusal::FieldRequired),
-        ("courseTitle", json!(null), Refusal::FieldRequired),
-        ("courseTitle", json!("   "), Refusal::FieldRequired),
-        ("courseTitle", json!(7), Refusal::FieldType),
-        ("courseTitle", json!(long(201)), Refusal::FieldLength),
-        ("courseTitle", json!("a\nb"), Refusal::FieldFormat),
-        ("courseSubTitle", json!(long(301)), Refusal::FieldLength),
-        ("description", json!(long(20_001)), Refusal::FieldLength),
-        ("description", json!("a\u{0}b"), Refusal::FieldFormat),
-        ("description", json!(["x"]), Refusal::FieldType),
-        ("price", json!("19.9"), Refusal::FieldType),
-        ("price", json!(""), Refusal::FieldType),
-        ("price", json!(-1), Refusal::FieldValue),
-        ("price", json!(19.999), Refusal::FieldFormat),
-        ("price", json!(1e10), Refusal::FieldValue),
-        ("currency", json!("DINAR"), Refusal::FieldValue),
-        ("currency", json!(null), Refusal::FieldType),
-        ("language", json!(null), Refusal::FieldType),
-        ("currency", json!("tnd"), Refusal::FieldValue),
-        ("courseType", json!("onsite"), Refusal::FieldValue),
-        ("courseType", json!(1), Refusal::FieldType),
-        ("language", json!("fr"), Refusal::FieldFormat),
-        ("location", json!(long(301)), Refusal::FieldLength),
-        ("sectionOfMatter", json!(long(101)), Refusal::FieldLength),
-        ("region", json!(long(101)), Refusal::FieldLength),
-        ("city", json!("a\tb"), Refusal::FieldFormat),
-        ("contactPerson", json!(long(101)), Refusal::FieldLength),
-        ("contactPhone", json!("74000101"), Refusal::FieldFormat),
-        ("contactPhone", json!("+2167400010"), Refusal::FieldValue),
-        ("contactEmail", json!("nobody"), Refusal::EmailInvalid),
-        ("startAt", json!("tomorrow"), Refusal::FieldFormat),
-        ("endAt", json!(1_800_000_000), Refusal::FieldType),
+        ("courseTitle", json!(""), ErrorCode::FieldRequired),
+        ("courseTitle", json!(null), ErrorCode::FieldRequired),
+        ("courseTitle", json!("   "), ErrorCode::FieldRequired),
+        ("courseTitle", json!(7), ErrorCode::FieldType),
+        ("courseTitle", json!(long(201)), ErrorCode::FieldLength),
+        ("courseTitle", json!("a\nb"), ErrorCode::FieldFormat),
+        ("courseSubTitle", json!(long(301)), ErrorCode::FieldLength),
+        ("description", json!(long(20_001)), ErrorCode::FieldLength),
+        ("description", json!("a\u{0}b"), ErrorCode::FieldFormat),
+        ("description", json!(["x"]), ErrorCode::FieldType),
+        ("price", json!("19.9"), ErrorCode::FieldType),
+        ("price", json!(""), ErrorCode::FieldType),
+        ("price", json!(-1), ErrorCode::FieldValue),
+        ("price", json!(19.999), ErrorCode::FieldFormat),
+        ("price", json!(1e10), ErrorCode::FieldValue),
+        ("currency", json!("DINAR"), ErrorCode::FieldValue),
+        ("currency", json!(null), ErrorCode::FieldType),
+        ("language", json!(null), ErrorCode::FieldType),
+        ("currency", json!("tnd"), ErrorCode::FieldValue),
+        ("courseType", json!("onsite"), ErrorCode::FieldValue),
+        ("courseType", json!(1), ErrorCode::FieldType),
+        ("language", json!("fr"), ErrorCode::FieldFormat),
+        ("location", json!(long(301)), ErrorCode::FieldLength),
+        ("sectionOfMatter", json!(long(101)), ErrorCode::FieldLength),
+        ("region", json!(long(101)), ErrorCode::FieldLength),
+        ("city", json!("a\tb"), ErrorCode::FieldFormat),
+        ("contactPerson", json!(long(101)), ErrorCode::FieldLength),
+        ("contactPhone", json!("74000101"), ErrorCode::FieldFormat),
+        ("contactPhone", json!("+2167400010"), ErrorCode::FieldValue),
+        ("contactEmail", json!("nobody"), ErrorCode::EmailInvalid),
+        ("startAt", json!("tomorrow"), ErrorCode::FieldFormat),
+        ("endAt", json!(1_800_000_000), ErrorCode::FieldType),
     ] {
         let mut body = json!({ "courseTitle": "x" });
         body[field] = value;
@@ -100,7 +100,7 @@ async fn each_bad_field_is_named() {
     trainer
         .post("/courses", backwards)
         .await
-        .refuses_field("endAt", Refusal::FieldValue);
+        .refuses_field("endAt", ErrorCode::FieldValue);
     trainer
         .post(
             "/courses",
@@ -111,7 +111,7 @@ async fn each_bad_field_is_named() {
     let several = trainer
         .post("/courses", json!({ "price": "x", "language": "x" }))
         .await;
-    several.refuses(Refusal::Validation);
+    several.refuses(ErrorCode::Validation);
     assert_eq!(several.errors().len(), 3);
 }
 
@@ -151,7 +151,7 @@ async fn a_price_is_never_rounded() {
     ] {
         send(price)
             .await
-            .refuses_field("price", Refusal::FieldFormat);
+            .refuses_field("price", ErrorCode::FieldFormat);
     }
 }
 
@@ -162,7 +162,7 @@ async fn who_may_not_write_courses_writes_none() {
     member
         .post("/courses", wish("x"))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
     world
         .person(Someone::with(Profile::Member).granted(&[Grant::CoursesWrite]))
         .await
@@ -174,14 +174,14 @@ async fn who_may_not_write_courses_writes_none() {
         .await
         .post("/courses", wish("x"))
         .await
-        .refuses(Refusal::AccountNotVerified);
+        .refuses(ErrorCode::AccountNotVerified);
     let closed = world.another_committee("Fermé", false).await;
     world
         .person(Someone::with(Profile::Trainer).of(closed))
         .await
         .post("/courses", wish("x"))
         .await
-        .refuses(Refusal::CommitteeInactive);
+        .refuses(ErrorCode::CommitteeInactive);
     let items = world.items("records");
     let courses = items
         .iter()

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::{join, join_all};
 use serde_json::json;
@@ -54,7 +54,7 @@ async fn all_that_is_missing_is_told_at_once() {
     let refused = trainer
         .get(&format!("/courses/{}/publish", id_of(&bare)))
         .await;
-    refused.refuses(Refusal::CourseNotReady);
+    refused.refuses(ErrorCode::CourseNotReady);
     let errors = refused.errors();
     let expected = [
         ("description", "FIELD_LENGTH_MESSAGE"),
@@ -74,7 +74,7 @@ async fn all_that_is_missing_is_told_at_once() {
     let refused = trainer
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await;
-    refused.refuses(Refusal::CourseNotReady);
+    refused.refuses(ErrorCode::CourseNotReady);
     assert_eq!(
         refused.errors(),
         [(
@@ -103,11 +103,11 @@ async fn nothing_is_published_for_a_closed_committee() {
     trainer
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await
-        .refuses(Refusal::CommitteeInactive);
+        .refuses(ErrorCode::CommitteeInactive);
     let refused = admin
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await;
-    refused.refuses(Refusal::CourseNotReady);
+    refused.refuses(ErrorCode::CourseNotReady);
     assert_eq!(
         refused.errors(),
         [(
@@ -199,18 +199,18 @@ async fn only_publishers_publish() {
     for (someone, of_hidden, of_open) in [
         (
             Someone::with(Profile::Member),
-            Refusal::Forbidden,
-            Refusal::Forbidden,
+            ErrorCode::Forbidden,
+            ErrorCode::Forbidden,
         ),
         (
             Someone::with(Profile::Member).granted(&[Grant::CoursesWrite]),
-            Refusal::Forbidden,
-            Refusal::Forbidden,
+            ErrorCode::Forbidden,
+            ErrorCode::Forbidden,
         ),
         (
             Someone::with(Profile::Trainer),
-            Refusal::CourseNotFound,
-            Refusal::Forbidden,
+            ErrorCode::CourseNotFound,
+            ErrorCode::Forbidden,
         ),
     ] {
         let person = world.person(someone).await;
@@ -233,7 +233,7 @@ async fn only_publishers_publish() {
     publisher
         .put(&format!("/courses/{hidden}"), wish("x"))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -249,7 +249,7 @@ async fn a_get_that_only_looks_changes_nothing() {
             .with("sec-purpose", "prefetch")
             .get(&format!("/courses/{id}/{word}"))
             .await
-            .refuses(Refusal::PrefetchRefused);
+            .refuses(ErrorCode::PrefetchRefused);
     }
     assert_eq!(
         trainer.get(&format!("/courses/{id}")).await.shows()["course"]["version"],

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -42,15 +42,15 @@ async fn a_question_is_shown_to_whoever_sees_its_course() {
         .await
         .get(&paths[1])
         .await
-        .refuses(Refusal::CourseNotFound);
+        .refuses(ErrorCode::CourseNotFound);
     trainer
         .get(&format!("/courses/questions/{id}/x"))
         .await
-        .refuses(Refusal::QuestionNotFound);
+        .refuses(ErrorCode::QuestionNotFound);
     trainer
         .get(&paths[1].replace(&id, "x"))
         .await
-        .refuses(Refusal::CourseNotFound);
+        .refuses(ErrorCode::CourseNotFound);
     let (_, others) = asked(&trainer, &["trois"]).await;
     let foreign = format!(
         "/courses/questions/{id}/{}",
@@ -59,15 +59,15 @@ async fn a_question_is_shown_to_whoever_sees_its_course() {
     trainer
         .get(&foreign)
         .await
-        .refuses(Refusal::QuestionNotFound);
+        .refuses(ErrorCode::QuestionNotFound);
     trainer
         .put(&foreign, question("x"))
         .await
-        .refuses(Refusal::QuestionNotFound);
+        .refuses(ErrorCode::QuestionNotFound);
     trainer
         .delete(&foreign)
         .await
-        .refuses(Refusal::QuestionNotFound);
+        .refuses(ErrorCode::QuestionNotFound);
 }
 
 #[tokio::test]
@@ -96,12 +96,12 @@ async fn a_question_says_something_else_where_it_stands() {
     trainer
         .put(&paths[1], json!({ "order": 1 }))
         .await
-        .refuses(Refusal::Validation);
+        .refuses(ErrorCode::Validation);
     for (value, refusal) in [
-        (json!(-1), Refusal::FieldValue),
-        (json!(1e30), Refusal::FieldValue),
-        (json!("1"), Refusal::FieldType),
-        (json!(1.5), Refusal::FieldType),
+        (json!(-1), ErrorCode::FieldValue),
+        (json!(1e30), ErrorCode::FieldValue),
+        (json!("1"), ErrorCode::FieldType),
+        (json!(1.5), ErrorCode::FieldType),
     ] {
         let mut body = question("deux");
         body["order"] = value;
@@ -141,7 +141,7 @@ async fn a_question_is_moved_and_the_others_close_up() {
     trainer
         .delete(&paths[3])
         .await
-        .refuses(Refusal::QuestionNotFound);
+        .refuses(ErrorCode::QuestionNotFound);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode};
@@ -60,23 +60,27 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
     for (body, field, refusal) in [
-        (json!({}), "questions", Refusal::FieldRequired),
+        (json!({}), "questions", ErrorCode::FieldRequired),
         (
             json!({ "questions": null }),
             "questions",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
         (
             json!({ "questions": [] }),
             "questions",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
-        (json!({ "questions": {} }), "questions", Refusal::FieldType),
-        (questions(0..51), "questions", Refusal::FieldLength),
+        (
+            json!({ "questions": {} }),
+            "questions",
+            ErrorCode::FieldType,
+        ),
+        (questions(0..51), "questions", ErrorCode::FieldLength),
         (
             json!({ "questions": [question("Pourquoi ?"), "x"] }),
             "questions[1]",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
     ] {
         trainer
@@ -90,53 +94,58 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
         json!({ "questions": [question("Comment ?"), one] })
     };
     for (field, value, told, refusal) in [
-        ("language", json!(null), "language", Refusal::FieldRequired),
-        ("language", json!("Fr"), "language", Refusal::FieldFormat),
-        ("question", json!(" "), "question", Refusal::FieldRequired),
+        (
+            "language",
+            json!(null),
+            "language",
+            ErrorCode::FieldRequired,
+        ),
+        ("language", json!("Fr"), "language", ErrorCode::FieldFormat),
+        ("question", json!(" "), "question", ErrorCode::FieldRequired),
         (
             "question",
             json!("é".repeat(1001)),
             "question",
-            Refusal::FieldLength,
+            ErrorCode::FieldLength,
         ),
         (
             "question",
             json!("a\u{7}"),
             "question",
-            Refusal::FieldFormat,
+            ErrorCode::FieldFormat,
         ),
         (
             "questionType",
             json!("LONG"),
             "questionType",
-            Refusal::FieldValue,
+            ErrorCode::FieldValue,
         ),
         (
             "questionType",
             json!("DROPDOWN"),
             "options",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
-        ("required", json!("true"), "required", Refusal::FieldType),
-        ("required", json!(null), "required", Refusal::FieldType),
+        ("required", json!("true"), "required", ErrorCode::FieldType),
+        ("required", json!(null), "required", ErrorCode::FieldType),
         (
             "options",
             json!(["oui", "non"]),
             "options",
-            Refusal::FieldValue,
+            ErrorCode::FieldValue,
         ),
-        ("options", json!("oui"), "options", Refusal::FieldType),
+        ("options", json!("oui"), "options", ErrorCode::FieldType),
         (
             "options",
             json!(["oui", 1]),
             "options[1]",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
         (
             "options",
             json!(["é".repeat(201)]),
             "options[0]",
-            Refusal::FieldLength,
+            ErrorCode::FieldLength,
         ),
     ] {
         trainer
@@ -146,7 +155,7 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
     }
     let two = json!({ "questions": [{ "language": "x" }, question("Comment ?"), { "question": 1, "language": "FR", "questionType": "FILE" }] });
     let refused = trainer.post(&path, two).await;
-    refused.refuses(Refusal::Validation);
+    refused.refuses(ErrorCode::Validation);
     let fields: Vec<String> = refused
         .errors()
         .into_iter()
@@ -186,13 +195,13 @@ async fn a_course_never_has_more_than_two_hundred() {
     let added = answers.iter().filter(|answer| answer.status == 200).count();
     assert_eq!(added, 8);
     for refused in answers.iter().filter(|answer| answer.status != 200) {
-        refused.refuses(Refusal::QuestionsLimit);
+        refused.refuses(ErrorCode::QuestionsLimit);
     }
     assert_eq!(questions_of(&trainer, &id).await.len(), 190);
     trainer
         .post(&path, questions(0..11))
         .await
-        .refuses(Refusal::QuestionsLimit);
+        .refuses(ErrorCode::QuestionsLimit);
     trainer
         .post(&path, questions(0..10))
         .await
@@ -200,7 +209,7 @@ async fn a_course_never_has_more_than_two_hundred() {
     trainer
         .post(&path, questions(0..1))
         .await
-        .refuses(Refusal::QuestionsLimit);
+        .refuses(ErrorCode::QuestionsLimit);
     let mut places: Vec<u64> = answers
         .iter()
         .filter(|answer| answer.status == 200)
@@ -312,7 +321,7 @@ async fn a_course_never_has_more_than_a_megabyte_of_them() {
     trainer
         .post(&path, nine)
         .await
-        .refuses(Refusal::QuestionsLimit);
+        .refuses(ErrorCode::QuestionsLimit);
     trainer
         .post(&path, json!({ "questions": vec![long; 6] }))
         .await
@@ -331,7 +340,7 @@ async fn all_are_added_or_none() {
     trainer
         .post(&path, questions(0..50))
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
     world.heal();
     assert_eq!(questions_of(&trainer, &id).await, [""; 0]);
     world.strike(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
@@ -359,13 +368,13 @@ async fn only_writers_of_the_course_add_questions() {
                 .await
         }
     };
-    add(hidden).await.refuses(Refusal::CourseNotFound);
-    add("x".to_owned()).await.refuses(Refusal::CourseNotFound);
-    add(open.clone()).await.refuses(Refusal::Forbidden);
+    add(hidden).await.refuses(ErrorCode::CourseNotFound);
+    add("x".to_owned()).await.refuses(ErrorCode::CourseNotFound);
+    add(open.clone()).await.refuses(ErrorCode::Forbidden);
     world
         .member()
         .await
         .post(&format!("/courses/questions/{open}"), questions(0..1))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
 }

@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, time::Duration};
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::{Value, json};
 use tests::{Person, Someone, World};
@@ -72,7 +72,7 @@ async fn the_newest_publishing_comes_first_without_description_and_contact() {
         .stranger()
         .get("/courses/search-all")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -123,7 +123,7 @@ async fn what_is_asked_for_wrongly_is_named() {
     member
         .get("/courses/search-all?q=un+deux+trois+quatre+cinq+six")
         .await
-        .refuses_field("q", Refusal::FieldLength);
+        .refuses_field("q", ErrorCode::FieldLength);
     member
         .get("/courses/search-all?q=un+deux+trois+quatre+cinq+cinq+a")
         .await
@@ -131,19 +131,19 @@ async fn what_is_asked_for_wrongly_is_named() {
     member
         .get(&format!("/courses/search-all?q={}", "a".repeat(201)))
         .await
-        .refuses_field("q", Refusal::FieldLength);
+        .refuses_field("q", ErrorCode::FieldLength);
     member
         .get("/courses/search-all?q=a%00b")
         .await
-        .refuses_field("q", Refusal::FieldFormat);
+        .refuses_field("q", ErrorCode::FieldFormat);
     member
         .get("/courses/search-all?limit=101")
         .await
-        .refuses_field("limit", Refusal::LimitInvalid);
+        .refuses_field("limit", ErrorCode::LimitInvalid);
     member
         .get("/courses/search-all?cursor=")
         .await
-        .refuses_field("cursor", Refusal::InvalidCursor);
+        .refuses_field("cursor", ErrorCode::InvalidCursor);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::json;
 use tests::{Someone, World};
@@ -32,7 +32,7 @@ async fn published_courses_are_everybodys_with_an_account() {
         .stranger()
         .get(&format!("/courses/{id}"))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -71,7 +71,7 @@ async fn drafts_are_seen_by_those_who_write_or_publish_them() {
         .await
         .get(&path)
         .await
-        .refuses(Refusal::AccountNotVerified);
+        .refuses(ErrorCode::AccountNotVerified);
 }
 
 #[tokio::test]
@@ -90,7 +90,7 @@ async fn archived_ones_are_seen_by_their_writers() {
             .await
             .get(&path)
             .await
-            .refuses(Refusal::CourseNotFound);
+            .refuses(ErrorCode::CourseNotFound);
     }
     world
         .person(Someone::with(Profile::Member).granted(&[Grant::CoursesWrite]))
@@ -114,7 +114,7 @@ async fn what_is_no_course_is_not_found() {
         member
             .get(&format!("/courses/{id}"))
             .await
-            .refuses(Refusal::CourseNotFound);
+            .refuses(ErrorCode::CourseNotFound);
     }
 }
 

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
 use tests::{Someone, World};
@@ -29,7 +29,7 @@ async fn a_course_that_is_a_draft_again_is_found_by_nobody() {
         .await
         .get(&format!("/courses/{id}"))
         .await
-        .refuses(Refusal::CourseNotFound);
+        .refuses(ErrorCode::CourseNotFound);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::Refusal;
+use common::ErrorCode;
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use tests::{Person, World};
@@ -33,13 +33,13 @@ async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelAuth);
+        .refuses(ErrorCode::CpanelAuth);
     let before = calls(&world);
     let elsewhere = admin.before(&world.another_process());
     for person in [&admin, &elsewhere] {
         for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
             let answer = person.get(path).await;
-            answer.refuses(Refusal::CpanelUnavailable);
+            answer.refuses(ErrorCode::CpanelUnavailable);
             // the public limit's, as on every other answer
             assert_eq!(
                 answer
@@ -55,13 +55,13 @@ async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
         person
             .post("/cpanel/subdomain", wish("cours"))
             .await
-            .refuses(Refusal::CpanelUnavailable);
+            .refuses(ErrorCode::CpanelUnavailable);
     }
     world.clock().advance(Duration::from_secs(14 * 60));
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelUnavailable);
+        .refuses(ErrorCode::CpanelUnavailable);
     assert_eq!(calls(&world), before, "nobody asked");
 
     // then one tries, and the next quarter of an hour begins
@@ -69,11 +69,11 @@ async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelAuth);
+        .refuses(ErrorCode::CpanelAuth);
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelUnavailable);
+        .refuses(ErrorCode::CpanelUnavailable);
     assert_eq!(calls(&world), before + 1);
     world.heal();
     world.clock().advance(Duration::from_secs(15 * 60 + 1));
@@ -111,18 +111,18 @@ async fn a_new_token_is_tried_at_once() {
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelAuth);
+        .refuses(ErrorCode::CpanelAuth);
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelUnavailable);
+        .refuses(ErrorCode::CpanelUnavailable);
     let [_, _, (_, token)] = world.cloud().uapi().settings();
     let renewed = world.another_process_with(&[("CPANEL_TOKEN", &token)]);
     admin.before(&renewed).get("/cpanel/domains").await.shows();
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelUnavailable);
+        .refuses(ErrorCode::CpanelUnavailable);
 }
 
 #[tokio::test]
@@ -134,7 +134,7 @@ async fn three_failures_in_a_row_shut_it_for_a_minute() {
         admin
             .get("/cpanel/domains")
             .await
-            .refuses(Refusal::CpanelUnreachable);
+            .refuses(ErrorCode::CpanelUnreachable);
     }
     // an answer begins the count anew, a bad one does not
     admin.get("/cpanel/domains").await.shows();
@@ -143,24 +143,24 @@ async fn three_failures_in_a_row_shut_it_for_a_minute() {
         admin
             .get("/cpanel/domains")
             .await
-            .refuses(Refusal::CpanelUnreachable);
+            .refuses(ErrorCode::CpanelUnreachable);
     }
     world.strike_at(Service::Cpanel, Fault::named("broken"));
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelRefused);
+        .refuses(ErrorCode::CpanelRefused);
     world.strike_at(Service::Cpanel, lost());
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelUnreachable);
+        .refuses(ErrorCode::CpanelUnreachable);
     let before = calls(&world);
     world.heal();
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelUnavailable);
+        .refuses(ErrorCode::CpanelUnavailable);
     assert_eq!(calls(&world), before);
     world.clock().advance(MINUTE + Duration::from_secs(1));
     admin.get("/cpanel/domains").await.shows();
@@ -175,24 +175,24 @@ async fn a_trial_that_fails_shuts_it_again_and_one_that_shows_nothing_leaves_it_
         admin
             .get("/cpanel/domains")
             .await
-            .refuses(Refusal::CpanelUnreachable);
+            .refuses(ErrorCode::CpanelUnreachable);
     }
     world.clock().advance(MINUTE + Duration::from_secs(1));
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelUnreachable);
+        .refuses(ErrorCode::CpanelUnreachable);
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelUnavailable);
+        .refuses(ErrorCode::CpanelUnavailable);
     world.clock().advance(MINUTE + Duration::from_secs(1));
     world.strike_at(Service::Cpanel, Fault::named("html"));
     for _ in 0..2 {
         admin
             .get("/cpanel/domains")
             .await
-            .refuses(Refusal::CpanelRefused);
+            .refuses(ErrorCode::CpanelRefused);
     }
     world.heal();
     admin.get("/cpanel/domains").await.shows();
@@ -205,7 +205,7 @@ async fn when_its_time_is_over_one_caller_looks_and_the_others_do_not_wait() {
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelAuth);
+        .refuses(ErrorCode::CpanelAuth);
     world.clock().advance(Duration::from_secs(15 * 60 + 1));
     world.strike_at(
         Service::Cpanel,

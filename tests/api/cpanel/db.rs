@@ -1,4 +1,4 @@
-use common::Refusal;
+use common::ErrorCode;
 use local::faults::{Fault, Service};
 use serde_json::{Value, json};
 
@@ -35,7 +35,7 @@ async fn without_postgresql_mysqls_alone_are_shown() {
     admin
         .get("/cpanel/db")
         .await
-        .refuses(Refusal::CpanelRefused);
+        .refuses(ErrorCode::CpanelRefused);
     // trouble is no missing module
     world.strike_at(
         Service::Cpanel,
@@ -44,5 +44,5 @@ async fn without_postgresql_mysqls_alone_are_shown() {
     admin
         .get("/cpanel/db")
         .await
-        .refuses(Refusal::CpanelRefused);
+        .refuses(ErrorCode::CpanelRefused);
 }

@@ -1,4 +1,4 @@
-use common::Refusal;
+use common::ErrorCode;
 use domain::{Grant, Profile};
 use serde_json::json;
 use tests::{Someone, World};
@@ -32,7 +32,7 @@ async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committe
     reader
         .post("/cpanel/subdomain", super::wish("cours"))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
     let writer = world
         .person(
             Someone::with(Profile::Member)
@@ -43,11 +43,11 @@ async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committe
     writer
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
     writer
         .post("/cpanel/subdomain", super::wish("cours"))
         .await
-        .refuses(Refusal::CommitteeInactive);
+        .refuses(ErrorCode::CommitteeInactive);
     let unverified = world
         .person(
             Someone::with(Profile::Member)
@@ -58,12 +58,12 @@ async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committe
     unverified
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::AccountNotVerified);
+        .refuses(ErrorCode::AccountNotVerified);
     world
         .stranger()
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     assert_eq!(
         world.cloud().uapi().calls().len(),
         1,

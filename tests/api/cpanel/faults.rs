@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use cpanel_client::Patience;
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
@@ -32,17 +32,17 @@ fn without_detail(answer: &Answer) {
 #[tokio::test]
 async fn every_fault_of_every_endpoint_has_its_answer() {
     for (fault, told) in [
-        (Fault::new(Mode::Throttle), Some(Refusal::CpanelRefused)),
-        (Fault::new(Mode::Refuse), Some(Refusal::CpanelRefused)),
-        (Fault::new(Mode::Silent), Some(Refusal::CpanelUnreachable)),
-        (Fault::named("token"), Some(Refusal::CpanelAuth)),
-        (Fault::named("forbidden"), Some(Refusal::CpanelAuth)),
-        (Fault::named("status0"), Some(Refusal::CpanelRefused)),
-        (Fault::named("missing"), Some(Refusal::CpanelRefused)),
-        (Fault::named("oversized"), Some(Refusal::CpanelRefused)),
-        (Fault::named("broken"), Some(Refusal::CpanelRefused)),
-        (Fault::named("redirect"), Some(Refusal::CpanelRefused)),
-        (Fault::named("html"), Some(Refusal::CpanelRefused)),
+        (Fault::new(Mode::Throttle), Some(ErrorCode::CpanelRefused)),
+        (Fault::new(Mode::Refuse), Some(ErrorCode::CpanelRefused)),
+        (Fault::new(Mode::Silent), Some(ErrorCode::CpanelUnreachable)),
+        (Fault::named("token"), Some(ErrorCode::CpanelAuth)),
+        (Fault::named("forbidden"), Some(ErrorCode::CpanelAuth)),
+        (Fault::named("status0"), Some(ErrorCode::CpanelRefused)),
+        (Fault::named("missing"), Some(ErrorCode::CpanelRefused)),
+        (Fault::named("oversized"), Some(ErrorCode::CpanelRefused)),
+        (Fault::named("broken"), Some(ErrorCode::CpanelRefused)),
+        (Fault::named("redirect"), Some(ErrorCode::CpanelRefused)),
+        (Fault::named("html"), Some(ErrorCode::CpanelRefused)),
         (Fault::named("wrapped"), None),
         (
             Fault {
@@ -81,20 +81,28 @@ async fn a_change_that_fails_is_looked_for_and_never_asked_for_twice() {
     for (fault, told, is_there) in [
         (
             Fault::new(Mode::Throttle),
-            Ok(Refusal::CpanelRefused),
+            Ok(ErrorCode::CpanelRefused),
             false,
         ),
-        (Fault::new(Mode::Refuse), Ok(Refusal::CpanelRefused), false),
+        (
+            Fault::new(Mode::Refuse),
+            Ok(ErrorCode::CpanelRefused),
+            false,
+        ),
         (Fault::new(Mode::Silent), created(), true),
-        (Fault::named("token"), Ok(Refusal::CpanelAuth), false),
-        (Fault::named("forbidden"), Ok(Refusal::CpanelAuth), false),
-        (Fault::named("status0"), Ok(Refusal::CpanelRefused), false),
-        (Fault::named("missing"), Ok(Refusal::CpanelRefused), false),
+        (Fault::named("token"), Ok(ErrorCode::CpanelAuth), false),
+        (Fault::named("forbidden"), Ok(ErrorCode::CpanelAuth), false),
+        (Fault::named("status0"), Ok(ErrorCode::CpanelRefused), false),
+        (Fault::named("missing"), Ok(ErrorCode::CpanelRefused), false),
         (Fault::named("wrapped"), created(), true),
         (Fault::named("oversized"), created(), true),
         (Fault::named("broken"), created(), true),
-        (Fault::named("redirect"), Ok(Refusal::CpanelRefused), false),
-        (Fault::named("html"), Ok(Refusal::CpanelRefused), false),
+        (
+            Fault::named("redirect"),
+            Ok(ErrorCode::CpanelRefused),
+            false,
+        ),
+        (Fault::named("html"), Ok(ErrorCode::CpanelRefused), false),
     ] {
         let (world, admin) = tried().await;
         world.strike_at(Service::Cpanel, fault.clone().on("addsubdomain"));
@@ -135,15 +143,15 @@ async fn an_account_that_shows_nothing_is_a_broken_one() {
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelRefused);
+        .refuses(ErrorCode::CpanelRefused);
     admin
         .get("/cpanel/subdomain")
         .await
-        .refuses(Refusal::CpanelRefused);
+        .refuses(ErrorCode::CpanelRefused);
     admin
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(Refusal::CpanelRefused);
+        .refuses(ErrorCode::CpanelRefused);
     admin.get("/cpanel/db").await.shows();
     assert_eq!(asked(&world, ADD), 0);
 }
@@ -181,7 +189,7 @@ async fn too_slow_is_504() {
             .await
             .get(path)
             .await
-            .refuses(Refusal::CpanelTimeout);
+            .refuses(ErrorCode::CpanelTimeout);
     }
     let world = impatient().await;
     world.strike_at(Service::Cpanel, slow());
@@ -190,7 +198,7 @@ async fn too_slow_is_504() {
         .await
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(Refusal::CpanelTimeout);
+        .refuses(ErrorCode::CpanelTimeout);
     assert_eq!(asked(&world, ADD), 0, "the list came first");
 }
 
@@ -202,7 +210,7 @@ async fn a_change_without_an_answer_is_504_unless_it_is_there() {
     admin
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(Refusal::CpanelTimeout);
+        .refuses(ErrorCode::CpanelTimeout);
     assert_eq!(asked(&world, ADD), 1);
     // Nobody knows: the list that would say so does not come either.
     let world = impatient().await;
@@ -213,7 +221,7 @@ async fn a_change_without_an_answer_is_504_unless_it_is_there() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     world.strike_at(Service::Cpanel, Fault::new(Mode::Silent).on("list_domains"));
-    waiting.await.unwrap().refuses(Refusal::CpanelTimeout);
+    waiting.await.unwrap().refuses(ErrorCode::CpanelTimeout);
     assert_eq!(asked(&world, ADD), 1);
 }
 
@@ -222,17 +230,17 @@ async fn a_panel_that_is_not_there_is_502() {
     let world = World::with(&[("CPANEL_URL", "http://127.0.0.1:9")]).await;
     let admin = world.admin().await;
     for path in ["/cpanel/domains", "/cpanel/db"] {
-        admin.get(path).await.refuses(Refusal::CpanelUnreachable);
+        admin.get(path).await.refuses(ErrorCode::CpanelUnreachable);
     }
     admin
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(Refusal::CpanelUnreachable);
+        .refuses(ErrorCode::CpanelUnreachable);
     // the third in a row was the last
     admin
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::CpanelUnavailable);
+        .refuses(ErrorCode::CpanelUnavailable);
 }
 
 #[tokio::test]
@@ -241,7 +249,7 @@ async fn without_the_store_nobody_asks() {
     let before = world.cloud().uapi().calls().len();
     world.strike(Fault::new(Mode::Refuse).on("GetItem"));
     for path in GETS {
-        admin.get(path).await.refuses(Refusal::Unavailable);
+        admin.get(path).await.refuses(ErrorCode::Unavailable);
     }
     assert_eq!(world.cloud().uapi().calls().len(), before);
 }

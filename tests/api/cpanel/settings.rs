@@ -1,4 +1,4 @@
-use common::Refusal;
+use common::ErrorCode;
 use runtime::Startup;
 use serde_json::json;
 use store::Setup;
@@ -11,22 +11,22 @@ async fn without_a_panel_it_says_so() {
     let world = World::with(&[("CPANEL_URL", "")]).await;
     let admin = world.admin().await;
     for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
-        admin.get(path).await.refuses(Refusal::CpanelUnavailable);
+        admin.get(path).await.refuses(ErrorCode::CpanelUnavailable);
     }
     admin
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(Refusal::CpanelUnavailable);
+        .refuses(ErrorCode::CpanelUnavailable);
     admin
         .post("/cpanel/subdomain", wish("www"))
         .await
-        .refuses_field("domain", Refusal::FieldValue);
+        .refuses_field("domain", ErrorCode::FieldValue);
     world
         .member()
         .await
         .get("/cpanel/domains")
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -41,7 +41,7 @@ async fn only_domains_that_are_open_to_it_get_subdomains() {
                 json!({ "domain": "cours", "rootdomain": root }),
             )
             .await;
-        answer.refuses(Refusal::RootDomainNotFound);
+        answer.refuses(ErrorCode::RootDomainNotFound);
     }
     let answer = admin
         .post(

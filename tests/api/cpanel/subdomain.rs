@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ async fn a_subdomain_is_made_and_listed() {
     admin
         .post("/cpanel/subdomain", wish("cours"))
         .await
-        .refuses(Refusal::SubdomainExists);
+        .refuses(ErrorCode::SubdomainExists);
     assert_eq!(asked(&world, ADD), 1);
 }
 
@@ -65,7 +65,7 @@ async fn every_domain_of_the_account_may_have_some_and_no_other() {
                 json!({ "domain": "cours", "rootdomain": root }),
             )
             .await;
-        answer.refuses(Refusal::RootDomainNotFound);
+        answer.refuses(ErrorCode::RootDomainNotFound);
     }
     assert_eq!(asked(&world, ADD), 3);
 }
@@ -84,7 +84,7 @@ async fn a_name_that_is_taken_in_any_way_is_409() {
                 json!({ "domain": label, "rootdomain": root }),
             )
             .await
-            .refuses(Refusal::SubdomainExists);
+            .refuses(ErrorCode::SubdomainExists);
     }
     assert_eq!(asked(&world, ADD), 0);
     assert!(audit(&world).await.is_empty(), "nothing was asked for");
@@ -139,7 +139,7 @@ async fn who_asks_for_which_name_is_noted_before_it_is_made() {
     writer
         .post("/cpanel/subdomain", wish("forum"))
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
     assert_eq!(asked(&world, ADD), 1);
 }
 
@@ -171,7 +171,7 @@ async fn of_twenty_who_want_the_same_at_once_one_gets_it() {
         assert_eq!(
             codes
                 .iter()
-                .filter(|code| *code == Refusal::SubdomainExists.code())
+                .filter(|code| *code == ErrorCode::SubdomainExists.code())
                 .count(),
             19,
             "{codes:?}"
@@ -192,26 +192,26 @@ async fn each_bad_field_is_named() {
     let (world, admin) = tried().await;
     let long_root = format!("{0}.{0}.{0}.{1}", "a".repeat(63), "b".repeat(61));
     for (field, value, refusal) in [
-        ("domain", json!(null), Refusal::FieldRequired),
-        ("domain", json!(""), Refusal::FieldRequired),
-        ("domain", json!("  "), Refusal::FieldRequired),
-        ("domain", json!(7), Refusal::FieldType),
-        ("domain", json!(["cours"]), Refusal::FieldType),
-        ("domain", json!("a.b"), Refusal::FieldFormat),
-        ("domain", json!("a".repeat(64)), Refusal::FieldLength),
-        ("domain", json!("cPanel"), Refusal::FieldValue),
-        ("rootdomain", json!(null), Refusal::FieldRequired),
-        ("rootdomain", json!(true), Refusal::FieldType),
-        ("rootdomain", json!("localhost"), Refusal::FieldFormat),
+        ("domain", json!(null), ErrorCode::FieldRequired),
+        ("domain", json!(""), ErrorCode::FieldRequired),
+        ("domain", json!("  "), ErrorCode::FieldRequired),
+        ("domain", json!(7), ErrorCode::FieldType),
+        ("domain", json!(["cours"]), ErrorCode::FieldType),
+        ("domain", json!("a.b"), ErrorCode::FieldFormat),
+        ("domain", json!("a".repeat(64)), ErrorCode::FieldLength),
+        ("domain", json!("cPanel"), ErrorCode::FieldValue),
+        ("rootdomain", json!(null), ErrorCode::FieldRequired),
+        ("rootdomain", json!(true), ErrorCode::FieldType),
+        ("rootdomain", json!("localhost"), ErrorCode::FieldFormat),
         (
             "rootdomain",
             json!("https://example.org"),
-            Refusal::FieldFormat,
+            ErrorCode::FieldFormat,
         ),
         (
             "rootdomain",
             json!(format!("{}.org", "a".repeat(64))),
-            Refusal::FieldLength,
+            ErrorCode::FieldLength,
         ),
     ] {
         let mut body = wish("cours");
@@ -225,14 +225,14 @@ async fn each_bad_field_is_named() {
     admin
         .post("/cpanel/subdomain", too_long)
         .await
-        .refuses_field("domain", Refusal::FieldLength);
+        .refuses_field("domain", ErrorCode::FieldLength);
     let both = admin
         .post(
             "/cpanel/subdomain",
             json!({ "domain": "-", "rootdomain": "-" }),
         )
         .await;
-    both.refuses(Refusal::Validation);
+    both.refuses(ErrorCode::Validation);
     assert_eq!(both.errors().len(), 2);
     assert_eq!(
         world.cloud().uapi().calls().len(),
@@ -464,10 +464,10 @@ async fn who_asks_again_for_a_domain_that_is_not_the_accounts_does_not_trouble_t
     };
     let calls = || world.cloud().uapi().calls().len();
     for expected in [1, 1, 1] {
-        ask().await.refuses(Refusal::RootDomainNotFound);
+        ask().await.refuses(ErrorCode::RootDomainNotFound);
         assert_eq!(calls(), expected);
     }
     world.clock().advance(Duration::from_secs(31));
-    ask().await.refuses(Refusal::RootDomainNotFound);
+    ask().await.refuses(ErrorCode::RootDomainNotFound);
     assert_eq!(calls(), 2, "after a short while it may have been added");
 }

@@ -1,7 +1,7 @@
 //! Every way in which a body can be no body, on every endpoint that takes one.
 
 use bytes::Bytes;
-use common::Refusal;
+use common::ErrorCode;
 use http::Method;
 use tests::{Person, World};
 
@@ -29,7 +29,7 @@ async fn endpoints(world: &World) -> Vec<(Person, Method, String)> {
     ]
 }
 
-async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], refusal: Option<Refusal>) {
+async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], refusal: Option<ErrorCode>) {
     let body = body.into();
     let world = World::new().await;
     for (mut person, method, path) in endpoints(&world).await {
@@ -41,7 +41,7 @@ async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], refusal: Optio
             Some(refusal) => answer.refuses(refusal),
             // read: what is missing is named, or, where nothing is required, nothing
             None => assert!(
-                answer.code() == Refusal::Validation.code() || answer.status == 200,
+                answer.code() == ErrorCode::Validation.code() || answer.status == 200,
                 "{method} {path}: {answer:?}"
             ),
         }
@@ -62,21 +62,21 @@ async fn broken_json_is_refused() {
         "{\"a\":01}",
         " ",
     ] {
-        expect(body, JSON, Some(Refusal::InvalidJson)).await;
+        expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
     }
 }
 
 #[tokio::test]
 async fn what_is_no_object_is_refused() {
     for body in ["[]", "[\"x\"]", "\"x\"", "null", "true", "12"] {
-        expect(body, JSON, Some(Refusal::InvalidJson)).await;
+        expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
     }
 }
 
 #[tokio::test]
 async fn trailing_text_is_refused() {
     for body in ["{}x", "{}{}", "{} null", "{},"] {
-        expect(body, JSON, Some(Refusal::InvalidJson)).await;
+        expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
     }
 }
 
@@ -88,7 +88,7 @@ async fn duplicate_keys_are_refused_at_any_depth_known_or_not() {
         r#"{"x":{"y":1,"y":1}}"#,
         r#"{"x":[[{"y":1,"\u0079":1}]]}"#,
     ] {
-        expect(body, JSON, Some(Refusal::InvalidJson)).await;
+        expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
     }
 }
 
@@ -101,7 +101,7 @@ async fn invalid_utf8_and_lone_surrogates_are_refused() {
         br#"{"a":"\ud800"}"#,
         br#"{"\udfff":1}"#,
     ] {
-        expect(body, JSON, Some(Refusal::InvalidJson)).await;
+        expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
     }
 }
 
@@ -115,11 +115,11 @@ async fn nesting_is_read_to_127_levels() {
         )
     };
     expect(deep(127), JSON, None).await;
-    expect(deep(128), JSON, Some(Refusal::InvalidJson)).await;
+    expect(deep(128), JSON, Some(ErrorCode::InvalidJson)).await;
     expect(
         format!("{{\"x\":{}", "[".repeat(50_000)),
         JSON,
-        Some(Refusal::InvalidJson),
+        Some(ErrorCode::InvalidJson),
     )
     .await;
 }
@@ -140,7 +140,7 @@ async fn a_byte_order_mark_is_accepted() {
 #[tokio::test]
 async fn a_body_without_type_is_read_as_json() {
     expect("{}", &[], None).await;
-    expect("{", &[], Some(Refusal::InvalidJson)).await;
+    expect("{", &[], Some(ErrorCode::InvalidJson)).await;
 }
 
 #[tokio::test]
@@ -162,7 +162,7 @@ async fn only_json_is_taken() {
         expect(
             "{}",
             &[("content-type", kind)],
-            Some(Refusal::UnsupportedMediaType),
+            Some(ErrorCode::UnsupportedMediaType),
         )
         .await;
     }
@@ -172,8 +172,8 @@ async fn only_json_is_taken() {
 async fn nothing_encoded_is_taken() {
     for (coding, refusal) in [
         ("identity", None),
-        ("gzip", Some(Refusal::UnsupportedMediaType)),
-        ("br", Some(Refusal::UnsupportedMediaType)),
+        ("gzip", Some(ErrorCode::UnsupportedMediaType)),
+        ("br", Some(ErrorCode::UnsupportedMediaType)),
     ] {
         expect(
             "{}",
@@ -191,14 +191,19 @@ async fn nothing_encoded_is_taken() {
 async fn a_body_has_102400_bytes_at_most() {
     let padded = |length: usize| format!("{{\"x\":\"{}\"}}", "x".repeat(length - 8));
     expect(padded(102_400), JSON, None).await;
-    expect(padded(102_401), JSON, Some(Refusal::PayloadTooLarge)).await;
+    expect(padded(102_401), JSON, Some(ErrorCode::PayloadTooLarge)).await;
     expect(
         padded(102_401),
         &[("content-type", "text/plain")],
-        Some(Refusal::PayloadTooLarge),
+        Some(ErrorCode::PayloadTooLarge),
     )
     .await;
-    expect("x".repeat(6_000_000), JSON, Some(Refusal::PayloadTooLarge)).await;
+    expect(
+        "x".repeat(6_000_000),
+        JSON,
+        Some(ErrorCode::PayloadTooLarge),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -209,6 +214,6 @@ async fn who_may_not_call_hears_nothing_about_his_body() {
             .stranger()
             .send(method, &path, "x".repeat(200_000).into())
             .await;
-        answer.refuses(Refusal::BadAuthCombination);
+        answer.refuses(ErrorCode::BadAuthCombination);
     }
 }

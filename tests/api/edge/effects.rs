@@ -7,39 +7,39 @@ use std::sync::{
 
 use axum::{Router, routing::post};
 use bytes::Bytes;
-use common::{Edge, Refusal, Reply, Routes, effect, shown};
+use common::{ApiResult, Edge, ErrorCode, Routes, effect, ok};
 use http::{Method, Request};
 use serde_json::{Value, json};
 use tests::World;
 
 #[derive(Clone)]
-struct House(Edge, Arc<AtomicU32>);
+struct TestRoutes(Edge, Arc<AtomicU32>);
 
-async fn house() -> House {
+async fn house() -> TestRoutes {
     let world = World::new().await;
     let done = Arc::new(AtomicU32::new(0));
     let counter = Arc::clone(&done);
     let change = move || {
         let counter = Arc::clone(&counter);
-        async move { shown(json!({ "done": counter.fetch_add(1, Ordering::SeqCst) })) as Reply<Value> }
+        async move { ok(json!({ "done": counter.fetch_add(1, Ordering::SeqCst) })) as ApiResult<Value> }
     };
     let router = Router::new()
         .route(
             "/auth/effect",
-            effect(change, "GET,POST").post(|| async { shown(json!({})) as Reply<Value> }),
+            effect(change, "GET,POST").post(|| async { ok(json!({})) as ApiResult<Value> }),
         )
         .route("/auth/panic", post(panics));
-    House(
+    TestRoutes(
         Edge::new(world.setup(), Routes::new(router).no_store(&["/auth"])).unwrap(),
         done,
     )
 }
 
-async fn panics() -> Reply<Value> {
+async fn panics() -> ApiResult<Value> {
     panic!("secret detail of src/some/file.rs")
 }
 
-impl House {
+impl TestRoutes {
     async fn send(
         &self,
         method: Method,
@@ -89,7 +89,7 @@ async fn a_prefetch_is_403_and_changes_nothing() {
             .send(Method::GET, "/api/v1/auth/effect", &[header])
             .await;
         assert_eq!(answer.status(), 403);
-        assert!(String::from_utf8_lossy(answer.body()).contains(Refusal::PrefetchRefused.code()));
+        assert!(String::from_utf8_lossy(answer.body()).contains(ErrorCode::PrefetchRefused.code()));
     }
     assert_eq!(house.1.load(Ordering::SeqCst), 0);
     assert_eq!(
@@ -129,7 +129,7 @@ async fn a_panic_is_an_enveloped_500_without_detail_and_the_next_request_is_fine
         let answer = house.send(Method::POST, "/api/v1/auth/panic", &[]).await;
         assert_eq!(answer.status(), 500);
         let body = String::from_utf8_lossy(answer.body()).into_owned();
-        let text = Refusal::Internal.text();
+        let text = ErrorCode::Internal.text();
         assert_eq!(
             body,
             format!(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
@@ -121,13 +121,13 @@ async fn throttled_reads_alone_are_503() {
     member
         .get("/auth/check")
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
     world.strike(Fault::new(Mode::Throttle).on("Query"));
     world
         .stranger()
         .get("/committees")
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
 }
 
 #[tokio::test]
@@ -142,12 +142,12 @@ async fn an_error_that_we_caused_is_500() {
         .stranger()
         .get("/committees")
         .await
-        .refuses(Refusal::Internal);
+        .refuses(ErrorCode::Internal);
     world.strike(Fault {
         error: Some("AccessDeniedException".into()),
         ..Fault::new(Mode::Error).on("BatchGetItem")
     });
-    member.get("/auth/check").await.refuses(Refusal::Internal);
+    member.get("/auth/check").await.refuses(ErrorCode::Internal);
 }
 
 #[tokio::test]
@@ -199,7 +199,7 @@ async fn conflicts_without_end_are_503() {
         .stranger()
         .post("/users/register", wish.clone())
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
     world.heal();
     world
         .stranger()
@@ -228,7 +228,7 @@ async fn a_registration_whose_answer_was_lost_is_told_as_done_and_stands_once() 
         .stranger()
         .post("/users/register", wish)
         .await
-        .refuses(Refusal::EmailAlreadyUsed);
+        .refuses(ErrorCode::EmailAlreadyUsed);
 }
 
 #[tokio::test]
@@ -240,7 +240,7 @@ async fn a_registration_that_was_refused_outright_can_be_tried_again() {
         .stranger()
         .post("/users/register", wish.clone())
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
     world.heal();
     world
         .stranger()
@@ -314,13 +314,13 @@ async fn the_public_limit_fails_open_and_the_security_counters_fail_closed() {
         .stranger()
         .login("admin@example.org", PASSWORD)
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
     let wish = wish(&world).await;
     world
         .stranger()
         .post("/users/register", wish)
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
 }
 
 #[tokio::test]
@@ -361,13 +361,13 @@ async fn a_public_endpoint_needs_no_caller_who_could_not_be_looked_up() {
     let world = World::new().await;
     let member = world.person(Someone::with(Profile::Member)).await;
     world.strike(Fault::new(Mode::Refuse).on("BatchGetItem"));
-    member.get("/nowhere").await.refuses(Refusal::NotFound);
+    member.get("/nowhere").await.refuses(ErrorCode::NotFound);
     member
         .get("/auth/check")
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
     member
         .get("/committees")
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
 }

@@ -1,7 +1,7 @@
 //! The headers of every answer, value by value.
 
 use bytes::Bytes;
-use common::Refusal;
+use common::ErrorCode;
 use domain::Instant;
 use http::Method;
 use local::faults::Mode;
@@ -192,12 +192,15 @@ async fn a_refusal_or_a_write_is_never_a_304() {
     everything
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
-    everything.get("/nowhere").await.refuses(Refusal::NotFound);
+        .refuses(ErrorCode::BadAuthCombination);
+    everything
+        .get("/nowhere")
+        .await
+        .refuses(ErrorCode::NotFound);
     everything
         .post("/auth/login", json!({}))
         .await
-        .refuses(Refusal::Validation);
+        .refuses(ErrorCode::Validation);
 }
 
 #[tokio::test]

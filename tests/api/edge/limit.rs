@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use bytes::Bytes;
-use common::Refusal;
+use common::ErrorCode;
 use futures_util::future::join_all;
 use http::Method;
 use local::faults::{Fault, Mode};
@@ -21,7 +21,7 @@ async fn many(people: &[Person]) -> (Vec<u64>, usize) {
         .map(remaining)
         .collect();
     for answer in answers.iter().filter(|answer| answer.status != 404) {
-        answer.refuses(Refusal::TooManyRequests);
+        answer.refuses(ErrorCode::TooManyRequests);
         assert_eq!(remaining(answer), 0);
     }
     let refused = answers.len() - passed.len();
@@ -76,7 +76,7 @@ async fn the_window_begins_with_the_keys_first_request() {
     stranger
         .get("/nowhere")
         .await
-        .refuses(Refusal::TooManyRequests);
+        .refuses(ErrorCode::TooManyRequests);
     world.clock().advance(Duration::from_secs(1));
     assert_eq!(remaining(&stranger.get("/nowhere").await), 1);
 }
@@ -89,7 +89,7 @@ async fn what_is_over_is_answered_from_memory_without_a_write() {
         stranger.get("/nowhere").await;
     }
     let answer = stranger.get("/nowhere").await;
-    answer.refuses(Refusal::TooManyRequests);
+    answer.refuses(ErrorCode::TooManyRequests);
     assert_eq!(answer.cost.requests, 0);
 }
 
@@ -235,18 +235,18 @@ async fn a_throttled_item_means_over_and_a_store_out_of_reach_means_counting_alo
         .stranger()
         .get("/nowhere")
         .await
-        .refuses(Refusal::TooManyRequests);
+        .refuses(ErrorCode::TooManyRequests);
     world.strike(Fault::new(Mode::Refuse).on("UpdateItem"));
     let stranger = world.stranger();
     for left in [2, 1, 0] {
         let answer = stranger.get("/nowhere").await;
-        answer.refuses(Refusal::NotFound);
+        answer.refuses(ErrorCode::NotFound);
         assert_eq!(remaining(&answer), left);
     }
     stranger
         .get("/nowhere")
         .await
-        .refuses(Refusal::TooManyRequests);
+        .refuses(ErrorCode::TooManyRequests);
 }
 
 #[tokio::test]
@@ -265,8 +265,8 @@ async fn one_throttled_write_is_not_held_against_the_next_request() {
     stranger
         .get("/nowhere")
         .await
-        .refuses(Refusal::TooManyRequests);
-    stranger.get("/nowhere").await.refuses(Refusal::NotFound);
+        .refuses(ErrorCode::TooManyRequests);
+    stranger.get("/nowhere").await.refuses(ErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -277,9 +277,9 @@ async fn a_person_who_is_over_costs_the_store_nothing() {
     member
         .get("/auth/check")
         .await
-        .refuses(Refusal::TooManyRequests);
+        .refuses(ErrorCode::TooManyRequests);
     let answer = member.get("/auth/check").await;
-    answer.refuses(Refusal::TooManyRequests);
+    answer.refuses(ErrorCode::TooManyRequests);
     assert_eq!(
         (answer.cost.requests, answer.header("cache-control")),
         (0, "no-store")
@@ -307,29 +307,29 @@ async fn a_clock_that_steps_back_opens_no_second_window() {
     stranger
         .get("/nowhere")
         .await
-        .refuses(Refusal::TooManyRequests);
+        .refuses(ErrorCode::TooManyRequests);
     stranger
         .before(&world.another_process())
         .get("/nowhere")
         .await
-        .refuses(Refusal::TooManyRequests);
+        .refuses(ErrorCode::TooManyRequests);
 }
 
 #[tokio::test]
 async fn over_the_limit_comes_before_everything_else() {
     let world = World::with(&[("RATE_LIMIT", "1")]).await;
     let stranger = world.stranger();
-    stranger.get("/nowhere").await.refuses(Refusal::NotFound);
+    stranger.get("/nowhere").await.refuses(ErrorCode::NotFound);
     stranger
         .get("/nowhere")
         .await
-        .refuses(Refusal::TooManyRequests);
+        .refuses(ErrorCode::TooManyRequests);
     stranger
         .delete("/auth/check")
         .await
-        .refuses(Refusal::TooManyRequests);
+        .refuses(ErrorCode::TooManyRequests);
     stranger
         .send(Method::POST, "/api/v1/auth/login", "{".into())
         .await
-        .refuses(Refusal::TooManyRequests);
+        .refuses(ErrorCode::TooManyRequests);
 }

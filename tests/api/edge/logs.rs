@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use common::Refusal;
+use common::ErrorCode;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{PASSWORD, World};
@@ -219,11 +219,11 @@ async fn what_a_client_writes_stands_in_no_line_and_a_refusal_says_whose_it_was(
     let path = "/api/v1/users/forged%0d%0a%7B%22message%22%3A%22request%22%7D?forged=%0aforged";
     liar.send(http::Method::GET, path, "".into())
         .await
-        .refuses(Refusal::UserNotFound);
+        .refuses(ErrorCode::UserNotFound);
     member
         .post("/committees", json!({ "nameLatin": "forged\r\n" }))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
     let all = lines.read();
     assert!(
         !all.iter().any(|line| line.to_string().contains("forged")),

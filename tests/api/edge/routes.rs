@@ -1,7 +1,7 @@
 //! Which paths lead where.
 
 use bytes::Bytes;
-use common::Refusal;
+use common::ErrorCode;
 use http::Method;
 use tests::World;
 
@@ -57,7 +57,7 @@ async fn anything_else_is_an_enveloped_404() {
         "/api/v1/auth%2fcheck",
         "/favicon.ico",
     ] {
-        send(&world, "GET", path).await.refuses(Refusal::NotFound);
+        send(&world, "GET", path).await.refuses(ErrorCode::NotFound);
     }
 }
 
@@ -67,7 +67,7 @@ async fn an_operator_says_which_prefixes_there_are() {
     assert_eq!(send(&world, "GET", "/api/v1/committees").await.status, 200);
     send(&world, "GET", "/api/dev/committees")
         .await
-        .refuses(Refusal::NotFound);
+        .refuses(ErrorCode::NotFound);
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn a_method_that_is_not_there_is_405_and_says_which_are() {
     ] {
         let answer = send(&world, method, path).await;
         if method != "HEAD" {
-            answer.refuses(Refusal::MethodNotAllowed);
+            answer.refuses(ErrorCode::MethodNotAllowed);
         }
         assert_eq!(answer.status, 405, "{method} {path}");
         assert_eq!(answer.header("allow"), allow, "{method} {path}");
@@ -182,7 +182,7 @@ async fn the_default_avatar_is_there_for_every_page_for_ever() {
         assert_eq!(answer.header(name), value);
     }
     for path in ["/media/other.png", "/media/..%2fdefault.png", "/media/%00"] {
-        send(&world, "GET", path).await.refuses(Refusal::NotFound);
+        send(&world, "GET", path).await.refuses(ErrorCode::NotFound);
     }
 }
 
@@ -191,11 +191,11 @@ async fn the_route_comes_before_the_caller() {
     let world = World::new().await;
     send(&world, "GET", "/api/v1/auth/nowhere")
         .await
-        .refuses(Refusal::NotFound);
+        .refuses(ErrorCode::NotFound);
     send(&world, "PUT", "/api/v1/auth/check")
         .await
-        .refuses(Refusal::MethodNotAllowed);
+        .refuses(ErrorCode::MethodNotAllowed);
     send(&world, "GET", "/api/v1/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use serde_json::json;
@@ -23,7 +23,7 @@ async fn it_may_be_said_before_and_twice_and_at_once() {
     member
         .post(&path, json!({}))
         .await
-        .refuses(Refusal::FileNotUploaded);
+        .refuses(ErrorCode::FileNotUploaded);
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
     let calls = (0..10).map(|_| {
         let (member, path) = (member.clone(), path.clone());
@@ -66,14 +66,14 @@ async fn nobody_else_says_it() {
         person
             .post(&format!("{path}/complete"), json!({}))
             .await
-            .refuses(Refusal::FileNotFound);
-        person.get(&path).await.refuses(Refusal::FileNotFound);
-        person.delete(&path).await.refuses(Refusal::FileNotFound);
+            .refuses(ErrorCode::FileNotFound);
+        person.get(&path).await.refuses(ErrorCode::FileNotFound);
+        person.delete(&path).await.refuses(ErrorCode::FileNotFound);
     }
     member
         .post("/files/x/complete", json!({}))
         .await
-        .refuses(Refusal::FileNotFound);
+        .refuses(ErrorCode::FileNotFound);
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn the_sweeper_finds_out_after_an_hour() {
     member
         .post(&format!("{path}/complete"), json!({}))
         .await
-        .refuses(Refusal::FileNotFound);
+        .refuses(ErrorCode::FileNotFound);
     world.deliver().await;
     world.sweep().await;
     let left = world

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Profile, file::FORM_LIFE};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -70,7 +70,7 @@ async fn the_bucket_itself_takes_nothing_else() {
     member
         .post(&format!("/files/{id}/complete"), json!({}))
         .await
-        .refuses(Refusal::FileNotUploaded);
+        .refuses(ErrorCode::FileNotUploaded);
     assert_eq!(send(upload, b"hallo").await, 204);
 }
 
@@ -107,33 +107,37 @@ async fn each_bad_field_is_named() {
     let world = World::with(&[("FILE_MAX_BYTES", "1000")]).await;
     let member = world.member().await;
     for (field, value, refusal) in [
-        ("name", json!(null), Refusal::FieldRequired),
-        ("name", json!("é".repeat(256)), Refusal::FieldLength),
-        ("name", json!("a/b.txt"), Refusal::FieldFormat),
-        ("name", json!("a\r\nSet-Cookie: x"), Refusal::FieldFormat),
-        ("name", json!("photo\u{202e}gpj.exe"), Refusal::FieldFormat),
-        ("contentType", json!("text/html"), Refusal::FieldValue),
-        ("contentType", json!("image/svg+xml"), Refusal::FieldValue),
+        ("name", json!(null), ErrorCode::FieldRequired),
+        ("name", json!("é".repeat(256)), ErrorCode::FieldLength),
+        ("name", json!("a/b.txt"), ErrorCode::FieldFormat),
+        ("name", json!("a\r\nSet-Cookie: x"), ErrorCode::FieldFormat),
+        (
+            "name",
+            json!("photo\u{202e}gpj.exe"),
+            ErrorCode::FieldFormat,
+        ),
+        ("contentType", json!("text/html"), ErrorCode::FieldValue),
+        ("contentType", json!("image/svg+xml"), ErrorCode::FieldValue),
         (
             "contentType",
             json!("application/javascript"),
-            Refusal::FieldValue,
+            ErrorCode::FieldValue,
         ),
-        ("contentType", json!(7), Refusal::FieldType),
-        ("size", json!(0), Refusal::FieldValue),
-        ("size", json!(-1), Refusal::FieldValue),
-        ("size", json!(1001), Refusal::FieldValue),
-        ("size", json!(1e30), Refusal::FieldValue),
+        ("contentType", json!(7), ErrorCode::FieldType),
+        ("size", json!(0), ErrorCode::FieldValue),
+        ("size", json!(-1), ErrorCode::FieldValue),
+        ("size", json!(1001), ErrorCode::FieldValue),
+        ("size", json!(1e30), ErrorCode::FieldValue),
         (
             "size",
             json!(18_446_744_073_709_551_615_u64),
-            Refusal::FieldValue,
+            ErrorCode::FieldValue,
         ),
-        ("size", json!("5"), Refusal::FieldType),
-        ("size", json!(5.5), Refusal::FieldType),
-        ("visibility", json!("PUBLIC"), Refusal::FieldValue),
-        ("visibility", json!(true), Refusal::FieldType),
-        ("visibility", json!(null), Refusal::FieldType),
+        ("size", json!("5"), ErrorCode::FieldType),
+        ("size", json!(5.5), ErrorCode::FieldType),
+        ("visibility", json!("PUBLIC"), ErrorCode::FieldValue),
+        ("visibility", json!(true), ErrorCode::FieldType),
+        ("visibility", json!(null), ErrorCode::FieldType),
     ] {
         let mut body = wish("a.txt", 5);
         body[field] = value;
@@ -170,7 +174,7 @@ async fn fifty_at_the_edge_of_the_quota_never_pass_it() {
         11
     );
     for refused in answers.iter().filter(|answer| answer.status != 201) {
-        refused.refuses(Refusal::FileQuotaExceeded);
+        refused.refuses(ErrorCode::FileQuotaExceeded);
     }
     let usage = member.get("/files/my-files").await.shows()["usage"].clone();
     assert_eq!(
@@ -184,13 +188,13 @@ async fn fifty_at_the_edge_of_the_quota_never_pass_it() {
     member
         .post("/files", wish("c.txt", 1))
         .await
-        .refuses(Refusal::FileQuotaExceeded);
+        .refuses(ErrorCode::FileQuotaExceeded);
     world
         .member()
         .await
         .post("/files", wish("d.txt", 1001))
         .await
-        .refuses(Refusal::FileQuotaExceeded);
+        .refuses(ErrorCode::FileQuotaExceeded);
 }
 
 #[tokio::test]
@@ -203,14 +207,14 @@ async fn only_verified_people_of_open_committees_keep_files() {
     unverified
         .post("/files", wish("a.txt", 5))
         .await
-        .refuses(Refusal::AccountNotVerified);
+        .refuses(ErrorCode::AccountNotVerified);
     let stopped = world
         .person(Someone::with(Profile::Member).of(closed))
         .await;
     stopped
         .post("/files", wish("a.txt", 5))
         .await
-        .refuses(Refusal::CommitteeInactive);
+        .refuses(ErrorCode::CommitteeInactive);
     for person in [unverified, stopped] {
         assert_eq!(
             person.get("/files/my-files").await.shows()["files"],

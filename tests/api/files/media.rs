@@ -1,4 +1,4 @@
-use common::Refusal;
+use common::ErrorCode;
 use local::faults::{Fault, Mode, Service};
 use tests::World;
 
@@ -28,7 +28,7 @@ async fn the_default_avatar_is_there_and_everything_else_is_an_enveloped_404() {
         "/media/0000000000000000000000000000000000000000.svg",
         "/media/a%2Fb.png",
     ] {
-        get(path).await.refuses(Refusal::NotFound);
+        get(path).await.refuses(ErrorCode::NotFound);
     }
 }
 
@@ -41,5 +41,5 @@ async fn a_bucket_out_of_reach_is_503() {
         .stranger()
         .send(http::Method::GET, path, "".into())
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use serde_json::{Value, json};
 use tests::World;
 
@@ -53,10 +53,10 @@ async fn ones_own_are_listed_newest_first_page_by_page() {
     other
         .get(&format!("/files/my-files?limit=2{cursor}"))
         .await
-        .refuses_field("cursor", Refusal::InvalidCursor);
+        .refuses_field("cursor", ErrorCode::InvalidCursor);
     world
         .stranger()
         .get("/files/my-files")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }

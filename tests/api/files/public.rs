@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use http::Method;
 use serde_json::{Value, json};
 use tests::World;
@@ -98,7 +98,7 @@ async fn private_pending_and_unknown_ones_are_the_same_404() {
     ] {
         for person in [&stranger, &member] {
             let answer = person.get(&format!("/files/public/{id}")).await;
-            answer.refuses(Refusal::FileNotFound);
+            answer.refuses(ErrorCode::FileNotFound);
             bodies.push(answer.body);
         }
     }

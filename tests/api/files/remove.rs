@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use serde_json::json;
@@ -37,15 +37,15 @@ async fn a_deleted_file_is_gone_and_its_room_is_free() {
     member
         .get(&format!("/files/{id}"))
         .await
-        .refuses(Refusal::FileNotFound);
+        .refuses(ErrorCode::FileNotFound);
     member
         .delete(&format!("/files/{id}"))
         .await
-        .refuses(Refusal::FileNotFound);
+        .refuses(ErrorCode::FileNotFound);
     member
         .post(&format!("/files/{id}/complete"), json!({}))
         .await
-        .refuses(Refusal::FileNotFound);
+        .refuses(ErrorCode::FileNotFound);
     world.deliver().await;
     assert_eq!(fetch(&url).await.0, 404);
 }
@@ -156,7 +156,7 @@ async fn what_was_given_up_counts_until_it_cannot_come_back() {
     member
         .post("/files", wish("a.txt", 1))
         .await
-        .refuses(Refusal::FileQuotaExceeded);
+        .refuses(ErrorCode::FileQuotaExceeded);
     world.deliver().await;
     world.clock().advance(Duration::from_secs(901));
     world.sweep().await;

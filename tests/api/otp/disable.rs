@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use http::Method;
 use serde_json::{Value, json};
 use tests::{Answer, Authenticator, PASSWORD, Person, World};
@@ -52,7 +52,7 @@ async fn password_and_code_turn_it_off_and_the_owner_is_told() {
         json!({ "password": PASSWORD, "code": authenticator.code(&world) }),
     )
     .await
-    .refuses(Refusal::OtpInvalid);
+    .refuses(ErrorCode::OtpInvalid);
 }
 
 #[tokio::test]
@@ -78,13 +78,13 @@ async fn fields_come_first_then_the_password_then_the_code() {
     let (member, authenticator) = enrolled(&world).await;
     disable(&member, json!({}))
         .await
-        .refuses(Refusal::Validation);
+        .refuses(ErrorCode::Validation);
     disable(&member, json!({ "password": "x", "code": "abcdef" }))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     disable(&member, json!({ "password": PASSWORD, "code": "abcdef" }))
         .await
-        .refuses(Refusal::OtpInvalid);
+        .refuses(ErrorCode::OtpInvalid);
     disable(
         &member,
         json!({ "password": PASSWORD, "code": authenticator.code(&world) }),
@@ -104,19 +104,19 @@ async fn a_wrong_password_counts_as_one_and_a_wrong_code_as_one() {
             json!({ "password": "x", "code": authenticator.code(&world) }),
         )
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     }
     for _ in 0..5 {
         disable(&member, json!({ "password": PASSWORD, "code": "abcdef" }))
             .await
-            .refuses(Refusal::OtpInvalid);
+            .refuses(ErrorCode::OtpInvalid);
     }
     disable(
         &member,
         json!({ "password": PASSWORD, "code": authenticator.code(&world) }),
     )
     .await
-    .refuses(Refusal::TooManyAttempts);
+    .refuses(ErrorCode::TooManyAttempts);
     member
         .login(member.user().email.as_str(), PASSWORD)
         .await

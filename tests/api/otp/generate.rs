@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ async fn the_self_view_shows_a_decoy_then_the_secret_that_is_tried_out_then_noth
             json!({ "code": Authenticator::with(&decoy).code(&world) }),
         )
         .await;
-    refused.refuses(Refusal::OtpInvalid);
+    refused.refuses(ErrorCode::OtpInvalid);
 
     let pending = member.get("/otp/generate").await.json()["otpAscii"]
         .as_str()
@@ -111,7 +111,7 @@ async fn whoever_has_one_must_have_signed_in_lately_and_the_old_one_stays_until_
     arriving
         .post("/otp/verify", json!({ "code": new.code(&world) }))
         .await
-        .refuses(Refusal::OtpInvalid);
+        .refuses(ErrorCode::OtpInvalid);
     arriving
         .post("/otp/verify", json!({ "code": old.code(&world) }))
         .await
@@ -120,7 +120,7 @@ async fn whoever_has_one_must_have_signed_in_lately_and_the_old_one_stays_until_
     member
         .get("/otp/generate")
         .await
-        .refuses(Refusal::Reauthentication);
+        .refuses(ErrorCode::Reauthentication);
     member
         .post("/otp/verify", json!({ "code": new.code(&world) }))
         .await
@@ -134,5 +134,5 @@ async fn it_takes_a_whole_session() {
         .stranger()
         .get("/otp/generate")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use serde_json::json;
 use tests::{Authenticator, PASSWORD, World};
 
@@ -25,7 +25,7 @@ async fn a_good_code_gives_ten_new_ones_and_the_former_are_dead() {
     member
         .post("/otp/recovery-codes", json!({ "code": code }))
         .await
-        .refuses(Refusal::OtpInvalid);
+        .refuses(ErrorCode::OtpInvalid);
 
     let answer = world
         .stranger()
@@ -41,7 +41,7 @@ async fn a_good_code_gives_ten_new_ones_and_the_former_are_dead() {
         json!({ "recoveryCode": authenticator.recovery_codes[0] }),
     )
     .await
-    .refuses(Refusal::OtpInvalid);
+    .refuses(ErrorCode::OtpInvalid);
     step.post("/otp/verify", json!({ "recoveryCode": new[0] }))
         .await
         .tells(Message::OtpVerified);
@@ -55,11 +55,11 @@ async fn without_one_time_passwords_there_are_none() {
         .await
         .post("/otp/recovery-codes", json!({ "code": "123456" }))
         .await
-        .refuses(Refusal::OtpInvalid);
+        .refuses(ErrorCode::OtpInvalid);
     world
         .member()
         .await
         .post("/otp/recovery-codes", json!({}))
         .await
-        .refuses_field("code", Refusal::FieldRequired);
+        .refuses_field("code", ErrorCode::FieldRequired);
 }

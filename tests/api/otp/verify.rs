@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{Authenticator, PASSWORD, Person, World};
@@ -60,7 +60,7 @@ async fn the_first_good_code_turns_it_on_ends_other_sessions_and_gives_ten_recov
     elsewhere
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     member.get("/auth/check").await.shows();
     member
         .holding(answer.header("authorization"))
@@ -69,7 +69,7 @@ async fn the_first_good_code_turns_it_on_ends_other_sessions_and_gives_ten_recov
         .shows();
     verify(&member, &authenticator.code_in(&world, 1))
         .await
-        .refuses(Refusal::OtpInvalid);
+        .refuses(ErrorCode::OtpInvalid);
     let mails = world.mails(member.user().email.as_str()).await;
     assert!(
         mails[0]["subject"]
@@ -125,7 +125,7 @@ async fn a_code_works_once_and_never_an_older_one_after_it() {
     for replayed in [&current, &previous] {
         verify(&arriving(&world, &member).await, replayed)
             .await
-            .refuses(Refusal::OtpInvalid);
+            .refuses(ErrorCode::OtpInvalid);
     }
     world.clock().advance(2 * STEP);
     verify(
@@ -183,7 +183,7 @@ async fn the_step_of_a_sign_in_is_done_once() {
         .tells(Message::OtpVerified);
     verify(&step, &authenticator.code_in(&world, 1))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -197,7 +197,7 @@ async fn a_step_that_is_over_is_told_before_what_is_wrong_with_the_body() {
     for body in [json!({}), json!({ "code": "000000" }), json!({ "code": 5 })] {
         step.post("/otp/verify", body)
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
 }
 
@@ -218,7 +218,7 @@ async fn a_recovery_code_works_once_however_it_is_typed_and_the_owner_is_told() 
         .await
         .post("/otp/verify", wish)
         .await
-        .refuses(Refusal::OtpInvalid);
+        .refuses(ErrorCode::OtpInvalid);
     let mails = world.mails(member.user().email.as_str()).await;
     assert!(
         mails
@@ -235,28 +235,28 @@ async fn bad_codes_are_400_and_missing_ones_named() {
     let step = arriving(&world, &member).await;
     step.post("/otp/verify", json!({}))
         .await
-        .refuses_field("code", Refusal::FieldRequired);
+        .refuses_field("code", ErrorCode::FieldRequired);
     step.post("/otp/verify", json!({ "code": 123456 }))
         .await
-        .refuses_field("code", Refusal::FieldType);
+        .refuses_field("code", ErrorCode::FieldType);
     for code in ["12345", "abcdef", "12\n34", &"1".repeat(129)] {
-        verify(&step, code).await.refuses(Refusal::OtpInvalid);
+        verify(&step, code).await.refuses(ErrorCode::OtpInvalid);
     }
     verify(&step, &authenticator.code_in(&world, 3))
         .await
-        .refuses(Refusal::OtpInvalid);
+        .refuses(ErrorCode::OtpInvalid);
     step.post(
         "/otp/verify",
         json!({ "recoveryCode": "ABCDE-FGHJK-MNPQR" }),
     )
     .await
-    .refuses(Refusal::OtpInvalid);
+    .refuses(ErrorCode::OtpInvalid);
     verify(&world.member().await, "123456")
         .await
-        .refuses(Refusal::OtpInvalid);
+        .refuses(ErrorCode::OtpInvalid);
     verify(&world.stranger(), "123456")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -266,15 +266,15 @@ async fn five_wrong_codes_end_a_step_ten_the_account_and_recovery_codes_still_wo
     for _ in 0..2 {
         let step = arriving(&world, &member).await;
         for _ in 0..5 {
-            verify(&step, "abcdef").await.refuses(Refusal::OtpInvalid);
+            verify(&step, "abcdef").await.refuses(ErrorCode::OtpInvalid);
         }
         verify(&step, &authenticator.code(&world))
             .await
-            .refuses(Refusal::TooManyAttempts);
+            .refuses(ErrorCode::TooManyAttempts);
     }
     let step = arriving(&world, &member).await;
     let refused = verify(&step, &authenticator.code(&world)).await;
-    refused.refuses(Refusal::TooManyAttempts);
+    refused.refuses(ErrorCode::TooManyAttempts);
     assert!(refused.header("retry-after").parse::<u64>().unwrap() <= 3600);
     member.get("/auth/check").await.shows();
     step.post(
@@ -301,11 +301,13 @@ async fn five_wrong_codes_kill_a_secret_that_is_being_tried_out() {
         .unwrap()
         .to_owned();
     for _ in 0..5 {
-        verify(&member, "abcdef").await.refuses(Refusal::OtpInvalid);
+        verify(&member, "abcdef")
+            .await
+            .refuses(ErrorCode::OtpInvalid);
     }
     verify(&member, &Authenticator::with(&first).code(&world))
         .await
-        .refuses(Refusal::OtpInvalid);
+        .refuses(ErrorCode::OtpInvalid);
     let second = member.get("/otp/generate").await.json()["otpAscii"]
         .as_str()
         .unwrap()
@@ -324,7 +326,7 @@ async fn a_step_ends_with_its_five_minutes_with_the_account_and_with_the_passwor
     world.clock().advance(Duration::from_secs(300));
     verify(&late, &authenticator.code(&world))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 
     let step = arriving(&world, &member).await;
     let change = json!({ "oldPassword": PASSWORD, "newPassword": "trois chats sur un mur", "confirmPassword": "trois chats sur un mur" });
@@ -334,7 +336,7 @@ async fn a_step_ends_with_its_five_minutes_with_the_account_and_with_the_passwor
         .tells(Message::PasswordChanged);
     verify(&step, &authenticator.code(&world))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 
     let answer = world
         .stranger()
@@ -354,7 +356,7 @@ async fn a_step_ends_with_its_five_minutes_with_the_account_and_with_the_passwor
             .tells(Message::UserStatusUpdated);
         verify(&step, &authenticator.code(&world))
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
 }
 
@@ -364,7 +366,7 @@ async fn a_token_is_good_for_its_own_step_alone() {
     let (member, authenticator) = enrolled(&world).await;
     let step = arriving(&world, &member).await;
     for path in ["/auth/check", "/otp/generate", "/users/activity"] {
-        step.get(path).await.refuses(Refusal::BadAuthCombination);
+        step.get(path).await.refuses(ErrorCode::BadAuthCombination);
     }
     let asked = world
         .stranger()
@@ -378,11 +380,11 @@ async fn a_token_is_good_for_its_own_step_alone() {
         .holding(asked.json()["token"].as_str().unwrap());
     verify(&pending, &authenticator.code(&world))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     let code = world.mailed_code(member.user().email.as_str()).await;
     step.get(&format!("/auth/passwordless?code={code}"))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     verify(&step, &authenticator.code(&world))
         .await
         .tells(Message::OtpVerified);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::Refusal;
+use common::ErrorCode;
 use domain::{Grant, Profile};
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
@@ -115,7 +115,7 @@ async fn it_is_its_senders_and_his_administrators_to_see() {
     member
         .get("/sms/bulk/x")
         .await
-        .refuses(Refusal::BatchNotFound);
+        .refuses(ErrorCode::BatchNotFound);
     world.clock().advance(Duration::from_secs(90 * 86_400));
     let member = world.signed_in(member.user().clone()).await;
     assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::join_all;
 use http::Method;
@@ -156,7 +156,7 @@ async fn when_nobody_may_be_written_to_the_call_is_refused_with_the_reasons() {
             json!({ "recipients": ["x", "+21671123456"], "message": "a" }),
         )
         .await;
-    answer.refuses(Refusal::SmsBulkRejected);
+    answer.refuses(ErrorCode::SmsBulkRejected);
     let codes: Vec<Value> = answer.json()["results"]
         .as_array()
         .unwrap()
@@ -174,62 +174,62 @@ async fn a_call_that_is_malformed_is_refused_by_its_fields() {
         (
             json!({ "message": "a" }),
             "recipients",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
         (
             json!({ "recipients": [], "message": "a" }),
             "recipients",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
         (
             json!({ "recipients": NUMBER, "message": "a" }),
             "recipients",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
         (
             json!({ "recipients": numbers(1001), "message": "a" }),
             "recipients",
-            Refusal::FieldLength,
+            ErrorCode::FieldLength,
         ),
         (
             json!({ "recipients": [NUMBER, 7], "message": "a" }),
             "recipients[1]",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
         (
             json!({ "recipients": [{ "to": 7 }], "message": "a" }),
             "recipients[0].to",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
         (
             json!({ "recipients": [{ "to": NUMBER, "message": [] }] }),
             "recipients[0].message",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
         (
             json!({ "recipients": [{ "to": NUMBER, "variables": { "a": 1 } }] }),
             "recipients[0].variables",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
         (
             json!({ "recipients": [{ "to": NUMBER, "clientRef": "a".repeat(65) }] }),
             "recipients[0].clientRef",
-            Refusal::FieldLength,
+            ErrorCode::FieldLength,
         ),
         (
             json!({ "recipients": [NUMBER], "message": "a".repeat(1601) }),
             "message",
-            Refusal::FieldLength,
+            ErrorCode::FieldLength,
         ),
         (
             json!({ "recipients": [NUMBER], "message": "a", "dryRun": "yes" }),
             "dryRun",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
         (
             json!({ "recipients": [NUMBER], "message": "a", "type": "x" }),
             "type",
-            Refusal::FieldValue,
+            ErrorCode::FieldValue,
         ),
     ] {
         admin
@@ -253,12 +253,12 @@ async fn a_call_that_is_malformed_is_refused_by_its_fields() {
         .json()
         .send(Method::POST, "/api/v1/sms/bulk", body(2_000_001).into())
         .await
-        .refuses(Refusal::PayloadTooLarge);
+        .refuses(ErrorCode::PayloadTooLarge);
     admin
         .json()
         .send(Method::POST, "/api/v1/sms/single", body(102_401).into())
         .await
-        .refuses(Refusal::PayloadTooLarge);
+        .refuses(ErrorCode::PayloadTooLarge);
 }
 
 #[tokio::test]
@@ -270,7 +270,7 @@ async fn over_a_quota_the_whole_call_is_refused_and_nothing_is_stored() {
         json!({ "recipients": numbers(11), "message": "a" }),
     )
     .await
-    .refuses(Refusal::SmsQuotaExceeded);
+    .refuses(ErrorCode::SmsQuotaExceeded);
     send_to(&one, &numbers(10), "a").await;
     other
         .post(
@@ -278,7 +278,7 @@ async fn over_a_quota_the_whole_call_is_refused_and_nothing_is_stored() {
             json!({ "recipients": numbers(6), "message": "a" }),
         )
         .await
-        .refuses(Refusal::SmsQuotaExceeded);
+        .refuses(ErrorCode::SmsQuotaExceeded);
     send_to(&other, &numbers(5), "a").await;
     world.deliver().await;
     world.sweep().await;
@@ -324,7 +324,7 @@ async fn fifty_twins_make_one_batch_and_get_equal_answers() {
             json!({ "recipients": numbers(60), "message": "Bonsoir" }),
         )
         .await
-        .refuses(Refusal::IdempotencyKeyReused);
+        .refuses(ErrorCode::IdempotencyKeyReused);
 }
 
 #[tokio::test]
@@ -398,7 +398,7 @@ async fn sending_to_many_is_a_right_of_its_own() {
         .await
         .post("/sms/bulk", wish.clone())
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
     world
         .person(Someone::with(Profile::Member).granted(&[Grant::SmsBulk]))
         .await

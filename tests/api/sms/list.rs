@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::Refusal;
+use common::ErrorCode;
 use domain::Profile;
 use tests::{Someone, World};
 
@@ -38,7 +38,7 @@ async fn what_one_sent_is_listed_newest_first_page_by_page() {
     admin
         .get("/sms?limit=0")
         .await
-        .refuses_field("limit", Refusal::LimitInvalid);
+        .refuses_field("limit", ErrorCode::LimitInvalid);
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn a_batch_is_listed_as_its_recipients_were_named() {
         admin
             .get(&format!("/sms?limit=20{cursor}"))
             .await
-            .refuses_field("cursor", Refusal::InvalidCursor);
+            .refuses_field("cursor", ErrorCode::InvalidCursor);
     }
     assert_eq!(listed, recipients);
     world
@@ -82,9 +82,9 @@ async fn a_batch_is_listed_as_its_recipients_were_named() {
         .await
         .get(&format!("/sms?batchID={id}"))
         .await
-        .refuses(Refusal::BatchNotFound);
+        .refuses(ErrorCode::BatchNotFound);
     admin
         .get("/sms?batchID=x")
         .await
-        .refuses(Refusal::BatchNotFound);
+        .refuses(ErrorCode::BatchNotFound);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::{Value, json};
 use tests::{Someone, World};
@@ -15,7 +15,7 @@ async fn a_number_is_noted_once_shown_and_taken_off() {
     let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
     for written in [NUMBER, "%2B21620123456", "21620123456"] {
         let path = format!("/sms/opt-outs/{written}");
-        admin.get(&path).await.refuses(Refusal::OptOutNotFound);
+        admin.get(&path).await.refuses(ErrorCode::OptOutNotFound);
         let noted = admin
             .put(&path, json!({}))
             .await
@@ -48,12 +48,12 @@ async fn what_is_no_number_is_told_so() {
         admin
             .put(&path, json!({}))
             .await
-            .refuses_field("number", Refusal::FieldFormat);
-        admin.get(&path).await.refuses(Refusal::OptOutNotFound);
+            .refuses_field("number", ErrorCode::FieldFormat);
+        admin.get(&path).await.refuses(ErrorCode::OptOutNotFound);
         admin
             .delete(&path)
             .await
-            .refuses_field("number", Refusal::FieldFormat);
+            .refuses_field("number", ErrorCode::FieldFormat);
     }
 }
 
@@ -70,11 +70,11 @@ async fn each_committee_has_its_list_and_a_super_admin_all_of_them() {
         .await;
     let path = format!("/sms/opt-outs/{NUMBER}");
     far.put(&path, json!({})).await.tells(Message::OptOutAdded);
-    near.get(&path).await.refuses(Refusal::OptOutNotFound);
+    near.get(&path).await.refuses(ErrorCode::OptOutNotFound);
     near.get(&format!("{path}?committeeID={elsewhere}"))
         .await
-        .refuses(Refusal::OptOutNotFound);
-    root.get(&path).await.refuses(Refusal::OptOutNotFound);
+        .refuses(ErrorCode::OptOutNotFound);
+    root.get(&path).await.refuses(ErrorCode::OptOutNotFound);
     root.get(&format!("{path}?committeeID={elsewhere}"))
         .await
         .shows();
@@ -87,14 +87,14 @@ async fn each_committee_has_its_list_and_a_super_admin_all_of_them() {
     root.delete(&format!("{path}?committeeID={elsewhere}"))
         .await
         .tells(Message::OptOutRemoved);
-    far.get(&path).await.refuses(Refusal::OptOutNotFound);
+    far.get(&path).await.refuses(ErrorCode::OptOutNotFound);
     root.get(&path).await.shows();
     root.get(&format!("{path}?committeeID=x"))
         .await
-        .refuses(Refusal::CommitteeNotFound);
+        .refuses(ErrorCode::CommitteeNotFound);
     root.get(&format!(
         "{path}?committeeID=0198c0de-0000-7000-8000-000000000001"
     ))
     .await
-    .refuses(Refusal::CommitteeNotFound);
+    .refuses(ErrorCode::CommitteeNotFound);
 }

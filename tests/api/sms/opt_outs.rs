@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
 use tests::{Someone, World};
@@ -59,5 +59,5 @@ async fn the_numbers_of_a_list_come_newest_first_page_by_page() {
         .await
         .get("/sms/opt-outs")
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::{Value, json};
 use tests::{Someone, World};
@@ -65,7 +65,7 @@ async fn a_message_of_a_batch_is_known_from_the_first_moment() {
     admin
         .get(&format!("/sms/{other}"))
         .await
-        .refuses(Refusal::SmsNotFound);
+        .refuses(ErrorCode::SmsNotFound);
 }
 
 #[tokio::test]
@@ -95,7 +95,7 @@ async fn it_is_its_senders_and_his_administrators_to_see() {
         assert_eq!(answer.status, if sees { 200 } else { 404 }, "{someone:?}");
     }
     member.get(&path).await.shows();
-    member.get("/sms/x").await.refuses(Refusal::SmsNotFound);
+    member.get("/sms/x").await.refuses(ErrorCode::SmsNotFound);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
@@ -89,28 +89,28 @@ async fn what_cannot_be_sent_is_refused_by_its_field() {
     let admin = sender(&world).await;
     let long = "a".repeat(1601);
     for (field, value, refusal) in [
-        ("to", json!("+2162012345"), Refusal::FieldValue),
-        ("to", json!("+216201234567"), Refusal::FieldValue),
-        ("to", json!("+21671123456"), Refusal::FieldValue),
-        ("to", json!("+21688123456"), Refusal::FieldValue),
-        ("to", json!("+33612345678"), Refusal::FieldValue),
-        ("to", json!("20123456"), Refusal::FieldFormat),
-        ("to", json!("+2162012345a"), Refusal::FieldFormat),
-        ("to", json!(""), Refusal::FieldRequired),
-        ("to", json!(21620123456_i64), Refusal::FieldType),
-        ("message", Value::Null, Refusal::FieldRequired),
-        ("message", json!(""), Refusal::FieldRequired),
-        ("message", json!(" \n "), Refusal::FieldRequired),
-        ("message", json!(7), Refusal::FieldType),
-        ("message", json!(long), Refusal::FieldLength),
-        ("message", json!("é".repeat(801)), Refusal::FieldLength),
-        ("message", json!("a\u{1}"), Refusal::FieldFormat),
-        ("type", json!("FLASH"), Refusal::FieldValue),
-        ("type", Value::Null, Refusal::FieldType),
-        ("senderId", json!("Federation12"), Refusal::FieldLength),
-        ("senderId", json!("Autre"), Refusal::FieldValue),
-        ("senderId", json!("Hal qa"), Refusal::FieldFormat),
-        ("clientRef", json!("a".repeat(65)), Refusal::FieldLength),
+        ("to", json!("+2162012345"), ErrorCode::FieldValue),
+        ("to", json!("+216201234567"), ErrorCode::FieldValue),
+        ("to", json!("+21671123456"), ErrorCode::FieldValue),
+        ("to", json!("+21688123456"), ErrorCode::FieldValue),
+        ("to", json!("+33612345678"), ErrorCode::FieldValue),
+        ("to", json!("20123456"), ErrorCode::FieldFormat),
+        ("to", json!("+2162012345a"), ErrorCode::FieldFormat),
+        ("to", json!(""), ErrorCode::FieldRequired),
+        ("to", json!(21620123456_i64), ErrorCode::FieldType),
+        ("message", Value::Null, ErrorCode::FieldRequired),
+        ("message", json!(""), ErrorCode::FieldRequired),
+        ("message", json!(" \n "), ErrorCode::FieldRequired),
+        ("message", json!(7), ErrorCode::FieldType),
+        ("message", json!(long), ErrorCode::FieldLength),
+        ("message", json!("é".repeat(801)), ErrorCode::FieldLength),
+        ("message", json!("a\u{1}"), ErrorCode::FieldFormat),
+        ("type", json!("FLASH"), ErrorCode::FieldValue),
+        ("type", Value::Null, ErrorCode::FieldType),
+        ("senderId", json!("Federation12"), ErrorCode::FieldLength),
+        ("senderId", json!("Autre"), ErrorCode::FieldValue),
+        ("senderId", json!("Hal qa"), ErrorCode::FieldFormat),
+        ("clientRef", json!("a".repeat(65)), ErrorCode::FieldLength),
     ] {
         let mut wish = json!({ "to": NUMBER, "message": "Bonjour" });
         wish[field] = value.clone();
@@ -124,22 +124,22 @@ async fn what_cannot_be_sent_is_refused_by_its_field() {
     admin
         .post("/sms/single", both)
         .await
-        .refuses_field("to", Refusal::FieldValue);
+        .refuses_field("to", ErrorCode::FieldValue);
     admin
         .post(
             "/sms/single",
             json!({ "phone": "20123456", "message": "a" }),
         )
         .await
-        .refuses_field("phoneCode", Refusal::FieldRequired);
+        .refuses_field("phoneCode", ErrorCode::FieldRequired);
     admin
         .post("/sms/single", json!({ "message": "Bonjour" }))
         .await
-        .refuses_field("to", Refusal::FieldRequired);
+        .refuses_field("to", ErrorCode::FieldRequired);
     admin
         .post("/sms/single", json!({}))
         .await
-        .refuses(Refusal::Validation);
+        .refuses(ErrorCode::Validation);
     world.deliver().await;
     assert_eq!(texts(&world).len(), 0);
 }
@@ -208,7 +208,7 @@ async fn the_same_key_and_body_send_once_however_many_call() {
     admin
         .post("/sms/single", other.clone())
         .await
-        .refuses(Refusal::IdempotencyKeyReused);
+        .refuses(ErrorCode::IdempotencyKeyReused);
     world.clock().advance(Duration::from_secs(100));
     let fresh = admin.post("/sms/single", other).await;
     assert_eq!(
@@ -228,7 +228,7 @@ async fn a_key_is_one_persons_for_one_route_and_a_refusal_does_not_take_it() {
     );
     one.post("/sms/single", json!({ "to": "+2160", "message": "a" }))
         .await
-        .refuses_field("to", Refusal::FieldValue);
+        .refuses_field("to", ErrorCode::FieldValue);
     let wish = json!({ "to": NUMBER, "message": "a", "recipients": [NUMBER] });
     for person in [&one, &other] {
         for path in ["/sms/single", "/sms/bulk"] {
@@ -251,10 +251,10 @@ async fn a_bad_key_is_refused() {
     let admin = sender(&world).await;
     let (long, longest) = ("k".repeat(256), "k".repeat(255));
     for (key, refusal) in [
-        ("", Refusal::FieldRequired),
-        (long.as_str(), Refusal::FieldLength),
-        ("a b", Refusal::FieldFormat),
-        ("clé", Refusal::FieldFormat),
+        ("", ErrorCode::FieldRequired),
+        (long.as_str(), ErrorCode::FieldLength),
+        ("a b", ErrorCode::FieldFormat),
+        ("clé", ErrorCode::FieldFormat),
     ] {
         let answer = admin
             .with("idempotency-key", key)
@@ -268,7 +268,7 @@ async fn a_bad_key_is_refused() {
     twice
         .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
         .await
-        .refuses_field("Idempotency-Key", Refusal::FieldFormat);
+        .refuses_field("Idempotency-Key", ErrorCode::FieldFormat);
     admin
         .with("idempotency-key", &longest)
         .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
@@ -291,7 +291,7 @@ async fn a_days_quota_holds_for_a_person_and_for_a_committee_however_many_call()
         5
     );
     let refused = answers.iter().find(|answer| answer.status == 429).unwrap();
-    refused.refuses(Refusal::SmsQuotaExceeded);
+    refused.refuses(ErrorCode::SmsQuotaExceeded);
     let left = world
         .clock()
         .now()
@@ -328,7 +328,7 @@ async fn a_number_on_the_list_is_not_written_to_and_not_counted() {
     admin
         .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
         .await
-        .refuses_field("to", Refusal::RecipientOptedOut);
+        .refuses_field("to", ErrorCode::RecipientOptedOut);
     world.deliver().await;
     assert_eq!(
         status(&admin, &waiting).await,
@@ -353,7 +353,7 @@ async fn a_number_on_the_list_is_not_written_to_and_not_counted() {
         .await
         .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
         .await;
-    refused.refuses_field("to", Refusal::RecipientOptedOut);
+    refused.refuses_field("to", ErrorCode::RecipientOptedOut);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -70,66 +70,66 @@ async fn bad_fields_are_named() {
     let other = world.account(&Someone::with(Profile::Member)).await;
     let closed = world.another_committee("Fermé", false).await;
     for (wish, field, refusal) in [
-        (json!({ "name": "" }), "name", Refusal::FieldRequired),
-        (json!({ "name": null }), "name", Refusal::FieldType),
-        (json!({ "profile": "XX" }), "profile", Refusal::FieldValue),
+        (json!({ "name": "" }), "name", ErrorCode::FieldRequired),
+        (json!({ "name": null }), "name", ErrorCode::FieldType),
+        (json!({ "profile": "XX" }), "profile", ErrorCode::FieldValue),
         (
             json!({ "permissions": "[\"everything\"]" }),
             "permissions",
-            Refusal::FieldValue,
+            ErrorCode::FieldValue,
         ),
         (
             json!({ "permissions": ["everything"] }),
             "permissions",
-            Refusal::FieldValue,
+            ErrorCode::FieldValue,
         ),
         (
             json!({ "permissions": "sms:send" }),
             "permissions",
-            Refusal::FieldFormat,
+            ErrorCode::FieldFormat,
         ),
         (
             json!({ "permissions": 1 }),
             "permissions",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
         (
             json!({ "role": "x".repeat(65) }),
             "role",
-            Refusal::FieldLength,
+            ErrorCode::FieldLength,
         ),
         (
             json!({ "isVerified": "yes" }),
             "isVerified",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
         (
             json!({ "phone": "20123456" }),
             "phoneCode",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
-        (json!({ "email": "x" }), "email", Refusal::EmailInvalid),
+        (json!({ "email": "x" }), "email", ErrorCode::EmailInvalid),
         (
             json!({ "email": "ADMIN@example.org" }),
             "email",
-            Refusal::EmailAlreadyUsed,
+            ErrorCode::EmailAlreadyUsed,
         ),
         (
             json!({ "committeeID": closed }),
             "committeeID",
-            Refusal::CommitteeInvalid,
+            ErrorCode::CommitteeInvalid,
         ),
         (
             json!({ "committeeID": "x" }),
             "committeeID",
-            Refusal::CommitteeInvalid,
+            ErrorCode::CommitteeInvalid,
         ),
         (
             json!({ "committeeID": other.user_id }),
             "committeeID",
-            Refusal::CommitteeInvalid,
+            ErrorCode::CommitteeInvalid,
         ),
-        (json!({ "version": "1" }), "version", Refusal::FieldType),
+        (json!({ "version": "1" }), "version", ErrorCode::FieldType),
     ] {
         change(&admin, &other, wish)
             .await
@@ -159,7 +159,7 @@ async fn of_twenty_with_the_same_version_one_wins_and_nineteen_are_told() {
         answers
             .iter()
             .filter(
-                |answer| answer.status == 412 && answer.code() == Refusal::VersionConflict.code()
+                |answer| answer.status == 412 && answer.code() == ErrorCode::VersionConflict.code()
             )
             .count(),
         19
@@ -211,7 +211,7 @@ async fn the_tag_of_what_was_seen_guards_too() {
         .tells(Message::TeamMemberUpdated);
     change(&guarded, &other, json!({ "role": "deux" }))
         .await
-        .refuses(Refusal::VersionConflict);
+        .refuses(ErrorCode::VersionConflict);
     change(
         &admin.with("if-match", "*"),
         &other,
@@ -257,7 +257,7 @@ async fn a_new_address_is_pending_until_its_code_comes_back_and_the_old_one_is_t
         .stranger()
         .login(other.email.as_str(), tests::PASSWORD)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     world
         .stranger()
         .login("neuve@example.org", tests::PASSWORD)
@@ -283,7 +283,7 @@ async fn nobody_climbs() {
     ] {
         change(&admin, &member, wish.clone())
             .await
-            .refuses(Refusal::Forbidden);
+            .refuses(ErrorCode::Forbidden);
         assert_eq!(world.user(member.user_id).await.version, 1, "{wish}");
     }
     for someone in [
@@ -299,13 +299,13 @@ async fn nobody_climbs() {
         ] {
             change(&plain, &other, wish)
                 .await
-                .refuses(Refusal::Forbidden);
+                .refuses(ErrorCode::Forbidden);
         }
     }
     let own = admin.user().clone();
     change(&admin, &own, json!({ "role": "chef" }))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
     let holder = world
         .account(&Someone::with(Profile::Member).granted(&[Grant::SmsBulk]))
         .await;
@@ -342,7 +342,7 @@ async fn an_address_that_was_asked_for_before_a_promotion_is_not_taken_after_it(
         .stranger()
         .put("/users/email-verification", proof)
         .await
-        .refuses(Refusal::VerificationInvalid);
+        .refuses(ErrorCode::VerificationInvalid);
     assert_eq!(world.user(member.user_id).await.email, member.email);
 }
 
@@ -393,7 +393,7 @@ async fn whoever_is_promoted_lives_under_the_strict_rules_at_once() {
     member
         .get("/audit")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     member
         .holding(renewed.header("authorization"))
         .get("/audit")
@@ -421,7 +421,7 @@ async fn a_committees_administrator_moves_nobody_elsewhere() {
         .await;
     change(&admin, &foreign, json!({ "role": "x" }))
         .await
-        .refuses(Refusal::UserNotFound);
+        .refuses(ErrorCode::UserNotFound);
 }
 
 #[tokio::test]
@@ -467,5 +467,5 @@ async fn a_demotion_is_felt_by_the_next_request() {
         .tells(Message::TeamMemberUpdated);
     change(&other, &member, json!({ "role": "deux" }))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
 }

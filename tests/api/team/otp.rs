@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use tests::{Authenticator, PASSWORD, Someone, World};
 
@@ -13,7 +13,7 @@ async fn an_administrator_helps_out_the_sessions_end_and_the_owner_is_told() {
     member
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     world
         .stranger()
         .login(member.user().email.as_str(), PASSWORD)
@@ -45,12 +45,12 @@ async fn nobody_helps_where_he_may_not_edit() {
     for (someone, refusal) in [
         (
             Someone::with(Profile::Member).of(elsewhere),
-            Refusal::UserNotFound,
+            ErrorCode::UserNotFound,
         ),
-        (Someone::with(Profile::CommitteeAdmin), Refusal::Forbidden),
+        (Someone::with(Profile::CommitteeAdmin), ErrorCode::Forbidden),
         (
             Someone::with(Profile::Member).granted(&[Grant::CpanelRead]),
-            Refusal::Forbidden,
+            ErrorCode::Forbidden,
         ),
     ] {
         let other = world.account(&someone).await;
@@ -60,5 +60,5 @@ async fn nobody_helps_where_he_may_not_edit() {
             .refuses(refusal);
     }
     let own = format!("/team/{}/otp", admin.user().user_id);
-    admin.delete(&own).await.refuses(Refusal::Forbidden);
+    admin.delete(&own).await.refuses(ErrorCode::Forbidden);
 }

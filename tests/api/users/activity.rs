@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
 use tests::{PASSWORD, Someone, World};
@@ -56,11 +56,14 @@ async fn administrators_see_others_of_their_committee() {
         admin.get(&path(&near)).await.shows()["activity"][0]["userID"],
         json!(near.user().user_id)
     );
-    admin.get(&path(&far)).await.refuses(Refusal::UserNotFound);
+    admin
+        .get(&path(&far))
+        .await
+        .refuses(ErrorCode::UserNotFound);
     admin
         .get("/users/activity?userID=x")
         .await
-        .refuses(Refusal::UserNotFound);
+        .refuses(ErrorCode::UserNotFound);
     world.admin().await.get(&path(&far)).await.shows();
     for someone in [
         Someone::with(Profile::Member),
@@ -71,7 +74,7 @@ async fn administrators_see_others_of_their_committee() {
             .await
             .get(&path(&near))
             .await
-            .refuses(Refusal::Forbidden);
+            .refuses(ErrorCode::Forbidden);
     }
     near.get(&path(&near)).await.shows();
 }

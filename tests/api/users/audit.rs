@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
 use tests::{Someone, World};
@@ -97,6 +97,6 @@ async fn an_administrator_sees_his_committee_and_others_nothing() {
             .await
             .get("/audit")
             .await
-            .refuses(Refusal::Forbidden);
+            .refuses(ErrorCode::Forbidden);
     }
 }

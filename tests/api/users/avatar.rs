@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use http::Method;
 use local::faults::{Fault, Mode, Service};
 use tests::{Answer, Person, World};
@@ -72,36 +72,36 @@ async fn what_is_no_picture_is_refused_clearly() {
     ] {
         send(&member, "image/png", hostile)
             .await
-            .refuses_field("avatar", Refusal::AvatarInvalid);
+            .refuses_field("avatar", ErrorCode::AvatarInvalid);
     }
     for other in ["image/svg+xml", "application/json", "text/html", ""] {
         send(&member, other, PICTURE.to_vec())
             .await
-            .refuses(Refusal::UnsupportedMediaType);
+            .refuses(ErrorCode::UnsupportedMediaType);
     }
     send(&member, "image/png", Vec::new())
         .await
-        .refuses_field("avatar", Refusal::FieldRequired);
+        .refuses_field("avatar", ErrorCode::FieldRequired);
     send(
         &member,
         "multipart/form-data; boundary=limit",
         form("other", PICTURE),
     )
     .await
-    .refuses_field("avatar", Refusal::FieldRequired);
+    .refuses_field("avatar", ErrorCode::FieldRequired);
     send(&member, "image/png", vec![0; 4 * 1024 * 1024 + 1])
         .await
-        .refuses(Refusal::PayloadTooLarge);
+        .refuses(ErrorCode::PayloadTooLarge);
     send(
         &member,
         "multipart/form-data; boundary=limit",
         form("avatar", &vec![0; 4 * 1024 * 1024 + 1]),
     )
     .await
-    .refuses(Refusal::PayloadTooLarge);
+    .refuses(ErrorCode::PayloadTooLarge);
     send(&world.stranger(), "image/png", PICTURE.to_vec())
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
     for refused in [LOSSLESS.to_vec(), animated] {
         send(&member, "image/webp", refused)
             .await
-            .refuses_field("avatar", Refusal::AvatarInvalid);
+            .refuses_field("avatar", ErrorCode::AvatarInvalid);
     }
 }
 
@@ -136,7 +136,7 @@ async fn a_bucket_out_of_reach_leaves_the_former_picture() {
     world.strike_at(Service::S3, Fault::new(Mode::Refuse));
     send(&member, "image/png", PICTURE.to_vec())
         .await
-        .refuses(Refusal::Unavailable);
+        .refuses(ErrorCode::Unavailable);
     world.heal();
     assert_eq!(
         member.get("/auth/current-user").await.shows()["user"]["avatar"],

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::json;
@@ -55,17 +55,17 @@ async fn somebody_elses_account_is_403_or_404() {
     member
         .put(&format!("/users/{}", near.user_id), json!({ "name": "X" }))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
     member
         .put(&format!("/users/{}", far.user_id), json!({ "name": "X" }))
         .await
-        .refuses(Refusal::UserNotFound);
+        .refuses(ErrorCode::UserNotFound);
     world
         .admin()
         .await
         .put(&format!("/users/{}", far.user_id), json!({ "name": "X" }))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn a_new_address_is_pending_and_the_old_one_stays_in_force() {
     member
         .put(&own, json!({ "email": "admin@example.org" }))
         .await
-        .refuses_field("email", Refusal::EmailAlreadyUsed);
+        .refuses_field("email", ErrorCode::EmailAlreadyUsed);
     let user = member
         .put(&own, json!({ "email": "neuve@example.org" }))
         .await
@@ -94,7 +94,7 @@ async fn a_new_address_is_pending_and_the_old_one_stays_in_force() {
         .stranger()
         .put("/users/email-verification", proof)
         .await
-        .refuses(Refusal::VerificationInvalid);
+        .refuses(ErrorCode::VerificationInvalid);
     assert_eq!(
         world.user(member.user().user_id).await.email,
         member.user().email

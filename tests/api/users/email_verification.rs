@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::json;
@@ -26,7 +26,7 @@ async fn the_code_that_registering_sent_verifies_the_account_from_any_device() {
         .stranger()
         .put("/users/email-verification", proof)
         .await
-        .refuses(Refusal::VerificationInvalid);
+        .refuses(ErrorCode::VerificationInvalid);
     let view = world
         .stranger()
         .login("amel@example.org", "clé de sol et fa")
@@ -69,7 +69,7 @@ async fn another_code_is_sent_on_demand_and_kills_the_former() {
                 .await
         }
     };
-    verify(first).await.refuses(Refusal::VerificationInvalid);
+    verify(first).await.refuses(ErrorCode::VerificationInvalid);
     verify(second).await.tells(Message::EmailVerified);
     assert!(world.user(person.user().user_id).await.is_verified);
 }
@@ -126,7 +126,7 @@ async fn an_address_that_somebody_takes_first_is_refused_to_who_asked_for_it() {
         .stranger()
         .put("/users/email-verification", proof)
         .await
-        .refuses_field("email", Refusal::EmailAlreadyUsed);
+        .refuses_field("email", ErrorCode::EmailAlreadyUsed);
     assert_eq!(world.user(two.user().user_id).await.email, two.user().email);
     world
         .stranger()
@@ -166,7 +166,7 @@ async fn missing_fields_are_named() {
         .stranger()
         .post("/users/email-verification", json!({}))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     world
         .stranger()
         .put(
@@ -174,7 +174,7 @@ async fn missing_fields_are_named() {
             json!({ "email": "a@example.org" }),
         )
         .await
-        .refuses_field("code", Refusal::FieldRequired);
+        .refuses_field("code", ErrorCode::FieldRequired);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use http::Method;
 use local::faults::{Fault, Mode, Service};
@@ -39,28 +39,28 @@ async fn nothing_personal_is_left_and_the_address_is_free_again() {
         .to_owned();
     erase(&member, id, json!({}))
         .await
-        .refuses_field("password", Refusal::FieldRequired);
+        .refuses_field("password", ErrorCode::FieldRequired);
     erase(&member, id, json!({ "password": "x" }))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     erase(&member, id, json!({ "password": PASSWORD }))
         .await
         .tells(Message::UserDeleted);
     member
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     world
         .stranger()
         .login(&email, PASSWORD)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     world
         .admin()
         .await
         .get(&format!("/users/{id}"))
         .await
-        .refuses(Refusal::UserNotFound);
+        .refuses(ErrorCode::UserNotFound);
     world.deliver().await;
     world.clock().advance(Duration::from_secs(60));
     world.sweep().await;
@@ -85,7 +85,7 @@ async fn nothing_personal_is_left_and_the_address_is_free_again() {
         .stranger()
         .send(Method::GET, &avatar, "".into())
         .await
-        .refuses(Refusal::NotFound);
+        .refuses(ErrorCode::NotFound);
     let wish = json!({ "name": "Amel", "lastName": "Trabelsi", "email": email, "password": "clé de sol et fa", "committeeID": world.committee() });
     world
         .stranger()
@@ -258,7 +258,7 @@ async fn a_super_admin_erases_anybody_and_it_is_noted_without_what_was_personal(
         .tells(Message::UserDeleted);
     erase(&admin, member.user().user_id, json!({}))
         .await
-        .refuses(Refusal::UserNotFound);
+        .refuses(ErrorCode::UserNotFound);
     let audit = admin.get("/audit").await.shows()["audit"].clone();
     assert_eq!(
         (&audit[0]["action"], &audit[0]["targetID"]),
@@ -286,10 +286,10 @@ async fn others_may_not() {
     ] {
         erase(&person, near.user_id, json!({}))
             .await
-            .refuses(Refusal::Forbidden);
+            .refuses(ErrorCode::Forbidden);
         erase(&person, far.user_id, json!({}))
             .await
-            .refuses(Refusal::UserNotFound);
+            .refuses(ErrorCode::UserNotFound);
     }
 }
 
@@ -303,7 +303,7 @@ async fn the_last_super_admin_stays() {
         json!({ "password": PASSWORD }),
     )
     .await
-    .refuses(Refusal::LastAdmin);
+    .refuses(ErrorCode::LastAdmin);
     let second = world.person(Someone::with(Profile::SuperAdmin)).await;
     erase(
         &admin,
@@ -318,7 +318,7 @@ async fn the_last_super_admin_stays() {
         json!({ "password": PASSWORD }),
     )
     .await
-    .refuses(Refusal::LastAdmin);
+    .refuses(ErrorCode::LastAdmin);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
 use tests::{Someone, World};
@@ -91,14 +91,14 @@ async fn nobody_else_gets_it() {
         person
             .get(&format!("/users/{}/export", other.user_id))
             .await
-            .refuses(Refusal::Forbidden);
+            .refuses(ErrorCode::Forbidden);
     }
     world
         .member()
         .await
         .get("/users/x/export")
         .await
-        .refuses(Refusal::UserNotFound);
+        .refuses(ErrorCode::UserNotFound);
 }
 
 #[tokio::test]

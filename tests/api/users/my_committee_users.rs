@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::{Value, json};
 use tests::{Person, Someone, World};
@@ -120,12 +120,12 @@ async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
         assert_eq!(names(&admin, query).await, expected, "{query}");
     }
     for (query, field, refusal) in [
-        ("isActive=maybe", "isActive", Refusal::FieldValue),
-        ("isActive=", "isActive", Refusal::FieldValue),
-        ("profile=XX", "profile", Refusal::FieldValue),
-        ("limit=0", "limit", Refusal::LimitInvalid),
-        ("limit=101", "limit", Refusal::LimitInvalid),
-        ("cursor=x", "cursor", Refusal::InvalidCursor),
+        ("isActive=maybe", "isActive", ErrorCode::FieldValue),
+        ("isActive=", "isActive", ErrorCode::FieldValue),
+        ("profile=XX", "profile", ErrorCode::FieldValue),
+        ("limit=0", "limit", ErrorCode::LimitInvalid),
+        ("limit=101", "limit", ErrorCode::LimitInvalid),
+        ("cursor=x", "cursor", ErrorCode::InvalidCursor),
     ] {
         admin
             .get(&format!("/users/my-committee-users?{query}"))
@@ -211,7 +211,7 @@ async fn members_see_cards_others_accounts_and_the_unverified_nothing() {
         .await
         .get("/users/my-committee-users")
         .await
-        .refuses(Refusal::AccountNotVerified);
+        .refuses(ErrorCode::AccountNotVerified);
 }
 
 #[tokio::test]
@@ -225,9 +225,9 @@ async fn a_cursor_is_good_for_its_filter_and_its_caller() {
             "/users/my-committee-users?profile=MB&cursor={cursor}"
         ))
         .await
-        .refuses_field("cursor", Refusal::InvalidCursor);
+        .refuses_field("cursor", ErrorCode::InvalidCursor);
     member
         .get(&format!("/users/my-committee-users?cursor={cursor}"))
         .await
-        .refuses_field("cursor", Refusal::InvalidCursor);
+        .refuses_field("cursor", ErrorCode::InvalidCursor);
 }

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use serde_json::json;
 use tests::World;
 
@@ -10,7 +10,7 @@ async fn a_texted_code_proves_the_number_and_another_number_loses_the_proof() {
     member
         .post("/users/phone-verification", json!({}))
         .await
-        .refuses_field("phone", Refusal::FieldRequired);
+        .refuses_field("phone", ErrorCode::FieldRequired);
     member
         .put(&own, json!({ "phoneCode": "216", "phone": "20123456" }))
         .await
@@ -23,7 +23,7 @@ async fn a_texted_code_proves_the_number_and_another_number_loses_the_proof() {
     member
         .put("/users/phone-verification", json!({ "code": "000000x" }))
         .await
-        .refuses(Refusal::VerificationInvalid);
+        .refuses(ErrorCode::VerificationInvalid);
     member
         .put("/users/phone-verification", json!({ "code": code }))
         .await
@@ -32,7 +32,7 @@ async fn a_texted_code_proves_the_number_and_another_number_loses_the_proof() {
     member
         .put("/users/phone-verification", json!({ "code": code }))
         .await
-        .refuses(Refusal::VerificationInvalid);
+        .refuses(ErrorCode::VerificationInvalid);
     member
         .put(&own, json!({ "phoneCode": "216", "phone": "20123457" }))
         .await
@@ -61,7 +61,7 @@ async fn a_code_for_one_number_does_not_prove_another() {
     member
         .put("/users/phone-verification", json!({ "code": code }))
         .await
-        .refuses(Refusal::VerificationInvalid);
+        .refuses(ErrorCode::VerificationInvalid);
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{PASSWORD, World};
@@ -120,59 +120,67 @@ async fn each_bad_field_is_named_with_its_reason() {
     let stranger = world.stranger();
     let wish = wish(&world).await;
     for (field, value, refusal) in [
-        ("name", json!(null), Refusal::FieldRequired),
-        ("name", json!("   "), Refusal::FieldRequired),
-        ("name", json!(7), Refusal::FieldType),
-        ("name", json!("a".repeat(101)), Refusal::FieldLength),
-        ("lastName", json!("a\u{0}b"), Refusal::FieldFormat),
-        ("lastName", json!("a\nb"), Refusal::FieldFormat),
-        ("email", json!("amel"), Refusal::EmailInvalid),
-        ("email", json!(""), Refusal::FieldRequired),
-        ("email", json!("a@b@c"), Refusal::EmailInvalid),
-        ("email", json!(1), Refusal::FieldType),
-        ("password", json!("court"), Refusal::PasswordTooShort),
-        ("password", json!("x".repeat(129)), Refusal::FieldLength),
-        ("password", json!("Motdepasse1"), Refusal::PasswordTooCommon),
-        ("password", json!("password123"), Refusal::PasswordTooCommon),
+        ("name", json!(null), ErrorCode::FieldRequired),
+        ("name", json!("   "), ErrorCode::FieldRequired),
+        ("name", json!(7), ErrorCode::FieldType),
+        ("name", json!("a".repeat(101)), ErrorCode::FieldLength),
+        ("lastName", json!("a\u{0}b"), ErrorCode::FieldFormat),
+        ("lastName", json!("a\nb"), ErrorCode::FieldFormat),
+        ("email", json!("amel"), ErrorCode::EmailInvalid),
+        ("email", json!(""), ErrorCode::FieldRequired),
+        ("email", json!("a@b@c"), ErrorCode::EmailInvalid),
+        ("email", json!(1), ErrorCode::FieldType),
+        ("password", json!("court"), ErrorCode::PasswordTooShort),
+        ("password", json!("x".repeat(129)), ErrorCode::FieldLength),
+        (
+            "password",
+            json!("Motdepasse1"),
+            ErrorCode::PasswordTooCommon,
+        ),
+        (
+            "password",
+            json!("password123"),
+            ErrorCode::PasswordTooCommon,
+        ),
         (
             "password",
             json!("j'aime AMEL fort"),
-            Refusal::PasswordTooCommon,
+            ErrorCode::PasswordTooCommon,
         ),
         (
             "password",
             json!("trabelsi 2026 !"),
-            Refusal::PasswordTooCommon,
+            ErrorCode::PasswordTooCommon,
         ),
         (
             "password",
             json!("vive halqa 2026"),
-            Refusal::PasswordTooCommon,
+            ErrorCode::PasswordTooCommon,
         ),
         (
             "password",
             json!("avec\u{0}zéro dedans"),
-            Refusal::FieldFormat,
+            ErrorCode::FieldFormat,
         ),
         (
             "confirmPassword",
             json!("autre chose"),
-            Refusal::PasswordMismatch,
+            ErrorCode::PasswordMismatch,
         ),
-        ("confirmPassword", json!(null), Refusal::FieldType),
-        ("phone", json!(""), Refusal::FieldRequired),
-        ("phone", json!("123"), Refusal::FieldValue),
-        ("phone", json!("20 12 34"), Refusal::FieldFormat),
-        ("phone", json!(20123456), Refusal::FieldType),
-        ("phoneCode", json!("+216"), Refusal::FieldFormat),
+        ("confirmPassword", json!(null), ErrorCode::FieldType),
+        ("phone", json!(""), ErrorCode::FieldRequired),
+        ("phone", json!("123"), ErrorCode::FieldValue),
+        ("phone", json!("20 12 34"), ErrorCode::FieldFormat),
+        ("phone", json!(20123456), ErrorCode::FieldType),
+        ("phoneCode", json!("+216"), ErrorCode::FieldFormat),
         (
             "committeeID",
             json!("0198c0de-0000-7000-8000-000000000001"),
-            Refusal::CommitteeInvalid,
+            ErrorCode::CommitteeInvalid,
         ),
-        ("committeeID", json!("x"), Refusal::CommitteeInvalid),
-        ("committeeID", json!(null), Refusal::FieldRequired),
-        ("committeeID", json!(5), Refusal::FieldType),
+        ("committeeID", json!("x"), ErrorCode::CommitteeInvalid),
+        ("committeeID", json!(null), ErrorCode::FieldRequired),
+        ("committeeID", json!(5), ErrorCode::FieldType),
     ] {
         let mut wish = but(wish.clone(), field, value.clone());
         if field == "password" {
@@ -192,11 +200,11 @@ async fn a_number_has_both_parts_or_none() {
     stranger
         .post("/users/register", without(wish(&world).await, "phone"))
         .await
-        .refuses_field("phone", Refusal::FieldRequired);
+        .refuses_field("phone", ErrorCode::FieldRequired);
     stranger
         .post("/users/register", without(wish(&world).await, "phoneCode"))
         .await
-        .refuses_field("phoneCode", Refusal::FieldRequired);
+        .refuses_field("phoneCode", ErrorCode::FieldRequired);
 }
 
 #[tokio::test]
@@ -209,7 +217,7 @@ async fn several_mistakes_are_told_together() {
             json!({ "email": "x", "password": "court", "confirmPassword": "autre" }),
         )
         .await;
-    answer.refuses(Refusal::Validation);
+    answer.refuses(ErrorCode::Validation);
     let fields: Vec<String> = answer
         .errors()
         .into_iter()
@@ -244,7 +252,7 @@ async fn an_address_is_taken_once_in_whatever_form() {
                 but(wish(&world).await, "email", json!(email)),
             )
             .await;
-        again.refuses_field("email", Refusal::EmailAlreadyUsed);
+        again.refuses_field("email", ErrorCode::EmailAlreadyUsed);
     }
 }
 
@@ -265,7 +273,13 @@ async fn of_fifty_at_once_for_one_address_exactly_one_wins_and_nothing_is_half_w
     .await;
     let won = answers.iter().filter(|answer| answer.status == 201).count();
     assert_eq!(won, 1);
-    assert!(answers.iter().all(|answer| answer.status == 201 || answer.code() == Refusal::EmailAlreadyUsed.code()), "{answers:?}");
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.status == 201
+                || answer.code() == ErrorCode::EmailAlreadyUsed.code()),
+        "{answers:?}"
+    );
     assert_eq!(
         world.items("records").len(),
         before + 4,
@@ -282,7 +296,7 @@ async fn nobody_joins_a_closed_committee() {
         .stranger()
         .post("/users/register", wish)
         .await
-        .refuses_field("committeeID", Refusal::CommitteeInvalid);
+        .refuses_field("committeeID", ErrorCode::CommitteeInvalid);
 }
 
 #[tokio::test]
@@ -292,7 +306,7 @@ async fn registering_can_be_closed_and_then_the_body_is_not_looked_at() {
         .stranger()
         .post("/users/register", json!({}))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -303,7 +317,7 @@ async fn only_so_many_register_from_one_network_in_an_hour() {
     stranger
         .post("/users/register", json!({}))
         .await
-        .refuses(Refusal::Validation);
+        .refuses(ErrorCode::Validation);
     stranger
         .post("/users/register", wish.clone())
         .await
@@ -311,11 +325,11 @@ async fn only_so_many_register_from_one_network_in_an_hour() {
     stranger
         .post("/users/register", wish.clone())
         .await
-        .refuses(Refusal::EmailAlreadyUsed);
+        .refuses(ErrorCode::EmailAlreadyUsed);
     stranger
         .post("/users/register", wish.clone())
         .await
-        .refuses(Refusal::TooManyAttempts);
+        .refuses(ErrorCode::TooManyAttempts);
     world
         .stranger()
         .post(

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ async fn all_other_sessions_end_and_this_one_stays() {
     there
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     here.get("/auth/check").await.shows();
     assert_eq!(
         here.get("/auth/sessions").await.shows()["sessions"]
@@ -58,7 +58,7 @@ async fn all_other_sessions_end_and_this_one_stays() {
         .stranger()
         .login(&email, PASSWORD)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     world
         .stranger()
         .login(&email, NEW)
@@ -73,23 +73,23 @@ async fn fields_come_first_then_the_old_password_then_the_new_one() {
     let answer = member
         .put("/users/reset-password", json!({ "oldPassword": "wrong" }))
         .await;
-    answer.refuses(Refusal::Validation);
+    answer.refuses(ErrorCode::Validation);
     assert_eq!(answer.errors().len(), 2);
     let both_bad = json!({ "oldPassword": "wrong", "newPassword": "x", "confirmPassword": "y" });
     member
         .put("/users/reset-password", both_bad)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     let new_bad =
         json!({ "oldPassword": PASSWORD, "newPassword": "court", "confirmPassword": "autre" });
     let answer = member.put("/users/reset-password", new_bad).await;
-    answer.refuses(Refusal::Validation);
+    answer.refuses(ErrorCode::Validation);
     let codes: Vec<String> = answer.errors().into_iter().map(|(_, code)| code).collect();
     assert_eq!(
         codes,
         [
-            Refusal::PasswordTooShort.code(),
-            Refusal::PasswordMismatch.code()
+            ErrorCode::PasswordTooShort.code(),
+            ErrorCode::PasswordMismatch.code()
         ]
     );
 }
@@ -102,37 +102,37 @@ async fn each_bad_field_is_named_with_its_reason() {
         (
             change(PASSWORD, "court"),
             "newPassword",
-            Refusal::PasswordTooShort,
+            ErrorCode::PasswordTooShort,
         ),
         (
             change(PASSWORD, "azertyuiop"),
             "newPassword",
-            Refusal::PasswordTooCommon,
+            ErrorCode::PasswordTooCommon,
         ),
         (
             change(PASSWORD, "la maison de Amina"),
             "newPassword",
-            Refusal::PasswordTooCommon,
+            ErrorCode::PasswordTooCommon,
         ),
         (
             change(PASSWORD, PASSWORD),
             "newPassword",
-            Refusal::PasswordUnchanged,
+            ErrorCode::PasswordUnchanged,
         ),
         (
             json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": "autre" }),
             "confirmPassword",
-            Refusal::PasswordMismatch,
+            ErrorCode::PasswordMismatch,
         ),
         (
             json!({ "oldPassword": PASSWORD, "newPassword": NEW }),
             "confirmPassword",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
         (
             json!({ "oldPassword": 1, "newPassword": NEW, "confirmPassword": NEW }),
             "oldPassword",
-            Refusal::FieldType,
+            ErrorCode::FieldType,
         ),
     ] {
         member
@@ -157,7 +157,7 @@ async fn those_who_run_something_have_longer_passwords() {
         if taken {
             answer.tells(Message::PasswordChanged);
         } else {
-            answer.refuses_field("newPassword", Refusal::PasswordTooShort);
+            answer.refuses_field("newPassword", ErrorCode::PasswordTooShort);
         }
     }
 }
@@ -170,16 +170,16 @@ async fn wrong_old_passwords_count_with_sign_ins() {
         member
             .put("/users/reset-password", change("wrong", NEW))
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
         member
             .login(member.user().email.as_str(), "wrong")
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
     }
     member
         .put("/users/reset-password", change(PASSWORD, NEW))
         .await
-        .refuses(Refusal::TooManyAttempts);
+        .refuses(ErrorCode::TooManyAttempts);
     member.get("/auth/check").await.shows();
 }
 
@@ -191,7 +191,7 @@ async fn a_right_old_password_is_not_counted_even_when_the_new_one_is_refused() 
         member
             .put("/users/reset-password", change(PASSWORD, "court"))
             .await
-            .refuses(Refusal::PasswordTooShort);
+            .refuses(ErrorCode::PasswordTooShort);
     }
 }
 
@@ -227,7 +227,7 @@ async fn it_takes_a_session() {
         .stranger()
         .put("/users/reset-password", json!([]))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }
 
 #[tokio::test]
@@ -248,7 +248,7 @@ async fn an_address_that_was_asked_for_in_another_session_does_not_come_into_for
     thief
         .put("/users/email-verification", proof)
         .await
-        .refuses(Refusal::VerificationInvalid);
+        .refuses(ErrorCode::VerificationInvalid);
     assert_eq!(
         world.user(owner.user().user_id).await.email,
         owner.user().email

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -45,16 +45,16 @@ async fn the_digits_or_the_link_set_a_new_password_once_and_every_session_ends()
             .tells(Message::PasswordChanged);
         reset(&world.stranger(), wish(email, &code))
             .await
-            .refuses(Refusal::ResetCodeInvalid);
+            .refuses(ErrorCode::ResetCodeInvalid);
         member
             .get("/auth/check")
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
         world
             .stranger()
             .login(email, PASSWORD)
             .await
-            .refuses(Refusal::BadAuthCombination);
+            .refuses(ErrorCode::BadAuthCombination);
         world
             .stranger()
             .login(email, NEW)
@@ -141,7 +141,13 @@ async fn of_fifty_at_once_exactly_one_wins() {
         answers.iter().filter(|answer| answer.status == 200).count(),
         1
     );
-    assert!(answers.iter().all(|answer| answer.status == 200 || answer.code() == Refusal::ResetCodeInvalid.code()), "{answers:?}");
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.status == 200
+                || answer.code() == ErrorCode::ResetCodeInvalid.code()),
+        "{answers:?}"
+    );
 }
 
 #[tokio::test]
@@ -152,7 +158,7 @@ async fn fields_come_first_then_the_code_then_the_rules_which_do_not_spend_it() 
     let code = world.mailed_code("admin@example.org").await;
     reset(&stranger, json!({}))
         .await
-        .refuses(Refusal::Validation);
+        .refuses(ErrorCode::Validation);
     let but = |field: &str, value: &str| {
         let mut wish = wish("admin@example.org", &code);
         wish[field] = json!(value);
@@ -160,17 +166,17 @@ async fn fields_come_first_then_the_code_then_the_rules_which_do_not_spend_it() 
     };
     reset(&stranger, but("code", "999"))
         .await
-        .refuses(Refusal::ResetCodeInvalid);
+        .refuses(ErrorCode::ResetCodeInvalid);
     reset(&stranger, but("newPassword", "court"))
         .await
-        .refuses(Refusal::Validation);
+        .refuses(ErrorCode::Validation);
     reset(&stranger, but("confirmPassword", "autre chose encore"))
         .await
-        .refuses_field("confirmPassword", Refusal::PasswordMismatch);
+        .refuses_field("confirmPassword", ErrorCode::PasswordMismatch);
     let weak = json!({ "email": "admin@example.org", "code": code, "newPassword": "onze lettre", "confirmPassword": "onze lettre" });
     reset(&stranger, weak)
         .await
-        .refuses_field("newPassword", Refusal::PasswordTooShort);
+        .refuses_field("newPassword", ErrorCode::PasswordTooShort);
     reset(&stranger, wish("admin@example.org", &code))
         .await
         .tells(Message::PasswordChanged);
@@ -184,18 +190,18 @@ async fn a_code_is_good_for_its_own_address_and_purpose() {
     let link = world.mailed_link("admin@example.org").await;
     reset(&world.stranger(), wish(other.email.as_str(), &link))
         .await
-        .refuses(Refusal::ResetCodeInvalid);
+        .refuses(ErrorCode::ResetCodeInvalid);
     world
         .stranger()
         .get(&format!("/auth/passwordless?code={link}"))
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     let verify = json!({ "email": "admin@example.org", "code": link });
     world
         .stranger()
         .put("/users/email-verification", verify)
         .await
-        .refuses(Refusal::VerificationInvalid);
+        .refuses(ErrorCode::VerificationInvalid);
     reset(&world.stranger(), wish("admin@example.org", &link))
         .await
         .tells(Message::PasswordChanged);
@@ -227,20 +233,20 @@ async fn bad_parameters_are_named() {
         (
             "?email=a@example.org",
             "sendMethode",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
         (
             "?email=a@example.org&sendMethode=",
             "sendMethode",
-            Refusal::FieldRequired,
+            ErrorCode::FieldRequired,
         ),
         (
             "?email=a@example.org&sendMethode=fax",
             "sendMethode",
-            Refusal::SendMethodInvalid,
+            ErrorCode::SendMethodInvalid,
         ),
-        ("?email=a&sendMethode=sms", "email", Refusal::EmailInvalid),
-        ("?sendMethode=sms", "email", Refusal::FieldRequired),
+        ("?email=a&sendMethode=sms", "email", ErrorCode::EmailInvalid),
+        ("?sendMethode=sms", "email", ErrorCode::FieldRequired),
     ] {
         stranger
             .get(&format!("/users/reset-password{query}"))
@@ -250,7 +256,7 @@ async fn bad_parameters_are_named() {
     stranger
         .get("/users/reset-password")
         .await
-        .refuses(Refusal::Validation);
+        .refuses(ErrorCode::Validation);
 }
 
 #[tokio::test]
@@ -269,7 +275,7 @@ async fn a_closed_account_gets_no_code_and_cannot_finish_with_one() {
         .tells(Message::UserStatusUpdated);
     reset(&world.stranger(), wish(email, &code))
         .await
-        .refuses(Refusal::ResetCodeInvalid);
+        .refuses(ErrorCode::ResetCodeInvalid);
     world.clock().advance(Duration::from_secs(61));
     ask(&world.stranger(), "email", email)
         .await
@@ -300,7 +306,7 @@ async fn an_address_that_a_thief_asked_for_does_not_come_into_force_after_the_re
         .stranger()
         .put("/users/email-verification", proof)
         .await
-        .refuses(Refusal::VerificationInvalid);
+        .refuses(ErrorCode::VerificationInvalid);
     world
         .stranger()
         .login(email, NEW)

@@ -1,4 +1,4 @@
-use common::Refusal;
+use common::ErrorCode;
 use domain::{Grant, Profile};
 use serde_json::json;
 use tests::{Someone, World};
@@ -42,7 +42,7 @@ async fn each_sees_as_much_of_another_as_his_profile_says() {
     ] {
         let answer = world.person(someone.clone()).await.get(&path).await;
         match fields {
-            None => answer.refuses(Refusal::UserNotFound),
+            None => answer.refuses(ErrorCode::UserNotFound),
             Some(fields) => {
                 let body = answer.shows();
                 assert_eq!(
@@ -73,7 +73,7 @@ async fn an_unverified_person_sees_himself_and_nobody_else() {
         person
             .get(&format!("/users/{id}"))
             .await
-            .refuses(Refusal::AccountNotVerified);
+            .refuses(ErrorCode::AccountNotVerified);
     }
 }
 
@@ -92,7 +92,7 @@ async fn what_is_no_identifier_is_a_user_that_is_not_there() {
         admin
             .get(&format!("/users/{id}"))
             .await
-            .refuses(Refusal::UserNotFound);
+            .refuses(ErrorCode::UserNotFound);
     }
 }
 
@@ -117,5 +117,5 @@ async fn the_caller_comes_before_the_object() {
         .stranger()
         .get("/users/x")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
 }

@@ -1,4 +1,4 @@
-use common::{Message, Refusal};
+use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use serde_json::json;
 use tests::{PASSWORD, Someone, World};
@@ -23,13 +23,16 @@ async fn closing_ends_every_session_with_the_answer_and_opening_brings_none_back
         "/otp/generate",
         "/users/my-committee-users",
     ] {
-        member.get(path).await.refuses(Refusal::BadAuthCombination);
+        member
+            .get(path)
+            .await
+            .refuses(ErrorCode::BadAuthCombination);
     }
     world
         .stranger()
         .login(member.user().email.as_str(), PASSWORD)
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     let again = admin
         .put(&path, json!({ "isActive": false }))
         .await
@@ -42,7 +45,7 @@ async fn closing_ends_every_session_with_the_answer_and_opening_brings_none_back
     member
         .get("/auth/check")
         .await
-        .refuses(Refusal::BadAuthCombination);
+        .refuses(ErrorCode::BadAuthCombination);
     world
         .stranger()
         .login(member.user().email.as_str(), PASSWORD)
@@ -56,15 +59,15 @@ async fn who_may_not_edit_is_told_403_or_404() {
     let elsewhere = world.another_committee("Sfax", true).await;
     let admin = world.person(Someone::with(Profile::CommitteeAdmin)).await;
     for (someone, refusal) in [
-        (Someone::with(Profile::CommitteeAdmin), Refusal::Forbidden),
-        (Someone::with(Profile::SuperAdmin), Refusal::Forbidden),
+        (Someone::with(Profile::CommitteeAdmin), ErrorCode::Forbidden),
+        (Someone::with(Profile::SuperAdmin), ErrorCode::Forbidden),
         (
             Someone::with(Profile::Member).granted(&[Grant::CpanelWrite]),
-            Refusal::Forbidden,
+            ErrorCode::Forbidden,
         ),
         (
             Someone::with(Profile::Member).of(elsewhere),
-            Refusal::UserNotFound,
+            ErrorCode::UserNotFound,
         ),
     ] {
         let other = world.account(&someone).await;
@@ -80,21 +83,21 @@ async fn who_may_not_edit_is_told_403_or_404() {
     admin
         .put(&own, json!({ "isActive": false }))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
     admin
         .put("/users/user-status/x", json!({ "isActive": "no" }))
         .await
-        .refuses_field("isActive", Refusal::FieldType);
+        .refuses_field("isActive", ErrorCode::FieldType);
     admin
         .put("/users/user-status/x", json!({ "isActive": false }))
         .await
-        .refuses(Refusal::UserNotFound);
+        .refuses(ErrorCode::UserNotFound);
     world
         .member()
         .await
         .put("/users/user-status/x", json!({}))
         .await
-        .refuses(Refusal::Forbidden);
+        .refuses(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
@@ -141,15 +144,15 @@ async fn the_administrators_of_a_closed_committee_only_read() {
             json!({ "isActive": false }),
         )
         .await
-        .refuses(Refusal::CommitteeInactive);
+        .refuses(ErrorCode::CommitteeInactive);
     admin
         .put(&format!("/team/{}", member.user_id), json!({ "role": "x" }))
         .await
-        .refuses(Refusal::CommitteeInactive);
+        .refuses(ErrorCode::CommitteeInactive);
     admin
         .delete(&format!("/team/{}/otp", member.user_id))
         .await
-        .refuses(Refusal::CommitteeInactive);
+        .refuses(ErrorCode::CommitteeInactive);
     admin.get("/users/my-committee-users").await.shows();
     admin
         .get(&format!("/users/{}", member.user_id))

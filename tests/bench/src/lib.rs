@@ -8,7 +8,7 @@ use std::{fmt::Display, fs, path::Path, time::Duration};
 
 use hdrhistogram::Histogram;
 
-pub use local::Trouble as Error;
+pub use local::LocalError as Error;
 
 /// The result of everything that can fail in a bench.
 pub type Result<T> = std::result::Result<T, Error>;

@@ -6,7 +6,7 @@ use axum::{
     response::IntoResponse,
 };
 use common::{
-    Failure, Fields, FromFields, Input, flag, integer, phone, secret, text, text_or_empty,
+    ApiError, Fields, FromFields, Input, flag, integer, phone, secret, text, text_or_empty,
 };
 use domain::{Email, Instant, Line, Price};
 use futures_util::FutureExt;
@@ -74,8 +74,8 @@ pub(crate) fn run(input: &[u8]) {
 }
 
 /// The code of a refusal; there are no faults, for nothing but the body is asked.
-fn code_of(failure: Failure) -> String {
-    assert!(matches!(failure, Failure::Refused(_)), "{failure:?}");
+fn code_of(failure: ApiError) -> String {
+    assert!(matches!(failure, ApiError::Refused(_)), "{failure:?}");
     let response = failure.into_response();
     assert!(response.status().is_client_error());
     let body = to_bytes(response.into_body(), usize::MAX)

@@ -1,7 +1,7 @@
 //! Cursors and the query around them: nobody makes a cursor but we, and what is sealed in ours says only what it said.
 
 use axum::extract::{FromRequestParts, Request};
-use common::{Cursors, Failure, Paging};
+use common::{Cursors, ApiError, Paging};
 use domain::Instant;
 use futures_util::FutureExt;
 use identity::sealing::Sealer;
@@ -26,13 +26,13 @@ pub(crate) fn run(input: &[u8]) {
             Ok(position) => assert!(
                 cursor.len() <= 512 && plain.len() >= 8 && position.as_bytes() == &plain[8..]
             ),
-            Err(failure) => assert!(matches!(failure, Failure::Refused(_))),
+            Err(failure) => assert!(matches!(failure, ApiError::Refused(_))),
         }
         return;
     }
     let Some(written) = text(input) else { return };
     assert!(
-        matches!(cursors.read(written, LIST, now), Err(Failure::Refused(_))),
+        matches!(cursors.read(written, LIST, now), Err(ApiError::Refused(_))),
         "nobody sealed {written:?}"
     );
     assert_eq!(
@@ -47,6 +47,6 @@ pub(crate) fn run(input: &[u8]) {
         .expect("nothing is waited for")
     {
         Ok(paging) => assert!((1..=100).contains(&paging.limit)),
-        Err(failure) => assert!(matches!(failure, Failure::Refused(_))),
+        Err(failure) => assert!(matches!(failure, ApiError::Refused(_))),
     }
 }

@@ -4,7 +4,7 @@
 //! An input is the JSON of an event, or a request as HTTP writes it: method and path, headers, an empty line, the body.
 //! `$ADMIN` and `$MEMBER` in it are the tokens of those two.
 
-use common::{Message, Refusal};
+use common::{Message, ErrorCode};
 use data_encoding::BASE64;
 use serde_json::{Value, json};
 
@@ -122,7 +122,7 @@ pub(crate) fn is_whole(answer: &Answer) {
             .as_str()
             .expect("a refusal has a code");
         assert!(
-            Refusal::ALL.iter().any(|refusal| refusal.code() == code),
+            ErrorCode::ALL.iter().any(|refusal| refusal.code() == code),
             "{code}"
         );
     } else if let Some(code) = told["message"]["RESPONSE_CODE"].as_str() {

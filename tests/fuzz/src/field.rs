@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use domain::{
-    CourseId, E164, Email, Flaw, Instant, Line, Price, Profile, Prose, ShortCode, UserId,
+    CourseId, E164, Email, ValueError, Instant, Line, Price, Profile, Prose, ShortCode, UserId,
     agent::Agent,
     course::{Currency, Language},
     file::{ContentType, FileName},
@@ -40,7 +40,7 @@ pub(crate) fn run(input: &[u8]) {
     bounded(written);
 }
 
-fn same<T: std::str::FromStr<Err = Flaw> + Serialize + DeserializeOwned + PartialEq + Debug>(
+fn same<T: std::str::FromStr<Err = ValueError> + Serialize + DeserializeOwned + PartialEq + Debug>(
     written: &str,
 ) {
     let Ok(value) = written.parse::<T>() else {

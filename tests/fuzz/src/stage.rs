@@ -23,7 +23,7 @@ use domain::{
 };
 use identity::{NamedKey, token::PublicKey};
 use lambda_runtime::{Context, LambdaEvent};
-use runtime::{BadSetting, Clock, Startup};
+use runtime::{ConfigError, Clock, Startup};
 use serde::Deserialize;
 use store::{NewUser, Outcome, Setup};
 use tokio::runtime::{Builder, Runtime};
@@ -167,7 +167,7 @@ fn setup(address: SocketAddr) -> Setup {
     startup.and_then(Setup::new).expect("the settings are good")
 }
 
-fn routes(setup: &Setup) -> Result<Routes, BadSetting> {
+fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     Ok(Routes::default()
         .merge(auth::routes(setup)?)
         .merge(committees::routes(setup)?)
@@ -187,7 +187,7 @@ fn id(number: u128) -> Uuid {
 }
 
 /// Puts them into the tables, and gives the tokens.
-async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2], common::Failure> {
+async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2], common::ApiError> {
     let now = setup.clock.now();
     let committee = committee();
     let committee_id = committee.committee_id;
@@ -219,7 +219,7 @@ async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2],
         password_hash: nobody_knows(),
     });
     add.new_course(&course);
-    assert_eq!(add.commit().await?, Outcome::Done);
+    assert_eq!(add.commit().await?, CommitOutcome::Committed);
     if let Some(questionnaire) = store.questionnaire(course.outline.course_id).await? {
         let mut ask = store.transaction();
         ask.add_questions(
@@ -227,7 +227,7 @@ async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2],
             &[question(course.outline.course_id, now)],
             now,
         );
-        assert_eq!(ask.commit().await?, Outcome::Done);
+        assert_eq!(ask.commit().await?, CommitOutcome::Committed);
     }
     store
         .announce_file(&file(admin.user_id, now), u64::MAX / 2)
@@ -255,7 +255,7 @@ async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2],
                 store.transaction(),
             )
             .await?;
-        Ok::<_, common::Failure>(
+        Ok::<_, common::ApiError>(
             view.expect("a session begins")
                 .token()
                 .trim_start_matches("Bearer ")

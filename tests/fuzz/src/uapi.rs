@@ -3,7 +3,7 @@
 
 use std::{sync::LazyLock, time::Duration};
 
-use cpanel_client::{Panel, Patience, Trouble};
+use cpanel_client::{Panel, Patience, LocalError};
 use tokio::time::Instant;
 
 use crate::{cloud::whole, stage::STAGE};
@@ -61,7 +61,7 @@ pub(crate) fn run(input: &[u8]) {
 }
 
 /// What came, or a trouble whose words fit into a log.
-fn known<T>(result: Result<T, Trouble>) -> Option<T> {
+fn known<T>(result: Result<T, LocalError>) -> Option<T> {
     let trouble = match result {
         Ok(value) => return Some(value),
         Err(trouble) => trouble,
@@ -69,7 +69,7 @@ fn known<T>(result: Result<T, Trouble>) -> Option<T> {
     assert!(
         !matches!(
             trouble,
-            Trouble::NotAsked | Trouble::Unreachable(_) | Trouble::TimedOut | Trouble::Crowded
+            LocalError::NotAsked | LocalError::Unreachable(_) | LocalError::TimedOut | LocalError::Crowded
         ),
         "{trouble}"
     );

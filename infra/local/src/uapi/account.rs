@@ -8,7 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::Trouble;
+use crate::LocalError;
 
 /// What a function of UAPI says.
 pub(super) enum Answered {
@@ -71,7 +71,7 @@ struct Database {
 
 impl Account {
     /// The account that `folder` keeps, or a new one; without a folder one that is forgotten.
-    pub(super) fn open(folder: Option<&Path>) -> Result<Self, Trouble> {
+    pub(super) fn open(folder: Option<&Path>) -> Result<Self, LocalError> {
         let file = folder.map(|folder| folder.join("cpanel.json"));
         let Some(path) = file.clone() else {
             return Ok(Self {
@@ -80,7 +80,7 @@ impl Account {
             });
         };
         let unusable = |problem: &dyn std::fmt::Display| {
-            Trouble::new(format!(
+            LocalError::new(format!(
                 "The hosting account in {} cannot be used: {problem}. Move the file away to begin anew.",
                 path.display()
             ))

@@ -4,7 +4,7 @@ use std::{str::FromStr, time::Duration};
 
 use bench::{Result, error};
 use domain::{
-    CommitteeId, CourseId, Flaw, Instant, UserId,
+    CommitteeId, CourseId, Instant, UserId, ValueError,
     course::{Course, CourseType, Details, Outline, State},
 };
 use identity::chance;
@@ -80,7 +80,7 @@ impl Catalogue {
 }
 
 /// `text` as a value of its type.
-pub(crate) fn parsed<T: FromStr<Err = Flaw>>(text: &str) -> Result<T> {
+pub(crate) fn parsed<T: FromStr<Err = ValueError>>(text: &str) -> Result<T> {
     text.parse()
         .map_err(|flaw| error(format!("“{text}”: {flaw:?}")))
 }

@@ -3,7 +3,7 @@
 /// What is wrong with one value. The HTTP edge turns each into its code and French text; which
 /// field it was is the caller's knowledge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flaw {
+pub enum ValueError {
     /// Absent, null or empty where something must stand.
     Required,
     /// Not of the JSON type that the field has.

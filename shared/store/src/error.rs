@@ -9,34 +9,34 @@ use aws_sdk_dynamodb::{
 
 /// The tables did not do what was asked. Nothing in it is for clients.
 #[derive(Debug)]
-pub enum Fault {
+pub enum StoreError {
     /// The tables answered that this item or account is asked too much.
     Throttled,
     /// Another transaction held the item; nothing was done.
-    Conflict,
+    TransactionConflict,
     /// Others changed the item each time that it was to be changed, until the deadline; nothing was done.
-    Outpaced,
+    UpdateConflict,
     /// No answer, or none that says what happened: it may have been done.
     Unavailable(String),
     /// We asked for something that makes no sense, or found an item that does not.
-    Broken(String),
+    Unexpected(String),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for StoreError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Throttled => out.write_str("the store throttles"),
-            Self::Conflict => out.write_str("another transaction holds the item"),
-            Self::Outpaced => out.write_str("others changed the item until the deadline"),
+            Self::TransactionConflict => out.write_str("another transaction holds the item"),
+            Self::UpdateConflict => out.write_str("others changed the item until the deadline"),
             Self::Unavailable(cause) => write!(out, "the store is out of reach: {cause}"),
-            Self::Broken(cause) => write!(out, "the store refused or surprised us: {cause}"),
+            Self::Unexpected(cause) => write!(out, "the store refused or surprised us: {cause}"),
         }
     }
 }
 
-impl std::error::Error for Fault {}
+impl std::error::Error for StoreError {}
 
-impl<E, R> From<SdkError<E, R>> for Fault
+impl<E, R> From<SdkError<E, R>> for StoreError
 where
     E: ProvideErrorMetadata + std::error::Error + 'static,
     R: fmt::Debug,
@@ -59,27 +59,27 @@ where
                     | "RequestLimitExceeded",
                 ) => Self::Throttled,
                 Some("TransactionConflictException" | "TransactionInProgressException") => {
-                    Self::Conflict
+                    Self::TransactionConflict
                 }
                 Some("InternalServerError" | "ServiceUnavailable") | None => {
                     Self::Unavailable(cause())
                 }
-                Some(_) => Self::Broken(cause()),
+                Some(_) => Self::Unexpected(cause()),
             },
-            SdkError::ConstructionFailure(_) => Self::Broken(cause()),
+            SdkError::ConstructionFailure(_) => Self::Unexpected(cause()),
             _ => Self::Unavailable(cause()),
         }
     }
 }
 
-impl From<serde_dynamo::Error> for Fault {
+impl From<serde_dynamo::Error> for StoreError {
     fn from(error: serde_dynamo::Error) -> Self {
-        Self::Broken(format!("an item has another shape than expected: {error}"))
+        Self::Unexpected(format!("an item has another shape than expected: {error}"))
     }
 }
 
-impl From<aws_sdk_dynamodb::error::BuildError> for Fault {
+impl From<aws_sdk_dynamodb::error::BuildError> for StoreError {
     fn from(error: aws_sdk_dynamodb::error::BuildError) -> Self {
-        Self::Broken(error.to_string())
+        Self::Unexpected(error.to_string())
     }
 }

@@ -1,11 +1,7 @@
-//! THE TABLE: every code that a client can meet, its status and its French text, once.
+//! The table of every `RESPONSE_CODE` with its HTTP status and French `RESPONSE_TEXT`.
 
-use std::time::Duration;
-
-use domain::Flaw;
-use http::{HeaderValue, StatusCode};
-use serde::Serialize;
-use serde_json::Value;
+use domain::ValueError;
+use http::StatusCode;
 
 macro_rules! table {
     ($(#[$doc:meta])* $name:ident { $($variant:ident $status:literal $code:literal $text:literal)* }) => {
@@ -39,7 +35,7 @@ macro_rules! table {
 }
 
 table! {
-    /// What a success says.
+    /// The codes of successful writes.
     Message {
         UserRegistered      201 "USER_REGISTERED_SUCCESS_MESSAGE"    "Votre compte a été créé. Un code de vérification vient d’être envoyé."
         LoginSuccess        200 "LOGIN_SUCCESS_MESSAGE"              "Vous êtes connecté."
@@ -85,8 +81,8 @@ table! {
 }
 
 table! {
-    /// Why something was not done.
-    Refusal {
+    /// The codes of errors.
+    ErrorCode {
         InvalidJson          400 "INVALID_JSON_MESSAGE"              "Le corps de la requête n’est pas un objet JSON valide."
         Validation           400 "VALIDATION_ERROR_MESSAGE"          "Plusieurs champs sont incorrects."
         FieldRequired        400 "FIELD_REQUIRED_MESSAGE"            "Ce champ est obligatoire."
@@ -155,135 +151,22 @@ table! {
     }
 }
 
-impl From<Flaw> for Refusal {
-    fn from(flaw: Flaw) -> Self {
-        match flaw {
-            Flaw::Required => Self::FieldRequired,
-            Flaw::Type => Self::FieldType,
-            Flaw::Length => Self::FieldLength,
-            Flaw::Format => Self::FieldFormat,
-            Flaw::Value => Self::FieldValue,
-            Flaw::Email => Self::EmailInvalid,
-            Flaw::Committee => Self::CommitteeInvalid,
-            Flaw::PasswordShort => Self::PasswordTooShort,
-            Flaw::PasswordCommon => Self::PasswordTooCommon,
-            Flaw::PasswordMismatch => Self::PasswordMismatch,
-            Flaw::PasswordUnchanged => Self::PasswordUnchanged,
-            Flaw::SendMethod => Self::SendMethodInvalid,
-            Flaw::Variable => Self::VariableMissing,
-        }
-    }
-}
-
-/// What is wrong with one field.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct FieldError {
-    /// A path such as `questions[2].language`.
-    pub field: String,
-    #[serde(rename = "RESPONSE_CODE")]
-    code: &'static str,
-    #[serde(rename = "RESPONSE_TEXT")]
-    text: &'static str,
-    #[serde(skip)]
-    refusal: Refusal,
-}
-
-impl FieldError {
-    /// `field` is refused for `refusal`.
-    pub fn new(field: impl Into<String>, refusal: impl Into<Refusal>) -> Self {
-        let refusal = refusal.into();
-        Self {
-            field: field.into(),
-            code: refusal.code(),
-            text: refusal.text(),
-            refusal,
-        }
-    }
-}
-
-/// A refusal with what belongs to this one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    pub(crate) refusal: Refusal,
-    pub(crate) errors: Vec<FieldError>,
-    /// What else the body says: the fields of an object. It stands elsewhere, for few have it.
-    pub(crate) data: Option<Box<Value>>,
-    /// Headers beyond those of every answer.
-    pub(crate) header: Option<(http::HeaderName, HeaderValue)>,
-}
-
-impl From<Refusal> for Refused {
-    fn from(refusal: Refusal) -> Self {
-        let challenge = || {
-            (
-                http::header::WWW_AUTHENTICATE,
-                HeaderValue::from_static("Bearer realm=\"halqa\""),
-            )
-        };
-        Self {
-            refusal,
-            errors: Vec::new(),
-            data: None,
-            header: (refusal == Refusal::BadAuthCombination).then(challenge),
-        }
-    }
-}
-
-impl Refused {
-    /// Bad input: one error's code stands at the top too, several are told as a validation error.
-    pub fn fields(errors: Vec<FieldError>) -> Self {
-        let refusal = match errors.as_slice() {
-            [only] => only.refusal,
-            _ => Refusal::Validation,
-        };
-        Self {
-            errors,
-            ..refusal.into()
-        }
-    }
-
-    /// `refusal` for all the reasons in `errors`, whose codes stay below it however many they are.
-    pub fn because(refusal: Refusal, errors: Vec<FieldError>) -> Self {
-        Self {
-            errors,
-            ..refusal.into()
-        }
-    }
-
-    /// One field is refused.
-    pub fn field(field: &str, refusal: impl Into<Refusal>) -> Self {
-        Self::fields(vec![FieldError::new(field, refusal)])
-    }
-
-    /// A token was sent and is no good (RFC 6750 §3.1).
-    pub fn invalid_token() -> Self {
-        let challenge = HeaderValue::from_static("Bearer realm=\"halqa\", error=\"invalid_token\"");
-        Self {
-            header: Some((http::header::WWW_AUTHENTICATE, challenge)),
-            ..Refusal::BadAuthCombination.into()
-        }
-    }
-
-    /// A security counter is full; another try makes sense after `wait`.
-    pub fn too_many_attempts(wait: Duration) -> Self {
-        Self::after(Refusal::TooManyAttempts, wait)
-    }
-
-    /// `refusal`, which holds for `wait`.
-    pub fn after(refusal: Refusal, wait: Duration) -> Self {
-        let seconds = HeaderValue::from(wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
-        Self {
-            header: Some((http::header::RETRY_AFTER, seconds)),
-            ..refusal.into()
-        }
-    }
-
-    /// The same with the fields of the object `data` in the body.
-    #[must_use]
-    pub fn with(self, data: Value) -> Self {
-        Self {
-            data: Some(Box::new(data)),
-            ..self
+impl From<ValueError> for ErrorCode {
+    fn from(error: ValueError) -> Self {
+        match error {
+            ValueError::Required => Self::FieldRequired,
+            ValueError::Type => Self::FieldType,
+            ValueError::Length => Self::FieldLength,
+            ValueError::Format => Self::FieldFormat,
+            ValueError::Value => Self::FieldValue,
+            ValueError::Email => Self::EmailInvalid,
+            ValueError::Committee => Self::CommitteeInvalid,
+            ValueError::PasswordShort => Self::PasswordTooShort,
+            ValueError::PasswordCommon => Self::PasswordTooCommon,
+            ValueError::PasswordMismatch => Self::PasswordMismatch,
+            ValueError::PasswordUnchanged => Self::PasswordUnchanged,
+            ValueError::SendMethod => Self::SendMethodInvalid,
+            ValueError::Variable => Self::VariableMissing,
         }
     }
 }
@@ -296,7 +179,7 @@ mod tests {
 
     #[test]
     fn every_code_stands_once_and_has_a_french_text() {
-        let refusals = Refusal::ALL
+        let refusals = ErrorCode::ALL
             .iter()
             .map(|one| (one.code(), one.text(), one.status().as_u16()));
         let messages = Message::ALL

@@ -1,0 +1,96 @@
+//! The envelope of every body: `{code, message, …, errors}`.
+
+use std::fmt;
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderValue, StatusCode, header};
+use serde::Serialize;
+
+use crate::{ErrorCode, FieldError, Message};
+
+#[derive(Serialize)]
+struct Envelope<'a, T> {
+    code: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Text>,
+    #[serde(flatten)]
+    data: T,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    errors: &'a [FieldError],
+}
+
+#[derive(Serialize)]
+pub(crate) struct Text {
+    #[serde(rename = "RESPONSE_TEXT")]
+    text: &'static str,
+    #[serde(rename = "RESPONSE_CODE")]
+    code: &'static str,
+}
+
+impl From<ErrorCode> for Text {
+    fn from(code: ErrorCode) -> Self {
+        Self {
+            text: code.text(),
+            code: code.code(),
+        }
+    }
+}
+
+impl From<Message> for Text {
+    fn from(message: Message) -> Self {
+        Self {
+            text: message.text(),
+            code: message.code(),
+        }
+    }
+}
+
+/// No fields beside `code` and `message`.
+#[derive(Debug, Serialize)]
+pub struct Empty {}
+
+/// The body: `message` and `errors` only where there are any.
+pub(crate) fn body<T: Serialize>(
+    status: StatusCode,
+    message: Option<Text>,
+    data: T,
+    errors: &[FieldError],
+) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&Envelope {
+        code: status.as_u16(),
+        message,
+        data,
+        errors,
+    })
+}
+
+/// The response with this [`body`]; 500 where `data` cannot be serialised.
+pub(crate) fn envelope<T: Serialize>(
+    status: StatusCode,
+    message: Option<Text>,
+    data: T,
+    errors: &[FieldError],
+) -> Response {
+    match body(status, message, data, errors) {
+        Ok(body) => {
+            let json = HeaderValue::from_static("application/json; charset=utf-8");
+            (status, [(header::CONTENT_TYPE, json)], body).into_response()
+        }
+        Err(error) => {
+            let code = ErrorCode::Internal;
+            let mut response = envelope(code.status(), Some(code.into()), Empty {}, &[]);
+            response.extensions_mut().insert(Cause(error.to_string()));
+            response
+        }
+    }
+}
+
+/// The cause of a 500 or 503, on its way to the edge, which logs it.
+#[derive(Clone)]
+pub(crate) struct Cause(pub(crate) String);
+
+impl fmt::Debug for Cause {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}

@@ -1,0 +1,146 @@
+//! Error responses: what a handler, an extractor or the edge returns instead of a success.
+
+use std::{error::Error, time::Duration};
+
+use axum::response::{IntoResponse, Response};
+use http::{HeaderName, HeaderValue, header};
+use serde_json::Value;
+use store::StoreError;
+
+use crate::{
+    ErrorCode, FieldError,
+    envelope::{Cause, envelope},
+};
+
+/// An error response. `?` makes one of a [`ErrorCode`], which the client sees, and of any other error: that one is
+/// logged once, and the client sees 409, 500 or 503 without detail. `ApiError` does not implement
+/// [`Error`], so `?` cannot mix the two.
+#[derive(Debug)]
+pub struct ApiError {
+    code: ErrorCode,
+    errors: Vec<FieldError>,
+    /// Further fields of the body: an object.
+    data: Option<Box<Value>>,
+    header: Option<Box<(HeaderName, HeaderValue)>>,
+    /// Logged and never sent.
+    cause: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl From<ErrorCode> for ApiError {
+    fn from(code: ErrorCode) -> Self {
+        let error = Self {
+            code,
+            errors: Vec::new(),
+            data: None,
+            header: None,
+            cause: None,
+        };
+        if code == ErrorCode::BadAuthCombination {
+            let challenge = HeaderValue::from_static("Bearer realm=\"halqa\"");
+            error.header(header::WWW_AUTHENTICATE, challenge)
+        } else {
+            error
+        }
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for ApiError {
+    fn from(error: E) -> Self {
+        let cause: Box<dyn Error + Send + Sync> = Box::new(error);
+        let store = cause.downcast_ref::<StoreError>();
+        if matches!(store, Some(StoreError::UpdateConflict)) {
+            return ErrorCode::Conflict.into();
+        }
+        let is_temporary = store.is_some_and(|error| !matches!(error, StoreError::Unexpected(_)))
+            || cause
+                .source()
+                .is_some_and(|source| source.is::<runtime::Unavailable>());
+        let code = if is_temporary {
+            ErrorCode::Unavailable
+        } else {
+            ErrorCode::Internal
+        };
+        Self {
+            cause: Some(cause),
+            ..code.into()
+        }
+    }
+}
+
+impl ApiError {
+    /// 400 for invalid fields. The code of a single error is also the code of the response; of several it is
+    /// `VALIDATION_ERROR_MESSAGE`.
+    pub fn fields(errors: Vec<FieldError>) -> Self {
+        let code = match errors.as_slice() {
+            [only] => only.code,
+            _ => ErrorCode::Validation,
+        };
+        Self::with_errors(code, errors)
+    }
+
+    /// `code` with `errors`, however many they are.
+    pub fn with_errors(code: ErrorCode, errors: Vec<FieldError>) -> Self {
+        Self {
+            errors,
+            ..code.into()
+        }
+    }
+
+    /// 400 for one invalid field.
+    pub fn field(field: &str, code: impl Into<ErrorCode>) -> Self {
+        Self::fields(vec![FieldError::new(field, code)])
+    }
+
+    /// 401 for a token that was sent and is invalid (RFC 6750 §3.1).
+    pub fn invalid_token() -> Self {
+        let challenge = HeaderValue::from_static("Bearer realm=\"halqa\", error=\"invalid_token\"");
+        Self::from(ErrorCode::BadAuthCombination).header(header::WWW_AUTHENTICATE, challenge)
+    }
+
+    /// 429 of a security counter that is free again after `wait`.
+    pub fn too_many_attempts(wait: Duration) -> Self {
+        Self::retry_after(ErrorCode::TooManyAttempts, wait)
+    }
+
+    /// `code` with `Retry-After`: `wait` in whole seconds, rounded up.
+    pub fn retry_after(code: ErrorCode, wait: Duration) -> Self {
+        let seconds = HeaderValue::from(wait.as_secs() + u64::from(wait.subsec_nanos() > 0));
+        Self::from(code).header(header::RETRY_AFTER, seconds)
+    }
+
+    /// 405 with the methods that the path has.
+    pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
+        let allow = HeaderValue::from_static(allow);
+        Self::from(ErrorCode::MethodNotAllowed).header(header::ALLOW, allow)
+    }
+
+    /// The same error with the fields of the object `data` in the body.
+    #[must_use]
+    pub fn with_data(self, data: Value) -> Self {
+        Self {
+            data: Some(Box::new(data)),
+            ..self
+        }
+    }
+
+    fn header(self, name: HeaderName, value: HeaderValue) -> Self {
+        Self {
+            header: Some(Box::new((name, value))),
+            ..self
+        }
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let text = Some(self.code.into());
+        let mut response = envelope(self.code.status(), text, self.data, &self.errors);
+        if let Some((name, value)) = self.header.map(|header| *header) {
+            response.headers_mut().insert(name, value);
+        }
+        if let Some(cause) = self.cause {
+            response.extensions_mut().insert(Cause(cause.to_string()));
+        }
+        response
+    }
+}

@@ -1,0 +1,72 @@
+use super::*;
+
+#[test]
+fn only_one_whole_object_without_duplicates_is_read() {
+    let deep = |levels: usize| {
+        format!(
+            "{{\"a\":{}{}}}",
+            "[".repeat(levels - 1),
+            "]".repeat(levels - 1)
+        )
+    };
+    for (body, read) in [
+        (&b""[..], true),
+        (b"{}", true),
+        (b"\xef\xbb\xbf{\"a\":1}", true),
+        (b" {\"a\":1} \n", true),
+        (deep(127).as_bytes(), true),
+        (deep(128).as_bytes(), false),
+        (b"[]", false),
+        (b"[\"x\"]", false),
+        (b"\"x\"", false),
+        (b"null", false),
+        (b"1", false),
+        (b" ", false),
+        (b"{", false),
+        (b"{}x", false),
+        (b"{}{}", false),
+        (b"{\"a\":1,\"a\":1}", false),
+        (b"{\"x\":[{\"b\":1,\"b\":2}]}", false),
+        (b"{\"a\":1,\"\\u0061\":1}", false),
+        (b"{\"a\":\"\xff\"}", false),
+        (b"{\"a\":\"\\ud800\"}", false),
+        (b"{\"a\":\"\\udc00\\ud800\"}", false),
+        (b"{\"\\ud800\":1}", false),
+        (b"{'a':1}", false),
+        (b"{\"a\":NaN}", false),
+        (b"{\"a\":1e999}", false),
+        (b"{\"a\":1,}", false),
+        (b"\xef\xbb\xbf\xef\xbb\xbf{}", false),
+    ] {
+        assert_eq!(
+            object(body).is_ok(),
+            read,
+            "{:?}",
+            String::from_utf8_lossy(body)
+        );
+    }
+}
+
+#[test]
+fn content_types_are_json_or_nothing() {
+    for (name, value, taken) in [
+        ("content-type", "application/json", true),
+        ("content-type", "Application/JSON; Charset=UTF-8", true),
+        ("content-type", "application/json;charset=\"utf-8\"", true),
+        ("content-type", "application/json; charset=latin1", false),
+        ("content-type", "application/json2", false),
+        ("content-type", "application/problem+json", false),
+        ("content-type", "text/plain", false),
+        ("content-type", "", false),
+        ("content-encoding", "identity", true),
+        ("content-encoding", "gzip", false),
+        ("content-encoding", "identity, gzip", false),
+    ] {
+        let headers = HeaderMap::from_iter([(
+            name.parse::<http::HeaderName>().unwrap(),
+            value.parse().unwrap(),
+        )]);
+        assert_eq!(is_plain_json(&headers), taken, "{name}: {value}");
+    }
+    assert!(is_plain_json(&HeaderMap::new()));
+}

@@ -1,0 +1,100 @@
+use serde_json::json;
+
+use super::*;
+
+#[test]
+fn flat_or_wrapped_it_is_the_same_answer() {
+    for (body, expected) in [
+        (
+            json!({ "status": 1, "data": [1], "errors": null }),
+            Ok(json!([1])),
+        ),
+        (
+            json!({ "apiversion": 3, "func": "f", "module": "M", "result": { "status": 1, "data": [1] } }),
+            Ok(json!([1])),
+        ),
+        (json!({ "status": "1" }), Ok(Value::Null)),
+        (
+            json!({ "status": 0, "errors": ["Le domaine existe déjà.", "Non."] }),
+            Err(PanelError::Refused("Le domaine existe déjà.; Non.".into())),
+        ),
+        (
+            json!({ "result": { "status": 0, "errors": null } }),
+            Err(PanelError::Refused(String::new())),
+        ),
+        (
+            json!({ "status": 0, "errors": "a\r\nb" }),
+            Err(PanelError::Refused("ab".into())),
+        ),
+        (json!({}), Err(malformed("it has no status"))),
+        (json!([]), Err(malformed("it has no status"))),
+        (json!({ "status": 2 }), Err(malformed("it has no status"))),
+        (
+            json!({ "status": null, "data": {} }),
+            Err(malformed("it has no status")),
+        ),
+    ] {
+        assert_eq!(data(body.to_string().as_bytes()), expected, "{body}");
+    }
+    for body in ["", "<html>", "{\"status\":1,", "\u{0}"] {
+        assert_eq!(
+            data(body.as_bytes()),
+            Err(malformed("it is no JSON")),
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn domains_have_a_main_one() {
+    let whole = json!({ "main_domain": "Example.org", "addon_domains": null, "parked_domains": [], "sub_domains": ["Blog.example.org"] });
+    let read = domains(whole.clone()).unwrap();
+    assert_eq!(
+        (read.main_domain.as_str(), read.sub_domains),
+        ("example.org", vec!["blog.example.org".to_owned()])
+    );
+    for main in [json!(""), json!(" "), json!(null), json!(7)] {
+        let mut blank = whole.clone();
+        blank["main_domain"] = main;
+        assert!(domains(blank).is_err());
+    }
+    for list in [json!("example.net"), json!([7]), json!({})] {
+        let mut odd = whole.clone();
+        odd["parked_domains"] = list;
+        assert!(domains(odd).is_err());
+    }
+    assert!(domains(Value::Null).is_err());
+}
+
+#[test]
+fn databases_stand_by_name() {
+    let data = json!([
+        { "database": "b", "disk_usage": "12", "users": null },
+        { "database": "a", "disk_usage": 673.9, "users": ["u"] },
+        { "database": "c", "disk_usage": null, "users": [] },
+        { "database": "d", "disk_usage": "1.5e+9", "users": [] },
+        { "database": "e", "disk_usage": "n/a", "users": [] },
+    ]);
+    let read: Vec<(String, u64, usize)> = databases(Engine::Mysql, data)
+        .unwrap()
+        .into_iter()
+        .map(|one| (one.name, one.disk_usage_bytes, one.users.len()))
+        .collect();
+    assert_eq!(
+        read,
+        [
+            ("a".to_owned(), 673, 1),
+            ("b".to_owned(), 12, 0),
+            ("c".to_owned(), 0, 0),
+            ("d".to_owned(), 1_500_000_000, 0),
+            ("e".to_owned(), 0, 0)
+        ]
+    );
+    for odd in [
+        json!({}),
+        json!([{}]),
+        json!([{ "database": "a", "users": "u" }]),
+    ] {
+        assert!(databases(Engine::Mysql, odd.clone()).is_err(), "{odd}");
+    }
+}

@@ -1,0 +1,128 @@
+use super::*;
+
+fn course() -> Course {
+    let now = Instant::from_unix_milliseconds(1_800_000_000_000);
+    Course {
+        outline: Outline {
+            course_id: CourseId::in_path(""),
+            committee_id: CommitteeId::in_path(""),
+            course_title: "Sécurité électrique".parse().unwrap(),
+            course_sub_title: None,
+            price: None,
+            currency: Currency::default(),
+            location: None,
+            course_type: None,
+            section_of_matter: None,
+            language: Language::default(),
+            region: None,
+            city: None,
+            start_at: None,
+            end_at: None,
+            state: State::Draft,
+            version: 1,
+            question_count: 0,
+            created_by: UserId::in_path(""),
+            created_at: now,
+            updated_at: now,
+            published_at: None,
+        },
+        details: Details::default(),
+    }
+}
+
+#[test]
+fn a_course_is_ready_when_it_says_what_how_and_whom_to_ask() {
+    let mut course = course();
+    let fields = |course: &Course| {
+        course
+            .unready()
+            .into_iter()
+            .map(|(field, _)| field)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        fields(&course),
+        [
+            "description",
+            "courseType",
+            "sectionOfMatter",
+            "contactEmail"
+        ]
+    );
+    course.details.description = Some("x".repeat(19).parse().unwrap());
+    course.outline.course_type = Some(CourseType::Hybrid);
+    course.outline.section_of_matter = Some("Énergie".parse().unwrap());
+    course.details.contact_person = Some("Amel".parse().unwrap());
+    assert_eq!(
+        course.unready(),
+        [
+            ("description", ValueError::Length),
+            ("region", ValueError::Required),
+            ("city", ValueError::Required),
+            ("location", ValueError::Required)
+        ]
+    );
+    course.details.description = Some("x".repeat(20).parse().unwrap());
+    course.outline.course_type = Some(CourseType::SelfPaced);
+    assert_eq!(course.unready(), []);
+}
+
+#[test]
+fn a_course_is_found_by_its_title_subtitle_section_and_city() {
+    let mut course = course();
+    course.outline.city = Some("تونس العاصمة".parse().unwrap());
+    course.outline.section_of_matter = Some("Sécurité".parse().unwrap());
+    assert_eq!(
+        course.outline.words(),
+        ["securite", "electrique", "تونس", "العاصمه"]
+    );
+    course.outline.course_sub_title = Some(
+        (10..100)
+            .map(|number| number.to_string())
+            .collect::<Vec<_>>()
+            .join(" ")
+            .parse()
+            .unwrap(),
+    );
+    assert_eq!(course.outline.words().len(), 40);
+}
+
+#[test]
+fn publishing_again_keeps_the_first_time_and_no_change_makes_a_course_older() {
+    let (course, first) = (course(), Instant::from_unix_milliseconds(1_800_000_001_000));
+    let published = course.brought_to(State::Published, first);
+    let earlier = Instant::from_unix_milliseconds(1_700_000_000_000);
+    let again = published
+        .brought_to(State::Draft, earlier)
+        .brought_to(State::Published, earlier);
+    assert_eq!(
+        (
+            again.outline.published_at,
+            again.outline.updated_at,
+            again.outline.version
+        ),
+        (Some(first), first, 4)
+    );
+}
+
+#[test]
+fn currencies_and_languages_are_codes() {
+    for (text, expected) in [
+        ("TND", None),
+        ("EUR", None),
+        ("tnd", Some(ValueError::Value)),
+        ("XYZ", Some(ValueError::Value)),
+        ("", Some(ValueError::Required)),
+    ] {
+        assert_eq!(text.parse::<Currency>().err(), expected, "{text}");
+    }
+    for (text, expected) in [
+        ("FR", None),
+        ("AR", None),
+        ("fr", Some(ValueError::Format)),
+        ("FRA", Some(ValueError::Format)),
+        ("", Some(ValueError::Required)),
+    ] {
+        assert_eq!(text.parse::<Language>().err(), expected, "{text}");
+    }
+}

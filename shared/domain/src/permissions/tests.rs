@@ -1,0 +1,106 @@
+use super::*;
+use Reach::{Committee as C, Everywhere as E, Nowhere as N, Own as O};
+
+#[test]
+fn the_table_of_rights() {
+    // right, then by default MB, TR, CA, SA, then a member with every grant
+    let table = [
+        (Right::ReadCards, [C, C, C, E], C),
+        (Right::ReadAccounts, [O, C, C, E], C),
+        (Right::ManageUsers, [N, N, C, E], N),
+        (Right::ReadPublished, [E, E, E, E], E),
+        (Right::ReadDrafts, [N, O, C, E], C),
+        (Right::WriteCourses, [N, O, C, E], C),
+        (Right::PublishCourses, [N, O, C, E], C),
+        (Right::SendSms, [N, N, C, E], C),
+        (Right::SendBulkSms, [N, N, N, E], C),
+        (Right::ManageSms, [N, N, C, E], N),
+        (Right::ReadPanel, [N, N, N, E], E),
+        (Right::WritePanel, [N, N, N, E], E),
+        (Right::WriteCommittees, [N, N, N, E], N),
+        (Right::ReadAudit, [N, N, C, E], N),
+    ];
+    for (right, by_profile, granted) in table {
+        for (profile, reach) in Profile::ALL.into_iter().zip(by_profile) {
+            assert_eq!(
+                standing(1, 1, profile, &[]).reach(right),
+                reach,
+                "{right:?} {profile}"
+            );
+        }
+        assert_eq!(
+            standing(1, 1, Profile::Member, &Grant::ALL).reach(right),
+            granted,
+            "{right:?} granted"
+        );
+    }
+}
+
+fn standing(user: u128, committee: u128, profile: Profile, grants: &[Grant]) -> Standing {
+    Standing {
+        user_id: UserId::new(uuid::Uuid::from_u128(user)),
+        profile,
+        committee_id: CommitteeId::new(uuid::Uuid::from_u128(committee)),
+        permissions: grants.iter().copied().collect(),
+    }
+}
+
+#[test]
+fn who_may_edit_whom() {
+    use Profile::{CommitteeAdmin, Member, SuperAdmin, Trainer};
+    let admin = standing(1, 1, CommitteeAdmin, &[]);
+    let super_admin = standing(2, 1, SuperAdmin, &[]);
+    for (other, by_admin, by_super) in [
+        (standing(3, 1, Member, &[]), true, true),
+        (standing(3, 1, Trainer, &[Grant::SmsSend]), true, true),
+        (standing(3, 1, Member, &[Grant::CpanelRead]), false, true),
+        (standing(3, 1, Member, &[Grant::SmsBulk]), false, true),
+        (standing(3, 1, CommitteeAdmin, &[]), false, true),
+        (standing(3, 2, Member, &[]), false, true),
+        (standing(3, 2, SuperAdmin, &[]), false, true),
+        (super_admin.clone(), false, false),
+        (admin.clone(), false, true),
+    ] {
+        assert_eq!(admin.may_edit(&other), by_admin, "{other:?}");
+        assert_eq!(super_admin.may_edit(&other), by_super, "{other:?}");
+    }
+    assert!(admin.may_grant(Grant::SmsSend) && !admin.may_grant(Grant::SmsBulk));
+    assert!(
+        !standing(1, 1, CommitteeAdmin, &Grant::ALL).may_grant(Grant::CpanelRead),
+        "only what one holds by profile"
+    );
+}
+
+#[test]
+fn permissions_are_a_string_that_holds_a_sorted_list() {
+    let granted: Permissions = [Grant::UsersRead, Grant::CoursesWrite]
+        .into_iter()
+        .collect();
+    assert_eq!(granted.to_string(), r#"["courses:write","users:read"]"#);
+    assert_eq!(Permissions::default().to_string(), "[]");
+}
+
+proptest::proptest! {
+    /// Grants never take a right away, and no one without a grant for it climbs by editing:
+    /// whoever may edit somebody can already do all that this somebody can.
+    #[test]
+    fn nobody_edits_someone_who_can_do_more(
+        a in (0u128..3, 0u128..2, 0usize..4, 0u8..128), b in (0u128..3, 0u128..2, 0usize..4, 0u8..128),
+    ) {
+        let person = |(user, committee, profile, bits): (u128, u128, usize, u8)| {
+            let grants: Vec<Grant> = Grant::ALL.into_iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, grant)| grant).collect();
+            standing(user, committee, Profile::ALL[profile], &grants)
+        };
+        let (editor, edited) = (person(a), person(b));
+        if editor.may_edit(&edited) {
+            proptest::prop_assert!(editor.user_id != edited.user_id);
+            for right in [Right::ManageUsers, Right::WriteCourses, Right::PublishCourses, Right::SendSms, Right::SendBulkSms, Right::ReadPanel, Right::WritePanel, Right::WriteCommittees] {
+                proptest::prop_assert!(editor.reach(right) >= edited.reach(right), "{right:?}");
+            }
+        }
+        for right in [Right::ReadCards, Right::ReadAccounts, Right::SendSms] {
+            let bare = Standing { permissions: Permissions::default(), ..editor.clone() };
+            proptest::prop_assert!(editor.reach(right) >= bare.reach(right));
+        }
+    }
+}

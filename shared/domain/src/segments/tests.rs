@@ -1,0 +1,239 @@
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+
+use super::{
+    Encoding::{Gsm7, Ucs2},
+    *,
+};
+
+/// The default alphabet in the order of its 128 codes, row by row of the standard's table. 0x1B is the
+/// escape.
+const DEFAULT: [&str; 8] = [
+    "@£$¥èéùìòÇ\nØø\rÅå",
+    "Δ_ΦΓΛΩΠΨΣΘΞ\u{1b}ÆæßÉ",
+    " !\"#¤%&'()*+,-./",
+    "0123456789:;<=>?",
+    "¡ABCDEFGHIJKLMNO",
+    "PQRSTUVWXYZÄÖÑÜ§",
+    "¿abcdefghijklmno",
+    "pqrstuvwxyzäöñüà",
+];
+/// The extension table: 0x0A, 0x14, 0x28, 0x29, 0x2F, 0x3C, 0x3D, 0x3E, 0x40 and 0x65.
+const EXTENSION: &str = "\u{c}^{}\\[~]|€";
+
+fn default_alphabet() -> impl Iterator<Item = char> {
+    DEFAULT
+        .iter()
+        .flat_map(|row| row.chars())
+        .filter(|letter| *letter != '\u{1b}')
+}
+
+/// What `text` takes, counted by the tables above.
+fn length(text: &str, encoding: Encoding) -> usize {
+    match encoding {
+        Gsm7 => text
+            .chars()
+            .map(|letter| 1 + usize::from(EXTENSION.contains(letter)))
+            .sum(),
+        Ucs2 => text.encode_utf16().count(),
+    }
+}
+
+#[test]
+fn the_tables_are_those_of_the_standard() {
+    assert!(DEFAULT.iter().all(|row| row.chars().count() == 16));
+    assert_eq!(default_alphabet().collect::<HashSet<_>>().len(), 127);
+    for letter in default_alphabet() {
+        assert_eq!(septets(letter), Some(1), "{letter:?}");
+    }
+    assert_eq!(EXTENSION.chars().count(), 10);
+    for letter in EXTENSION.chars() {
+        assert_eq!(septets(letter), Some(2), "{letter:?}");
+    }
+    // and nothing else is in them
+    assert_eq!(
+        ('\0'..=char::MAX)
+            .filter(|letter| septets(*letter).is_some())
+            .count(),
+        127 + 10
+    );
+    assert_eq!(
+        serde_json::to_string(&[Gsm7, Ucs2]).unwrap(),
+        r#"["GSM-7","UCS-2"]"#
+    );
+}
+
+/// In each row a text, its alphabet, and what each of its parts takes.
+#[test]
+fn a_text_travels_in_these_parts() {
+    let all: String = default_alphabet().collect();
+    let n = |text: &str, times: usize| text.repeat(times);
+    let and = |parts: &[&String]| parts.iter().map(|part| part.as_str()).collect::<String>();
+    let french = "Votre code d'accès est 123456, valable jusqu'à 18 h. Ne le donnez à personne.";
+    #[rustfmt::skip]
+        let table: &[(String, Encoding, &[usize])] = &[
+            // short ones
+            (n("", 1), Gsm7, &[0]),
+            (n("a", 1), Gsm7, &[1]),
+            (n("€", 1), Gsm7, &[2]),
+            (n("[a]", 1), Gsm7, &[5]),
+            (n("{ } \\ ~ | ^", 1), Gsm7, &[17]),
+            (n("\u{c}", 1), Gsm7, &[2]),
+            (n("a\r\nb", 1), Gsm7, &[4]),
+            (n("\r\n", 1), Gsm7, &[2]),
+            (n("a\tb", 1), Ucs2, &[3]),
+            (n("a`b", 1), Ucs2, &[3]),
+            (n("\u{1b}", 1), Ucs2, &[1]),
+            (n("\0", 1), Ucs2, &[1]),
+            (n("a\u{a0}b", 1), Ucs2, &[3]),
+            (n("😀", 1), Ucs2, &[2]),
+            (n("👨‍👩‍👧", 1), Ucs2, &[8]),
+            (n("ΔΦΓΛΩΠΨΣΘΞ", 1), Gsm7, &[10]),
+            (n("Αα", 1), Ucs2, &[2]),
+            (n("\u{2126}", 1), Ucs2, &[1]),
+            (n("e\u{301}", 1), Ucs2, &[2]),
+            // French
+            (n(french, 1), Gsm7, &[77]),
+            (n(french, 2), Gsm7, &[154]),
+            (n(french, 3), Gsm7, &[153, 78]),
+            (n("É à è é ù", 1), Gsm7, &[9]),
+            (n("Ça, GARÇON", 1), Gsm7, &[10]),
+            (n("ça", 1), Ucs2, &[2]),
+            (n("garçon", 11), Ucs2, &[66]),
+            (n("garçon", 12), Ucs2, &[67, 5]),
+            (n("ê", 1), Ucs2, &[1]),
+            (n("â", 1), Ucs2, &[1]),
+            (n("î", 1), Ucs2, &[1]),
+            (n("ô", 1), Ucs2, &[1]),
+            (n("û", 1), Ucs2, &[1]),
+            (n("ë", 1), Ucs2, &[1]),
+            (n("ï", 1), Ucs2, &[1]),
+            (n("œ", 1), Ucs2, &[1]),
+            (n("l’été", 1), Ucs2, &[5]),
+            (n("À", 1), Ucs2, &[1]),
+            (n("È", 1), Ucs2, &[1]),
+            (n("« oui »", 1), Ucs2, &[7]),
+            (n("a–b", 1), Ucs2, &[3]),
+            // the borders of GSM-7
+            (all.clone(), Gsm7, &[127]),
+            (and(&[&all, &n("a", 33)]), Gsm7, &[160]),
+            (and(&[&all, &n("a", 34)]), Gsm7, &[153, 8]),
+            (n("a", 152), Gsm7, &[152]),
+            (n("a", 153), Gsm7, &[153]),
+            (n("a", 154), Gsm7, &[154]),
+            (n("é", 159), Gsm7, &[159]),
+            (n("é", 160), Gsm7, &[160]),
+            (n("é", 161), Gsm7, &[153, 8]),
+            (n("a", 305), Gsm7, &[153, 152]),
+            (n("a", 306), Gsm7, &[153, 153]),
+            (n("a", 307), Gsm7, &[153, 153, 1]),
+            (n("a", 459), Gsm7, &[153, 153, 153]),
+            (n("a", 460), Gsm7, &[153, 153, 153, 1]),
+            (n("a", 1530), Gsm7, &[153; 10]),
+            (n("a", 1600), Gsm7, &[153, 153, 153, 153, 153, 153, 153, 153, 153, 153, 70]),
+            (n("é", 800), Gsm7, &[153, 153, 153, 153, 153, 35]),
+            // two septets at a border
+            (n("€", 80), Gsm7, &[160]),
+            (n("€", 81), Gsm7, &[152, 10]),
+            (and(&[&n("a", 158), &n("€", 1)]), Gsm7, &[160]),
+            (and(&[&n("a", 159), &n("€", 1)]), Gsm7, &[153, 8]),
+            (and(&[&n("a", 151), &n("[", 1), &n("a", 100)]), Gsm7, &[153, 100]),
+            (and(&[&n("a", 152), &n("[", 1), &n("a", 100)]), Gsm7, &[152, 102]),
+            (and(&[&n("a", 153), &n("[", 1), &n("a", 100)]), Gsm7, &[153, 102]),
+            (and(&[&n("a", 304), &n("|", 1)]), Gsm7, &[153, 153]),
+            (and(&[&n("a", 305), &n("|", 1)]), Gsm7, &[153, 152, 2]),
+            (and(&[&n("a", 152), &n("^", 1), &n("a", 152)]), Gsm7, &[152, 153, 1]),
+            (and(&[&n("a", 152), &n("{", 1), &n("a", 150), &n("}", 1)]), Gsm7, &[152, 152, 2]),
+            (n("\\", 533), Gsm7, &[152, 152, 152, 152, 152, 152, 152, 2]),
+            (and(&[&n("a", 152), &n("\r\n", 1), &n("a", 152)]), Gsm7, &[153, 153]),
+            // the borders of UCS-2
+            (n("ç", 66), Ucs2, &[66]),
+            (n("ç", 67), Ucs2, &[67]),
+            (n("ç", 69), Ucs2, &[69]),
+            (n("ç", 70), Ucs2, &[70]),
+            (n("ç", 71), Ucs2, &[67, 4]),
+            (n("ç", 134), Ucs2, &[67, 67]),
+            (n("ç", 135), Ucs2, &[67, 67, 1]),
+            (and(&[&n("a", 159), &n("ç", 1)]), Ucs2, &[67, 67, 26]),
+            (and(&[&n("€", 69), &n("ç", 1)]), Ucs2, &[70]),
+            (n("رمزك", 17), Ucs2, &[68]),
+            (n("رمزك", 18), Ucs2, &[67, 5]),
+            (n("رمزك هو 123456 ، لا تعطه لأحد. ", 3), Ucs2, &[67, 26]),
+            (n("م", 800), Ucs2, &[67, 67, 67, 67, 67, 67, 67, 67, 67, 67, 67, 63]),
+            (n("مرحبا Amel, ça va ? 😀", 3), Ucs2, &[66]),
+            (n("مرحبا Amel, ça va ? 😀", 4), Ucs2, &[67, 21]),
+            // two units at a border
+            (n("😀", 35), Ucs2, &[70]),
+            (n("😀", 36), Ucs2, &[66, 6]),
+            (n("😀", 400), Ucs2, &[66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 8]),
+            (and(&[&n("ç", 65), &n("😀", 1), &n("ç", 10)]), Ucs2, &[67, 10]),
+            (and(&[&n("ç", 66), &n("😀", 1), &n("ç", 10)]), Ucs2, &[66, 12]),
+            (and(&[&n("ç", 67), &n("😀", 1), &n("ç", 10)]), Ucs2, &[67, 12]),
+            (and(&[&n("ç", 68), &n("😀", 1)]), Ucs2, &[70]),
+            (and(&[&n("ç", 69), &n("😀", 1)]), Ucs2, &[67, 4]),
+            (and(&[&n("ç", 70), &n("😀", 1)]), Ucs2, &[67, 5]),
+            (and(&[&n("ç", 66), &n("😀", 1), &n("ç", 66)]), Ucs2, &[66, 67, 1]),
+            (and(&[&n("ç", 66), &n("😀", 1), &n("ç", 64), &n("😀", 1)]), Ucs2, &[66, 66, 2]),
+        ];
+    for (text, encoding, lengths) in table {
+        let found: Vec<usize> = parts(text)
+            .iter()
+            .map(|part| length(part, *encoding))
+            .collect();
+        let segments = u32::try_from(lengths.len()).unwrap();
+        assert_eq!(
+            (measure(text), found.as_slice()),
+            (
+                Measured {
+                    encoding: *encoding,
+                    segments
+                },
+                *lengths
+            ),
+            "{text:?}"
+        );
+    }
+    assert!(table.len() >= 60);
+}
+
+fn texts() -> impl Strategy<Value = String> {
+    let of = |pattern: &str| proptest::string::string_regex(pattern).unwrap();
+    prop_oneof![
+        of("[a-zÉéà@\r\n]{0,700}"),
+        of("[a-c€^\\[\\]]{0,500}"),
+        of("[a-c€ç😀م]{0,400}"),
+        of("[ء-ي ]{0,700}"),
+        of("[😀ç]{60,140}"),
+        of("[a€]{140,320}"),
+        of("(?s).{0,300}"),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn parts_are_the_text_and_as_full_as_can_be(text in texts()) {
+        let (parts, Measured { encoding, segments }) = (parts(&text), measure(&text));
+        prop_assert_eq!(parts.concat(), text.as_str());
+        prop_assert_eq!(parts.len(), usize::try_from(segments).unwrap());
+        let (single, each) = if encoding == Gsm7 { (160, 153) } else { (70, 67) };
+        prop_assert_eq!(parts.len() == 1, length(&text, encoding) <= single);
+        for pair in parts.windows(2) {
+            let next: String = pair[1].chars().take(1).collect();
+            prop_assert!(length(pair[0], encoding) <= each && length(pair[1], encoding) <= each);
+            prop_assert!(length(pair[0], encoding) + length(&next, encoding) > each, "{:?}", pair);
+        }
+    }
+
+    #[test]
+    fn one_letter_outside_the_tables_is_enough(text in texts()) {
+        let is_in_tables = |letter| default_alphabet().any(|other| other == letter) || EXTENSION.contains(letter);
+        prop_assert_eq!(measure(&text).encoding == Gsm7, text.chars().all(is_in_tables));
+    }
+
+    #[test]
+    fn a_longer_text_never_needs_fewer_parts(text in texts(), more in texts()) {
+        let longer = text.clone() + &more;
+        prop_assert!(measure(&text).segments <= measure(&longer).segments);
+    }
+}

@@ -1,0 +1,190 @@
+use proptest::prelude::*;
+
+use super::*;
+
+#[test]
+fn a_label_has_one_form() {
+    let longest = "a".repeat(63);
+    for (text, form) in [
+        (" Blog ", "blog"),
+        ("cours-2026", "cours-2026"),
+        ("a", "a"),
+        ("7", "7"),
+        ("a--b", "a--b"),
+        ("ｂｌｏｇ", "blog"),
+        ("BU\u{308}CHER", "xn--bcher-kva"),
+        ("bücher", "xn--bcher-kva"),
+        ("xn--bcher-kva", "xn--bcher-kva"),
+        ("XN--BCHER-KVA", "xn--bcher-kva"),
+        ("دورة", "xn--ogblg5g"),
+        ("straße", "xn--strae-oqa"),
+        ("so\u{ad}ft", "soft"),
+        (&longest, &longest),
+    ] {
+        assert_eq!(
+            text.parse::<Label>().as_ref().map(Label::as_str),
+            Ok(form),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_label_is_refused() {
+    let (long, long_mapped) = ("a".repeat(64), "é".repeat(63));
+    for (text, error) in [
+        ("", ValueError::Required),
+        ("   ", ValueError::Required),
+        (&long, ValueError::Length),
+        (&long_mapped, ValueError::Length),
+        ("www", ValueError::Value),
+        ("WebMail", ValueError::Value),
+        ("ｗｗｗ", ValueError::Value),
+        ("ns1", ValueError::Value),
+        ("a.b", ValueError::Format),
+        ("a。b", ValueError::Format),
+        ("a．b", ValueError::Format),
+        ("a｡b", ValueError::Format),
+        (".", ValueError::Format),
+        ("-a", ValueError::Format),
+        ("a-", ValueError::Format),
+        ("a_b", ValueError::Format),
+        ("*", ValueError::Format),
+        ("a b", ValueError::Format),
+        ("a/b", ValueError::Format),
+        ("a\\b", ValueError::Format),
+        ("a%2eb", ValueError::Format),
+        ("a&rootdomain=x", ValueError::Format),
+        ("a\r\nX: y", ValueError::Format),
+        ("a\0", ValueError::Format),
+        ("a\0b", ValueError::Format),
+        ("\u{200b}", ValueError::Format),
+        ("\u{202e}gpj", ValueError::Format),
+        ("xn--", ValueError::Format),
+        ("xn--a", ValueError::Format),
+        ("xn--99999999", ValueError::Format),
+        ("xn--xn--wwwwww0bcher-kvsal", ValueError::Format),
+        ("אa", ValueError::Format),
+        ("a@b", ValueError::Format),
+        ("a:80", ValueError::Format),
+    ] {
+        assert_eq!(text.parse::<Label>(), Err(error), "{text:?}");
+    }
+}
+
+#[test]
+fn a_root_is_a_domain_name() {
+    let longest = format!("{0}.{0}.{0}.{1}", "a".repeat(63), "b".repeat(61));
+    for (text, form) in [
+        (" Example.ORG ", "example.org"),
+        ("exemple。org", "exemple.org"),
+        ("bücher.example", "xn--bcher-kva.example"),
+        ("a.b.c.example.co", "a.b.c.example.co"),
+        (&longest, &longest),
+    ] {
+        assert_eq!(
+            text.parse::<RootDomain>().as_ref().map(RootDomain::as_str),
+            Ok(form),
+            "{text:?}"
+        );
+    }
+    for (text, error) in [
+        ("", ValueError::Required),
+        ("example", ValueError::Format),
+        ("example.", ValueError::Format),
+        ("example.org.", ValueError::Format),
+        (".example.org", ValueError::Format),
+        ("a..example", ValueError::Format),
+        ("127.0.0.1", ValueError::Format),
+        ("[::1]", ValueError::Format),
+        ("example.org:2083", ValueError::Format),
+        ("user@example.org", ValueError::Format),
+        ("https://example.org", ValueError::Format),
+        ("example.org/x", ValueError::Format),
+        ("exa mple.org", ValueError::Format),
+        ("example.org\r\nX: y", ValueError::Format),
+        ("-a.org", ValueError::Format),
+        (&format!("{}.org", "a".repeat(64)), ValueError::Length),
+        (&format!("{longest}b"), ValueError::Length),
+    ] {
+        assert_eq!(text.parse::<RootDomain>(), Err(error), "{text:?}");
+    }
+    let (label, root) = ("a".parse::<Label>().unwrap(), longest.parse().unwrap());
+    assert_eq!(
+        Subdomain::new(&label, &root),
+        Err(ValueError::Length),
+        "the whole name has a bound, too"
+    );
+}
+
+#[test]
+fn a_subdomain_stands_below_the_longest_domain_that_it_ends_with() {
+    let own = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect::<Vec<String>>()
+    };
+    let domains = Domains {
+        main_domain: "example.org".into(),
+        addon_domains: own(&["sud.example.org"]),
+        parked_domains: own(&["example.net"]),
+        sub_domains: own(&[
+            "blog.example.org",
+            "a.b.sud.example.org",
+            "x.example.net",
+            "odd.elsewhere.test",
+            "notexample.org",
+        ]),
+    };
+    let split: Vec<(String, String)> = domains
+        .subdomains()
+        .into_iter()
+        .map(|one| (one.domain, one.rootdomain))
+        .collect();
+    let expected = [
+        ("blog", "example.org"),
+        ("a.b", "sud.example.org"),
+        ("x", "example.net"),
+        ("odd", "elsewhere.test"),
+        ("notexample", "org"),
+    ];
+    assert_eq!(
+        split,
+        expected.map(|(label, root)| (label.to_owned(), root.to_owned()))
+    );
+    assert!(
+        domains.has_root(&"example.net".parse().unwrap())
+            && !domains.has_root(&"blog.example.org".parse().unwrap())
+    );
+    assert!(
+        domains.has("sud.example.org")
+            && domains.has("blog.example.org")
+            && !domains.has("forum.example.org")
+    );
+}
+
+proptest! {
+    /// Whatever somebody writes: refused, or a label in the one form, which is its own form again.
+    #[test]
+    fn a_label_is_refused_or_plain(text in any::<String>()) {
+        if let Ok(label) = text.parse::<Label>() {
+            prop_assert!(is_label(label.as_str()) && !RESERVED.contains(&label.as_str()));
+            prop_assert_eq!(label.as_str().parse::<Label>(), Ok(label.clone()));
+        }
+    }
+
+    #[test]
+    fn plain_labels_are_taken(text in "[a-z0-9]([a-z0-9]{0,61}[a-z0-9])?") {
+        let is_reserved = RESERVED.contains(&&*text);
+        prop_assert_eq!(text.parse::<Label>().map(|label| label.0), if is_reserved { Err(ValueError::Value) } else { Ok(text) });
+    }
+
+    #[test]
+    fn a_root_is_refused_or_plain(text in "\\PC{0,20}\\.\\PC{0,20}") {
+        if let Ok(root) = text.parse::<RootDomain>() {
+            prop_assert!(root.as_str().split('.').all(is_label) && root.as_str().contains('.'));
+            prop_assert_eq!(root.as_str().parse::<RootDomain>(), Ok(root.clone()));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+use super::*;
+
+#[test]
+fn a_line_is_trimmed_and_bounded_in_code_points() {
+    for (text, expected) in [
+        ("  Amel ", Ok("Amel")),
+        ("أمل", Ok("أمل")),
+        ("éééé", Ok("éééé")),
+        ("ééééé", Err(ValueError::Length)),
+        (" \u{a0}\t\n ", Err(ValueError::Required)),
+        ("a\nb", Err(ValueError::Format)),
+        ("a\u{7f}", Err(ValueError::Format)),
+        ("\u{0}", Err(ValueError::Format)),
+    ] {
+        assert_eq!(
+            text.parse::<Line<4>>().as_ref().map(Line::as_str),
+            expected.as_ref().copied(),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn folding_drops_accents_and_case() {
+    assert_eq!(folded("Éléonore ÇELIK"), "eleonore celik");
+    assert_eq!(folded("Straße"), folded("STRASSE"));
+    assert_eq!(folded("STRAẞE"), folded("STRASSE"));
+    assert_eq!(folded("Οδυσσεύς"), folded("ΟΔΥΣΣΕΥΣ"));
+}
+
+#[test]
+fn folding_unifies_what_arabic_readers_do_not_tell_apart() {
+    for (one, other) in [
+        ("أإآٱا", "ااااا"),
+        ("مدرسة", "مدرسه"),
+        ("مستوى", "مستوي"),
+        ("مُحَمَّد", "محمد"),
+        ("مـحـمـد", "محمد"),
+        ("٢٠٢٦", "2026"),
+        ("ﻣﺪﺭﺳﺔ", "مدرسه"),
+    ] {
+        assert_eq!(folded(one), folded(other), "{one} {other}");
+    }
+    assert_eq!(folded("cœur"), "coeur");
+}
+
+#[test]
+fn words_are_runs_of_letters_and_digits() {
+    let found = |text| words(text).collect::<Vec<_>>();
+    assert_eq!(
+        found("L’électricité, niveau 2 (Été) — A/B C++ 3D"),
+        ["electricite", "niveau", "ete", "3d"]
+    );
+    assert_eq!(found("الـسلامة \u{200f}المِهْنيّة"), ["السلامه", "المهنيه"]);
+    assert_eq!(found("🎓 a — 1"), [""; 0]);
+    assert_eq!(found(&"é".repeat(200)), ["e".repeat(64)]);
+}
+
+#[test]
+fn prose_is_kept_as_it_was_written() {
+    for (text, expected) in [
+        ("a\r\n\tb ", Ok("a\r\n\tb ")),
+        (" \n", Err(ValueError::Required)),
+        ("a\u{b}", Err(ValueError::Format)),
+        ("a\u{7f}", Err(ValueError::Format)),
+        ("مرحبا!", Ok("مرحبا!")),
+        ("1234567", Err(ValueError::Length)),
+    ] {
+        assert_eq!(
+            text.parse::<Prose<6>>().as_ref().map(Prose::as_str),
+            expected.as_ref().copied(),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn a_short_code_takes_upper_case_letters_digits_and_underscores() {
+    assert!("REG_01".parse::<ShortCode>().is_ok());
+    assert_eq!("reg".parse::<ShortCode>(), Err(ValueError::Format));
+    assert_eq!("ABCDEFGHIJK".parse::<ShortCode>(), Err(ValueError::Length));
+}
+
+proptest::proptest! {
+    /// Whoever types a word that he was shown in any case, or copies a folded one, asks for the same word.
+    #[test]
+    fn a_word_stays_the_word_that_it_is(text in "\\PC{0,60}") {
+        for word in words(&text) {
+            proptest::prop_assert!(word.chars().count() >= 2 && word.chars().count() <= 64);
+            proptest::prop_assert_eq!(words(&word).collect::<Vec<_>>(), [word.clone()]);
+            proptest::prop_assert_eq!(words(&word.to_uppercase()).collect::<Vec<_>>(), [word]);
+        }
+    }
+
+    #[test]
+    fn lines_and_prose_are_measured_in_code_points(text in "\\PC{0,12}") {
+        let length = text.trim().chars().count();
+        proptest::prop_assert_eq!(text.parse::<Line<8>>().is_ok(), (1..=8).contains(&length));
+        proptest::prop_assert_eq!(text.parse::<Prose<8>>().is_ok(), length > 0 && text.chars().count() <= 8);
+    }
+}

@@ -1,0 +1,77 @@
+use super::*;
+
+/// Carriers at `endpoint`.
+fn carriers(endpoint: &str) -> Carriers {
+    let settings = [
+        ("AWS_ENDPOINT_URL", endpoint),
+        ("AWS_REGION", "eu-west-3"),
+        ("AWS_ACCESS_KEY_ID", "x"),
+        ("AWS_SECRET_ACCESS_KEY", "x"),
+    ];
+    let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let aws = Aws::new(&settings.into_iter().collect()).unwrap();
+    Carriers::new(&aws, "a@example.org".to_owned())
+}
+
+async fn send(carriers: &Carriers) -> [Result<(), SendError>; 2] {
+    let mail = Mail {
+        subject: "Bonjour".to_owned(),
+        text: "Bonjour".to_owned(),
+        html: "<p>Bonjour</p>".to_owned(),
+    };
+    let (to, number) = ("b@example.org".parse().unwrap(), "+21620123456");
+    let number = number.parse().unwrap();
+    [
+        carriers.mail(&to, &mail).await,
+        carriers
+            .sms(&number, "Bonjour", Type::Transactional, None)
+            .await,
+    ]
+}
+
+#[tokio::test]
+async fn connection_never_opened_is_not_sent() {
+    for sent in send(&carriers("http://127.0.0.1:9")).await {
+        assert!(matches!(sent, Err(SendError::NotSent(_))), "{sent:?}");
+    }
+}
+
+#[tokio::test]
+async fn connection_closed_without_response_is_unknown() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let carriers = carriers(&format!("http://{}", listener.local_addr().unwrap()));
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = [0; 1024];
+            let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut request).await;
+        }
+    });
+    for sent in send(&carriers).await {
+        assert!(matches!(sent, Err(SendError::Unknown(_))), "{sent:?}");
+    }
+}
+
+#[test]
+fn error_response_is_unknown_only_if_the_server_may_have_accepted() {
+    for (status, code, expected) in [
+        (400, "OptedOut", "OptedOut"),
+        (400, "InvalidParameter", "Rejected"),
+        (400, "MessageRejected", "Rejected"),
+        (403, "AuthorizationError", "NotSent"),
+        (400, "MonthlySpendLimitReached", "NotSent"),
+        (429, "TooManyRequestsException", "NotSent"),
+        (503, "ServiceUnavailable", "NotSent"),
+        (500, "ThrottlingException", "NotSent"),
+        (500, "InternalError", "Unknown"),
+        (500, "InvalidParameter", "Unknown"),
+        (502, "", "Unknown"),
+        (504, "", "Unknown"),
+        (302, "", "Unknown"),
+    ] {
+        let error_code = format!("{:?}", error_code(status, code, String::new()));
+        assert!(
+            error_code.starts_with(expected),
+            "{status} {code}: {error_code}"
+        );
+    }
+}

@@ -1,0 +1,86 @@
+//! The parts of a mail, as plain text and as HTML.
+
+/// A paragraph, code, table or link of a mail.
+pub(super) enum Part {
+    Paragraph(String),
+    Digits(String),
+    Facts(Vec<(&'static str, String)>),
+    Link {
+        intro: &'static str,
+        button: &'static str,
+        url: String,
+    },
+}
+
+impl Part {
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Paragraph(text) => text.clone(),
+            Self::Digits(digits) => format!("    {digits}"),
+            Self::Facts(facts) => facts
+                .iter()
+                .map(|(name, value)| format!("- {name}\u{a0}: {value}"))
+                .collect::<Vec<_>>()
+                .join("\n"),
+            Self::Link { intro, url, .. } => format!("{intro}\n{url}"),
+        }
+    }
+
+    /// Colours are those of the mail program, light or dark, but for the button's. The code is spaced
+    /// by style, so that it is selected and copied in one piece.
+    pub(super) fn html(&self) -> String {
+        match self {
+            Self::Paragraph(text) => format!("<p>{}</p>\n", escaped(text).replace('\n', "<br>")),
+            Self::Digits(digits) => format!(
+                "<p style=\"margin:24px 0;padding:16px;border:2px solid #0f6b5c;border-radius:8px;text-align:center;\
+                 font-family:ui-monospace,Menlo,Consolas,monospace;font-size:32px;font-weight:bold;letter-spacing:8px;\
+                 -webkit-user-select:all;user-select:all\">{}</p>\n",
+                escaped(digits)
+            ),
+            Self::Facts(facts) => {
+                let line = |name, value| {
+                    format!(
+                        "<li>{name}\u{a0}: <strong>{}</strong></li>\n",
+                        escaped(value)
+                    )
+                };
+                format!(
+                    "<ul>\n{}</ul>\n",
+                    facts
+                        .iter()
+                        .map(|(name, value)| line(name, value))
+                        .collect::<String>()
+                )
+            }
+            Self::Link { intro, button, url } => {
+                let url = escaped(url);
+                format!(
+                    "<p>{intro}</p>\n<p style=\"margin:24px 0;text-align:center\"><a href=\"{url}\" style=\"display:inline-block;\
+                     padding:12px 24px;border-radius:8px;background-color:#0f6b5c;color:#ffffff;font-weight:bold;\
+                     text-decoration:none\">{button}</a></p>\n<p style=\"font-size:14px;word-break:break-all\">\
+                     Si le bouton ne fonctionne pas, ouvrez cette adresse\u{a0}:<br>{url}</p>\n"
+                )
+            }
+        }
+    }
+}
+
+pub(super) fn document(title: &str, body: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"fr\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <meta name=\"format-detection\" content=\"telephone=no\">\n\
+         <title>{title}</title>\n</head>\n<body style=\"margin:0\">\n\
+         <div style=\"max-width:560px;margin:0 auto;padding:24px;font-family:system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;\
+         font-size:16px;line-height:1.5\">\n{body}</div>\n</body>\n</html>\n"
+    )
+}
+
+pub(super) fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
+}

@@ -1,0 +1,389 @@
+use domain::outbox::News::*;
+use proptest::prelude::*;
+
+use super::{part::escaped, *};
+
+const URL: &str = "https://halqa.example";
+const KINDS: [CodeKind; 4] = [
+    CodeKind::Email,
+    CodeKind::Phone,
+    CodeKind::Reset,
+    CodeKind::Passwordless,
+];
+
+fn code(kind: CodeKind, digits: &str, link: &str) -> News {
+    Code {
+        kind,
+        digits: digits.to_owned(),
+        link: link.to_owned(),
+    }
+}
+
+fn email(text: &str) -> Email {
+    text.parse().unwrap()
+}
+
+fn at(text: &str) -> Instant {
+    text.parse().unwrap()
+}
+
+fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> News {
+    let agent = Agent {
+        browser: browser.to_owned(),
+        os: os.to_owned(),
+        device: device.to_owned(),
+    };
+    NewDevice {
+        agent,
+        ip: ip.to_owned(),
+        at: at("2026-11-21T12:26:59Z"),
+    }
+}
+
+/// One of everything but codes.
+fn events(at: Instant) -> [News; 9] {
+    [
+        new_device(
+            "Firefox",
+            "Linux",
+            "desktop",
+            "2001:db8:1234:5678:9012:3456:7890:1234",
+        ),
+        PasswordChanged { at },
+        OtpEnabled { at },
+        OtpDisabled {
+            at,
+            by_administrator: false,
+        },
+        OtpDisabled {
+            at,
+            by_administrator: true,
+        },
+        EmailChangeRequested { at },
+        EmailChanged { at },
+        RecoveryCodeUsed { left: 0, at },
+        RecoveryCodeUsed { left: 9, at },
+    ]
+}
+
+fn runs(text: &str) -> Vec<&str> {
+    text.split(|c: char| !c.is_numeric())
+        .filter(|run| run.chars().count() >= 6)
+        .collect()
+}
+
+fn assert_whole(mail: &Mail, digits: &[&str]) {
+    assert_eq!(runs(&mail.text), digits, "{}", mail.text);
+    assert_eq!(runs(&mail.html), digits, "{}", mail.html);
+    assert!(
+        runs(&mail.subject).is_empty() && !mail.subject.chars().any(char::is_control),
+        "{}",
+        mail.subject
+    );
+    assert!(
+        !mail.subject.is_empty() && mail.subject.chars().count() <= 70,
+        "{}",
+        mail.subject
+    );
+    for body in [&mail.text, &mail.html] {
+        assert!(
+            body.lines().all(|line| !line.chars().any(char::is_control)),
+            "{body:?}"
+        );
+        assert!(
+            body.lines().all(|line| line.len() < 998),
+            "RFC 5322 §2.1.1: {body}"
+        );
+    }
+    for odd in [" :", " ;", " !", " ?", "'"] {
+        assert!(!mail.text.contains(odd), "{odd} in {}", mail.text);
+    }
+}
+
+#[test]
+fn a_mail_holds_its_code_once_and_the_others_none() {
+    for kind in KINDS {
+        for link in ["", "abcdefGHIJKL"] {
+            let mail = mail(
+                &code(kind, "048213", link),
+                "Amina",
+                &email("amina123456@example.org"),
+                URL,
+            );
+            assert_whole(&mail, &["048213"]);
+            for words in [&mail.text, &mail.html] {
+                assert!(
+                    words.contains("Bonjour Amina,")
+                        && words.contains("valable 10 minutes")
+                        && words.contains("à personne")
+                );
+                assert!(
+                    words.contains("Si vous n’avez rien demandé")
+                        && words.contains("L’équipe Halqa")
+                );
+            }
+        }
+    }
+    for news in events(at("2026-11-21T12:26:00Z")) {
+        let mail = mail(&news, "Amina", &email("amina@example.org"), URL);
+        assert_whole(&mail, &[]);
+        assert!(
+            mail.text
+                .contains("le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
+            "{}",
+            mail.text
+        );
+        assert!(
+            mail.text.contains("l’administrateur de votre comité"),
+            "{}",
+            mail.text
+        );
+        assert!(!mail.html.contains("href"), "{}", mail.html);
+    }
+}
+
+#[test]
+fn the_link_leads_to_its_page() {
+    let to = email("o'neil+2026@example.org");
+    let address = "o%27neil%2B%32%30%32%36%40example.org";
+    for (kind, page) in [
+        (
+            CodeKind::Passwordless,
+            "/passwordless#code=abcDEF".to_owned(),
+        ),
+        (
+            CodeKind::Reset,
+            format!("/reset-password#code=abcDEF&email={address}"),
+        ),
+        (
+            CodeKind::Email,
+            format!("/email-verification#code=abcDEF&email={address}"),
+        ),
+    ] {
+        let with_link = mail(&code(kind, "123456", "abcDEF"), "Amina", &to, URL);
+        let url = format!("{URL}{page}");
+        assert!(
+            with_link.text.contains(&format!("{url}\n")),
+            "{}",
+            with_link.text
+        );
+        assert_eq!(with_link.text.matches("https://").count(), 1);
+        let in_html = escaped(&url);
+        assert!(
+            with_link.html.contains(&format!("<a href=\"{in_html}\"")),
+            "{}",
+            with_link.html
+        );
+        assert!(
+            with_link.html.contains(&format!("<br>{in_html}</p>")),
+            "{}",
+            with_link.html
+        );
+        assert_eq!(with_link.html.matches("https://").count(), 2);
+
+        let without = mail(&code(kind, "123456", ""), "Amina", &to, URL);
+        assert!(
+            !without.text.contains("://") && !without.html.contains("://"),
+            "{}",
+            without.html
+        );
+    }
+    let phone = mail(
+        &code(CodeKind::Phone, "123456", "abcDEF"),
+        "Amina",
+        &to,
+        URL,
+    );
+    assert!(!phone.text.contains("://") && !phone.html.contains("://"));
+}
+
+#[test]
+fn a_text_message_is_one_segment_that_every_phone_shows() {
+    // 3GPP TS 23.038 §6.2.1, without the escape
+    let basic = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
+             ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
+    assert_eq!(basic.chars().count(), 127);
+    for kind in KINDS {
+        let text = sms(&code(kind, "048213", "abcdef")).unwrap();
+        assert!(
+            text.starts_with("Halqa: ") && text.chars().count() <= 160,
+            "{text}"
+        );
+        assert!(text.chars().all(|letter| basic.contains(letter)), "{text}");
+        assert_eq!(runs(&text), ["048213"]);
+    }
+    let connection = "Halqa: votre code de connexion est 123456. Il est valable 10 minutes. Ne le communiquez à personne.";
+    assert_eq!(
+        sms(&code(CodeKind::Passwordless, "123456", "")).as_deref(),
+        Some(connection)
+    );
+    assert!(
+        events(at("2026-11-21T12:26:00Z"))
+            .iter()
+            .all(|news| sms(news).is_none())
+    );
+}
+
+#[test]
+fn a_name_does_no_harm() {
+    for (name, greeting, in_html) in [
+        (" Amina ", "Bonjour Amina,", "Bonjour Amina,"),
+        ("أمل", "Bonjour أمل,", "Bonjour أمل,"),
+        ("J.-P.", "Bonjour J.-P.,", "Bonjour J.-P.,"),
+        ("", "Bonjour,", "Bonjour,"),
+        (
+            "<b>x</b>",
+            "Bonjour <b>x</b>,",
+            "Bonjour &lt;b&gt;x&lt;/b&gt;,",
+        ),
+        (
+            "a\"b'c&amp;",
+            "Bonjour a\"b'c&amp;,",
+            "Bonjour a&quot;b&#39;c&amp;amp;,",
+        ),
+        ("Jean\r\nBcc:", "Bonjour JeanBcc:,", "Bonjour JeanBcc:,"),
+        (
+            "Jean\u{85}\u{2028}\u{202e}\u{0}",
+            "Bonjour Jean,",
+            "Bonjour Jean,",
+        ),
+        ("12345", "Bonjour 12345,", "Bonjour 12345,"),
+        ("123456", "Bonjour,", "Bonjour,"),
+        ("123\n456", "Bonjour,", "Bonjour,"),
+        ("123\u{200b}456", "Bonjour,", "Bonjour,"),
+        ("١٢٣٤٥٦", "Bonjour,", "Bonjour,"),
+        ("x 1234567 y", "Bonjour,", "Bonjour,"),
+        ("Gagnez sur evil.example", "Bonjour,", "Bonjour,"),
+        ("http://evil", "Bonjour,", "Bonjour,"),
+    ] {
+        let mail = mail(
+            &code(CodeKind::Reset, "048213", "abc"),
+            name,
+            &email("a@example.org"),
+            URL,
+        );
+        assert!(
+            mail.text.starts_with(&format!("{greeting}\n\n")),
+            "{}",
+            mail.text
+        );
+        assert!(
+            mail.html.contains(&format!("<p>{in_html}</p>")),
+            "{}",
+            mail.html
+        );
+    }
+}
+
+#[test]
+fn a_device_is_told_in_french() {
+    let to = email("a@example.org");
+    for (news, told) in [
+        (
+            new_device("Chrome", "Android", "mobile", "197.0.2.1"),
+            ["Chrome", "Android", "téléphone", "197.0.2.1"],
+        ),
+        (
+            new_device("Safari", "iOS", "tablet", "197.0.2.1"),
+            ["Safari", "iOS", "tablette", "197.0.2.1"],
+        ),
+        (
+            new_device("unknown", "unknown", "unknown", ""),
+            ["inconnu", "inconnu", "inconnu", "inconnue"],
+        ),
+        (
+            new_device("<i>", "a\r\nb", "123456", "2001:db8::1"),
+            ["<i>", "ab", "inconnu", "2001:db8::1"],
+        ),
+    ] {
+        let mail = mail(&news, "Amina", &to, URL);
+        let names = ["Navigateur", "Système", "Appareil", "Adresse IP"];
+        let moment = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
+        for (name, value) in names.into_iter().zip(told).chain([("Quand", moment)]) {
+            assert!(
+                mail.text.contains(&format!("- {name}\u{a0}: {value}\n")),
+                "{}",
+                mail.text
+            );
+            assert!(
+                mail.html.contains(&format!(
+                    "<li>{name}\u{a0}: <strong>{}</strong></li>",
+                    escaped(value)
+                )),
+                "{}",
+                mail.html
+            );
+        }
+    }
+}
+
+#[test]
+fn moments_are_those_of_tunis() {
+    for (instant, expected) in [
+        (
+            "2026-11-21T12:26:59Z",
+            "le 21 novembre 2026 à 13 h 26 (heure de Tunis)",
+        ),
+        (
+            "2026-07-31T23:05:00Z",
+            "le 1er août 2026 à 0 h 05 (heure de Tunis)",
+        ),
+        (
+            "2026-12-31T23:00:00Z",
+            "le 1er janvier 2027 à 0 h 00 (heure de Tunis)",
+        ),
+        (
+            "2028-02-29T08:09:00Z",
+            "le 29 février 2028 à 9 h 09 (heure de Tunis)",
+        ),
+    ] {
+        assert_eq!(moment(at(instant)), expected);
+    }
+    for milliseconds in [i64::MIN, i64::MAX] {
+        assert!(runs(&moment(Instant::from_unix_milliseconds(milliseconds))).is_empty());
+    }
+}
+
+#[test]
+fn recovery_codes_that_are_left_are_counted() {
+    let told = |left| {
+        mail(
+            &RecoveryCodeUsed {
+                left,
+                at: at("2026-11-21T12:26:00Z"),
+            },
+            "",
+            &email("a@example.org"),
+            URL,
+        )
+        .text
+    };
+    assert!(told(0).contains("Il ne vous en reste plus"));
+    assert!(told(1).contains("Il vous en reste 1."));
+}
+
+proptest! {
+    #[test]
+    fn whatever_comes_from_outside_the_rules_hold(
+        name in prop_oneof![any::<String>(), "[0-9\r\n\u{200b}<>a.&' ]{0,20}"],
+        word in prop_oneof![any::<String>(), "[0-9\r\n\u{200b}<>a.&' ]{0,20}"],
+        local in "[a-z0-9!#$%&'*+/=?^_`{|}~-]{1,40}",
+        digits in "[0-9]{6}",
+        link in "[A-Za-z]{0,64}",
+        milliseconds in any::<i64>(),
+    ) {
+        let to = email(&format!("{local}@example.org"));
+        for kind in KINDS {
+            let mail = mail(&code(kind, &digits, &link), &name, &to, URL);
+            prop_assert_eq!(runs(&mail.text), [&digits]);
+            prop_assert_eq!(runs(&mail.html), [&digits]);
+            prop_assert!(!mail.html.contains("<script") && mail.html.matches("<a ").count() <= 1);
+        }
+        let device = new_device(&word, &word, &word, &word);
+        for news in events(Instant::from_unix_milliseconds(milliseconds)).into_iter().chain([device]) {
+            let mail = mail(&news, &name, &to, URL);
+            prop_assert!(runs(&mail.text).is_empty() && runs(&mail.html).is_empty());
+            prop_assert!(!mail.text.chars().any(|c| c.is_control() && c != '\n'));
+        }
+    }
+}

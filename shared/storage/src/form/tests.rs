@@ -1,0 +1,243 @@
+use proptest::{prelude::*, prop_assert, prop_assert_eq, prop_oneof, proptest};
+use runtime::{Aws, Settings};
+
+use super::*;
+
+fn objects() -> Objects {
+    objects_of(&[
+        ("AWS_ENDPOINT_URL", "http://127.0.0.1:9"),
+        ("AWS_REGION", "eu-west-3"),
+        ("AWS_ACCESS_KEY_ID", "secret"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ("AWS_SESSION_TOKEN", "secret"),
+        ("FILES_BUCKET", "bucket"),
+    ])
+}
+
+fn objects_of(settings: &[(&str, &str)]) -> Objects {
+    let settings: Settings = settings
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect();
+    Objects::new(&Aws::new(&settings).unwrap(), &settings).unwrap()
+}
+
+fn now() -> Instant {
+    "2026-11-20T23:46:12Z".parse().unwrap()
+}
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .unwrap()
+        .block_on(future)
+}
+
+/// What `text` is with its escapes undone; nothing when an escape is broken.
+fn decoded(text: &str) -> Option<String> {
+    let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
+    while let [first, after @ ..] = rest {
+        rest = after;
+        if *first == b'%' {
+            let (digits, after) = rest.split_at_checked(2)?;
+            bytes.push(u8::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()?);
+            rest = after;
+        } else {
+            bytes.push(*first);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[test]
+fn names_stand_twice_in_a_disposition() {
+    for (name, content_type, expected) in [
+        (
+            "plan.pdf",
+            "application/pdf",
+            r#"inline; filename="plan.pdf"; filename*=UTF-8''plan.pdf"#,
+        ),
+        (
+            "été 1.png",
+            "image/png",
+            r#"inline; filename="_t_ 1.png"; filename*=UTF-8''%C3%A9t%C3%A9%201.png"#,
+        ),
+        (
+            "a\"; x=\"b.svg",
+            "image/svg+xml",
+            r#"attachment; filename="a_; x=_b.svg"; filename*=UTF-8''a%22%3B%20x%3D%22b.svg"#,
+        ),
+        (
+            "50%41.txt",
+            "text/html",
+            r#"attachment; filename="50_41.txt"; filename*=UTF-8''50%2541.txt"#,
+        ),
+        (
+            "../a\\b\r\nx: y",
+            "image/PNG",
+            r#"attachment; filename=".._a_b__x: y"; filename*=UTF-8''.._a_b__x%3A%20y"#,
+        ),
+        (
+            "\u{202e}gpj.exe",
+            "",
+            r#"attachment; filename="_gpj.exe"; filename*=UTF-8''_gpj.exe"#,
+        ),
+        (
+            " \t",
+            "image/webp",
+            r#"inline; filename="file"; filename*=UTF-8''file"#,
+        ),
+    ] {
+        assert_eq!(disposition(name, content_type), expected, "{name:?}");
+    }
+}
+
+#[tokio::test]
+async fn link_takes_long_name_and_rejects_what_cannot_be_signed() {
+    let objects = objects();
+    let link = async |name: &str, content_type: &str, valid_for: Duration| {
+        objects
+            .link("files/x", name, content_type, valid_for, now())
+            .await
+    };
+    assert!(
+        link(&"\u{1f4a9}".repeat(2000), "text/plain", HOUR)
+            .await
+            .is_ok()
+    );
+    assert!(link("x", "text/plain", WEEK).await.is_ok());
+    for (content_type, valid_for) in [
+        ("text/plain\r\nx: y", HOUR),
+        ("text/plain", Duration::from_millis(999)),
+        ("text/plain", WEEK + Duration::from_millis(1)),
+    ] {
+        let rejected = link("x", content_type, valid_for).await;
+        assert!(
+            matches!(rejected, Err(StorageError::Rejected(_))),
+            "{content_type} {valid_for:?}"
+        );
+    }
+    assert!(
+        objects
+            .form("files/x", "text/plain", 1, WEEK + HOUR, now())
+            .is_err()
+    );
+}
+
+/// The credentials, the bucket, the key and the time of the published example, whose link has no
+/// parameters of its own: <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html>
+#[tokio::test]
+async fn link_on_aws_names_bucket_as_host_and_our_time() {
+    let objects = objects_of(&[
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
+        (
+            "AWS_SECRET_ACCESS_KEY",
+            "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        ),
+        ("FILES_BUCKET", "examplebucket"),
+    ]);
+    let (day, now) = (24 * HOUR, "2013-05-24T00:00:00.999Z".parse().unwrap());
+    let link = objects
+        .link("test.txt", "a+b", "text/plain", day, now)
+        .await
+        .unwrap();
+    let start = "https://examplebucket.s3.us-east-1.amazonaws.com/test.txt?";
+    assert!(link.starts_with(start), "{link}");
+    for part in [
+        "response-content-disposition=attachment%3B%20filename%3D%22a%2Bb%22",
+        "X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2Faws4_request",
+        "X-Amz-Date=20130524T000000Z",
+        "X-Amz-Expires=86400",
+        "X-Amz-SignedHeaders=host",
+    ] {
+        assert!(link.contains(part), "{part} in {link}");
+    }
+    let form = objects.form("test.txt", "text/plain", 1, day, now).unwrap();
+    assert_eq!(
+        form.url,
+        "https://examplebucket.s3.us-east-1.amazonaws.com/"
+    );
+}
+
+#[test]
+fn a_form_holds_all_that_its_policy_asks_for_and_nothing_else() {
+    let form = objects()
+        .form("files/x", "image/png", 12, HOUR, now())
+        .unwrap();
+    assert_eq!(form.url, "http://127.0.0.1:9/bucket/");
+    let policy = data_encoding::BASE64
+        .decode(form.fields["policy"].as_bytes())
+        .unwrap();
+    let policy: serde_json::Value = serde_json::from_slice(&policy).unwrap();
+    assert_eq!(policy["expiration"], "2026-11-21T00:46:12.000Z");
+    let mut conditions = policy["conditions"].as_array().unwrap().clone();
+    let mut asked = vec![
+        json!({ "bucket": "bucket" }),
+        json!(["content-length-range", 12, 12]),
+    ];
+    for (name, value) in form
+        .fields
+        .iter()
+        .filter(|(name, _)| !["policy", "x-amz-signature"].contains(&name.as_str()))
+    {
+        asked.push(json!({ name: value }));
+    }
+    conditions.sort_by_key(ToString::to_string);
+    asked.sort_by_key(ToString::to_string);
+    assert_eq!(conditions, asked);
+    assert_eq!(
+        (
+            form.fields["key"].as_str(),
+            form.fields["Content-Type"].as_str()
+        ),
+        ("files/x", "image/png")
+    );
+    assert!(
+        form.fields.contains_key("x-amz-security-token"),
+        "the session's"
+    );
+}
+
+fn names() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<String>(),
+        "[a%\"\\\\/;='+& \r\n\u{0}\u{7f}\u{85}é\u{202e}]{0,20}"
+    ]
+}
+
+proptest! {
+    #[test]
+    fn no_name_leaves_its_place_in_the_header(name in names(), kind in 0..=SHOWN.len()) {
+        let content_type = SHOWN.get(kind).copied().unwrap_or("text/html");
+        let header = disposition(&name, content_type);
+        prop_assert!(header.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{header:?}");
+        let start = if content_type == "text/html" { "attachment; filename=\"" } else { "inline; filename=\"" };
+        let (ascii, whole) = header.strip_prefix(start).unwrap().split_once("\"; filename*=UTF-8''").unwrap();
+        prop_assert!(!ascii.is_empty() && !ascii.contains(['"', '\\', '%', '/']), "{ascii}");
+        prop_assert!(whole.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"%!#$&+-.^_`|~".contains(&byte)), "{whole}");
+        let called = decoded(whole).unwrap();
+        prop_assert_eq!(ascii.chars().count(), called.chars().count());
+        prop_assert_eq!(called, file_name(&name));
+    }
+
+    #[test]
+    fn a_link_asks_for_two_headers_and_names_its_signer(name in names(), content_type in "[ -~]{1,40}") {
+        let link = block_on(objects().link("files/x", &name, &content_type, HOUR, now())).unwrap();
+        let query = link.strip_prefix("http://127.0.0.1:9/bucket/files/x?").unwrap();
+        prop_assert!(query.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%=&".contains(&byte)), "{query}");
+        let pairs: Vec<(String, String)> = query
+            .split('&')
+            .map(|pair| pair.split_once('=').unwrap())
+            .map(|(name, value)| (decoded(name).unwrap(), decoded(value).unwrap()))
+            .collect();
+        prop_assert_eq!(&pairs[0], &("x-id".to_owned(), "GetObject".to_owned()));
+        prop_assert_eq!(&pairs[1], &("response-content-disposition".to_owned(), disposition(&name, &content_type)));
+        prop_assert_eq!(&pairs[2], &("response-content-type".to_owned(), content_type));
+        let others: Vec<&str> = pairs[3..].iter().map(|(name, _)| name.trim_start_matches("X-Amz-")).collect();
+        prop_assert_eq!(others, ["Algorithm", "Credential", "Date", "Expires", "SignedHeaders", "Signature", "Security-Token"]);
+    }
+}
