@@ -1,6 +1,6 @@
 //! The matrix of rights: every profile × every endpoint × own or other committee × grant × verified or
 //! not × open or closed committee, against one function that says what the federation's table says.
-//! A new endpoint takes its place in `ENDPOINTS`; a house test would not let it be forgotten.
+//! A new endpoint takes its place in `endpoints`; a test of this file fails without it.
 
 use std::collections::BTreeSet;
 

@@ -79,7 +79,7 @@ fn the_page_counts_its_lines() {
         .map(|line| ids(line).len())
         .sum();
     let told = format!(
-        "Of {} lines {holds} hold, {idle} do not apply, {open} are open.",
+        "Of {} requirements {holds} are met, {idle} do not apply, {open} are open.",
         holds + idle + open
     );
     assert!(page.contains(&told), "{told}");

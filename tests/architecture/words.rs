@@ -109,11 +109,11 @@ fn a_functions_main_is_its_start_alone() {
 
 #[test]
 fn every_setting_is_in_the_readme() {
-    let readme = read("README.md");
+    let page = read("infra/settings.md");
     for name in settings_read() {
         assert!(
-            readme.contains(&format!("`{name}`")),
-            "{name} is not in the README"
+            page.contains(&format!("`{name}`")),
+            "{name} is not in infra/settings.md"
         );
     }
 }

@@ -56,7 +56,7 @@ pub(crate) async fn all(
 }
 
 fn nothing_is_due(snapshot: &Snapshot<'_>) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("nothing is left to be done");
+    let mut promise = PromiseCheck::of("no work is left in the due index");
     for item in &snapshot.tables.items {
         let (pk, due) = (&item["pk"], &item["duePk"]);
         promise.check(due.is_null(), || format!("{pk} is due under {due}"));
@@ -65,7 +65,7 @@ fn nothing_is_due(snapshot: &Snapshot<'_>) -> PromiseCheck {
 }
 
 fn nothing_refused_is_stored(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("nothing that was refused is there");
+    let mut promise = PromiseCheck::of("nothing from a refused request is stored");
     let mut stored = HashSet::new();
     for item in &snapshot.tables.items {
         collect_words(item, &mut stored);
@@ -88,13 +88,13 @@ fn collect_words(value: &Value, stored: &mut HashSet<String>) {
 }
 
 fn responses(deployment: &Deployment, users: &[VirtualUser]) -> [PromiseCheck; 3] {
-    let mut envelopes = PromiseCheck::of("every answer is an envelope, and none is a 500");
+    let mut envelopes = PromiseCheck::of("every response is an envelope, and none is a 500");
     let responses = deployment.service.responses();
     envelopes.checked = responses.by_status.values().sum();
     envelopes.broken.clone_from(&responses.malformed);
-    let mut replays = PromiseCheck::of("the same key is answered the same");
+    let mut replays = PromiseCheck::of("an idempotency key always gets the same response");
     replays.checked = users.iter().map(|user| user.replays).sum();
-    let mut during = PromiseCheck::of("what people were told while it raged is so");
+    let mut during = PromiseCheck::of("responses during the faults were true");
     during.checked = envelopes.checked;
     let violations = users.iter().flat_map(|user| user.violations.clone());
     during.broken = violations.collect();

@@ -46,17 +46,17 @@ pub(crate) async fn run(seed: u64, wanted: u64) -> Result<()> {
     let faults = injector.counts(&deployment);
     let steps = recover(&deployment, &mut injector).await?;
     let checks = check::all(&deployment, &faults, &mut users).await?;
-    print(format!("\n{} people, seed {seed}\n", users.len()));
+    print(format!("\n{} virtual users, seed {seed}\n", users.len()));
     report(&deployment, &faults, &checks);
     let all = start.elapsed().as_secs();
     print(format!(
-        "\nseed {seed}: {injecting} s of bad weather, {steps} sweeps afterwards, {all} s in all"
+        "\nseed {seed}: {injecting} s of faults, {steps} sweeps afterwards, {all} s in all"
     ));
     let survived: u64 = faults.values().sum();
     let holds = |check: &PromiseCheck| check.checked > 0 && check.broken.is_empty();
     match (checks.iter().all(holds), survived >= wanted) {
         (true, true) => Ok(()),
-        (true, false) => Err(error(format!("Only {survived} faults struck."))),
+        (true, false) => Err(error(format!("Only {survived} faults took effect."))),
         (false, _) => Err(error("A promise was broken.")),
     }
 }
@@ -85,14 +85,14 @@ async fn recover(deployment: &Deployment, injector: &mut FaultInjector) -> Resul
 }
 
 fn report(deployment: &Deployment, faults: &FaultCounts, checks: &[PromiseCheck]) {
-    print("| survived | times |\n|---|---|");
+    print("| fault | times |\n|---|---|");
     for (kind, times) in faults {
         print(format!("| {kind} | {times} |"));
     }
     let all: u64 = faults.values().sum();
     print(format!("| **all** | **{all}** |"));
     let responses = deployment.service.responses();
-    print("\n| requests answered | |\n|---|---|");
+    print("\n| responses | |\n|---|---|");
     for class in 2..=5 {
         let range = || responses.by_status.range(class * 100..(class + 1) * 100);
         let count: u64 = range().map(|(_, count)| count).sum();
@@ -100,8 +100,8 @@ fn report(deployment: &Deployment, faults: &FaultCounts, checks: &[PromiseCheck]
         let each: Vec<String> = each.collect();
         print(format!("| {class}xx | {count} ({}) |", each.join(", ")));
     }
-    print(format!("| not answered | {} |", responses.unanswered));
-    print("\n| promise | looked at | broken |\n|---|---|---|");
+    print(format!("| none | {} |", responses.unanswered));
+    print("\n| promise | checks | broken |\n|---|---|---|");
     for check in checks {
         let broken = check.broken.len();
         print(format!(

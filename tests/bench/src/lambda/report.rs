@@ -8,8 +8,9 @@ use crate::case::Case;
 /// The page of `cases`, the first of which is the floor; `login` is what the store did for a sign-in.
 pub(crate) fn page(cases: &[Case], login: Option<Cost>) -> String {
     let mut text = "# Functions as Lambda runs them, beside one that does nothing\n\n\
-        Written by `cargo bench-lambda`. Times are milliseconds of one machine: read the ratios to the floor, a bare \
-        `lambda_http` function.\n\n![CPU and memory beside the floor](lambda.svg)\n\n\
+        This page is for engineers who change the start of a function or the path of a request. Written by \
+        `cargo bench-lambda`. Times are milliseconds of one machine: read the ratios to the floor, a bare `lambda_http` \
+        function.\n\n![CPU and memory beside the floor](lambda.svg)\n\n\
         | function, event | start CPU | ÷ floor | start page faults | ÷ floor | first | p50 | ÷ floor | p99 | CPU per call | ÷ floor | memory MB | zip MB |\n\
         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n"
         .to_owned();

@@ -213,14 +213,15 @@ fn page(table: &str) -> String {
     let mix = MIX.map(|(name, share)| format!("`{name}` {:.1} %", share as f64 / 10.0));
     format!(
         "# Under load\n\n\
-         Written by `cargo bench-load write`: the service as a process of its own, tables in a file, and clients on the \
-         same machine that send their next request when the last was answered.\n\n\
+         This page is for engineers who want to know how the service behaves under load. Written by `cargo bench-load \
+         write`: the service as a separate process, tables in a file, and clients on the same machine that send their next \
+         request when the last was answered.\n\n\
          ![Time per request by number of clients, and memory over time](load.svg)\n\n{table}\n\
          Requests: {}. Every client has its own account, course and files. Memory is that of the service, at the start and \
-         at the end of a step, with the embedded cloud in the same process.\n\n\
-         The embedded store does one thing at a time: from a few clients on, requests queue, the median grows with the \
-         clients and requests per second stay the same. Read the errors, p99 ÷ p50, and whether memory stays flat; the \
-         milliseconds are this machine's.\n",
+         at the end of a step, with the local cloud in the same process.\n\n\
+         The local store handles one request at a time: from a few clients on, requests queue, the median grows with the \
+         number of clients and requests per second stay the same. Read the errors, p99 ÷ p50 and the memory; the \
+         milliseconds are those of this machine.\n",
         mix.join(", ")
     )
 }

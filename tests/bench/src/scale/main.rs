@@ -236,12 +236,12 @@ fn table(sizes: &[u64], figures: &Figures) -> String {
 fn page(table: &str) -> String {
     format!(
         "# The cost of a request does not depend on the number of courses\n\n\
-         Written by `cargo bench-scale million`: one store in a file, loaded with more and more courses, and requests through \
-         the real edge.\n\n![Read units and time per request by number of courses](scale.svg)\n\n{table}\n\
+         This page is for engineers who change a list or a search. Written by `cargo bench-scale million`: one store in a \
+         file, loaded with more and more courses, and requests through the real edge.\n\n![Read units and time per request by number of courses](scale.svg)\n\n{table}\n\
          Read units of one request, the courses that it returns in brackets, and its median time. Three units of each are \
          the caller's session, user and committee. Below {} courses pages are not full and cost less; “grows by” is the \
          difference between the highest and the lowest units from there on. Read units are what DynamoDB would bill; times \
-         are of the embedded store on one machine.\n",
+         are of the local store on one machine.\n",
         thousands(FULL)
     )
 }

@@ -23,7 +23,7 @@ pub(crate) fn all(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> [PromiseChe
 }
 
 fn actions(entries: &[&Value], users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("what was done stands in the audit once, and nothing else");
+    let mut promise = PromiseCheck::of("every action is in the audit once, and nothing else");
     // By actor, action and target. Actions of the first administrator came before the run.
     let mut entered: BTreeMap<[String; 3], u64> = BTreeMap::new();
     let actors: BTreeSet<&str> = users.iter().map(|user| user.me.id.as_str()).collect();
@@ -73,7 +73,7 @@ fn actions(entries: &[&Value], users: &[VirtualUser]) -> PromiseCheck {
 /// Clocks are wrong, so entries have no order: but for each state, the entries that lead to it minus
 /// those that leave it must end in the stored one.
 fn states(snapshot: &Snapshot<'_>, entries: &[&Value]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("what the audit tells ends in what is there");
+    let mut promise = PromiseCheck::of("the last audit entry matches the stored state");
     let mut flows: HashMap<(String, String), i64> = HashMap::new();
     let mut batches: BTreeMap<String, u64> = BTreeMap::new();
     for entry in entries {
@@ -126,8 +126,7 @@ fn states(snapshot: &Snapshot<'_>, entries: &[&Value]) -> PromiseCheck {
 }
 
 fn copies(snapshot: &Snapshot<'_>, entries: &[&Value]) -> PromiseCheck {
-    let mut promise =
-        PromiseCheck::of("each entry is found by who did it and by whom it was done to");
+    let mut promise = PromiseCheck::of("an audit entry is found by actor and by target");
     for entry in entries {
         let sk = format!("AUDIT#{}", text(entry, "auditID"));
         let has_copy = |field| {
@@ -142,7 +141,7 @@ fn copies(snapshot: &Snapshot<'_>, entries: &[&Value]) -> PromiseCheck {
 }
 
 fn subdomains(snapshot: &Snapshot<'_>, entries: &[&Value], users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("subdomains that were made are listed, and noted before");
+    let mut promise = PromiseCheck::of("created subdomains are listed, after an audit entry");
     let panel = snapshot.deployment.local.cloud.uapi().shown();
     let listed = panel["subDomains"].as_array().into_iter().flatten();
     let listed: BTreeSet<&str> = listed.filter_map(Value::as_str).collect();

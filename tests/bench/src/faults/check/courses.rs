@@ -17,7 +17,7 @@ pub(crate) async fn all(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> [
 }
 
 fn written(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("courses and questions say what was acknowledged last");
+    let mut promise = PromiseCheck::of("courses and questions match the last acknowledged change");
     let mut questions: HashMap<String, Vec<String>> = HashMap::new();
     for item in snapshot.tables.of("COURSE#", "QUESTION#") {
         let course = questions.entry(text(item, "pk")).or_default();
@@ -52,7 +52,7 @@ fn written(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
 }
 
 fn counted(snapshot: &Snapshot<'_>) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("questions are counted, weighed and in order");
+    let mut promise = PromiseCheck::of("number, size and order of questions are right");
     let mut questions: HashMap<String, (BTreeSet<String>, usize)> = HashMap::new();
     for item in snapshot.tables.of("COURSE#", "QUESTION#") {
         let mut question = item.clone();
@@ -87,7 +87,7 @@ fn counted(snapshot: &Snapshot<'_>) -> PromiseCheck {
 }
 
 async fn found(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("who searches finds the published courses, no others");
+    let mut promise = PromiseCheck::of("search finds the published courses, and no others");
     let token = users
         .first()
         .map(|user| user.me.last_token())

@@ -16,7 +16,7 @@ pub(crate) async fn all(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> [
 }
 
 async fn kept(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("files that came are kept whole, no others");
+    let mut promise = PromiseCheck::of("uploaded files are complete, and no others exist");
     for user in users {
         let token = user.me.last_token();
         for file in &user.files {
@@ -47,7 +47,7 @@ async fn kept(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseChec
 }
 
 fn usage(snapshot: &Snapshot<'_>) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("what files take adds up");
+    let mut promise = PromiseCheck::of("the used bytes of files add up");
     let mut used: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for item in snapshot.tables.of("FILE#", "FILE") {
         let (files, bytes) = used.entry(text(&item["card"], "userID")).or_default();

@@ -35,7 +35,7 @@ fn word_of(snapshot: &Snapshot<'_>, item: &Value) -> String {
 }
 
 fn accepted(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("messages that were accepted are there, once");
+    let mut promise = PromiseCheck::of("accepted text messages are stored exactly once");
     // Identifier and number of each message, by word.
     let mut stored: HashMap<String, BTreeMap<String, String>> = HashMap::new();
     for item in snapshot.tables.of("SMS#", "SMS") {
@@ -79,7 +79,8 @@ fn accepted(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
 }
 
 fn sent(snapshot: &Snapshot<'_>) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("messages come once at most, and it is told how");
+    let mut promise =
+        PromiseCheck::of("a text message is sent at most once, and its status says so");
     let mut sent: HashMap<(String, String), usize> = HashMap::new();
     for sms in snapshot.deployment.local.cloud.recorder().texts() {
         let (to, text) = (text(&sms, "to"), text(&sms, "text"));
@@ -107,7 +108,7 @@ fn sent(snapshot: &Snapshot<'_>) -> PromiseCheck {
 
 /// A mail's text is deleted once it is sent, so mails are counted; those with a code differ by it.
 fn mails(snapshot: &Snapshot<'_>) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("letters come once at most, and it is told how");
+    let mut promise = PromiseCheck::of("a mail is sent at most once, and its status says so");
     let (mut sent, mut unknown) = (0, 0);
     for item in snapshot.tables.of("OUTBOX#", "OUTBOX") {
         let status = text(&item["card"], "status");
@@ -137,7 +138,7 @@ fn mails(snapshot: &Snapshot<'_>) -> PromiseCheck {
 /// A status is UNKNOWN only where a fault caused it: no answer of the carrier or of the store to a
 /// claim or its result, or a killed dispatcher, which held eight messages at most (two at the end).
 fn unknown(snapshot: &Snapshot<'_>) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("nobody knows of a message only where something struck it");
+    let mut promise = PromiseCheck::of("a message is UNKNOWN only if a fault hit it");
     let times = |kind: &str| snapshot.faults.get(kind).copied().unwrap_or(0);
     let of = |service: &str, modes: &[&str]| -> u64 {
         let kinds = modes
@@ -163,8 +164,7 @@ fn unknown(snapshot: &Snapshot<'_>) -> PromiseCheck {
 }
 
 fn quotas(snapshot: &Snapshot<'_>) -> PromiseCheck {
-    let mut promise =
-        PromiseCheck::of("what was accepted counts against the quotas, and stays below");
+    let mut promise = PromiseCheck::of("accepted messages count against the quotas, which hold");
     let mut messages: BTreeMap<String, u64> = BTreeMap::new();
     for item in snapshot.tables.of("SMS#", "SMS") {
         let user = format!("USER#{}", text(&item["card"], "userID"));
@@ -198,7 +198,7 @@ fn quotas(snapshot: &Snapshot<'_>) -> PromiseCheck {
 }
 
 fn opt_outs(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("numbers are on the list as was acknowledged last");
+    let mut promise = PromiseCheck::of("the opt-out list matches the last acknowledged changes");
     let items = snapshot.tables.of("OPTOUT#", "OPTOUT");
     let stored: Vec<String> = items.map(|item| text(&item["card"], "number")).collect();
     for (number, expected) in users.iter().flat_map(|user| &user.opt_outs) {
@@ -211,7 +211,7 @@ fn opt_outs(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
 }
 
 async fn batches(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("what became of a batch adds up");
+    let mut promise = PromiseCheck::of("the counts of a batch add up");
     for user in users {
         let token = user.me.last_token();
         for batch in &user.batches {

@@ -35,7 +35,7 @@ fn every(users: &[VirtualUser]) -> impl Iterator<Item = &Account> {
 }
 
 fn accounts(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("accounts say what was acknowledged last");
+    let mut promise = PromiseCheck::of("accounts match the last acknowledged change");
     for account in every(users) {
         let id = &account.id;
         let Some(item) = snapshot.tables.at(&format!("USER#{id}"), "USER") else {
@@ -106,7 +106,7 @@ async fn addresses(snapshot: &Snapshot<'_>) -> Result<PromiseCheck> {
 }
 
 fn races(users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("of two who want one address one gets it");
+    let mut promise = PromiseCheck::of("of two concurrent claims to an address one succeeds");
     for race in users.iter().flat_map(|user| &user.races) {
         let (email, winners) = (&race.email, &race.winners);
         promise.check(winners.len() < 2, || {
@@ -117,7 +117,7 @@ fn races(users: &[VirtualUser]) -> PromiseCheck {
 }
 
 fn admins(snapshot: &Snapshot<'_>) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("the set of super admins is that of the accounts");
+    let mut promise = PromiseCheck::of("the set of super admins matches the accounts");
     let item = snapshot.tables.at("ADMINS", "ADMINS");
     let ids = item
         .and_then(|item| item["ids"].as_array())
@@ -136,7 +136,7 @@ fn admins(snapshot: &Snapshot<'_>) -> PromiseCheck {
 }
 
 async fn sessions(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("ended sessions are over, all others go on");
+    let mut promise = PromiseCheck::of("ended sessions are invalid, all others are valid");
     for account in every(users) {
         for session in &account.sessions {
             let expected = match session.state {
@@ -159,7 +159,7 @@ async fn sessions(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> Promise
 /// Open accounts can sign in with the last acknowledged password, or with a later one of unknown
 /// outcome; closed ones cannot.
 async fn passwords(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("who may sign in can, nobody else");
+    let mut promise = PromiseCheck::of("exactly the accounts that may sign in can");
     for (number, account) in every(users).enumerate() {
         snapshot.client.move_to(number);
         let (email, is_closed) = (&account.email, account.is_closed());
