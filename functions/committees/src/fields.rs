@@ -1,7 +1,7 @@
 //! The fields of a committee and their rules, for a new one and for a change.
 
-use common::{Fields, flag, integer, text, text_or_empty};
-use domain::{E164, Line, ValueError, committee::CommitteeChange};
+use common::{Fields, InvalidValue, flag, integer, text, text_or_empty};
+use domain::{E164, Line, committee::CommitteeChange};
 use serde_json::Value;
 
 /// The highest postal code; Tunisia's have four digits, its neighbours' five.
@@ -21,7 +21,7 @@ impl Needed {
         self,
         fields: &mut Fields,
         name: &str,
-        read: impl FnOnce(Value) -> Result<T, ValueError>,
+        read: impl FnOnce(Value) -> Result<T, InvalidValue>,
     ) -> Option<Option<T>> {
         match self {
             Self::Yes => fields.required(name, read).map(Some),

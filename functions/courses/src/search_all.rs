@@ -15,7 +15,7 @@ const MOST_WORDS: usize = 5;
 input! {
     pub(crate) struct SearchQuery {
         /// `None` when nothing is asked for.
-        words: Option<Vec<String>> = nullable("q", |value| search_words(text(value)?)),
+        words: Option<Vec<String>> = nullable("q", |value| Ok(search_words(text(value)?)?)),
     }
 }
 

@@ -10,9 +10,9 @@ use axum::{
     Router,
     routing::{delete, post},
 };
-use common::{ApiError, ErrorCode, Fields, Routes, effect, sign_in, text};
+use common::{ApiError, ErrorCode, Fields, InvalidValue, Routes, effect, sign_in, text};
 use domain::{
-    Instant, Line, UserId, ValueError,
+    Instant, Line, UserId,
     otp::{Otp as Kept, Proof},
 };
 use identity::{
@@ -114,11 +114,11 @@ impl SubmittedCode {
 }
 
 /// Reads a code: any text is one, if a wrong one.
-fn code(value: Value) -> Result<String, ValueError> {
+fn code(value: Value) -> Result<String, InvalidValue> {
     match text::<Line<128>>(value) {
         Ok(code) => Ok(code.to_string()),
-        Err(ValueError::Length | ValueError::Format) => Ok(String::new()),
-        Err(error) => Err(error),
+        Err(invalid) if invalid.code == ErrorCode::FieldType => Err(invalid),
+        Err(_) => Ok(String::new()),
     }
 }
 

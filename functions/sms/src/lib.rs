@@ -16,9 +16,9 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use common::{Cursors, Fields, Routes, text};
+use common::{Cursors, ErrorCode, Fields, InvalidValue, Routes, text};
 use domain::{
-    Instant, Mobile, ValueError,
+    Constraint, Instant, Mobile, ValueError,
     sms::{SenderId, Sending, Type},
     user::User,
 };
@@ -103,7 +103,12 @@ impl SendOptions {
             if messages.sender_ids.contains(&name) {
                 Ok(name)
             } else {
-                Err(ValueError::Value)
+                Err(InvalidValue {
+                    code: ErrorCode::FieldValue,
+                    constraint: Constraint::allowed(
+                        messages.sender_ids.iter().map(SenderId::as_str),
+                    ),
+                })
             }
         });
         Some(Self {

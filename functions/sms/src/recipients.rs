@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use common::{ErrorCode, Fields, text};
+use common::{ErrorCode, Fields, InvalidValue, text};
 use domain::{
     BatchId, E164, Line, SmsId, ValueError,
     batch::Entry,
@@ -63,13 +63,16 @@ struct Draft {
     text: Option<Text>,
 }
 
-fn any_text(value: Value) -> Result<String, ValueError> {
-    value.as_str().map(str::to_owned).ok_or(ValueError::Type)
+fn any_text(value: Value) -> Result<String, InvalidValue> {
+    value
+        .as_str()
+        .map(str::to_owned)
+        .ok_or(ValueError::Type.into())
 }
 
-fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, ValueError> {
+fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, InvalidValue> {
     let Value::Object(object) = value else {
-        return Err(ValueError::Type);
+        return Err(ValueError::Type.into());
     };
     object
         .into_iter()

@@ -3,11 +3,11 @@
 use accounts::Administrator;
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, etag_of, flag, if_match_holds,
-    input, integer, phone, success, text,
+    ApiError, ApiResult, ErrorCode, Input, InvalidValue, Message, Now, Path, committee_id, etag_of,
+    flag, if_match_holds, input, integer, phone, success, text,
 };
 use domain::{
-    CommitteeId, Email, Line, Name, Patch, Permissions, Phone, Profile, UserId, ValueError,
+    CommitteeId, Email, Grant, Line, Name, Patch, Permissions, Phone, Profile, UserId, ValueError,
     audit::Action,
     committee::Committee,
     user::{EditableAccount, User},
@@ -30,12 +30,16 @@ input! {
         is_verified: Option<bool> = optional("isVerified", flag),
         /// As it was written: only super admins have this field, so it is read when the caller is known.
         committee_id: Option<Value> = raw("committeeID"),
-        version: Option<u32> = optional("version", integer(0..=u32::MAX)),
+        version: Option<u64> = optional("version", integer(0..=u64::from(u32::MAX))),
     }
 }
 
 /// A list of grants, or a text that holds one as JSON.
-fn permissions(value: Value) -> Result<Permissions, ValueError> {
+fn permissions(value: Value) -> Result<Permissions, InvalidValue> {
+    read_permissions(value).map_err(InvalidValue::of::<Grant>)
+}
+
+fn read_permissions(value: Value) -> Result<Permissions, ValueError> {
     let grants = match value {
         Value::Array(grants) => grants,
         Value::String(text) => serde_json::from_str(&text).map_err(|_| ValueError::Format)?,
@@ -70,7 +74,7 @@ pub(crate) async fn change(
     let committee = admin.committee_of(&team.store, &before).await?;
     let update = |before: &User, change: &mut Transaction| {
         may_set(&admin, before, &request)?;
-        must_be_seen(before, &committee, request.version.map(u64::from), &headers)?;
+        must_be_seen(before, &committee, request.version, &headers)?;
         let mut asked = before.clone();
         if let Some(email) = &request.email {
             team.codes.ask_for_email(change, &mut asked, email, now)?;
@@ -176,11 +180,8 @@ impl UpdateMemberRequest {
         let Some(value) = self.committee_id.clone().filter(|_| is_super) else {
             return Ok(None);
         };
-        let refused = |error| match error {
-            ValueError::Format => ApiError::field("committeeID", ErrorCode::CommitteeInvalid),
-            error => ApiError::field("committeeID", error),
-        };
-        text(value).map(Some).map_err(refused)
+        let refused = |invalid| ApiError::field("committeeID", invalid);
+        committee_id(value).map(Some).map_err(refused)
     }
 
     fn apply(&self, user: &mut User, committee_id: Option<CommitteeId>) {

@@ -20,8 +20,10 @@ use axum::{
     Router,
     routing::{get, post, put},
 };
-use common::{ApiError, Cursors, FieldError, Fields, Routes, effect, secret, sign_in};
-use domain::{ValueError, password::Owner, user::User};
+use common::{
+    ApiError, Cursors, FieldError, Fields, InvalidValue, Routes, effect, secret, sign_in,
+};
+use domain::{Constraint, ValueError, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
 use runtime::{ConfigError, Key};
 use secrecy::{ExposeSecret, SecretString};
@@ -109,12 +111,16 @@ impl Users {
         password: &SecretString,
         min_length: u64,
         owner: Option<Owner<'_>>,
-    ) -> Result<(), ValueError> {
-        domain::password::check(password.expose_secret(), min_length, owner)?;
-        if known_passwords::contains(password.expose_secret()) {
-            Err(ValueError::PasswordCommon)
-        } else {
-            Ok(())
+    ) -> Result<(), InvalidValue> {
+        let password = password.expose_secret();
+        let checked = domain::password::check(password, min_length, owner);
+        match checked {
+            Ok(()) if known_passwords::contains(password) => Err(ValueError::PasswordCommon.into()),
+            Ok(()) => Ok(()),
+            Err(error) => Err(InvalidValue {
+                code: error.into(),
+                constraint: Constraint::password(min_length),
+            }),
         }
     }
 

@@ -4,7 +4,7 @@ use accounts::{Registration, attempts, email_challenge};
 use axum::extract::{FromRequestParts, State};
 use common::{
     ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Input, Message, Now,
-    phone, secret, success, text,
+    committee_id, phone, secret, success, text,
 };
 use domain::{
     CommitteeId, Email, Instant, Name, Phone, UserId, ValueError,
@@ -53,15 +53,7 @@ impl FromFields<Users> for RegisterRequest {
         let password = fields.required("password", secret);
         let confirmation = fields.optional("confirmPassword", secret);
         let phone = phone(fields);
-        let committee_id = fields.required("committeeID", |value| {
-            text(value).map_err(|error| {
-                if error == ValueError::Format {
-                    ValueError::Committee
-                } else {
-                    error
-                }
-            })
-        });
+        let committee_id = fields.required("committeeID", committee_id);
 
         if let Some(password) = &password {
             let owner = match (&name, &last_name, &email) {

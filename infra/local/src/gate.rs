@@ -251,7 +251,7 @@ impl CloudEndpoint {
         }
         let verb = match *request.method() {
             Method::PUT => "Put",
-            Method::POST => "OutboxSealer",
+            Method::POST => "Post",
             Method::HEAD => "Head",
             Method::DELETE => "Delete",
             _ => "Get",

@@ -160,7 +160,6 @@ impl From<ValueError> for ErrorCode {
             ValueError::Format => Self::FieldFormat,
             ValueError::Value => Self::FieldValue,
             ValueError::Email => Self::EmailInvalid,
-            ValueError::Committee => Self::CommitteeInvalid,
             ValueError::PasswordShort => Self::PasswordTooShort,
             ValueError::PasswordCommon => Self::PasswordTooCommon,
             ValueError::PasswordMismatch => Self::PasswordMismatch,

@@ -3,11 +3,11 @@
 use std::str::FromStr;
 
 use axum::extract::FromRequestParts;
-use domain::Instant;
+use domain::{Constraint, Instant};
 use http::request::Parts;
 use identity::{MalformedKey, sealing::Sealer};
 
-use crate::{ApiError, ErrorCode, FieldError, Query};
+use crate::{ApiError, ErrorCode, InvalidValue, Query};
 
 /// Makes and reads cursors: authenticated encryption of a position, bound to route, filter and
 /// caller.
@@ -131,7 +131,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Paging {
                     .ok()
                     .filter(|number| digits && (1..=100).contains(number));
                 number.ok_or_else(|| {
-                    ApiError::fields(vec![FieldError::new("limit", ErrorCode::LimitInvalid)])
+                    let invalid = InvalidValue {
+                        code: ErrorCode::LimitInvalid,
+                        constraint: Constraint::range(1.0, 100.0),
+                    };
+                    ApiError::field("limit", invalid)
                 })?
             }
         };

@@ -123,7 +123,7 @@ impl Edge {
         let status = response.status().as_u16();
         let took = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         if let Some(Cause(cause)) = response.extensions().get() {
-            tracing::error!(request_id = id, route, error = cause, "error");
+            tracing::error!(request_id = id, route, error = cause, "request failed");
         }
         if response.extensions().get::<SignIn>().is_some() && [400, 401, 429].contains(&status) {
             tracing::warn!(

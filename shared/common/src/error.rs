@@ -8,7 +8,7 @@ use serde_json::Value;
 use store::StoreError;
 
 use crate::{
-    ErrorCode, FieldError,
+    ErrorCode, FieldError, InvalidValue,
     envelope::{Cause, envelope},
 };
 
@@ -72,7 +72,7 @@ impl ApiError {
     /// `VALIDATION_ERROR_MESSAGE`.
     pub fn fields(errors: Vec<FieldError>) -> Self {
         let code = match errors.as_slice() {
-            [only] => only.code,
+            [only] => only.invalid.code,
             _ => ErrorCode::Validation,
         };
         Self::with_errors(code, errors)
@@ -87,8 +87,8 @@ impl ApiError {
     }
 
     /// 400 for one invalid field.
-    pub fn field(field: &str, code: impl Into<ErrorCode>) -> Self {
-        Self::fields(vec![FieldError::new(field, code)])
+    pub fn field(field: &str, invalid: impl Into<InvalidValue>) -> Self {
+        Self::fields(vec![FieldError::new(field, invalid)])
     }
 
     /// 401 for a token that was sent and is invalid (RFC 6750 §3.1).

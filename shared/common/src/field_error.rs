@@ -1,31 +1,180 @@
-//! The elements of `errors`.
+//! The elements of `errors`: which field of a request is invalid, why, and what would be valid.
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use domain::{Constrained, Constraint, Unit, ValueError};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::ErrorCode;
 
-/// One element of `errors`: a field of the request and what is wrong with it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+/// Why a value is invalid, and what would be valid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InvalidValue {
+    /// Why.
+    pub code: ErrorCode,
+    /// What would be valid, as far as it is known.
+    pub constraint: Constraint,
+}
+
+impl InvalidValue {
+    /// `error` about a value that should have been a `T`.
+    pub fn of<T: Constrained>(error: ValueError) -> Self {
+        Self {
+            code: error.into(),
+            constraint: T::constraint(),
+        }
+    }
+}
+
+impl From<ValueError> for InvalidValue {
+    fn from(error: ValueError) -> Self {
+        ErrorCode::from(error).into()
+    }
+}
+
+impl From<ErrorCode> for InvalidValue {
+    fn from(code: ErrorCode) -> Self {
+        Self {
+            code,
+            constraint: Constraint::default(),
+        }
+    }
+}
+
+/// An element of `errors`.
+#[derive(Debug, Clone, PartialEq)]
 pub struct FieldError {
     /// A path such as `questions[2].language`.
     pub field: String,
-    #[serde(rename = "RESPONSE_CODE")]
-    response_code: &'static str,
-    #[serde(rename = "RESPONSE_TEXT")]
-    response_text: &'static str,
-    #[serde(skip)]
-    pub(crate) code: ErrorCode,
+    pub(crate) invalid: InvalidValue,
 }
 
 impl FieldError {
-    /// `field` is invalid because of `code`.
-    pub fn new(field: impl Into<String>, code: impl Into<ErrorCode>) -> Self {
-        let code = code.into();
+    /// `field` is `invalid`.
+    pub fn new(field: impl Into<String>, invalid: impl Into<InvalidValue>) -> Self {
         Self {
             field: field.into(),
-            response_code: code.code(),
-            response_text: code.text(),
-            code,
+            invalid: invalid.into(),
         }
+    }
+}
+
+impl Serialize for FieldError {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let InvalidValue { code, constraint } = &self.invalid;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("field", &self.field)?;
+        map.serialize_entry("RESPONSE_CODE", code.code())?;
+        map.serialize_entry("RESPONSE_TEXT", &text(*code, constraint))?;
+        for (name, bound) in [("min", constraint.min), ("max", constraint.max)] {
+            match bound {
+                Some(bound) if bound.fract() == 0.0 => {
+                    map.serialize_entry(name, &(bound as u64))?
+                }
+                Some(bound) => map.serialize_entry(name, &bound)?,
+                None => {}
+            }
+        }
+        if !constraint.allowed.is_empty() {
+            map.serialize_entry("allowed", &constraint.allowed)?;
+        }
+        if let Some(format) = constraint.format {
+            map.serialize_entry("format", format)?;
+        }
+        map.end()
+    }
+}
+
+/// The French text of `code` with the bounds of `constraint`, where it has those that the code is about.
+fn text(code: ErrorCode, constraint: &Constraint) -> Cow<'static, str> {
+    let Constraint { min, max, unit, .. } = constraint;
+    match (code, *min, *max, constraint.format) {
+        (ErrorCode::FieldLength, Some(min), Some(max), _) => {
+            let unit = match unit {
+                Unit::Elements => "éléments",
+                Unit::Bytes => "octets",
+                Unit::Characters | Unit::Number => "caractères",
+            };
+            format!(
+                "Ce champ doit contenir entre {} et {} {unit}.",
+                french(min),
+                french(max)
+            )
+            .into()
+        }
+        (ErrorCode::FieldLength, None, Some(max), _) => {
+            format!("Ce champ doit contenir au plus {} caractères.", french(max)).into()
+        }
+        (ErrorCode::PasswordTooShort, Some(min), Some(max), _) => format!(
+            "Ce mot de passe est trop court : il doit contenir entre {} et {} caractères.",
+            french(min),
+            french(max)
+        )
+        .into(),
+        (ErrorCode::FieldValue, _, _, _) if !constraint.allowed.is_empty() => format!(
+            "Ce champ doit avoir l’une de ces valeurs : {}.",
+            constraint.allowed.join(", ")
+        )
+        .into(),
+        (ErrorCode::FieldValue, Some(min), Some(max), _) if *unit == Unit::Number => format!(
+            "Ce nombre doit être compris entre {} et {}.",
+            french(min),
+            french(max)
+        )
+        .into(),
+        (ErrorCode::FieldValue, Some(min), None, _) => {
+            format!("Ce nombre doit être supérieur ou égal à {}.", french(min)).into()
+        }
+        (ErrorCode::FieldValue, _, _, Some("currency")) => {
+            "Ce champ doit être un code de devise ISO 4217, par exemple TND.".into()
+        }
+        (ErrorCode::FieldFormat, _, _, Some(format)) => match format {
+            "e164" => "Ce numéro doit être au format international, par exemple +21655000789.",
+            "date-time" => {
+                "Ce champ doit être une date ISO 8601, par exemple 2026-11-20T09:30:00Z."
+            }
+            "domain" => "Ce champ doit être un nom de domaine, par exemple exemple.org.",
+            "language" => {
+                "Ce champ doit être un code de langue de deux lettres majuscules, par exemple FR."
+            }
+            "currency" => "Ce champ doit être un code de devise ISO 4217, par exemple TND.",
+            "uuid" => "Ce champ doit être un identifiant UUID.",
+            _ => code.text(),
+        }
+        .into(),
+        _ => code.text().into(),
+    }
+}
+
+/// `number` as French writes it: a narrow no-break space between thousands, a comma before decimals.
+fn french(number: f64) -> String {
+    let text = number.to_string();
+    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
+    let mut written = String::new();
+    for (place, digit) in whole.chars().enumerate() {
+        if place > 0 && (whole.len() - place) % 3 == 0 {
+            written.push('\u{202f}');
+        }
+        written.push(digit);
+    }
+    if !decimals.is_empty() {
+        written.push(',');
+        written.push_str(decimals);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn french_numbers_group_thousands_and_write_a_comma() {
+        assert_eq!(french(128.0), "128");
+        assert_eq!(french(102_400.0), "102\u{202f}400");
+        assert_eq!(
+            french(9_999_999_999.99),
+            "9\u{202f}999\u{202f}999\u{202f}999,99"
+        );
     }
 }

@@ -3,11 +3,11 @@
 use std::{borrow::Cow, collections::HashMap, fmt, ops::RangeInclusive, str::FromStr};
 
 use bytes::Bytes;
-use domain::{Line, Patch, Phone, ValueError};
+use domain::{CommitteeId, Constrained, Constraint, Line, Patch, Phone, Unit, ValueError};
 use secrecy::SecretString;
 use serde_json::{Map, Number, Value, value::RawValue};
 
-use crate::{ErrorCode, FieldError};
+use crate::{ErrorCode, FieldError, InvalidValue};
 
 /// The fields of a body on their way into a type. Unknown ones are never looked at.
 #[derive(Debug)]
@@ -39,12 +39,19 @@ impl Fields {
     pub fn required<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Value) -> Result<T, ValueError>,
+        read: impl FnOnce(Value) -> Result<T, InvalidValue>,
     ) -> Option<T> {
         let value = self.object.remove(name).unwrap_or(Value::Null);
         let is_empty = value.is_null() || value.as_str().is_some_and(str::is_empty);
         let result = if is_empty {
-            Err(ValueError::Required)
+            // The error says what would be valid: reading an empty text tells.
+            let constraint = read(Value::String(String::new()))
+                .err()
+                .map(|error| error.constraint);
+            Err(InvalidValue {
+                code: ErrorCode::FieldRequired,
+                constraint: constraint.unwrap_or_default(),
+            })
         } else {
             read(value)
         };
@@ -56,11 +63,11 @@ impl Fields {
     pub fn optional<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Value) -> Result<T, ValueError>,
+        read: impl FnOnce(Value) -> Result<T, InvalidValue>,
     ) -> Option<Option<T>> {
         match self.object.remove(name) {
             None => Some(None),
-            Some(Value::Null) => self.note(name, Err(ValueError::Type)),
+            Some(Value::Null) => self.note(name, Err(ValueError::Type.into())),
             Some(value) => {
                 let result = read(value);
                 self.note(name, result).map(Some)
@@ -72,7 +79,7 @@ impl Fields {
     pub fn optional_or<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Value) -> Result<T, ValueError>,
+        read: impl FnOnce(Value) -> Result<T, InvalidValue>,
         default: T,
     ) -> Option<T> {
         Some(self.optional(name, read)?.unwrap_or(default))
@@ -82,7 +89,7 @@ impl Fields {
     pub fn patch<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Value) -> Result<T, ValueError>,
+        read: impl FnOnce(Value) -> Result<T, InvalidValue>,
     ) -> Option<Patch<T>> {
         match self.object.remove(name) {
             None => Some(Patch::Absent),
@@ -100,7 +107,7 @@ impl Fields {
     pub fn nullable<T>(
         &mut self,
         name: &str,
-        read: impl FnOnce(Value) -> Result<T, ValueError>,
+        read: impl FnOnce(Value) -> Result<T, InvalidValue>,
     ) -> Option<Option<T>> {
         self.patch(name, read).map(Patch::value)
     }
@@ -112,7 +119,10 @@ impl Fields {
 
     /// The number `name`, if it is there and not null, digit by digit, for a value that no double may round.
     /// The outer `Option` is that of [`optional`](Self::optional).
-    pub fn exact_number<T: FromStr<Err = ValueError>>(&mut self, name: &str) -> Option<Option<T>> {
+    pub fn exact_number<T: FromStr<Err = ValueError> + Constrained>(
+        &mut self,
+        name: &str,
+    ) -> Option<Option<T>> {
         match self.object.remove(name) {
             None | Some(Value::Null) => Some(None),
             Some(Value::Number(_)) => {
@@ -120,9 +130,10 @@ impl Fields {
                     .literal(name)
                     .ok_or(ValueError::Type)
                     .and_then(|literal| literal.parse());
-                self.note(name, number).map(Some)
+                self.note(name, number.map_err(InvalidValue::of::<T>))
+                    .map(Some)
             }
-            Some(_) => self.note(name, Err(ValueError::Type)),
+            Some(_) => self.note(name, Err(ValueError::Type.into())),
         }
     }
 
@@ -155,6 +166,7 @@ impl Fields {
         short_for: Option<&str>,
         read: impl Fn(&mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
+        let constraint = Constraint::length(1, most, Unit::Elements);
         let list = match self.object.remove(name) {
             None | Some(Value::Null) => Err(ValueError::Required),
             Some(Value::Array(list)) if list.is_empty() => Err(ValueError::Required),
@@ -162,6 +174,10 @@ impl Fields {
             Some(Value::Array(list)) => Ok(list),
             Some(_) => Err(ValueError::Type),
         };
+        let list = list.map_err(|error| InvalidValue {
+            code: error.into(),
+            constraint,
+        });
         let all = self
             .note(name, list)?
             .into_iter()
@@ -173,7 +189,7 @@ impl Fields {
                     (text @ Value::String(_), Some(field)) => {
                         Map::from_iter([(field.to_owned(), text)])
                     }
-                    _ => return self.note(&path, Err(ValueError::Type)),
+                    _ => return self.note(&path, Err(ValueError::Type.into())),
                 };
                 let mut fields = Self {
                     path: format!("{}{path}.", self.path),
@@ -188,11 +204,14 @@ impl Fields {
     }
 
     /// The texts of the list `name`, if it is there and not null, each as its type reads it.
-    pub fn texts<T: FromStr<Err = ValueError>>(&mut self, name: &str) -> Option<Option<Vec<T>>> {
+    pub fn texts<T: FromStr<Err = ValueError> + Constrained>(
+        &mut self,
+        name: &str,
+    ) -> Option<Option<Vec<T>>> {
         let list = match self.object.remove(name) {
             None | Some(Value::Null) => return Some(None),
             Some(Value::Array(list)) => Ok(list),
-            Some(_) => Err(ValueError::Type),
+            Some(_) => Err(ValueError::Type.into()),
         };
         let list = self.note(name, list)?;
         let all = list
@@ -221,60 +240,60 @@ impl Fields {
     }
 
     /// Refuses `field`.
-    pub fn refuse(&mut self, field: &str, error_code: impl Into<ErrorCode>) {
+    pub fn refuse(&mut self, field: &str, invalid: impl Into<InvalidValue>) {
         self.errors
-            .push(FieldError::new(format!("{}{field}", self.path), error_code));
+            .push(FieldError::new(format!("{}{field}", self.path), invalid));
     }
 
-    fn note<T>(&mut self, name: &str, result: Result<T, ValueError>) -> Option<T> {
+    fn note<T>(&mut self, name: &str, result: Result<T, InvalidValue>) -> Option<T> {
         result.map_err(|error| self.refuse(name, error)).ok()
     }
 }
 
-/// Reads a text into a type that proves its rule.
-///
-/// # Errors
-/// The type's own error, or `Type` for anything but a text.
-pub fn text<T: FromStr<Err = ValueError>>(value: Value) -> Result<T, ValueError> {
-    match value {
+/// Reads a text as a `T`: `FIELD_TYPE_MESSAGE` for another JSON type, else the error of `T`.
+pub fn text<T: FromStr<Err = ValueError> + Constrained>(value: Value) -> Result<T, InvalidValue> {
+    let parsed = match value {
         Value::String(text) => text.parse(),
         _ => Err(ValueError::Type),
-    }
+    };
+    parsed.map_err(InvalidValue::of::<T>)
 }
 
-/// Reads a text that is one of a few words.
-///
-/// # Errors
-/// `Value` for anything else.
-pub fn choice<T: FromStr>(value: Value) -> Result<T, ValueError> {
+/// Reads a query parameter with a fixed set of values: `FIELD_VALUE_MESSAGE` for any other.
+pub fn choice<T: FromStr + Constrained>(value: Value) -> Result<T, InvalidValue> {
     let text = value.as_str();
     text.and_then(|text| text.parse().ok())
-        .ok_or(ValueError::Value)
+        .ok_or(InvalidValue::of::<T>(ValueError::Value))
 }
 
-/// Reads a text into a type that proves its rule, and gives the text; the empty text stays empty.
-///
-/// # Errors
-/// As [`text`], but for the empty text.
-pub fn text_or_empty<T: FromStr<Err = ValueError> + fmt::Display>(
+/// Reads a text as a `T` and returns the text; an empty text stays empty.
+pub fn text_or_empty<T: FromStr<Err = ValueError> + Constrained + fmt::Display>(
     value: Value,
-) -> Result<String, ValueError> {
+) -> Result<String, InvalidValue> {
     match text::<T>(value) {
         Ok(text) => Ok(text.to_string()),
-        Err(ValueError::Required) => Ok(String::new()),
-        Err(error) => Err(error),
+        Err(invalid) if invalid.code == ErrorCode::FieldRequired => Ok(String::new()),
+        Err(invalid) => Err(invalid),
     }
 }
 
-/// Reads a text that nobody may see, such as a password: neither trimmed nor measured.
-///
-/// # Errors
-/// `Required` for the empty text, `Type` for anything but a text.
-pub fn secret(value: Value) -> Result<SecretString, ValueError> {
+/// Reads a committee's id: a malformed one is `COMMITTEE_INVALID_MESSAGE`, as an unknown one.
+pub fn committee_id(value: Value) -> Result<CommitteeId, InvalidValue> {
+    text(value).map_err(|invalid| match invalid.code {
+        ErrorCode::FieldFormat => InvalidValue {
+            code: ErrorCode::CommitteeInvalid,
+            ..invalid
+        },
+        _ => invalid,
+    })
+}
+
+/// Reads a secret, such as a password: neither trimmed nor measured. Empty is `FIELD_REQUIRED_MESSAGE`.
+pub fn secret(value: Value) -> Result<SecretString, InvalidValue> {
     match value {
-        Value::String(text) if text.is_empty() => Err(ValueError::Required),
+        Value::String(text) if text.is_empty() => Err(ValueError::Required.into()),
         Value::String(text) => Ok(text.into()),
-        _ => Err(ValueError::Type),
+        _ => Err(ValueError::Type.into()),
     }
 }
 
@@ -304,30 +323,37 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
     None
 }
 
-/// Reads `true` or `false`.
-///
-/// # Errors
-/// `Type` for anything else.
-pub fn flag(value: Value) -> Result<bool, ValueError> {
-    value.as_bool().ok_or(ValueError::Type)
+/// Reads `true` or `false`: `FIELD_TYPE_MESSAGE` for anything else.
+pub fn flag(value: Value) -> Result<bool, InvalidValue> {
+    value.as_bool().ok_or(ValueError::Type.into())
 }
 
-/// Reads a whole number within `range`.
-///
-/// # Errors
-/// `Type` for anything but a whole number, `Value` outside the range.
-pub fn integer<N: TryFrom<u64> + PartialOrd>(
+/// Reads a whole number: `FIELD_TYPE_MESSAGE` for anything else, `FIELD_VALUE_MESSAGE` outside `range`.
+pub fn integer<N: TryFrom<u64> + Into<u64> + Copy>(
     range: RangeInclusive<N>,
-) -> impl FnOnce(Value) -> Result<N, ValueError> {
+) -> impl FnOnce(Value) -> Result<N, InvalidValue> {
     move |value| {
-        // Beyond 64 bits a whole number is read as a double.
+        let range: RangeInclusive<u64> = (*range.start()).into()..=(*range.end()).into();
+        // serde_json reads whole numbers beyond 64 bits as floating-point ones.
         let is_huge = |number: &Number| number.as_f64().is_some_and(|number| number.abs() >= 9e18);
         let is_whole = |number: &&Number| number.is_i64() || number.is_u64() || is_huge(number);
         let number = value.as_number().filter(is_whole).ok_or(ValueError::Type)?;
+        let max = (*range.end() < MAX_SAFE_INTEGER).then_some(*range.end() as f64);
+        let outside = InvalidValue {
+            code: ErrorCode::FieldValue,
+            constraint: Constraint {
+                min: Some(*range.start() as f64),
+                max,
+                ..Constraint::default()
+            },
+        };
         number
             .as_u64()
-            .and_then(|number| N::try_from(number).ok())
             .filter(|number| range.contains(number))
-            .ok_or(ValueError::Value)
+            .and_then(|number| N::try_from(number).ok())
+            .ok_or(outside)
     }
 }
+
+/// Clients read JSON numbers as double-precision ones (RFC 8259 §6): no larger bound is named.
+const MAX_SAFE_INTEGER: u64 = 1 << 53;

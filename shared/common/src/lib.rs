@@ -37,8 +37,8 @@ pub use edge::{Edge, RequestCost};
 pub use effect::{effect, sign_in};
 pub use envelope::Empty;
 pub use error::ApiError;
-pub use field_error::FieldError;
-pub use fields::{Fields, choice, flag, integer, phone, secret, text, text_or_empty};
+pub use field_error::{FieldError, InvalidValue};
+pub use fields::{Fields, choice, committee_id, flag, integer, phone, secret, text, text_or_empty};
 pub use headers::{if_match_holds, if_none_match_holds};
 pub use input::{FromFields, Input, QueryInput};
 #[cfg(feature = "lambda")]

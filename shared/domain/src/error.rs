@@ -16,8 +16,6 @@ pub enum ValueError {
     Value,
     /// Not an e-mail address that we can write to.
     Email,
-    /// Not a committee that can be joined.
-    Committee,
     /// A password shorter than its profile asks for.
     PasswordShort,
     /// A password that everybody knows, or that its owner's name gives away.

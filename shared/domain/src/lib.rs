@@ -11,6 +11,7 @@ pub mod breaker;
 mod choice;
 pub mod code;
 pub mod committee;
+mod constraint;
 pub mod course;
 pub mod email;
 mod error;
@@ -35,6 +36,7 @@ pub mod template;
 mod text;
 pub mod user;
 
+pub use constraint::{Constrained, Constraint, Unit};
 pub use email::Email;
 pub use error::ValueError;
 pub use id::{BatchId, CommitteeId, CourseId, FileId, QuestionId, SessionId, SmsId, UserId};

@@ -98,11 +98,11 @@ async fn a_fault_is_logged_once_with_its_cause_and_told_without() {
     let faults: Vec<Value> = lines
         .read()
         .into_iter()
-        .filter(|line| line["message"] == "fault")
+        .filter(|line| line["message"] == "request failed")
         .collect();
     assert_eq!(faults.len(), 1);
     assert!(
-        faults[0]["fault"]
+        faults[0]["error"]
             .as_str()
             .unwrap()
             .contains("ValidationException")
