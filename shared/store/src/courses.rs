@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
-    keys::{self, IndexKey, SWEPT_AFTER, WORDS_DUE},
+    keys::{self, IndexKey, SWEEP_DELAY, WORDS_DUE},
     table::{Item, Order, due},
     write::Write,
 };
@@ -237,5 +237,5 @@ fn is_found_differently(before: &CourseSummary, after: &CourseSummary) -> bool {
 
 /// What is found differently is to be found by its words at once.
 fn words_due(course: &CourseSummary) -> [(String, AttributeValue); 2] {
-    due(WORDS_DUE, course.updated_at.after(SWEPT_AFTER))
+    due(WORDS_DUE, course.updated_at.after(SWEEP_DELAY))
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use crate::{
     Due, Part, Store, StoreError, Transaction,
-    keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEPT_AFTER},
+    keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEEP_DELAY},
     table::{ListedItem, due, ttl},
     write::Write,
 };
@@ -98,7 +98,7 @@ impl Transaction {
         let key = keys::outbox(letter.outbox_id);
         let put = key
             .holding(&ListedItem { card: letter })
-            .with(due(OUTBOX_DUE, letter.created_at.after(SWEPT_AFTER)));
+            .with(due(OUTBOX_DUE, letter.created_at.after(SWEEP_DELAY)));
         self.put_new(Part::New, put);
     }
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
-    keys::{self, BULK_DUE, CHUNK_PREFIX, CHUNKS_DUE, IndexKey, Key, OUTBOX_DUE, SWEPT_AFTER},
+    keys::{self, BULK_DUE, CHUNK_PREFIX, CHUNKS_DUE, IndexKey, Key, OUTBOX_DUE, SWEEP_DELAY},
     table::{ListedItem, Order, due, ttl},
     write::Write,
 };
@@ -53,7 +53,7 @@ impl Transaction {
     /// `sms`, which says `text`, is on its way.
     pub fn accept_sms(&mut self, sms: &Sms, text: &Text) {
         self.say(&keys::sms_text(sms.sms_id), text, sms.sending.created_at);
-        self.put_sms(sms, OUTBOX_DUE, sms.sending.created_at.after(SWEPT_AFTER))
+        self.put_sms(sms, OUTBOX_DUE, sms.sending.created_at.after(SWEEP_DELAY))
     }
 
     /// `batch`, whose messages say `text` where they say nothing of their own, is on its way in `chunks`.
@@ -71,7 +71,7 @@ impl Transaction {
             let key = keys::chunk(chunk.batch_id, chunk.number);
             let put = key
                 .holding(&ListedItem { card: chunk })
-                .with(due(CHUNKS_DUE, now.after(SWEPT_AFTER)));
+                .with(due(CHUNKS_DUE, now.after(SWEEP_DELAY)));
             self.put_new(Part::New, put);
         }
     }
@@ -130,7 +130,7 @@ impl Transaction {
         for (key, most) in both {
             // Without room for the first, what is there already is never few enough.
             let room = i128::from(most) - i128::from(count);
-            let (_, until) = ttl(now.end_of_day().after(SWEPT_AFTER));
+            let (_, until) = ttl(now.end_of_day().after(SWEEP_DELAY));
             let condition = if room < 0 {
                 "n <= :room"
             } else {
