@@ -71,9 +71,9 @@ pub use words::course_id;
 /// Client of the two tables. Clones share the connections.
 #[derive(Clone, Debug)]
 pub struct Store {
-        /// Makes up to two attempts: repeating a read is safe.
-        reads: Client,
-        /// Never retries: a repeated conditional write may report failure for a write that succeeded.
+    /// Makes up to two attempts: repeating a read is safe.
+    reads: Client,
+    /// Never retries: a repeated conditional write may report failure for a write that succeeded.
     writes: Client,
     names: Arc<Names>,
     open_windows: OpenWindows,
@@ -86,14 +86,14 @@ struct Names {
 }
 
 impl Store {
-        /// A client with the endpoint, region, credentials and timeouts of `sdk`, for the tables with these names.
+    /// A client with the endpoint, region, credentials and timeouts of `sdk`, for the tables with these names.
     pub fn new(sdk: &SdkConfig, records: String, transient: String) -> Self {
         let retries = RetryConfig::standard()
             .with_max_attempts(2)
             .with_initial_backoff(std::time::Duration::from_millis(25));
         let reads = Builder::from(sdk).retry_config(retries).build();
-                // The single attempt of a write has as much time as both attempts of a read.
-                let timeout = sdk
+        // The single attempt of a write has as much time as both attempts of a read.
+        let timeout = sdk
             .timeout_config()
             .and_then(|timeouts| timeouts.operation_timeout());
         let mut timeouts = TimeoutConfig::builder();
@@ -112,16 +112,16 @@ impl Store {
         }
     }
 
-        /// Opens `connections` connections concurrently, each with a read of a missing item, so that the first
-        /// request needs no TLS handshake. Failures are logged and otherwise ignored.
+    /// Opens `connections` connections concurrently, each with a read of a missing item, so that the first
+    /// request needs no TLS handshake. Failures are logged and otherwise ignored.
     pub async fn open_connections(&self, connections: usize) {
-                let reads = (0..connections).map(|_| self.get_each([keys::missing_item()]));
+        let reads = (0..connections).map(|_| self.get_each([keys::missing_item()]));
         for failure in futures_util::future::join_all(reads)
             .await
             .into_iter()
             .filter_map(Result::err)
         {
-                        tracing::warn!(%failure, "opening a connection to the store in advance failed");
+            tracing::warn!(%failure, "opening a connection to the store in advance failed");
         }
     }
 }

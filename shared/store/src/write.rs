@@ -271,7 +271,7 @@ impl Store {
                     return Ok(response.attributes.map(from_item).transpose()?);
                 }
                 Err(error) => {
-                    timer.refused();
+                    timer.failed();
                     if error
                         .as_service_error()
                         .is_some_and(UpdateItemError::is_conditional_check_failed_exception)
@@ -321,7 +321,7 @@ impl Store {
                 }
                 Err(error) => error,
             };
-            timer.refused();
+            timer.failed();
             let (failed_part, has_conflict) = cancellation(&error);
             if let Some(part) = failed_part {
                 return Ok(Some(part));
