@@ -234,8 +234,8 @@ impl Store {
         Ok(())
     }
 
-    /// Makes the queued message `what` due at `now`, for the next sweep. After an error it stays due a minute after
-    /// it was created.
+    /// Makes the queued message `what` due at `now`, for the next sweep. After an error its due time may be
+    /// unchanged.
     pub async fn leave_to_sweeper(&self, what: Outbound, now: Instant) -> Result<(), StoreError> {
         let update = moving_from(
             what,
