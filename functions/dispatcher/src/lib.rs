@@ -50,7 +50,7 @@ struct Services {
     public_url: String,
     claim: Duration,
     sms_rate: u64,
-    /// Held while a slot is requested, so that one worker at a time asks the store.
+    /// Held while a slot is requested, so that the workers of this process do not compete for slots.
     slot_lock: Mutex<()>,
 }
 

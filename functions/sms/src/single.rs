@@ -43,7 +43,7 @@ impl FromFields<Messages> for SendSmsRequest {
     }
 }
 
-/// The number: from `to`, or from the two phone fields. When both are given they must be equal.
+/// The number: from `to`, or from `phoneCode` and `phone`. If both forms are given, they must be equal.
 fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
     let parts = phone(fields)?
         .map(|parts| E164::from(&parts))

@@ -26,7 +26,7 @@ impl Transaction {
         let people = [Some(entry.actor_id), target]
             .into_iter()
             .flatten()
-            .map(|person| keys::audit_of_person(person, &id));
+            .map(|user| keys::audit_of_person(user, &id));
         for key in std::iter::once(of_committee.clone()).chain(people) {
             let mut put = key
                 .holding(&ListedItem { card: entry })
@@ -73,14 +73,14 @@ impl Store {
         Ok(page.map(|item| item.card))
     }
 
-    /// Like [`audit`](Self::audit), of the entries that have `person` as actor or target.
+    /// Like [`audit`](Self::audit), of the entries that have `user` as actor or target.
     pub async fn audit_of_person(
         &self,
-        person: UserId,
+        user: UserId,
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<AuditEntry>, StoreError> {
-        let pk = keys::audit_of_person(person, "").pk;
+        let pk = keys::audit_of_person(user, "").pk;
         let page: Page<ListedItem<AuditEntry>> = self
             .newest(Table::Records, &pk, AUDIT_PREFIX, position, limit)
             .await?;

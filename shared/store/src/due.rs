@@ -154,8 +154,8 @@ impl Store {
         Ok(dead)
     }
 
-    /// Puts `dead_letter` back into its partition of the index `due`, due at `now`. Returns whether it was still
-    /// dead.
+    /// Puts `dead_letter` back into its partition of the index `due`, due at `now`. Returns `false`
+    /// when it was no longer a dead letter.
     pub async fn revive(&self, dead_letter: &DeadLetter, now: Instant) -> Result<bool, StoreError> {
         let revive = self
             .due_update(&dead_letter.due, "duePk = :pk AND dueAt = :at")

@@ -43,7 +43,7 @@ where
     SdkError<E, R>: RequestId,
 {
     fn from(error: SdkError<E, R>) -> Self {
-        // AWS support asks for the request id; the message never contains an item.
+        // AWS support needs the request id; the message never contains an item.
         let cause = || {
             format!(
                 "{} (request {})",

@@ -314,9 +314,9 @@ pub(crate) fn audit_of_committee(committee: CommitteeId, id: &str) -> Key {
     records(format!("AUDIT#{committee}"), &format!("{AUDIT_PREFIX}{id}"))
 }
 
-pub(crate) fn audit_of_person(person: UserId, id: &str) -> Key {
+pub(crate) fn audit_of_person(user: UserId, id: &str) -> Key {
     records(
-        format!("{USER_PREFIX}{person}"),
+        format!("{USER_PREFIX}{user}"),
         &format!("{AUDIT_PREFIX}{id}"),
     )
 }
