@@ -1,20 +1,19 @@
-//! What wakes the dispatcher: records of the table's stream, or the minute's schedule.
+//! The events of the dispatcher: DynamoDB stream records, or the schedule that runs every minute.
 
 use serde::{Deserialize, Serialize};
 use store::keys::BULK_DUE;
 
 use crate::Task;
 
-/// Records of a DynamoDB stream
-/// (<https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html>); anything without records is the
-/// schedule's.
+/// A batch of DynamoDB stream records
+/// (<https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html>). An event without records is a scheduled one.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Event {
     #[serde(rename = "Records", default)]
     pub(crate) records: Option<Vec<Record>>,
 }
 
-/// One change of one item. Of its images only the attribute is read that marks work.
+/// A change of one item. Only the attribute `duePk` of the new image is read.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Record {
     #[serde(rename = "eventName")]
@@ -49,26 +48,25 @@ struct Text {
 }
 
 impl Record {
-    /// What there is to do about it at once: a new letter or single message, a new chunk, a person or a course
-    /// that is marked, a file that is not wanted any more. Messages of batches, later changes of a message, and
-    /// a file that is awaited are for the sweeper.
+    /// The task to perform at once: for a new outbox message, single text message or chunk, an erased user, a
+    /// course whose search entries are to be updated, or a deleted file. `None` for work that the sweep does:
+    /// messages of batches, retries, and pending uploads.
     pub(crate) fn task(&self) -> Option<Task> {
         let due = self.dynamodb.new_image.as_ref()?.due_pk.as_ref()?;
         let is_new = self.event_name == "INSERT";
         Task::of(&self.dynamodb.keys.pk.text).filter(|task| match task {
             Task::Deliver(_) | Task::Expand(_) => is_new && due.text != BULK_DUE,
             Task::Settle(_) => !is_new,
-            Task::Index(_) | Task::Forget(_) => true,
+            Task::Index(_) | Task::Erase(_) => true,
         })
     }
 
-    /// By which the stream knows it.
     pub(crate) fn sequence_number(&self) -> String {
         self.dynamodb.sequence_number.clone()
     }
 }
 
-/// Which records are to be brought again
+/// The response for a batch of records: the failed ones, which Lambda retries
 /// (<https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html>).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,4 +1,4 @@
-//! Files that were announced and never came, and files that nobody wants any more.
+//! Handles pending uploads that time out, and deletes the objects of deleted files.
 
 use domain::{
     FileId,
@@ -11,8 +11,9 @@ use store::DueFile;
 use crate::{Dispatcher, Services};
 
 impl Dispatcher {
-    /// Settles the file `id`, if it is time: one that is awaited has come or does not count any more; one that
-    /// is not wanted goes, and goes once more when its form is over, which may have brought it back.
+    /// Handles the file `id` if it is due. A pending file becomes ready if its object exists with the right size,
+    /// otherwise it is discarded. The object of a deleted file is deleted, and deleted again when the presigned form
+    /// has expired, because the form may have been used in between.
     pub(crate) async fn settle_file(&self, id: FileId) -> Result<(), Error> {
         let Services {
             store,
@@ -30,7 +31,7 @@ impl Dispatcher {
             Status::Pending if objects.size(&key_of(id)).await? == Some(file.size) => {
                 store.complete_file(id).await?;
             }
-            // ApiError when the owner says at this moment that it has come.
+            // Does nothing if the owner completes the upload concurrently.
             Status::Pending => {
                 store.discard_file(&file, now).await?;
             }

@@ -1,4 +1,4 @@
-//! What is left of people who were erased.
+//! Deletes the data of erased users.
 
 use domain::{
     UserId,
@@ -11,14 +11,14 @@ use store::{CommitOutcome, CourseList, StoreError};
 
 use crate::{AT_ONCE, Dispatcher, Services};
 
-/// How many files or courses are looked at in one go.
+/// Items in one page of files, courses, batches or messages.
 const PAGE: u16 = 100;
 
 impl Dispatcher {
-    /// Removes the files, the text messages, the sign-ins, the sessions and the picture of a person who was
-    /// erased, and what his courses say of whom to ask: they stay, for they are his committee's, and so is the
-    /// address from then on. The bucket comes last: what everybody sees goes whatever it says.
-    pub(crate) async fn forget(&self, id: UserId) -> Result<(), Error> {
+    /// Deletes the files, text messages, login activity, sessions and avatar of an erased user. Their courses belong
+    /// to the committee and are kept with the contact details of the committee. The avatar comes last: if S3 fails,
+    /// all other data is already deleted.
+    pub(crate) async fn delete_user_data(&self, id: UserId) -> Result<(), Error> {
         let Services {
             store,
             objects,
@@ -29,7 +29,7 @@ impl Dispatcher {
             return Ok(());
         };
         self.discard_files(id).await?;
-        self.take_over_courses(id).await?;
+        self.replace_contacts(id).await?;
         self.delete_sms(id).await?;
         while store.delete_login_activity(id).await? {}
         while store.delete_sessions(id).await? {}
@@ -45,7 +45,7 @@ impl Dispatcher {
         loop {
             let page = store.files(id, position.as_deref(), PAGE).await?;
             for listed in page.items {
-                // The list may be late.
+                // The list is eventually consistent.
                 let Some(file) = store.file(listed.file_id).await? else {
                     continue;
                 };
@@ -60,17 +60,17 @@ impl Dispatcher {
         }
     }
 
-    /// What waits is not sent any more. A message that is on its way at this moment is looked for again when
-    /// it has come somewhere.
+    /// Deletes batches with their chunks, and messages; queued ones are not sent. Fails while a message is being
+    /// sent, so that the erasure is retried.
     async fn delete_sms(&self, id: UserId) -> Result<(), Error> {
         let store = &self.0.store;
         let mut position = None;
         loop {
             let page = store.batches_of(id, position.as_deref(), PAGE).await?;
             for batch in page.items {
-                let mut forget = store.transaction();
-                forget.delete_batch(&batch);
-                let _ = forget.commit().await?;
+                let mut tx = store.transaction();
+                tx.delete_batch(&batch);
+                let _ = tx.commit().await?;
             }
             position = page.last;
             if position.is_none() {
@@ -79,16 +79,16 @@ impl Dispatcher {
         }
         loop {
             let page = store.sms_of(id, position.as_deref(), PAGE).await?;
-            let forgotten = stream::iter(page.items).map(|sms| async move {
-                let mut forget = store.transaction();
-                forget.delete_sms(sms.sms_id);
-                if forget.commit().await? == CommitOutcome::Committed {
+            let deletions = stream::iter(page.items).map(|sms| async move {
+                let mut tx = store.transaction();
+                tx.delete_sms(sms.sms_id);
+                if tx.commit().await? == CommitOutcome::Committed {
                     Ok(())
                 } else {
                     Err(StoreError::TransactionConflict)
                 }
             });
-            forgotten
+            deletions
                 .buffer_unordered(AT_ONCE)
                 .collect::<Vec<_>>()
                 .await
@@ -101,7 +101,7 @@ impl Dispatcher {
         }
     }
 
-    async fn take_over_courses(&self, id: UserId) -> Result<(), Error> {
+    async fn replace_contacts(&self, id: UserId) -> Result<(), Error> {
         let lists: Vec<CourseList> = State::ALL
             .iter()
             .map(|state| CourseList::OfAuthor(id, *state))
@@ -114,7 +114,7 @@ impl Dispatcher {
                 .courses(&lists, position.as_deref(), PAGE)
                 .await?;
             for course in page.items {
-                self.take_over(course).await?;
+                self.replace_contact(course).await?;
             }
             position = page.last;
             if position.is_none() {
@@ -123,8 +123,8 @@ impl Dispatcher {
         }
     }
 
-    /// Whoever asks about the course asks the committee from now on.
-    async fn take_over(&self, listed: Course) -> Result<(), Error> {
+    /// Replaces the contact details of a course by those of its committee.
+    async fn replace_contact(&self, listed: Course) -> Result<(), Error> {
         let Services { store, clock, .. } = &*self.0;
         let Some(before) = store.course(listed.outline.course_id).await? else {
             return Ok(());
@@ -149,9 +149,9 @@ impl Dispatcher {
             return Ok(());
         }
         let after = before.changed(clock.now(), |course| course.details = details);
-        let mut take_over = store.transaction();
-        take_over.change_course(&before.outline, &after);
-        if take_over.commit().await? == CommitOutcome::Committed {
+        let mut tx = store.transaction();
+        tx.change_course(&before.outline, &after);
+        if tx.commit().await? == CommitOutcome::Committed {
             Ok(())
         } else {
             Err(StoreError::TransactionConflict.into())

@@ -1,9 +1,9 @@
-//! What happens after the answer: messages leave, batches become messages, courses are found by their words,
-//! files come or go, and what is left of erased people goes.
+//! Background work: sends messages, expands batches into messages, updates the search entries of courses, handles
+//! pending uploads and deleted files, and deletes the data of erased users.
 //!
-//! The stream of the table brings what has just been written; every minute the sweeper looks for what
-//! the stream missed, or what was put off. Both may come twice or at once: whatever is done begins with
-//! a conditional write that only one of them wins.
+//! The table's stream triggers work right after the write. Every minute a sweep picks up work that the stream has
+//! missed, or that was postponed. Both may be repeated or run concurrently, so each task begins with a conditional
+//! write that succeeds only once.
 
 mod event;
 mod files;
@@ -26,18 +26,18 @@ use tokio::sync::Mutex;
 
 pub use event::{Event, Handled};
 
-/// The keys of this function.
+/// The secret keys that this function reads from SSM.
 pub const KEYS: &[Key] = &[Key::Outbox];
 
-/// How many pieces of work are done at once.
+/// Number of concurrent tasks.
 const AT_ONCE: usize = 8;
 
-/// How far ahead a message takes its place in the row: a code that comes then waits no longer than that.
-const PATIENCE: Duration = Duration::from_millis(500);
-/// The metric of messages of which nobody knows whether they were sent.
+/// How far ahead a message may take a slot. A code that is queued afterwards waits no longer than this.
+const MAX_SLOT_WAIT: Duration = Duration::from_millis(500);
+/// The metric of messages whose delivery is unknown.
 const UNKNOWN: &str = "UnknownMessages";
 
-/// What this function can do. Cloning shares it.
+/// The state of the function. Clones share it.
 #[derive(Clone)]
 pub struct Dispatcher(Arc<Services>);
 
@@ -50,61 +50,60 @@ struct Services {
     public_url: String,
     claim: Duration,
     sms_rate: u64,
-    /// Whoever holds it asks for a slot.
-    row: Mutex<()>,
+    /// Held while a slot is requested, so that the workers of this process do not compete for slots.
+    slot_lock: Mutex<()>,
 }
 
-/// A piece of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Task {
-    /// Send this message.
+    /// Send a message.
     Deliver(Outbound),
-    /// Make messages of the chunk with this partition key.
+    /// Expand the chunk with this partition key into messages.
     Expand(String),
-    /// Remove what is left of this person.
-    Forget(UserId),
-    /// Have this course be found by its words.
+    /// Delete the data of an erased user.
+    Erase(UserId),
+    /// Update the search entries of a course.
     Index(CourseId),
-    /// See whether this file has come, or remove it.
+    /// Handle a pending upload or a deleted file.
     Settle(FileId),
 }
 
 impl Task {
-    /// What there is to do about the item whose partition key is `pk`.
+    /// The task for the item with the partition key `pk`.
     fn of(pk: &str) -> Option<Self> {
         let message = Outbound::of(pk).map(Self::Deliver);
         let chunk = || store::is_chunk(pk).then(|| Self::Expand(pk.to_owned()));
         let file = || store::file_id(pk).map(Self::Settle);
         let course = || store::course_id(pk).map(Self::Index);
-        let person = || store::user_id(pk).map(Self::Forget);
+        let user = || store::user_id(pk).map(Self::Erase);
         message
             .or_else(chunk)
             .or_else(file)
             .or_else(course)
-            .or_else(person)
+            .or_else(user)
     }
 
-    /// Whether it is a message that leaves in a slot that was taken before.
+    /// Whether it sends a text message, which needs a slot.
     const fn takes_slot(&self) -> bool {
         matches!(self, Self::Deliver(Outbound::Sms(_)))
     }
 }
 
-/// A dispatcher with what the environment says, its keys and open connections to the tables.
+/// Builds the dispatcher: reads its keys from SSM and opens connections to the tables.
 ///
 /// # Errors
-/// As [`Dispatcher::new`], and a key that is missing.
+/// A setting or key that is missing or invalid.
 #[cfg(feature = "lambda")]
 pub async fn start(settings: Settings) -> Result<Dispatcher, ConfigError> {
     Dispatcher::new(&Setup::start(settings, KEYS).await?)
 }
 
 impl Dispatcher {
-    /// A dispatcher with the keys and settings of `setup`: `PUBLIC_URL`, `MAIL_FROM`, `FILES_BUCKET`,
-    /// `SMS_CLAIM_SECONDS` (300), `SMS_RATE_PER_SECOND` (10).
+    /// Builds the dispatcher from the keys of `setup` and the settings `PUBLIC_URL`, `MAIL_FROM`, `FILES_BUCKET`,
+    /// `SMS_CLAIM_SECONDS` (default 300) and `SMS_RATE_PER_SECOND` (default 10).
     ///
     /// # Errors
-    /// A key or a setting that is missing or makes no sense.
+    /// The first of them that is missing or invalid.
     pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
         let settings = &setup.settings;
         let missing = || ConfigError::new("PUBLIC_URL", "is missing");
@@ -121,19 +120,19 @@ impl Dispatcher {
             public_url: public_url.trim_end_matches('/').to_owned(),
             claim: settings.seconds("SMS_CLAIM_SECONDS", 300)?,
             sms_rate: settings.number("SMS_RATE_PER_SECOND", 10)?,
-            row: Mutex::default(),
+            slot_lock: Mutex::default(),
         })))
     }
 
-    /// The same as an answer to Lambda.
+    /// [`handle`](Self::handle), with the signature of a Lambda handler.
     ///
     /// # Errors
-    /// None: what fails is named in the answer, or stays due.
+    /// None: failed records are part of the response, and failed work of a sweep stays due.
     pub async fn answer(self, event: Event) -> Result<Handled, Error> {
         Ok(self.handle(event).await)
     }
 
-    /// Does what `event` brings, and says which of its records are to be brought again.
+    /// Performs the tasks of `event`, or a sweep, and returns the records that failed.
     pub async fn handle(self, event: Event) -> Handled {
         let Some(records) = event.records else {
             self.sweep().await;
@@ -152,18 +151,18 @@ impl Dispatcher {
             );
         let failed: Vec<_> = failed.collect().await;
         for (_, failure) in &failed {
-            tracing::error!(?failure, "a record of the stream was not dealt with");
+            tracing::error!(?failure, "handling a stream record failed");
         }
         Handled::failing(failed.into_iter().map(|(number, _)| number))
     }
 
-    /// Does `task`; a text message leaves at `slot`, or at one of its own.
+    /// Performs `task`. A text message is sent at `slot`, or takes a slot if that is `None`.
     async fn perform(&self, task: Task, slot: &mut Option<Instant>) -> Result<(), Error> {
         let Services { store, clock, .. } = &*self.0;
         match task {
             Task::Deliver(what) => self.deliver(what, slot).await,
             Task::Expand(pk) => Ok(store.expand_chunk(&pk, clock.now()).await?),
-            Task::Forget(id) => self.forget(id).await,
+            Task::Erase(id) => self.delete_user_data(id).await,
             Task::Index(id) => Ok(store.index_course(id).await?),
             Task::Settle(id) => self.settle_file(id).await,
         }

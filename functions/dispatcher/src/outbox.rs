@@ -1,4 +1,4 @@
-//! One message leaves: claimed, sent once, and its outcome written down.
+//! Delivery of one message: claim it, send it once, record the outcome.
 
 use runtime::Error;
 use std::time::Duration;
@@ -16,28 +16,26 @@ use messaging::{
 use store::{Content, Outbound, StoreError};
 use tokio::time::sleep;
 
-use crate::{Dispatcher, PATIENCE, Services, UNKNOWN};
+use crate::{Dispatcher, MAX_SLOT_WAIT, Services, UNKNOWN};
 
-/// The first pause before another try; each further one is twice as long.
-const FIRST_PAUSE: Duration = Duration::from_secs(2);
-/// No pause is longer.
-const LONGEST_PAUSE: Duration = Duration::from_secs(900);
-/// How far ahead a code takes its place in the row of text messages; others stay behind it, at most
-/// [`PATIENCE`] ahead.
-const CODE_PATIENCE: Duration = Duration::from_secs(2);
+/// Base of the delay before a retry; it doubles with every attempt.
+const BASE_DELAY: Duration = Duration::from_secs(2);
+const MAX_DELAY: Duration = Duration::from_secs(900);
+/// How far ahead a code may take a slot; other messages take slots at most [`MAX_SLOT_WAIT`] ahead.
+const MAX_CODE_SLOT_WAIT: Duration = Duration::from_secs(2);
 
-/// How often it is told what became of a message, as long as the store does not hear it, and the first pause
-/// before it is told again; six seconds together.
-const TOLD_AGAIN: u32 = 7;
-const FIRST_WAIT: Duration = Duration::from_millis(50);
+/// Attempts to record an outcome, and the base of the delay between them; about six seconds in total.
+const RECORD_ATTEMPTS: u32 = 7;
+const RECORD_BASE_DELAY: Duration = Duration::from_millis(50);
 
-/// What became of one try.
+/// The outcome of one attempt to send.
 enum SendOutcome {
     Sent,
+    /// It will never be accepted.
     GivenUp(Cause, String),
-    /// Nobody took it; another time somebody may.
+    /// It was not accepted; a retry may succeed.
     NotNow(String),
-    /// It left, and nobody said whether it was taken.
+    /// It was sent, but there was no response.
     Unknown(String),
 }
 
@@ -47,7 +45,7 @@ impl From<Result<(), SendError>> for SendOutcome {
             Ok(()) => Self::Sent,
             Err(SendError::Rejected(cause)) => Self::GivenUp(Cause::ApiError, cause),
             Err(SendError::OptedOut) => {
-                Self::GivenUp(Cause::OptedOut, "its carrier says so".to_owned())
+                Self::GivenUp(Cause::OptedOut, "opted out at the carrier".to_owned())
             }
             Err(SendError::NotSent(cause)) => Self::NotNow(cause),
             Err(SendError::Unknown(cause)) => Self::Unknown(cause),
@@ -55,28 +53,28 @@ impl From<Result<(), SendError>> for SendOutcome {
     }
 }
 
-/// What is to be done with a message once it is claimed.
+/// The action for a message once it is claimed.
 enum Plan {
-    /// It goes nowhere.
+    /// End it without sending it.
     End(SendOutcome),
     Mail(Email, Mail),
     Text(Sendable),
 }
 
-/// A text message on its way to the carrier.
+/// The content of a text message.
 struct Sendable {
     to: E164,
     text: String,
     kind: Type,
     sender: Option<SenderId>,
-    /// How far ahead it takes its place in the row.
-    patience: Duration,
+    /// How far ahead it may take a slot.
+    max_wait: Duration,
 }
 
 impl Dispatcher {
-    /// Sends the message `what`, unless somebody else does or did. A text message leaves at `slot`, which stays
-    /// there when it is not used, or at the next one. It is claimed when all that comes before is done: whoever
-    /// dies before leaves it to others, and only who dies between claiming and hearing leaves it unknown.
+    /// Sends the message `what` unless another worker does or did. A text message is sent at `slot`, which it takes,
+    /// or at the next free one. The message is claimed as late as possible: after a crash before the claim another
+    /// worker sends it; only a crash between claim and response leaves its delivery unknown.
     pub(crate) async fn deliver(
         &self,
         what: Outbound,
@@ -89,20 +87,20 @@ impl Dispatcher {
             claim,
             ..
         } = &*self.0;
-        let waits = |content: &Content| content.status() == State::Queued;
-        let Some(content) = store.outbound(what).await?.filter(waits) else {
+        let is_queued = |content: &Content| content.status() == State::Queued;
+        let Some(content) = store.outbound(what).await?.filter(is_queued) else {
             return Ok(());
         };
-        let useless_at = content.useless_at();
-        let plan = if clock.now() < useless_at {
+        let expires_at = content.useless_at();
+        let plan = if clock.now() < expires_at {
             self.plan(content).await?
         } else {
             Plan::End(expired())
         };
         if let Plan::Text(text) = &plan {
-            match self.slot_in_time(slot.take(), text.patience).await? {
+            match self.slot_in_time(slot.take(), text.max_wait).await? {
                 Some(at) => sleep(at.since(clock.now())).await,
-                // Who comes behind it, a code perhaps, does not wait for it.
+                // Later messages, which may be codes, do not wait for this one.
                 None => return Ok(store.leave_to_sweeper(what, clock.now()).await?),
             }
         }
@@ -110,8 +108,8 @@ impl Dispatcher {
         let Some(attempts) = store.claim(what, now.after(*claim), now).await? else {
             return Ok(());
         };
-        let ended = match plan {
-            Plan::End(ended) => ended,
+        let outcome = match plan {
+            Plan::End(outcome) => outcome,
             Plan::Mail(to, mail) => carriers.mail(&to, &mail).await.into(),
             Plan::Text(Sendable {
                 to,
@@ -121,27 +119,27 @@ impl Dispatcher {
                 ..
             }) => carriers.sms(&to, &text, kind, sender.as_ref()).await.into(),
         };
-        self.conclude(what, ended, attempts, useless_at).await
+        self.conclude(what, outcome, attempts, expires_at).await
     }
 
     async fn plan(&self, content: Content) -> Result<Plan, Error> {
         match content {
-            Content::OutboxMessage(letter) => self.plan_letter(&letter).await,
+            Content::OutboxMessage(message) => self.plan_outbox_message(&message).await,
             Content::Sms(sms) => Ok(self.plan_sms(sms).await?),
         }
     }
 
-    async fn plan_letter(&self, letter: &OutboxItem) -> Result<Plan, Error> {
+    async fn plan_outbox_message(&self, message: &OutboxItem) -> Result<Plan, Error> {
         let Ok(OutboxMessage {
             to,
             about,
             name,
             news,
-        }) = self.0.outbox.open(letter)
+        }) = self.0.outbox.open(message)
         else {
-            // What is sealed under a key that is missing here may still be wanted when it is not.
+            // An error, because the message can be sent once the missing key is restored.
             return Err(StoreError::Unexpected(
-                "a letter cannot be opened: is its key among OUTBOX_KEYS?".to_owned(),
+                "an outbox message cannot be opened: is its key in OUTBOX_KEYS?".to_owned(),
             )
             .into());
         };
@@ -149,7 +147,7 @@ impl Dispatcher {
             return Ok(Plan::End(closed()));
         }
         Ok(match to {
-            // What an unknown address costs ends here.
+            // Queued for an unknown address, so that the request costs the same as for a known one.
             Recipient::Nobody => Plan::End(SendOutcome::Sent),
             Recipient::Mail(to) => {
                 let mail = texts::mail(&news, &name, &to, &self.0.public_url);
@@ -163,12 +161,12 @@ impl Dispatcher {
                         text,
                         kind,
                         sender: None,
-                        patience: CODE_PATIENCE,
+                        max_wait: MAX_CODE_SLOT_WAIT,
                     })
                 }
                 None => Plan::End(SendOutcome::GivenUp(
                     Cause::ApiError,
-                    "such news go by mail".to_owned(),
+                    "this notification is sent by mail only".to_owned(),
                 )),
             },
         })
@@ -185,11 +183,11 @@ impl Dispatcher {
             _ if !has_open_account => Plan::End(closed()),
             _ if has_opted_out => Plan::End(SendOutcome::GivenUp(
                 Cause::OptedOut,
-                "its number is on our list".to_owned(),
+                "the number has opted out".to_owned(),
             )),
             None => Plan::End(SendOutcome::GivenUp(
                 Cause::ApiError,
-                "nobody knows what it says".to_owned(),
+                "the text is missing or expired".to_owned(),
             )),
             Some(text) => {
                 let Sms { to, sending, .. } = sms;
@@ -199,7 +197,7 @@ impl Dispatcher {
                     text,
                     kind: sending.r#type,
                     sender: sending.sender_id,
-                    patience: PATIENCE,
+                    max_wait: MAX_SLOT_WAIT,
                 })
             }
         })
@@ -208,54 +206,54 @@ impl Dispatcher {
     async fn conclude(
         &self,
         what: Outbound,
-        ended: SendOutcome,
+        outcome: SendOutcome,
         attempts: u32,
-        useless_at: Instant,
+        expires_at: Instant,
     ) -> Result<(), Error> {
-        let next = self.0.clock.now().after(pause(attempts));
-        let (state, given_up) = match ended {
+        let next = self.0.clock.now().after(delay(attempts));
+        let (state, given_up) = match outcome {
             SendOutcome::Sent => (State::Sent, None),
             SendOutcome::GivenUp(why, cause) => {
-                tracing::warn!(%what, cause, "a message will not be sent");
+                tracing::warn!(%what, cause, "a message failed permanently");
                 (State::Failed, Some(why))
             }
             SendOutcome::Unknown(cause) => {
-                tracing::warn!(%what, cause, metric = UNKNOWN, "nobody knows whether a message was sent");
+                tracing::warn!(%what, cause, metric = UNKNOWN, "the delivery of a message is unknown");
                 (State::Unknown, None)
             }
             SendOutcome::NotNow(cause) => {
                 tracing::warn!(%what, cause, attempts, "a message was not sent");
-                if next < useless_at {
+                if next < expires_at {
                     (State::Queued, None)
                 } else {
                     (State::Failed, Some(Cause::Expired))
                 }
             }
         };
-        // What is known is not lost because the store is busy for a moment.
-        for tries in 1.. {
+        // Retried, so that a short failure of the store does not lose a known outcome.
+        for attempt in 1.. {
             let (store, now) = (&self.0.store, self.0.clock.now());
-            let told = match state {
+            let recorded = match state {
                 State::Queued => store.put_off(what, attempts, next, now).await,
                 state => store.settle(what, attempts, state, given_up, now).await,
             };
-            match told {
-                Err(failure) if tries < TOLD_AGAIN => {
-                    tracing::warn!(%what, %failure, "what became of a message was not written down");
-                    sleep(FIRST_WAIT * 2_u32.pow(tries)).await;
+            match recorded {
+                Err(failure) if attempt < RECORD_ATTEMPTS => {
+                    tracing::warn!(%what, %failure, "recording the outcome of a message failed");
+                    sleep(RECORD_BASE_DELAY * 2_u32.pow(attempt)).await;
                 }
-                told => return Ok(told?),
+                recorded => return Ok(recorded?),
             }
         }
         Ok(())
     }
 
-    /// The slot that was taken, unless half of its share is over: who is late would be one too many in the
-    /// second that begins with him.
+    /// The slot `taken`, or another one if it is missing or more than half an interval ago: a late message would
+    /// exceed the rate of the following second.
     async fn slot_in_time(
         &self,
         taken: Option<Instant>,
-        patience: Duration,
+        max_wait: Duration,
     ) -> Result<Option<Instant>, StoreError> {
         let Services {
             store,
@@ -269,11 +267,10 @@ impl Dispatcher {
         );
         match taken.filter(|slot| now <= slot.after(half)) {
             Some(slot) => Ok(Some(slot)),
-            None => store.take_slot(*sms_rate, patience, now).await,
+            None => store.take_slot(*sms_rate, max_wait, now).await,
         }
     }
 
-    /// Text messages that leave in the name of an account that is closed were not wanted by its owner.
     async fn has_open_account(&self, user: UserId) -> Result<bool, StoreError> {
         Ok(self
             .0
@@ -285,22 +282,19 @@ impl Dispatcher {
 }
 
 fn expired() -> SendOutcome {
-    SendOutcome::GivenUp(Cause::Expired, "nobody wants it any more".to_owned())
+    SendOutcome::GivenUp(Cause::Expired, "the message has expired".to_owned())
 }
 
 fn closed() -> SendOutcome {
-    SendOutcome::GivenUp(
-        Cause::SenderClosed,
-        "the account was closed meanwhile".to_owned(),
-    )
+    SendOutcome::GivenUp(Cause::SenderClosed, "the account is closed".to_owned())
 }
 
-/// Full jitter over a doubling pause
-/// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>), never under a second.
-fn pause(attempts: u32) -> Duration {
-    let longest = FIRST_PAUSE
+/// Exponential backoff with full jitter, 1 second at least and [`MAX_DELAY`] at most
+/// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
+fn delay(attempts: u32) -> Duration {
+    let longest = BASE_DELAY
         .saturating_mul(2_u32.saturating_pow(attempts.min(20)))
-        .min(LONGEST_PAUSE);
-    let chance = f64::from(u32::from_be_bytes(random::bytes())) / f64::from(u32::MAX);
-    longest.mul_f64(chance).max(Duration::from_secs(1))
+        .min(MAX_DELAY);
+    let fraction = f64::from(u32::from_be_bytes(random::bytes())) / f64::from(u32::MAX);
+    longest.mul_f64(fraction).max(Duration::from_secs(1))
 }

@@ -1,5 +1,5 @@
-//! What the sweeper does every minute: it looks for what the stream missed or what was put off, and has the
-//! messages of batches leave at the rate that the carrier is asked at.
+//! The sweep, which runs every minute: performs work that the stream has missed or that was postponed, and sends
+//! the messages of batches at the configured rate.
 
 use std::time::Duration;
 
@@ -15,53 +15,57 @@ use tokio::{
     time::{Instant as Monotonic, sleep},
 };
 
-use crate::{AT_ONCE, Dispatcher, PATIENCE, Services, Task, UNKNOWN};
+use crate::{AT_ONCE, Dispatcher, MAX_SLOT_WAIT, Services, Task, UNKNOWN};
 
-/// How many pieces of work are looked at in one go.
+/// Pieces of work in one page.
 const PAGE: u16 = 100;
-/// How often it looks again in one minute when there was more.
-const GOES: usize = 10;
-/// How long messages leave in one minute; then the next sweep goes on.
-const DRAINS: Duration = Duration::from_secs(50);
-/// So many messages are taken before it looks again whether a code or a single one waits.
-const HANDFUL: usize = 20;
-/// How long others do not look at a message that somebody is about to send.
+/// Maximum number of pages per partition and sweep.
+const MAX_PAGES: usize = 10;
+/// How long one sweep sends messages.
+const DRAIN_TIME: Duration = Duration::from_secs(50);
+/// Messages that are fetched at once; then codes and single messages are looked for again.
+const FETCH_SIZE: usize = 20;
+/// How long a message is leased to the worker that is about to send it.
 const LEASE: Duration = Duration::from_secs(5);
-/// A message that failed is looked at again after this long.
-const SHORT_PAUSE: Duration = Duration::from_secs(10);
-/// The same of all other work.
-const LONG_PAUSE: Duration = Duration::from_secs(60);
-/// How long it waits before it asks again for a place in a row that is too long.
-const ASKS_AGAIN: Duration = Duration::from_millis(200);
+/// Delay before failed work of a message is retried.
+const MESSAGE_RETRY_DELAY: Duration = Duration::from_secs(10);
+/// Delay before other failed work is retried.
+const RETRY_DELAY: Duration = Duration::from_secs(60);
+/// Delay before a slot is requested again when none is free within [`MAX_SLOT_WAIT`].
+const SLOT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 impl Dispatcher {
-    /// Looks for what is due, until there is nothing or it has looked long enough for one minute.
+    /// Performs work that is due, until there is none or the limits of one sweep are reached.
     pub(crate) async fn sweep(&self) {
-        tokio::join!(self.tidy(), self.drain(), self.emit_dead_letter_count());
+        tokio::join!(
+            self.perform_tasks(),
+            self.drain(),
+            self.emit_dead_letter_count()
+        );
     }
 
-    /// How much nobody tries any more is told for as long as there is something, so that an alarm lasts until
-    /// somebody has looked.
+    /// Re-emits the number of dead letters in every sweep, so that the alarm stays on until an operator has handled
+    /// them.
     async fn emit_dead_letter_count(&self) {
         let dead = self.waiting(DEAD_DUE, PAGE).await.len();
         if dead > 0 {
             tracing::error!(
                 metric = "DeadLetters",
                 count = dead,
-                "work waits that failed for a day"
+                "there are dead letters: work that failed for a day"
             );
         }
     }
 
-    /// All that is not sent: chunks that become messages, courses, files and people.
-    async fn tidy(&self) {
-        for _ in 0..GOES {
+    /// Performs all work other than sending messages.
+    async fn perform_tasks(&self) {
+        for _ in 0..MAX_PAGES {
             let found = [CHUNKS_DUE, ERASE_DUE, WORDS_DUE, FILES_DUE]
                 .map(|partition| self.waiting(partition, PAGE));
             let found: Vec<Due> = join_all(found).await.into_iter().flatten().collect();
             let all = found.len();
-            let done =
-                stream::iter(found).map(|due| async move { self.look_at(&due, &mut None).await });
+            let done = stream::iter(found)
+                .map(|due| async move { self.perform_due(&due, &mut None).await });
             done.buffer_unordered(AT_ONCE).collect::<()>().await;
             if all < usize::from(PAGE) {
                 return;
@@ -69,17 +73,17 @@ impl Dispatcher {
         }
     }
 
-    /// Messages, each in its slot.
+    /// Sends messages with several workers.
     async fn drain(&self) {
-        let (waiting, ends) = (Mutex::default(), Monotonic::now() + DRAINS);
-        join_all((0..AT_ONCE).map(|_| self.have_leave(&waiting, ends))).await;
+        let (waiting, ends) = (Mutex::default(), Monotonic::now() + DRAIN_TIME);
+        join_all((0..AT_ONCE).map(|_| self.send_messages(&waiting, ends))).await;
     }
 
-    /// Has messages leave, one after the other.
-    async fn have_leave(&self, waiting: &Mutex<Vec<Due>>, ends: Monotonic) {
+    /// Sends messages one after the other until `ends`.
+    async fn send_messages(&self, waiting: &Mutex<Vec<Due>>, ends: Monotonic) {
         let mut slot = None;
         while let Some(due) = self.next(waiting, ends).await {
-            // One that somebody else had sent leaves the slot to the next.
+            // A slot that was not used is kept for the next message.
             if slot.is_none() && Task::of(&due.pk).is_some_and(|task| task.takes_slot()) {
                 slot = self.wait_for_slot(ends).await;
                 if slot.is_none() {
@@ -87,7 +91,7 @@ impl Dispatcher {
                 }
             }
             if let Some(due) = self.lease(&due).await {
-                self.look_at(&due, &mut slot).await;
+                self.perform_due(&due, &mut slot).await;
             }
         }
     }
@@ -95,40 +99,41 @@ impl Dispatcher {
     async fn next(&self, waiting: &Mutex<Vec<Due>>, ends: Monotonic) -> Option<Due> {
         let mut waiting = waiting.lock().await;
         if waiting.is_empty() && Monotonic::now() < ends {
-            *waiting = self.handful().await;
+            *waiting = self.fetch().await;
         }
         waiting.pop()
     }
 
-    /// The message, if it is this worker's to look at for a moment. One whose claim has run out ends here.
+    /// Leases the message of `due` to this worker; `None` when that is not possible. A message whose claim has
+    /// expired ends as `UNKNOWN`.
     async fn lease(&self, due: &Due) -> Option<Due> {
         let Services { store, clock, .. } = &*self.0;
         let (now, what) = (clock.now(), Outbound::of(&due.pk)?);
         let leased = async {
             let leased = store.lease(due, now.after(LEASE)).await?;
             if leased.is_none() && store.expire_claim(what, now).await? {
-                tracing::warn!(%what, metric = UNKNOWN, "a message was claimed and never settled: nobody knows whether it was sent");
+                tracing::warn!(%what, metric = UNKNOWN, "the claim of a message expired: its delivery is unknown");
             }
             Ok::<_, StoreError>(leased)
         };
         leased.await.unwrap_or_else(|failure| {
-            tracing::warn!(%failure, %what, "a message could not be leased");
+            tracing::warn!(%failure, %what, "leasing a message failed");
             None
         })
     }
 
-    /// The next messages: letters and single ones before those of batches. Of these the oldest are taken in
-    /// any order, for other sweepers may be at them.
-    async fn handful(&self) -> Vec<Due> {
-        let mut first = self.waiting(OUTBOX_DUE, HANDFUL as u16).await;
-        if first.is_empty() {
-            first = self.waiting(BULK_DUE, PAGE).await;
-            let start = usize::from(u16::from_be_bytes(random::bytes())) % first.len().max(1);
-            first.rotate_left(start);
-            first.truncate(HANDFUL);
+    /// The next messages: outbox and single messages before those of batches. Of the oldest messages of batches it
+    /// takes 20 from a random start, because concurrent sweeps read the same list.
+    async fn fetch(&self) -> Vec<Due> {
+        let mut messages = self.waiting(OUTBOX_DUE, FETCH_SIZE as u16).await;
+        if messages.is_empty() {
+            messages = self.waiting(BULK_DUE, PAGE).await;
+            let start = usize::from(u16::from_be_bytes(random::bytes())) % messages.len().max(1);
+            messages.rotate_left(start);
+            messages.truncate(FETCH_SIZE);
         }
-        first.reverse();
-        first
+        messages.reverse();
+        messages
     }
 
     async fn waiting(&self, partition: &str, limit: u16) -> Vec<Due> {
@@ -137,53 +142,52 @@ impl Dispatcher {
             .due(partition, clock.now(), limit)
             .await
             .unwrap_or_else(|failure| {
-                tracing::error!(%failure, partition, "the sweeper could not look");
+                tracing::error!(%failure, partition, "reading due work failed");
                 Vec::new()
             })
     }
 
-    /// A slot; `None` when there is none before this sweep ends.
+    /// Takes a slot; `None` when none is free before the sweep ends.
     async fn wait_for_slot(&self, ends: Monotonic) -> Option<Instant> {
         let Services {
             store,
             clock,
             sms_rate,
-            row,
+            slot_lock,
             ..
         } = &*self.0;
-        // One of this process asks, the others wait for it.
-        let _row = row.lock().await;
+        let _guard = slot_lock.lock().await;
         while Monotonic::now() < ends {
-            match store.take_slot(*sms_rate, PATIENCE, clock.now()).await {
+            match store.take_slot(*sms_rate, MAX_SLOT_WAIT, clock.now()).await {
                 Ok(Some(slot)) => return Some(slot),
                 Ok(None) => {}
-                Err(failure) => tracing::warn!(%failure, "no slot could be taken"),
+                Err(failure) => tracing::warn!(%failure, "taking a slot failed"),
             }
-            sleep(ASKS_AGAIN).await;
+            sleep(SLOT_RETRY_DELAY).await;
         }
         None
     }
 
-    /// Does what is due; what fails is looked at again later, so that it stands in nobody's way.
-    async fn look_at(&self, due: &Due, slot: &mut Option<Instant>) {
+    /// Performs the task of `due`. A failed task is postponed, so that it does not block other work.
+    async fn perform_due(&self, due: &Due, slot: &mut Option<Instant>) {
         let Some(task) = Task::of(&due.pk) else {
             return;
         };
         let pause = if matches!(task, Task::Deliver(_)) {
-            SHORT_PAUSE
+            MESSAGE_RETRY_DELAY
         } else {
-            LONG_PAUSE
+            RETRY_DELAY
         };
         let Err(failure) = self.perform(task, slot).await else {
             return;
         };
-        tracing::error!(?failure, pk = due.pk, "what is due was not dealt with");
+        tracing::error!(?failure, pk = due.pk, "performing a due task failed");
         let Services { store, clock, .. } = &*self.0;
         if let Err(failure) = store
             .postpone(due, &failure.to_string(), pause, clock.now())
             .await
         {
-            tracing::error!(%failure, pk = due.pk, "what failed could not be put off");
+            tracing::error!(%failure, pk = due.pk, "postponing a failed task failed");
         }
     }
 }

@@ -11,10 +11,11 @@ use store::{CommitOutcome, Earlier, Idempotent, Part, StoreError, Transaction};
 
 use crate::Messages;
 
-/// The header that names a request, so that it may be made again.
+/// <https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header>
 const HEADER: &str = "Idempotency-Key";
 
-/// What stands in the header `Idempotency-Key`, not looked at yet, for a body that is too long is told first.
+/// The value of the header `Idempotency-Key`. Its error is kept until the body was read, so that a body that is too
+/// large is reported first.
 #[derive(Debug, Clone)]
 pub(crate) struct IdempotencyKey(Result<Option<String>, ValueError>);
 
@@ -41,10 +42,10 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
 }
 
 impl IdempotencyKey {
-    /// What `sender` submits to `route` in `body`, answered with `message`.
+    /// The submission of `sender` to `route` with `body`; `message` is the message of a successful response.
     ///
     /// # Errors
-    /// A malformed key, as a field of that name.
+    /// A field error of the header when the key is malformed.
     pub(crate) fn submission<'a>(
         self,
         sender: &'a User,
@@ -72,10 +73,10 @@ pub(crate) struct Submission<'a> {
 }
 
 impl Submission<'_> {
-    /// The response that an earlier request with the same key got, if there was one.
+    /// The stored response to an earlier request with the same key, if there is one.
     ///
     /// # Errors
-    /// `IDEMPOTENCY_KEY_REUSED_MESSAGE` when the earlier request was another one.
+    /// `IDEMPOTENCY_KEY_REUSED_MESSAGE` when the earlier request had a different body.
     pub(crate) async fn earlier<T: DeserializeOwned>(
         &self,
         messages: &Messages,
@@ -85,22 +86,22 @@ impl Submission<'_> {
         };
         match messages.store.earlier(key, self.now).await? {
             None => Ok(None),
-            Some(Earlier::Same(answer)) => {
-                let answer = serde_json::from_str(&answer)?;
+            Some(Earlier::Same(response)) => {
+                let response = serde_json::from_str(&response)?;
                 Ok(Some(
-                    success(self.message, answer).map(common::ApiResponse::replayed),
+                    success(self.message, response).map(common::ApiResponse::replayed),
                 ))
             }
             Some(Earlier::Other) => Err(ErrorCode::IdempotencyKeyReused.into()),
         }
     }
 
-    /// Commits `tx`, which writes `count` messages, with the daily quotas and `response` under the key. When the
-    /// commit got no answer, `was_accepted` reads whether it took effect.
+    /// Commits `tx`, which writes `count` messages, together with the daily quotas and the stored `response`. If the
+    /// commit fails, `was_accepted` reads whether it took effect nevertheless.
     ///
     /// # Errors
-    /// As [`earlier`](Self::earlier), for a concurrent request with the same key; `SMS_QUOTA_EXCEEDED_MESSAGE`:
-    /// then nothing was written.
+    /// As [`earlier`](Self::earlier), for a concurrent request with the same key; `SMS_QUOTA_EXCEEDED_MESSAGE` when
+    /// a quota would be exceeded. Nothing was written then.
     pub(crate) async fn accept<T: Serialize + DeserializeOwned>(
         &self,
         messages: &Messages,
@@ -115,19 +116,19 @@ impl Submission<'_> {
         }
         let (user, committee) = (sender.user_id, sender.committee_id);
         tx.count_sms(user, committee, count, messages.quota, now);
-        let refused: ApiError = match tx.commit().await {
+        let error: ApiError = match tx.commit().await {
             Ok(CommitOutcome::Committed) => return success(self.message, response),
             Ok(CommitOutcome::ConditionFailed(Part::Quota)) => {
                 ApiError::retry_after(ErrorCode::SmsQuotaExceeded, now.end_of_day().since(now))
             }
             Ok(CommitOutcome::ConditionFailed(_)) => StoreError::TransactionConflict.into(),
             Err(error) if was_accepted.await? => {
-                tracing::warn!(%error, "the transaction got no answer and had taken effect");
+                tracing::warn!(%error, "the transaction failed without a response but took effect");
                 return success(self.message, response);
             }
             Err(error) => error.into(),
         };
         // A concurrent request with the same key may have been accepted.
-        self.earlier(messages).await?.unwrap_or(Err(refused))
+        self.earlier(messages).await?.unwrap_or(Err(error))
     }
 }

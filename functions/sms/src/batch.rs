@@ -1,4 +1,4 @@
-//! `GET /sms/bulk/{batchId}`: a batch and how far its messages have come.
+//! `GET /sms/bulk/{batchId}`: returns a batch, the number of its messages in each state, and their common text.
 
 use axum::extract::State;
 use common::{ApiError, ApiResult, ErrorCode, Now, Path, SignedIn, Verified, ok};
@@ -9,15 +9,15 @@ use domain::{
 };
 use serde::Serialize;
 
-use crate::{Messages, rights::sees};
+use crate::{Messages, rights::may_see};
 
 #[derive(Serialize)]
 pub(crate) struct BatchResponse {
-    batch: Whole,
+    batch: BatchDetails,
 }
 
 #[derive(Serialize)]
-struct Whole {
+struct BatchDetails {
     #[serde(flatten)]
     batch: Batch,
     #[serde(flatten)]
@@ -28,16 +28,16 @@ struct Whole {
 pub(crate) async fn show(
     State(messages): State<Messages>,
     Now(now): Now,
-    person: Verified,
+    caller: Verified,
     Path(id): Path<BatchId>,
 ) -> ApiResult<BatchResponse> {
-    let batch = messages.batch(id, &person.0).await?;
+    let batch = messages.batch(id, &caller.0).await?;
     let (progress, message) = tokio::join!(
         messages.store.progress(&batch),
         messages.store.batch_text(id, now)
     );
     ok(BatchResponse {
-        batch: Whole {
+        batch: BatchDetails {
             batch,
             progress: progress?,
             message: message?,
@@ -46,16 +46,16 @@ pub(crate) async fn show(
 }
 
 impl Messages {
-    /// The batch `id`, if `person` may see it.
+    /// The batch `id`.
     ///
     /// # Errors
-    /// `BATCH_NOT_FOUND_MESSAGE`.
-    pub(crate) async fn batch(&self, id: BatchId, person: &SignedIn) -> Result<Batch, ApiError> {
+    /// `BATCH_NOT_FOUND_MESSAGE` when it does not exist or `caller` may not see it.
+    pub(crate) async fn batch(&self, id: BatchId, caller: &SignedIn) -> Result<Batch, ApiError> {
         Ok(self
             .store
             .batch(id)
             .await?
-            .filter(|batch| sees(person, &batch.sending))
+            .filter(|batch| may_see(caller, &batch.sending))
             .ok_or(ErrorCode::BatchNotFound)?)
     }
 }

@@ -1,4 +1,4 @@
-//! `POST /sms/bulk`: messages to many numbers, all accepted at once or none.
+//! `POST /sms/bulk`: sends messages to many numbers. All valid ones are accepted in one transaction, or none.
 
 use axum::extract::State;
 use bytes::Bytes;
@@ -24,8 +24,7 @@ use crate::{
     recipients::{CheckedRecipients, RecipientInput, RecipientResult, RecipientStatus, Sorted},
 };
 
-/// No call names more recipients.
-const MOST: usize = 1000;
+const MAX_RECIPIENTS: usize = 1000;
 
 pub(crate) struct SendBulkRequest {
     recipients: Vec<RecipientInput>,
@@ -41,7 +40,7 @@ impl FromFields<Messages> for SendBulkRequest {
     fn from_fields(fields: &mut Fields, messages: &Messages) -> Option<Self> {
         let body = fields.body().clone();
         let recipients =
-            fields.objects_or_texts("recipients", MOST, Some("to"), RecipientInput::of);
+            fields.objects_or_texts("recipients", MAX_RECIPIENTS, Some("to"), RecipientInput::of);
         let message = fields.nullable("message", text);
         let options = SendOptions::of(fields, messages);
         let dry_run = fields.optional_or("dryRun", flag, false);
@@ -57,12 +56,12 @@ impl FromFields<Messages> for SendBulkRequest {
 
 #[derive(Serialize, Deserialize)]
 pub(crate) struct SendBulkResponse {
-    batch: Counted,
+    batch: BatchSummary,
     results: Vec<RecipientResult>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Counted {
+struct BatchSummary {
     #[serde(rename = "batchID")]
     batch_id: Option<BatchId>,
     total: u32,
@@ -79,8 +78,8 @@ pub(crate) async fn send(
     key: IdempotencyKey,
     Input(request): Input<SendBulkRequest>,
 ) -> ApiResult<SendBulkResponse> {
-    let (sender, said) = (&sender.person.user, Message::SmsBulkAccepted);
-    let submission = key.submission(sender, "POST /sms/bulk", &request.body, said, now)?;
+    let (sender, message) = (&sender.person.user, Message::SmsBulkAccepted);
+    let submission = key.submission(sender, "POST /sms/bulk", &request.body, message, now)?;
     let text = request.message.as_ref();
     let checked = CheckedRecipients::new(request.recipients, text, &messages);
     let numbers = checked.numbers();
@@ -95,18 +94,18 @@ pub(crate) async fn send(
     let batch_id = (!request.dry_run).then(|| BatchId::of(random::id(now)));
     let sorted = checked.sorted(&opted_out?, batch_id);
     if sorted.entries.is_empty() {
-        return Err(nobody(&sorted));
+        return Err(all_rejected(&sorted));
     }
-    let batch = counted(&sorted, text, batch_id);
+    let batch = summary(&sorted, text, batch_id);
     let Sorted { results, entries } = sorted;
     let response = SendBulkResponse { batch, results };
     match batch_id {
-        None => success(said, response),
+        None => success(message, response),
         Some(batch_id) => {
             let batch = response
                 .batch
                 .accepted(batch_id, request.options.by(sender, now));
-            let tx = accepted(&messages.store, &batch, text, entries, now);
+            let tx = acceptance(&messages.store, &batch, text, entries, now);
             let was_accepted = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
             let count = batch.accepted.into();
             submission
@@ -116,8 +115,8 @@ pub(crate) async fn send(
     }
 }
 
-/// The transaction that accepts `batch`: its head, its chunks and the audit entry.
-fn accepted(
+/// The transaction that accepts `batch`: the batch, its text, its chunks and the audit entry.
+fn acceptance(
     store: &Store,
     batch: &Batch,
     text: Option<&Text>,
@@ -130,12 +129,11 @@ fn accepted(
     tx
 }
 
-/// There is nobody among them who may be written to.
-fn nobody(sorted: &Sorted) -> ApiError {
+fn all_rejected(sorted: &Sorted) -> ApiError {
     ApiError::from(ErrorCode::SmsBulkRejected).with_data(json!({ "results": sorted.results }))
 }
 
-fn counted(sorted: &Sorted, common: Option<&Text>, batch_id: Option<BatchId>) -> Counted {
+fn summary(sorted: &Sorted, common: Option<&Text>, batch_id: Option<BatchId>) -> BatchSummary {
     let common = common.map_or(0, |text| measure(text.as_str()).segments);
     let segments = |entry: &Entry| {
         entry
@@ -149,7 +147,7 @@ fn counted(sorted: &Sorted, common: Option<&Text>, batch_id: Option<BatchId>) ->
         sorted.count(RecipientStatus::Duplicate),
     );
     let segments = sorted.entries.iter().map(segments).sum();
-    Counted {
+    BatchSummary {
         batch_id,
         total: accepted + rejected + duplicates,
         accepted,
@@ -159,7 +157,7 @@ fn counted(sorted: &Sorted, common: Option<&Text>, batch_id: Option<BatchId>) ->
     }
 }
 
-impl Counted {
+impl BatchSummary {
     const fn accepted(&self, batch_id: BatchId, sending: Sending) -> Batch {
         let Self {
             total,

@@ -1,5 +1,5 @@
-//! Text messages: one, or many at once, how far they have come, and the numbers that are not written to.
-//! Empty is sent here: what is accepted is written down, and the dispatcher sends it.
+//! Text messages: single ones, batches, their delivery status, and opt-outs. Nothing is sent here: accepted messages
+//! are stored, and the dispatcher sends them.
 
 mod accepting;
 mod batch;
@@ -25,10 +25,10 @@ use domain::{
 use runtime::{ConfigError, Key, Settings};
 use store::{Setup, SmsQuota, Store};
 
-/// The keys of this function.
+/// The secret keys of this function.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
 
-/// What this function can do.
+/// The state of the function.
 #[derive(Clone)]
 pub(crate) struct Messages {
     store: Store,
@@ -38,10 +38,11 @@ pub(crate) struct Messages {
     quota: SmsQuota,
 }
 
-/// Every URL of this function.
+/// The routes of this function, built from its keys and the settings `SMS_COUNTRY_CODES` (default 216),
+/// `SMS_SENDER_IDS` (default none), `SMS_PER_USER_DAY` (default 2,000) and `SMS_PER_COMMITTEE_DAY` (default 10,000).
 ///
 /// # Errors
-/// When a key is missing or malformed.
+/// A key that is missing or malformed, or a setting that is invalid.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
     let messages = Messages {
@@ -51,14 +52,14 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         sender_ids: settings.list(
             "SMS_SENDER_IDS",
             "",
-            "must be names of 1 to 11 letters and digits, one letter at least, separated by commas",
+            "must be names of 1 to 11 letters and digits with at least one letter, separated by commas",
         )?,
         quota: SmsQuota {
             per_user: settings.number("SMS_PER_USER_DAY", 2_000)?,
             per_committee: settings.number("SMS_PER_COMMITTEE_DAY", 10_000)?,
         },
     };
-    // The first number reads the plans of all countries, which takes 50 ms: now, while a start has a whole CPU.
+    // Parsing the first number loads the numbering plans, which takes 50 ms: done here, where Lambda gives a full CPU.
     let _ = "+21620000000".parse::<Mobile>();
     Ok(Routes::new(
         Router::new()
@@ -77,7 +78,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     .no_store(&["/sms"]))
 }
 
-/// The calling codes of the countries to whose mobile numbers people may send.
+/// The calling codes of the countries whose mobile numbers may receive messages.
 fn country_codes(settings: &Settings) -> Result<Vec<u16>, ConfigError> {
     let problem = "must be calling codes such as 216, separated by commas";
     let codes: Vec<u16> = settings.list("SMS_COUNTRY_CODES", "216", problem)?;
@@ -88,7 +89,7 @@ fn country_codes(settings: &Settings) -> Result<Vec<u16>, ConfigError> {
     }
 }
 
-/// How a sender wants it sent.
+/// The options of a request to send: the type and the sender id.
 #[derive(Debug, Clone)]
 pub(crate) struct SendOptions {
     r#type: Type,
@@ -130,7 +131,7 @@ impl SendOptions {
 }
 
 impl Messages {
-    /// `text` as a number that may be written to.
+    /// Parses `text` as a mobile number of one of the permitted countries.
     fn reachable(&self, text: &str) -> Result<Mobile, ValueError> {
         let mobile: Mobile = text.parse()?;
         if self.country_codes.contains(&mobile.country_code) {

@@ -1,4 +1,5 @@
-//! `GET /sms`: what the caller sent, newest first, or the messages of one batch, as its recipients were named.
+//! `GET /sms`: lists the messages that the caller sent, newest first, or those of a batch (`batchID`), in the order of
+//! its recipients.
 
 use axum::extract::State;
 use common::{ApiResult, Now, Paging, Query, Verified, ok};
@@ -17,17 +18,17 @@ pub(crate) struct SmsListResponse {
 pub(crate) async fn list(
     State(messages): State<Messages>,
     Now(now): Now,
-    person: Verified,
+    verified: Verified,
     query: Query,
     paging: Paging,
 ) -> ApiResult<SmsListResponse> {
-    let (store, caller) = (&messages.store, person.0.user.user_id);
-    let asked = query.get("batchID").map(BatchId::in_path);
-    let list = format!("GET /sms batch={asked:?} caller={caller}");
+    let (store, caller) = (&messages.store, verified.0.user.user_id);
+    let batch = query.get("batchID").map(BatchId::in_path);
+    let list = format!("GET /sms batch={batch:?} caller={caller}");
     let list = paging.open(&messages.cursors, list, now)?;
-    let page = match asked {
+    let page = match batch {
         Some(batch) => {
-            messages.batch(batch, &person.0).await?;
+            messages.batch(batch, &verified.0).await?;
             store
                 .sms_of_batch(batch, list.position(), list.limit)
                 .await?

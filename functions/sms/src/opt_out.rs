@@ -1,4 +1,4 @@
-//! `/sms/opt-outs/{number}`: whether a number is written to. The number stands there with or without its `+`.
+//! `/sms/opt-outs/{number}`: reads, adds or removes the opt-out of a number, given in E.164 with or without `+`.
 
 use axum::extract::State;
 use common::{ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, ok, success};
@@ -21,13 +21,13 @@ fn number(text: &str) -> Result<E164, ValueError> {
     format!("+{}", text.strip_prefix('+').unwrap_or(text)).parse()
 }
 
-/// `GET`.
+/// `GET`: returns the opt-out of the number.
 pub(crate) async fn show(
     State(messages): State<Messages>,
-    reader: OptOutViewer,
+    viewer: OptOutViewer,
     Path(text): Path<String>,
 ) -> ApiResult<OptOutResponse> {
-    let committee = reader.committee(&messages).await?;
+    let committee = viewer.committee(&messages).await?;
     let number = number(&text).map_err(|_| ErrorCode::OptOutNotFound)?;
     let opt_out = messages
         .store
@@ -37,24 +37,24 @@ pub(crate) async fn show(
     ok(OptOutResponse { opt_out })
 }
 
-/// `PUT`: whoever is on the list already stays there as he was noted first.
+/// `PUT`: adds an opt-out. An existing one is kept and returned unchanged.
 pub(crate) async fn add(
     State(messages): State<Messages>,
     Now(now): Now,
-    keeper: OptOutEditor,
+    editor: OptOutEditor,
     Path(text): Path<String>,
 ) -> ApiResult<OptOutResponse> {
     let number = number(&text).map_err(|_| ApiError::field("number", ValueError::Format))?;
-    let committee_id = keeper.committee(&messages).await?;
+    let committee_id = editor.committee(&messages).await?;
     let opt_out = OptOut {
         number,
         committee_id,
-        created_by: keeper.user(),
+        created_by: editor.user(),
         created_at: now,
     };
-    let mut add = messages.store.transaction();
-    add.opt_out(&opt_out);
-    let opt_out = match add.commit().await? {
+    let mut tx = messages.store.transaction();
+    tx.opt_out(&opt_out);
+    let opt_out = match tx.commit().await? {
         CommitOutcome::ConditionFailed(Part::OptOut) => messages
             .store
             .opt_out(committee_id, &opt_out.number)
@@ -65,16 +65,16 @@ pub(crate) async fn add(
     success(Message::OptOutAdded, OptOutResponse { opt_out })
 }
 
-/// `DELETE`: of a number that is not on the list the same is told.
+/// `DELETE`: removes an opt-out. The response is the same when there is none.
 pub(crate) async fn remove(
     State(messages): State<Messages>,
-    keeper: OptOutEditor,
+    editor: OptOutEditor,
     Path(text): Path<String>,
 ) -> ApiResult<Empty> {
     let number = number(&text).map_err(|_| ApiError::field("number", ValueError::Format))?;
-    let committee = keeper.committee(&messages).await?;
-    let mut remove = messages.store.transaction();
-    remove.opt_in(committee, &number);
-    let _ = remove.commit().await?;
+    let committee = editor.committee(&messages).await?;
+    let mut tx = messages.store.transaction();
+    tx.opt_in(committee, &number);
+    let _ = tx.commit().await?;
     success(Message::OptOutRemoved, Empty {})
 }

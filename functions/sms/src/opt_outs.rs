@@ -1,4 +1,4 @@
-//! `GET /sms/opt-outs`: the numbers that a committee, or all of them, do not write to, newest first.
+//! `GET /sms/opt-outs`: lists the opt-outs of a committee, or those for all committees, newest first.
 
 use axum::extract::State;
 use common::{ApiResult, Now, Paging, ok};
@@ -17,13 +17,13 @@ pub(crate) struct OptOutsResponse {
 pub(crate) async fn list(
     State(messages): State<Messages>,
     Now(now): Now,
-    reader: OptOutViewer,
+    viewer: OptOutViewer,
     paging: Paging,
 ) -> ApiResult<OptOutsResponse> {
-    let committee = reader.committee(&messages).await?;
+    let committee = viewer.committee(&messages).await?;
     let list = format!(
         "GET /sms/opt-outs committee={committee:?} caller={}",
-        reader.user()
+        viewer.user()
     );
     let list = paging.open(&messages.cursors, list, now)?;
     let page = messages

@@ -1,4 +1,4 @@
-//! The recipients of `POST /sms/bulk`: the message of each, or why there is none.
+//! The recipients of `POST /sms/bulk`: checks each one and determines its message or its error.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,10 +14,10 @@ use serde_json::Value;
 
 use crate::Messages;
 
-/// Code points of an invalid number that the result repeats.
+/// Maximum length of `to` in a result, in code points.
 const MAX_ECHOED: usize = 20;
 
-/// A recipient of the request, not checked yet.
+/// A recipient as given in the request.
 pub(crate) struct RecipientInput {
     to: String,
     message: Option<String>,
@@ -26,7 +26,8 @@ pub(crate) struct RecipientInput {
 }
 
 impl RecipientInput {
-    /// Reads one. A field of the wrong type is an error of the request; an invalid number or text is a result.
+    /// Reads a recipient. A field of the wrong type makes the request invalid; an invalid number or text only makes
+    /// the recipient `REJECTED`.
     pub(crate) fn of(fields: &mut Fields) -> Option<Self> {
         let to = fields.nullable("to", any_text);
         let message = fields.nullable("message", any_text);
@@ -40,7 +41,7 @@ impl RecipientInput {
         })
     }
 
-    /// The message to this recipient; its text is `None` when it equals `common`.
+    /// The message to this recipient, with its template filled in; its text is `None` when it equals `common`.
     fn draft(&self, common: Option<&Text>, messages: &Messages) -> Result<Draft, ValueError> {
         let number = messages.reachable(&self.to)?.number;
         let template = self
@@ -80,7 +81,7 @@ fn texts_by_name(value: Value) -> Result<BTreeMap<String, String>, InvalidValue>
         .collect()
 }
 
-/// What becomes of one recipient.
+/// The outcome for one recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(crate) enum RecipientStatus {
@@ -151,8 +152,8 @@ impl CheckedRecipients {
             .collect()
     }
 
-    /// Sorts them into messages of `batch`, rejected ones, those of `opted_out` included, and duplicates. Without a
-    /// batch (`dryRun`) results have no `smsID`.
+    /// Sorts the recipients into messages of `batch`, rejected ones (including `opted_out`) and duplicates. Without
+    /// `batch` (`dryRun`) the results have no `smsID`.
     pub(crate) fn sorted(self, opted_out: &HashSet<E164>, batch: Option<BatchId>) -> Sorted {
         let (mut results, mut entries, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         for (place, (recipient, draft)) in (0..).zip(self.0) {

@@ -1,4 +1,4 @@
-//! Who may send, and who may see what was sent.
+//! Permissions: who may see messages, and who may see and change opt-outs.
 
 use axum::extract::FromRequestParts;
 use common::{ApiError, ErrorCode, Query, SignedIn, Viewer, rights::ManageSms};
@@ -11,30 +11,30 @@ use http::request::Parts;
 
 use crate::Messages;
 
-/// Whether `person` may see what was sent: what he sent himself, and what his right to see others' covers.
-pub(crate) fn sees(person: &SignedIn, sending: &Sending) -> bool {
+/// Whether `caller` may see a message or batch: the sender may, and holders of [`Right::ManageSms`] for the sender.
+pub(crate) fn may_see(caller: &SignedIn, sending: &Sending) -> bool {
     let Sending {
         user_id,
         committee_id,
         ..
     } = sending;
-    *user_id == person.user.user_id
-        || person
+    *user_id == caller.user.user_id
+        || caller
             .user
             .standing()
             .may(Right::ManageSms, *user_id, *committee_id)
 }
 
-/// A verified administrator, who may look at a list of numbers that are not written to.
+/// Extractor: a verified administrator, who may see the opt-outs of a committee.
 #[derive(Debug, Clone)]
 pub(crate) struct OptOutViewer(OptOutEditor);
 
-/// The same of an open committee, who may change it.
+/// Extractor: an [`OptOutViewer`] whose own committee is active, who may also change opt-outs.
 #[derive(Debug, Clone)]
 pub(crate) struct OptOutEditor {
     person: SignedIn,
-    /// The `committeeID` of the query, a parameter of those alone who run all committees.
-    asked: Option<CommitteeId>,
+    /// The query parameter `committeeID`; ignored unless the person administers all committees.
+    requested: Option<CommitteeId>,
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for OptOutViewer {
@@ -44,11 +44,11 @@ impl<S: Send + Sync> FromRequestParts<S> for OptOutViewer {
         let viewer = Viewer::<ManageSms>::from_request_parts(parts, state).await?;
         let (reach, person) = (viewer.reach(), viewer.person);
         let Ok(query) = Query::from_request_parts(parts, state).await;
-        let asked = query
+        let requested = query
             .get("committeeID")
             .filter(|_| reach == Reach::Everywhere)
             .map(CommitteeId::in_path);
-        Ok(Self(OptOutEditor { person, asked }))
+        Ok(Self(OptOutEditor { person, requested }))
     }
 }
 
@@ -56,9 +56,9 @@ impl<S: Send + Sync> FromRequestParts<S> for OptOutEditor {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let OptOutViewer(keeper) = OptOutViewer::from_request_parts(parts, state).await?;
-        keeper.person.require_active_committee()?;
-        Ok(keeper)
+        let OptOutViewer(editor) = OptOutViewer::from_request_parts(parts, state).await?;
+        editor.person.require_active_committee()?;
+        Ok(editor)
     }
 }
 
@@ -71,18 +71,18 @@ impl OptOutViewer {
         self.0.committee(messages).await
     }
 
-    /// Who looks.
+    /// The user who made the request.
     pub(crate) const fn user(&self) -> UserId {
         self.0.user()
     }
 }
 
 impl OptOutEditor {
-    /// Whose list it is: that of the own committee, or for who runs all of them that of the one that is asked
-    /// for, or the list that holds for all.
+    /// The committee whose opt-outs are meant: the person's own one or, if they administer all committees, the
+    /// requested one; `None` is the list for all committees.
     ///
     /// # Errors
-    /// `COMMITTEE_NOT_FOUND_MESSAGE`.
+    /// `COMMITTEE_NOT_FOUND_MESSAGE` when the requested committee does not exist.
     pub(crate) async fn committee(
         &self,
         messages: &Messages,
@@ -91,17 +91,17 @@ impl OptOutEditor {
         if user.standing().reach(Right::ManageSms) != Reach::Everywhere {
             return Ok(Some(user.committee_id));
         }
-        if let Some(asked) = self.asked {
+        if let Some(requested) = self.requested {
             messages
                 .store
-                .committee(asked)
+                .committee(requested)
                 .await?
                 .ok_or(ErrorCode::CommitteeNotFound)?;
         }
-        Ok(self.asked)
+        Ok(self.requested)
     }
 
-    /// Who changes it.
+    /// The id of the person, for `createdBy`.
     pub(crate) const fn user(&self) -> UserId {
         self.person.user.user_id
     }

@@ -1,4 +1,4 @@
-//! `GET /sms/{smsId}`: a message, how far it has come and what it says.
+//! `GET /sms/{smsId}`: returns a message with its status and its text.
 
 use axum::extract::State;
 use common::{ApiResult, ErrorCode, Now, Path, Verified, ok};
@@ -9,15 +9,15 @@ use domain::{
 use serde::Serialize;
 use store::StoreError;
 
-use crate::{Messages, rights::sees};
+use crate::{Messages, rights::may_see};
 
 #[derive(Serialize)]
 pub(crate) struct SmsResponse {
-    sms: Whole,
+    sms: SmsDetails,
 }
 
 #[derive(Serialize)]
-struct Whole {
+struct SmsDetails {
     #[serde(flatten)]
     sms: Sms,
     message: Option<Text>,
@@ -26,22 +26,23 @@ struct Whole {
 pub(crate) async fn show(
     State(messages): State<Messages>,
     Now(now): Now,
-    person: Verified,
+    caller: Verified,
     Path(id): Path<SmsId>,
 ) -> ApiResult<SmsResponse> {
     let found = messages
-        .whole(id, now)
+        .sms_with_text(id, now)
         .await?
-        .filter(|(sms, _)| sees(&person.0, &sms.sending));
+        .filter(|(sms, _)| may_see(&caller.0, &sms.sending));
     let (sms, message) = found.ok_or(ErrorCode::SmsNotFound)?;
     ok(SmsResponse {
-        sms: Whole { sms, message },
+        sms: SmsDetails { sms, message },
     })
 }
 
 impl Messages {
-    /// The message, whether its batch has become messages or not, or does so at this moment.
-    async fn whole(
+    /// The message and its text. Reads the message, then its chunk, then the message again, because the chunk may be
+    /// expanded between the first two reads.
+    async fn sms_with_text(
         &self,
         id: SmsId,
         now: Instant,
@@ -50,7 +51,7 @@ impl Messages {
         let sms = match store.sms(id).await? {
             Some(sms) => sms,
             None => match store.sms_in_chunk(id, now).await? {
-                Some(waiting) => return Ok(Some(waiting)),
+                Some(in_chunk) => return Ok(Some(in_chunk)),
                 None => match store.sms(id).await? {
                     Some(sms) => sms,
                     None => return Ok(None),

@@ -1,4 +1,4 @@
-//! `POST /sms/single`: one message to one number.
+//! `POST /sms/single`: sends one message to one number.
 
 use axum::extract::State;
 use bytes::Bytes;
@@ -43,7 +43,7 @@ impl FromFields<Messages> for SendSmsRequest {
     }
 }
 
-/// The number, in one piece or in two; when it is there in both, they are the same.
+/// The number: from `to`, or from `phoneCode` and `phone`. If both forms are given, they must be equal.
 fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
     let parts = phone(fields)?
         .map(|parts| E164::from(&parts))

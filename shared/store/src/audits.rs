@@ -1,5 +1,5 @@
-//! The audit. Each entry stands several times, so that each of its lists is read without a filter: under
-//! its committee (and from there in the list of all), under who did it, and under whom it was done to.
+//! The audit log. Each entry is stored several times, so that every list is read without a filter: under its
+//! committee (which also puts it into the list of all committees), its actor, and its target user.
 
 use std::time::Duration;
 
@@ -14,11 +14,10 @@ use crate::{
     table::{ListedItem, Order, text, ttl},
 };
 
-/// How long an entry is kept.
-const KEPT: Duration = Duration::from_secs(5 * 365 * 86_400);
+const RETENTION: Duration = Duration::from_secs(5 * 365 * 86_400);
 
 impl Transaction {
-    /// Notes `entry`.
+    /// Stores `entry` in all its lists, for five years.
     pub fn record_audit(&mut self, entry: &AuditEntry) {
         let id = entry.audit_id.to_string();
         let of_committee = keys::audit_of_committee(entry.committee_id, &id);
@@ -27,11 +26,11 @@ impl Transaction {
         let people = [Some(entry.actor_id), target]
             .into_iter()
             .flatten()
-            .map(|person| keys::audit_of_person(person, &id));
+            .map(|user| keys::audit_of_person(user, &id));
         for key in std::iter::once(of_committee.clone()).chain(people) {
             let mut put = key
                 .holding(&ListedItem { card: entry })
-                .with([ttl(entry.created_at.after(KEPT))]);
+                .with([ttl(entry.created_at.after(RETENTION))]);
             if key == of_committee {
                 put = put.with([
                     ("listPk".to_owned(), text(keys::AUDIT)),
@@ -44,7 +43,7 @@ impl Transaction {
 }
 
 impl Store {
-    /// At most `limit` entries of all committees before `position`, newest first.
+    /// At most `limit` audit entries of all committees after `position`, newest first.
     pub async fn audit(
         &self,
         position: Option<&str>,
@@ -60,7 +59,7 @@ impl Store {
         .await
     }
 
-    /// The same of `committee`.
+    /// Like [`audit`](Self::audit), of one committee.
     pub async fn audit_of_committee(
         &self,
         committee: CommitteeId,
@@ -74,14 +73,14 @@ impl Store {
         Ok(page.map(|item| item.card))
     }
 
-    /// The same of what `person` did, and of what was done to him.
+    /// Like [`audit`](Self::audit), of the entries that have `user` as actor or target.
     pub async fn audit_of_person(
         &self,
-        person: UserId,
+        user: UserId,
         position: Option<&str>,
         limit: u16,
     ) -> Result<Page<AuditEntry>, StoreError> {
-        let pk = keys::audit_of_person(person, "").pk;
+        let pk = keys::audit_of_person(user, "").pk;
         let page: Page<ListedItem<AuditEntry>> = self
             .newest(Table::Records, &pk, AUDIT_PREFIX, position, limit)
             .await?;

@@ -1,4 +1,4 @@
-//! The breaker in front of the hosting account's panel: one item for each secret, which all processes share.
+//! The circuit breaker for requests to cPanel: one item per secret, shared by all processes.
 
 use std::time::Duration;
 
@@ -13,28 +13,26 @@ use crate::{
     write::Write,
 };
 
-/// How long it is kept after the last change. A secret that has worked for a year is tried anew by one caller.
-const KEPT: Duration = Duration::from_secs(365 * 86_400);
+/// Time from the last change to expiry. After it, one probe has to succeed again.
+const RETENTION: Duration = Duration::from_secs(365 * 86_400);
 
-/// The leave to try what nobody else may try meanwhile.
+/// A probe: the exclusive right to send a request while the breaker is half open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Probe {
-    /// When it ends: what tells it from all others.
+    /// When it ends, in Unix milliseconds; also identifies it.
     shut: i64,
-    /// Failures in a row before it.
+    /// Consecutive failures before it.
     failures: u32,
 }
 
 impl Store {
-    /// What is known of the secret whose fingerprint is `secret`.
-    ///
-    /// # Errors
-    /// When the store is out of reach, as with all of these: then nobody may ask.
+    /// The state of the breaker of the secret with the fingerprint `secret`. If it cannot be read, the secret
+    /// must not be used.
     pub async fn breaker(&self, secret: &str) -> Result<Breaker, StoreError> {
         Ok(self.get(&keys::breaker(secret)).await?.unwrap_or_default())
     }
 
-    /// The leave to try `secret`, unless somebody has it, or it needs none.
+    /// Begins a probe of `secret`; `None` when the breaker is not half open or another caller was faster.
     pub async fn begin_probe(
         &self,
         secret: &str,
@@ -42,7 +40,7 @@ impl Store {
     ) -> Result<Option<Probe>, StoreError> {
         let shut = now.after(PROBE_LIFE).unix_milliseconds();
         let update = self
-            .change(&keys::breaker(secret), now)
+            .breaker_update(&keys::breaker(secret), now)
             .when("attribute_not_exists(pk) OR (shut <= :now AND (proven = :no OR failures >= :most))")
             .expression("SET shut = :until, trial = :yes, proven = if_not_exists(proven, :no), failures = if_not_exists(failures, :zero), #ttl = :ttl")
             .number(":now", now.unix_milliseconds())
@@ -58,50 +56,51 @@ impl Store {
         }))
     }
 
-    /// `secret` has worked, in `trial` or after failures.
+    /// Records that a request with `secret` succeeded, in `probe` or while the breaker was closed.
     pub async fn record_success(
         &self,
         secret: &str,
-        trial: Option<Probe>,
+        probe: Option<Probe>,
         now: Instant,
     ) -> Result<(), StoreError> {
         let update = self
-            .change(&keys::breaker(secret), now)
+            .breaker_update(&keys::breaker(secret), now)
             .when("shut = :held")
             .expression(
                 "SET proven = :yes, failures = :zero, shut = :zero, trial = :no, #ttl = :ttl",
             )
-            .number(":held", trial.map_or(0, |trial| trial.shut))
+            .number(":held", probe.map_or(0, |probe| probe.shut))
             .number(":zero", 0)
             .value(":yes", &true)
             .value(":no", &false);
-        self.changed(update).await
+        self.apply_to_breaker(update).await
     }
 
-    /// `trial` has shown nothing: the next may try.
+    /// Ends `probe` without a result; the next caller may begin one.
     pub async fn end_probe(
         &self,
         secret: &str,
-        trial: Probe,
+        probe: Probe,
         now: Instant,
     ) -> Result<(), StoreError> {
-        self.end(secret, trial, trial.failures, 0, now).await
+        self.end(secret, probe, probe.failures, 0, now).await
     }
 
-    /// The panel did not answer `secret`. The third time in a row nobody asks for [`FAILED_FOR`].
+    /// Records that a request with `secret` got no response. The third consecutive failure opens the breaker for
+    /// [`FAILED_FOR`].
     pub async fn record_failure(
         &self,
         secret: &str,
-        trial: Option<Probe>,
+        probe: Option<Probe>,
         now: Instant,
     ) -> Result<(), StoreError> {
         let until = now.after(FAILED_FOR).unix_milliseconds();
-        if let Some(trial) = trial {
-            let failures = trial.failures.saturating_add(1);
+        if let Some(probe) = probe {
+            let failures = probe.failures.saturating_add(1);
             return self
                 .end(
                     secret,
-                    trial,
+                    probe,
                     failures,
                     if failures >= MOST_FAILURES { until } else { 0 },
                     now,
@@ -110,7 +109,7 @@ impl Store {
         }
         let key = keys::breaker(secret);
         let count = self
-            .change(&key, now)
+            .breaker_update(&key, now)
             .when("proven = :yes AND shut = :zero")
             .expression("SET failures = failures + :one, #ttl = :ttl")
             .value(":yes", &true)
@@ -120,56 +119,56 @@ impl Store {
         if counted.is_none_or(|breaker| breaker.failures < MOST_FAILURES) {
             return Ok(());
         }
-        let shut = self
-            .change(&key, now)
+        let open = self
+            .breaker_update(&key, now)
             .when("shut = :zero AND failures >= :most")
             .expression("SET shut = :until, #ttl = :ttl")
             .number(":zero", 0)
             .number(":most", MOST_FAILURES)
             .number(":until", until);
-        self.changed(shut).await
+        self.apply_to_breaker(open).await
     }
 
-    /// The panel refused `secret`: nobody asks for [`REFUSED_FOR`], and then one caller.
+    /// Records that cPanel rejected `secret`: opens the breaker for [`REFUSED_FOR`], then half opens it.
     pub async fn record_rejection(&self, secret: &str, now: Instant) -> Result<(), StoreError> {
         let update = self
-            .change(&keys::breaker(secret), now)
+            .breaker_update(&keys::breaker(secret), now)
             .expression(
                 "SET proven = :no, failures = :most, shut = :until, trial = :no, #ttl = :ttl",
             )
             .value(":no", &false)
             .number(":most", MOST_FAILURES)
             .number(":until", now.after(REFUSED_FOR).unix_milliseconds());
-        self.changed(update).await
+        self.apply_to_breaker(update).await
     }
 
     async fn end(
         &self,
         secret: &str,
-        trial: Probe,
+        probe: Probe,
         failures: u32,
         shut: i64,
         now: Instant,
     ) -> Result<(), StoreError> {
         let update = self
-            .change(&keys::breaker(secret), now)
+            .breaker_update(&keys::breaker(secret), now)
             .when("shut = :held")
             .expression("SET failures = :failures, shut = :shut, trial = :no, #ttl = :ttl")
-            .number(":held", trial.shut)
+            .number(":held", probe.shut)
             .number(":failures", failures)
             .number(":shut", shut)
             .value(":no", &false);
-        self.changed(update).await
+        self.apply_to_breaker(update).await
     }
 
-    fn change(&self, key: &Key, now: Instant) -> Write {
+    fn breaker_update(&self, key: &Key, now: Instant) -> Write {
         Write::at(key)
             .name("#ttl", "ttl")
-            .number(":ttl", now.after(KEPT).unix_seconds())
+            .number(":ttl", now.after(RETENTION).unix_seconds())
     }
 
-    /// Whoever finds that somebody else has changed it meanwhile leaves it to him.
-    async fn changed(&self, update: Write) -> Result<(), StoreError> {
+    /// When the condition fails, another caller has changed the breaker in the meantime, and that change stands.
+    async fn apply_to_breaker(&self, update: Write) -> Result<(), StoreError> {
         self.apply(update).await?;
         Ok(())
     }

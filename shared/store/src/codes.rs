@@ -1,4 +1,4 @@
-//! One-time codes: at most one of a kind at each challenge, which is an address or a person.
+//! One-time codes: at most one of each kind per challenge. A challenge is derived from an address, or is a user id.
 
 use domain::{
     Instant,
@@ -9,13 +9,13 @@ use uuid::Uuid;
 use crate::{Part, Store, StoreError, Transaction, keys, table::ttl, write::Write};
 
 impl Store {
-    /// The code of `kind` at `challenge`, dead or alive.
+    /// The code of `kind` for `challenge`, valid or not.
     pub async fn code(&self, kind: CodeKind, challenge: Uuid) -> Result<Option<Code>, StoreError> {
         self.get(&keys::code(kind, challenge)).await
     }
 
-    /// Counts a wrong try of the code of `kind` at `challenge`, for `network` and for all; nothing, when
-    /// there is none that is alive.
+    /// Counts a failed attempt from `network` at the code of `kind` for `challenge`, in the totals per network and
+    /// for all networks. Does nothing when there is no valid code.
     pub async fn count_try(
         &self,
         kind: CodeKind,
@@ -25,7 +25,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let key = keys::code(kind, challenge);
         let counted = Write::at(&key)
-            .when(ALIVE)
+            .when(VALID)
             .expression("SET networks.#network = if_not_exists(networks.#network, :zero) + :one ADD tries :one")
             .name("#network", network)
             .value(":now", &now)
@@ -39,7 +39,7 @@ impl Store {
 }
 
 impl Transaction {
-    /// Keeps `code` in place of an earlier one of its kind at `challenge`.
+    /// Stores `code`; it replaces an earlier one of the same kind for `challenge`.
     pub fn put_code(&mut self, kind: CodeKind, challenge: Uuid, code: &Code) {
         let put = keys::code(kind, challenge)
             .holding(code)
@@ -47,8 +47,8 @@ impl Transaction {
         self.put(Part::Code, put);
     }
 
-    /// Uses `code` up; refused when it was used or replaced, or is dead for `network` at `now`. Of many
-    /// at once exactly one is not refused.
+    /// Uses up `code`. The condition fails (`Part::Code`) when it was used or replaced, or is not valid for
+    /// `network` at `now`; of several concurrent uses exactly one succeeds.
     pub fn use_code(
         &mut self,
         kind: CodeKind,
@@ -59,7 +59,7 @@ impl Transaction {
     ) {
         let key = keys::code(kind, challenge);
         let used = Write::at(&key)
-            .when(format!("link = :link AND {ALIVE}"))
+            .when(format!("link = :link AND {VALID}"))
             .name("#network", network)
             .text(":link", &code.link)
             .value(":now", &now)
@@ -69,5 +69,5 @@ impl Transaction {
     }
 }
 
-/// [`Code::is_alive`], as the table sees it.
-const ALIVE: &str = "expiresAt > :now AND tries < :most AND (attribute_not_exists(networks.#network) OR networks.#network < :mostHere)";
+/// The condition of [`Code::is_alive`].
+const VALID: &str = "expiresAt > :now AND tries < :most AND (attribute_not_exists(networks.#network) OR networks.#network < :mostHere)";

@@ -1,4 +1,4 @@
-//! Committees.
+//! Committees: their items and their alphabetical list.
 
 use domain::{
     CommitteeId,
@@ -14,12 +14,12 @@ use crate::{
 };
 
 impl Store {
-    /// The committee `id`.
+    /// The committee `id`, active or not.
     pub async fn committee(&self, id: CommitteeId) -> Result<Option<Committee>, StoreError> {
         self.card(&keys::committee(id)).await
     }
 
-    /// At most `limit` committees after `position`, active or not, by folded Latin name, then id.
+    /// At most `limit` committees after `position`, active or not, in the order of folded Latin name and id.
     pub async fn committees(
         &self,
         position: Option<&str>,
@@ -35,14 +35,14 @@ impl Store {
         .await
     }
 
-    /// Writes a committee that was not there.
+    /// Creates `committee`.
     ///
     /// # Errors
-    /// When the store is out of reach, or something stands at the new id.
+    /// [`StoreError::Unexpected`] when its id is taken.
     pub async fn create_committee(&self, committee: &Committee) -> Result<(), StoreError> {
-        let mut create = self.transaction();
-        create.put_new(Part::Committee, Self::committee_put(committee));
-        match create.commit().await? {
+        let mut tx = self.transaction();
+        tx.put_new(Part::Committee, Self::committee_put(committee));
+        match tx.commit().await? {
             CommitOutcome::Committed => Ok(()),
             CommitOutcome::ConditionFailed(_) => Err(StoreError::Unexpected(
                 "a new identifier was taken".to_owned(),
@@ -51,22 +51,22 @@ impl Store {
     }
 
     pub(crate) fn committee_put(committee: &Committee) -> Write {
-        let place =
+        let index_key =
             keys::committee_index_key(committee.committee_id, committee.name_latin.as_str());
         keys::committee(committee.committee_id)
             .holding(&ListedItem { card: committee })
-            .with(place.attributes())
+            .with(index_key.attributes())
     }
 
-    /// Sets the given fields of `id` and no others, so that two changes of different fields both
-    /// stay; the committee afterwards, or `None` when there is none.
+    /// Sets the given fields of `id` and no others, so that concurrent changes of different fields are both kept.
+    /// Returns the committee afterwards; `None` when it does not exist.
     pub async fn change_committee(
         &self,
         id: CommitteeId,
         change: &CommitteeChange,
     ) -> Result<Option<Committee>, StoreError> {
         let fields: Item = to_item(change)?;
-        let place = change
+        let index_key = change
             .name_latin
             .as_ref()
             .map(|name| keys::committee_index_key(id, name.as_str()));
@@ -81,9 +81,9 @@ impl Store {
                 .name(format!("#f{number}"), field)
                 .attribute(format!(":v{number}"), value);
         }
-        if let Some(place) = place {
+        if let Some(index_key) = index_key {
             sets.push("listSk = :place".to_owned());
-            update = update.text(":place", &place.sk);
+            update = update.text(":place", &index_key.sk);
         }
         let update = update.expression(format!("SET {}", sets.join(", ")));
         Ok(self

@@ -1,4 +1,4 @@
-//! Security counters: how often something may go wrong before nobody is let try.
+//! Security counters: limits on failed attempts.
 
 use std::{
     collections::HashMap,
@@ -14,31 +14,31 @@ use crate::{
     keys::{self, Key},
 };
 
-/// A bound on failures: at most `most` of them for `key` in a window of `length`.
+/// A limit on failures: at most `most` for `key` in a window of `length`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
     /// What is counted, such as `login-account`.
     pub name: &'static str,
-    /// For whom: an account, a network, both. Stored as a hash.
+    /// The account, network or combination that it is counted for. Stored as a hash.
     pub key: String,
-    /// How many are let pass.
+    /// Maximum number of failures per window.
     pub most: u64,
-    /// For how long the window stays open.
+    /// Length of the window.
     pub length: Duration,
 }
 
-/// Places taken in counters before the work whose failure they count.
+/// Counts added in advance to several counters, for an attempt that may fail.
 #[derive(Debug)]
-#[must_use = "a success gives its places back"]
+#[must_use = "it is to be released after a success"]
 pub struct Reservation(Vec<(Key, Window)>);
 
-/// Windows that this process believes open: they are counted in with one write instead of two. A belief
-/// that is wrong costs that second write, no more.
+/// Cache of windows that are probably open: counting in them takes one write instead of two. A wrong entry costs
+/// the second write.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenWindows(Arc<Mutex<HashMap<String, Instant>>>);
 
-/// No process remembers more of them.
-const MOST_REMEMBERED: usize = 10_000;
+/// The cache is cleared at this size.
+const MAX_REMEMBERED: usize = 10_000;
 
 impl OpenWindows {
     fn seems_open(&self, key: &Key, now: Instant) -> bool {
@@ -51,7 +51,7 @@ impl OpenWindows {
 
     fn remember(&self, key: &Key, ends: Instant) {
         let mut windows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if windows.len() >= MOST_REMEMBERED {
+        if windows.len() >= MAX_REMEMBERED {
             windows.clear();
         }
         windows.insert(key.pk.clone(), ends);
@@ -66,12 +66,12 @@ impl OpenWindows {
 }
 
 impl Store {
-    /// Takes a place in each of `counters`, side by side, before work that may fail. When one is
-    /// full, all places are given back, so that a network that is shut out cannot fill an
-    /// account's counter; then the inner error says when the last of the full windows ends.
+    /// Adds one to each of `counters`, concurrently, before an attempt that may fail. When one of them exceeds its
+    /// limit, all are released, so that a blocked network cannot fill an account's counter, and the inner error is
+    /// the time at which the last of the full windows ends.
     ///
     /// # Errors
-    /// When the counters cannot be asked: then nobody may try.
+    /// Those of the store; the attempt must not be made then.
     pub async fn reserve(
         &self,
         counters: &[Counter],
@@ -100,7 +100,7 @@ impl Store {
         }
         let reservation = Reservation(taken);
         if let Some(error) = failed {
-            // What cannot be given back stays taken until its window ends.
+            // A count that cannot be released remains until its window ends.
             let _ = self.release(reservation).await;
             return Err(error);
         }
@@ -120,15 +120,13 @@ impl Store {
         }
     }
 
-    /// Gives the places back: what they were taken for did not fail.
-    ///
-    /// # Errors
-    /// When the store is out of reach: then they stay taken until their windows end.
+    /// Subtracts the counts of `reservation` again, after a success. After an error they remain until their
+    /// windows end.
     pub async fn release(&self, reservation: Reservation) -> Result<(), StoreError> {
-        let places = reservation
+        let decrements = reservation
             .0
             .iter()
             .map(|(key, window)| self.decrement(key, *window));
-        join_all(places).await.into_iter().collect()
+        join_all(decrements).await.into_iter().collect()
     }
 }

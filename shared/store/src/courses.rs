@@ -1,5 +1,4 @@
-//! Courses: each stands in the list of its committee, of its author, and while it is published in the list
-//! of all.
+//! Courses, and the lists by committee, by author and of all published courses.
 
 use std::collections::HashSet;
 
@@ -14,12 +13,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
-    keys::{self, IndexKey, SWEPT_AFTER, WORDS_DUE},
+    keys::{self, IndexKey, SWEEP_DELAY, WORDS_DUE},
     table::{Item, Order, due},
     write::Write,
 };
 
-/// A course as it is stored.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Stored {
     pub(crate) card: CourseSummary,
@@ -35,17 +33,17 @@ impl From<Stored> for Course {
     }
 }
 
-/// A list of courses, newest change first.
+/// A list of courses, latest change first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CourseList {
-    /// Those of a committee that are in a state.
+    /// The courses of a committee in one state.
     OfCommittee(CommitteeId, State),
-    /// Those that a person made and that are in a state.
+    /// The courses of an author in one state.
     OfAuthor(UserId, State),
 }
 
 impl Store {
-    /// The course `id`.
+    /// The course `id`, in any state, without its questions.
     pub async fn course(&self, id: CourseId) -> Result<Option<Course>, StoreError> {
         Ok(self
             .get::<Stored>(&keys::course(id))
@@ -74,8 +72,8 @@ impl Store {
         Ok(course.map(|course| (course.into(), Self::placed(questions, &order))))
     }
 
-    /// At most `limit` courses of `lists` together, newest change first, after `position`. A course that is
-    /// changed meanwhile comes to the front: it is not met again, and perhaps not met at all.
+    /// At most `limit` courses of the merged `lists` after `position`, latest change first. A course that is changed
+    /// while a client pages moves to the front: it does not appear twice, but may not appear at all.
     pub async fn courses(
         &self,
         lists: &[CourseList],
@@ -89,7 +87,7 @@ impl Store {
             .await
             .into_iter()
             .collect::<Result<Vec<_>, _>>()?;
-        // Below this, one of the lists was not read: what stands there in another has to wait.
+        // Below this key one of the lists has not been read yet, so courses of the others belong to later pages.
         let floor = pages.iter().filter_map(|page| page.last.clone()).max();
         let courses = pages
             .into_iter()
@@ -99,7 +97,7 @@ impl Store {
             .filter(|(sk, _)| floor.as_ref().is_none_or(|floor| sk >= floor))
             .collect();
         courses.sort_by(|(one, _), (other, _)| other.cmp(one));
-        // On its way from one list to another a course may stand in both.
+        // While a course moves from one list to another, an eventually consistent index may show it in both.
         let mut seen = HashSet::new();
         courses.retain(|(_, course)| seen.insert(course.outline.course_id));
         let has_more = floor.is_some() || courses.len() > usize::from(limit);
@@ -135,7 +133,7 @@ impl Store {
         Ok(page.map(Course::from))
     }
 
-    /// At most `limit` published courses after `position`, newest publishing first.
+    /// At most `limit` published courses after `position`, latest publication first.
     pub async fn published(
         &self,
         position: Option<&str>,
@@ -153,12 +151,13 @@ impl Store {
 }
 
 impl Transaction {
-    /// A course that was not there.
+    /// Creates `course`. The condition fails (`Part::Course`) when its id is taken.
     pub fn new_course(&mut self, course: &Course) {
         self.put_new(Part::Course, course_put(course));
     }
 
-    /// The course `before` becomes `after`; refused when it has changed since `before` was read.
+    /// Replaces the course `before` by `after`. The condition fails (`Part::Course`) when the course has changed
+    /// since `before` was read.
     pub fn change_course(&mut self, before: &CourseSummary, after: &Course) {
         let update = course_update(before.course_id, "card.version = :before");
         let update = update.number(":before", before.version);
@@ -166,8 +165,8 @@ impl Transaction {
         let mut update = update
             .value(":card", &after.outline)
             .value(":details", &after.details);
-        let mut attributes = places(&after.outline);
-        if is_found_differently(before, &after.outline) {
+        let mut attributes = index_attributes(&after.outline);
+        if has_other_words(before, &after.outline) {
             attributes.extend(words_due(&after.outline));
         }
         for (name, value) in attributes {
@@ -187,12 +186,10 @@ impl Transaction {
     }
 }
 
-/// An update of the course `id` under `condition`.
 pub(crate) fn course_update(id: CourseId, condition: &str) -> Write {
     Write::at(&keys::course(id)).when(condition)
 }
 
-/// The put of a new course.
 pub(crate) fn course_put(course: &Course) -> Write {
     let stored = Stored {
         card: course.outline.clone(),
@@ -201,7 +198,7 @@ pub(crate) fn course_put(course: &Course) -> Write {
     let put = keys::course(course.outline.course_id)
         .holding(&stored)
         .with_value("questionBytes", &0)
-        .with(places(&course.outline));
+        .with(index_attributes(&course.outline));
     if course.outline.state == State::Published {
         put.with(words_due(&course.outline))
     } else {
@@ -209,22 +206,21 @@ pub(crate) fn course_put(course: &Course) -> Write {
     }
 }
 
-/// Where a course stands in the indexes.
-fn places(course: &CourseSummary) -> Item {
-    let places = [
+fn index_attributes(course: &CourseSummary) -> Item {
+    let index_keys = [
         Some(keys::course_index_key(course)),
         Some(keys::authored_index_key(course)),
         keys::published_index_key(course),
     ];
-    places
+    index_keys
         .into_iter()
         .flatten()
         .flat_map(IndexKey::attributes)
         .collect()
 }
 
-/// Whether a search finds `after` by other words than `before`.
-fn is_found_differently(before: &CourseSummary, after: &CourseSummary) -> bool {
+/// Whether `after` has other search words than `before`.
+fn has_other_words(before: &CourseSummary, after: &CourseSummary) -> bool {
     let words = |course: &CourseSummary| {
         if course.state == State::Published {
             course.words()
@@ -235,7 +231,6 @@ fn is_found_differently(before: &CourseSummary, after: &CourseSummary) -> bool {
     words(before) != words(after)
 }
 
-/// What is found differently is to be found by its words at once.
 fn words_due(course: &CourseSummary) -> [(String, AttributeValue); 2] {
-    due(WORDS_DUE, course.updated_at.after(SWEPT_AFTER))
+    due(WORDS_DUE, course.updated_at.after(SWEEP_DELAY))
 }

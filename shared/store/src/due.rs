@@ -1,4 +1,4 @@
-//! Work that waits in the index `due`, and work that has failed for so long that a person has to look.
+//! Pending work in the index `due`, its retries, and dead letters: work that failed for a day and needs an operator.
 
 use std::time::Duration;
 
@@ -12,40 +12,40 @@ use crate::{
     write::Write,
 };
 
-/// Work that failed longer ago than this has been done since.
-const FORGOTTEN: Duration = Duration::from_secs(3600);
-/// Work that has failed for this long waits for a person.
-const ENDURED: Duration = Duration::from_secs(86_400);
+/// Failures further apart than this do not belong to one series: the work succeeded in between.
+const SERIES_GAP: Duration = Duration::from_secs(3600);
+/// Work that has failed for this long becomes a dead letter.
+const MAX_RETRY_TIME: Duration = Duration::from_secs(86_400);
 
-/// A piece of work: the item that is marked, and for when.
+/// A piece of pending work: an item in the index `due`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Due {
-    /// The partition key of the item, which tells what is to be done.
+    /// The partition key of the item; its prefix determines the kind of work.
     pub pk: String,
     sk: String,
     due_pk: String,
     due_at: i64,
 }
 
-/// Why a piece of work is late.
+/// A series of failures of one piece of work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Failed {
     since: Instant,
-    /// When it is looked at again.
+    /// When it is retried, in Unix milliseconds.
     until: i64,
     from: String,
     cause: String,
 }
 
-/// A piece of work that nobody tries any more.
+/// A piece of work that is no longer retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeadLetter {
     /// The partition key of the item.
     pub pk: String,
-    /// Since when it has failed.
+    /// When it failed first.
     pub since: Instant,
-    /// What was said the last time.
+    /// The last error.
     pub cause: String,
     due: Due,
     from: String,
@@ -57,7 +57,7 @@ struct DeadLetterItem {
 }
 
 impl Store {
-    /// At most `limit` pieces of work of `partition` that are due at `now`, the most urgent first.
+    /// At most `limit` pieces of work of `partition` that are due at `now`, the earliest due time first.
     pub async fn due(
         &self,
         partition: &str,
@@ -77,12 +77,9 @@ impl Store {
         Ok(page.items)
     }
 
-    /// `due` failed at `now` for `cause`: it is looked at again after `pause`, and after a day of that no more,
-    /// so that it stands in nobody's way. Nothing happens when it was dealt with or marked anew
-    /// meanwhile.
-    ///
-    /// # Errors
-    /// When the store is out of reach: then it is looked at again at once.
+    /// Records that `due` failed at `now` for `cause` and schedules a retry after `pause`; after a day of failures
+    /// it becomes a dead letter instead. Does nothing when the work was done or rescheduled in the meantime. After
+    /// an error it stays due at once.
     pub async fn postpone(
         &self,
         due: &Due,
@@ -91,20 +88,20 @@ impl Store {
         now: Instant,
     ) -> Result<(), StoreError> {
         let later = now.after(pause).unix_milliseconds();
-        let again = self
-            .marked(
+        let further = self
+            .due_update(
                 due,
                 "duePk = :pk AND dueAt = :at AND failed.#until > :recently",
             )
             .expression("SET dueAt = :later, failed.#until = :later, failed.cause = :cause")
             .name("#until", "until")
-            .number(":recently", now.before(FORGOTTEN).unix_milliseconds())
+            .number(":recently", now.before(SERIES_GAP).unix_milliseconds())
             .number(":later", later)
             .text(":cause", cause);
-        if let Some(DeadLetterItem { failed }) = self.update_item(again).await? {
-            if now.since(failed.since) >= ENDURED {
-                let bury = self
-                    .marked(
+        if let Some(DeadLetterItem { failed }) = self.update_item(further).await? {
+            if now.since(failed.since) >= MAX_RETRY_TIME {
+                let move_to_dead = self
+                    .due_update(
                         &Due {
                             due_at: later,
                             ..due.clone()
@@ -114,7 +111,7 @@ impl Store {
                     .expression("SET duePk = :dead, dueAt = :now")
                     .text(":dead", DEAD_DUE)
                     .number(":now", now.unix_milliseconds());
-                self.apply(bury).await?;
+                self.apply(move_to_dead).await?;
             }
             return Ok(());
         }
@@ -125,7 +122,7 @@ impl Store {
             cause: cause.to_owned(),
         };
         let first = self
-            .marked(due, "duePk = :pk AND dueAt = :at")
+            .due_update(due, "duePk = :pk AND dueAt = :at")
             .expression("SET dueAt = :later, failed = :failed")
             .number(":later", later)
             .value(":failed", &failed);
@@ -133,7 +130,7 @@ impl Store {
         Ok(())
     }
 
-    /// At most `limit` pieces of work that nobody tries any more, the longest dead first.
+    /// At most `limit` dead letters, the oldest first.
     pub async fn dead_letters(
         &self,
         now: Instant,
@@ -157,12 +154,13 @@ impl Store {
         Ok(dead)
     }
 
-    /// Has `letter` be tried again from `now` on: whether it was still dead.
-    pub async fn revive(&self, letter: &DeadLetter, now: Instant) -> Result<bool, StoreError> {
+    /// Puts `dead_letter` back into its partition of the index `due`, due at `now`. Returns `false`
+    /// when it was no longer a dead letter.
+    pub async fn revive(&self, dead_letter: &DeadLetter, now: Instant) -> Result<bool, StoreError> {
         let revive = self
-            .marked(&letter.due, "duePk = :pk AND dueAt = :at")
+            .due_update(&dead_letter.due, "duePk = :pk AND dueAt = :at")
             .expression("SET duePk = :from, dueAt = :now REMOVE failed")
-            .text(":from", &letter.from)
+            .text(":from", &dead_letter.from)
             .number(":now", now.unix_milliseconds());
         Ok(self
             .update_item::<serde::de::IgnoredAny>(revive)
@@ -170,8 +168,8 @@ impl Store {
             .is_some())
     }
 
-    /// An update of the item of `due` under `condition`, in which `:pk` and `:at` are where its mark stands.
-    pub(crate) fn marked(&self, due: &Due, condition: &str) -> Write {
+    /// An update of the item of `due` under `condition`, in which `:pk` and `:at` are its key in the index.
+    pub(crate) fn due_update(&self, due: &Due, condition: &str) -> Write {
         Write::at(&due.key())
             .when(condition)
             .text(":pk", &due.due_pk)

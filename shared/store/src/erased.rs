@@ -1,4 +1,4 @@
-//! People who were erased, and whose traces are still to be removed.
+//! Users who were erased and whose data is still to be deleted.
 
 use std::time::Duration;
 
@@ -14,9 +14,8 @@ use crate::{
     write::Write,
 };
 
-/// By then whoever was at work for a person when he was erased has finished: his traces are looked for once
-/// more.
-const LOOKED_AT_AGAIN: Duration = Duration::from_secs(60);
+/// After this time, requests that were running when the user was erased have ended: the data is deleted once more.
+const SECOND_PASS_DELAY: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize)]
 struct Erased {
@@ -26,7 +25,7 @@ struct Erased {
 }
 
 impl Store {
-    /// What is left of the person `id`, if he was erased and his traces are to be removed at `now`.
+    /// The remaining account of the user `id`, if it was erased and the deletion of its data is due at `now`.
     pub async fn erased_user(&self, id: UserId, now: Instant) -> Result<Option<User>, StoreError> {
         let erased: Option<Erased> = self.get(&keys::user(id)).await?;
         let is_due = |erased: &Erased| {
@@ -38,19 +37,20 @@ impl Store {
         Ok(erased.filter(is_due).map(|erased| erased.card))
     }
 
-    /// The traces of `user` were removed at `now`; they are looked for once more a minute after he was erased.
+    /// Records that the data of `user` was deleted at `now`. Schedules a second pass if the user was erased less
+    /// than a minute ago.
     pub async fn finish_erasure(&self, user: &User, now: Instant) -> Result<(), StoreError> {
         let update = Write::at(&keys::user(user.user_id))
             .when("attribute_exists(card.erasedAt)")
             .text(":default", DEFAULT_AVATAR);
-        let again = user
+        let second_pass = user
             .erased_at
-            .map(|erased_at| erased_at.after(LOOKED_AT_AGAIN))
-            .filter(|again| now < *again);
-        let update = match again {
-            Some(again) => update
+            .map(|erased_at| erased_at.after(SECOND_PASS_DELAY))
+            .filter(|second_pass| now < *second_pass);
+        let update = match second_pass {
+            Some(second_pass) => update
                 .expression("SET card.avatar = :default, dueAt = :again")
-                .number(":again", again.unix_milliseconds()),
+                .number(":again", second_pass.unix_milliseconds()),
             None => update.expression("SET card.avatar = :default REMOVE duePk, dueAt"),
         };
         self.apply(update).await?;

@@ -1,4 +1,4 @@
-//! What goes wrong between us and the tables.
+//! The error type of this crate.
 
 use std::fmt;
 
@@ -7,29 +7,29 @@ use aws_sdk_dynamodb::{
     operation::RequestId,
 };
 
-/// The tables did not do what was asked. Nothing in it is for clients.
+/// A request to the tables failed. The texts are for logs, not for clients.
 #[derive(Debug)]
 pub enum StoreError {
-    /// The tables answered that this item or account is asked too much.
+    /// DynamoDB throttled the request (partition, table or account limit); nothing was written.
     Throttled,
-    /// Another transaction held the item; nothing was done.
+    /// Another transaction held an item of this request; nothing was written.
     TransactionConflict,
-    /// Others changed the item each time that it was to be changed, until the deadline; nothing was done.
+    /// Concurrent changes made every attempt of an optimistic update fail until the deadline; nothing was written.
     UpdateConflict,
-    /// No answer, or none that says what happened: it may have been done.
+    /// No response, or an internal error of DynamoDB: the write may have taken effect.
     Unavailable(String),
-    /// We asked for something that makes no sense, or found an item that does not.
+    /// An invalid request, or an item of an unexpected shape.
     Unexpected(String),
 }
 
 impl fmt::Display for StoreError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Throttled => out.write_str("the store throttles"),
+            Self::Throttled => out.write_str("the store throttled the request"),
             Self::TransactionConflict => out.write_str("another transaction holds the item"),
-            Self::UpdateConflict => out.write_str("others changed the item until the deadline"),
-            Self::Unavailable(cause) => write!(out, "the store is out of reach: {cause}"),
-            Self::Unexpected(cause) => write!(out, "the store refused or surprised us: {cause}"),
+            Self::UpdateConflict => out.write_str("concurrent changes until the deadline"),
+            Self::Unavailable(cause) => write!(out, "the store is unavailable: {cause}"),
+            Self::Unexpected(cause) => write!(out, "unexpected store error: {cause}"),
         }
     }
 }
@@ -43,7 +43,7 @@ where
     SdkError<E, R>: RequestId,
 {
     fn from(error: SdkError<E, R>) -> Self {
-        // The request id is what AWS support asks for; the message never holds an item.
+        // AWS support needs the request id; the message never contains an item.
         let cause = || {
             format!(
                 "{} (request {})",
@@ -74,7 +74,7 @@ where
 
 impl From<serde_dynamo::Error> for StoreError {
     fn from(error: serde_dynamo::Error) -> Self {
-        Self::Unexpected(format!("an item has another shape than expected: {error}"))
+        Self::Unexpected(format!("an item has an unexpected shape: {error}"))
     }
 }
 

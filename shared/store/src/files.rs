@@ -1,5 +1,5 @@
-//! Files and what they take of their owner's quota. A file that was announced, or is not wanted any more,
-//! stands in the index `due` until it is settled.
+//! Files and the storage usage of their owners. A pending upload or a deleted file is in the index `due` until the
+//! dispatcher has completed or removed it.
 
 use std::time::Duration;
 
@@ -16,32 +16,32 @@ use crate::{
     write::Write,
 };
 
-/// What has not come after this long does not come.
-const AWAITED: Duration = Duration::from_secs(3600);
+/// An upload that is not complete after this long is discarded.
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// A file that is to be settled.
+/// A file in the index `due`: a pending upload or a deleted file.
 #[derive(Debug, Clone)]
 pub struct DueFile {
     /// The file.
     pub file: File,
-    /// When it is to be settled.
+    /// When the dispatcher handles it.
     pub due_at: Instant,
 }
 
 #[derive(Deserialize)]
-struct PendingUpload {
+struct DueItem {
     card: File,
     #[serde(rename = "dueAt")]
     due_at: Option<i64>,
 }
 
-/// The file whose partition key is `pk`, if it is one.
+/// The id of the file with the partition key `pk`; `None` for other items.
 pub fn file_id(pk: &str) -> Option<FileId> {
     pk.strip_prefix(FILE_PREFIX).map(FileId::in_path)
 }
 
 impl Store {
-    /// The file `id`, unless its owner does not want it any more.
+    /// The file `id`, unless it is deleted.
     pub async fn file(&self, id: FileId) -> Result<Option<File>, StoreError> {
         let file = self
             .get::<ListedItem<File>>(&keys::file(id))
@@ -67,31 +67,32 @@ impl Store {
         .await
     }
 
-    /// What the files of `user` take.
+    /// The storage usage of `user`.
     pub async fn usage(&self, user: UserId) -> Result<Usage, StoreError> {
         Ok(self.get(&keys::usage(user)).await?.unwrap_or_default())
     }
 
-    /// Announces `file`, whose owner may keep `quota` bytes: whether there was room for it. Exact, however
-    /// many are announced at once.
+    /// Creates `file` and reserves its size in its owner's quota of `quota` bytes. Returns `false` when the quota
+    /// would be exceeded; exact under concurrency.
     pub async fn create_file(&self, file: &File, quota: u64) -> Result<bool, StoreError> {
         let Some(room) = quota.checked_sub(file.size) else {
             return Ok(false);
         };
-        let mut announce = self.transaction();
+        let mut tx = self.transaction();
         let put = keys::file(file.file_id)
             .holding(&ListedItem { card: file })
             .with(keys::file_index_key(file.user_id, file.file_id).attributes())
-            .with(due(FILES_DUE, file.created_at.after(AWAITED)));
-        // What was given up may come back as long as its form is good: twice the quota is all that may lie there.
-        let room_with_given_up = room.saturating_add(quota);
+            .with(due(FILES_DUE, file.created_at.after(UPLOAD_TIMEOUT)));
+        // A discarded file can still be uploaded while its presigned form is valid, so the bucket may hold up to
+        // twice the quota.
+        let room_with_discarded = room.saturating_add(quota);
         let update = usage_update(file, 1, UsageKind::Both)
             .when("attribute_not_exists(bytes) OR (bytes <= :room AND taken <= :roomWithGivenUp)")
             .number(":room", room)
-            .number(":roomWithGivenUp", room_with_given_up);
-        announce.update(Part::Usage, update);
-        announce.put_new(Part::File, put);
-        match announce.commit().await? {
+            .number(":roomWithGivenUp", room_with_discarded);
+        tx.update(Part::Usage, update);
+        tx.put_new(Part::File, put);
+        match tx.commit().await? {
             CommitOutcome::Committed => Ok(true),
             CommitOutcome::ConditionFailed(Part::Usage) => Ok(false),
             CommitOutcome::ConditionFailed(_) => Err(StoreError::Unexpected(
@@ -100,10 +101,8 @@ impl Store {
         }
     }
 
-    /// The file `id` has come, if it was awaited: the file then.
-    ///
-    /// # Errors
-    /// When the store is out of reach: then it may have been noted.
+    /// Changes the status of the file `id` from `PENDING` to `READY` and returns the file; `None` when it was not
+    /// pending. After an error the change may have taken effect.
     pub async fn complete_file(&self, id: FileId) -> Result<Option<File>, StoreError> {
         let key = keys::file(id);
         let update = Write::at(&key)
@@ -118,16 +117,16 @@ impl Store {
             .map(|item| item.card))
     }
 
-    /// Commits [`Transaction::discard_file`]: whether `file` was as it was read.
+    /// Commits [`Transaction::discard_file`]. Returns whether the condition held.
     pub async fn discard_file(&self, file: &File, now: Instant) -> Result<bool, StoreError> {
-        let mut give_up = self.transaction();
-        give_up.discard_file(file, now);
-        Ok(give_up.commit().await? == CommitOutcome::Committed)
+        let mut tx = self.transaction();
+        tx.discard_file(file, now);
+        Ok(tx.commit().await? == CommitOutcome::Committed)
     }
 
-    /// The file `id`, if it is to be settled sometime.
+    /// The file `id`, if it is in the index `due`, with any due time.
     pub async fn due_file(&self, id: FileId) -> Result<Option<DueFile>, StoreError> {
-        let found: Option<PendingUpload> = self.get(&keys::file(id)).await?;
+        let found: Option<DueItem> = self.get(&keys::file(id)).await?;
         Ok(found.and_then(|found| {
             Some(DueFile {
                 due_at: Instant::from_unix_milliseconds(found.due_at?),
@@ -136,7 +135,7 @@ impl Store {
         }))
     }
 
-    /// The deleted `file` is to be looked at again at `at`.
+    /// Sets the due time of the deleted `file` to `at`.
     pub async fn postpone_file(&self, file: &File, at: Instant) -> Result<(), StoreError> {
         let update = file_update(file).expression("SET dueAt = :at");
         let update = update.number(":at", at.unix_milliseconds());
@@ -144,23 +143,24 @@ impl Store {
         Ok(())
     }
 
-    /// Nothing is left of the deleted `file`, in the bucket neither.
+    /// Removes the item of the deleted `file` and its size from the bucket usage of its owner. The object must be
+    /// deleted before.
     pub async fn delete_file(&self, file: &File) -> Result<(), StoreError> {
         let key = keys::file(file.file_id);
-        let mut forget = self.transaction();
+        let mut tx = self.transaction();
         let delete = Write::at(&key);
-        forget.delete(Part::File, delete.when("attribute_exists(pk)"));
-        let update = usage_update(file, -1, UsageKind::ClaimedItem);
-        forget.update(Part::Usage, update);
-        // ApiError when it was forgotten already.
-        let _ = forget.commit().await?;
+        tx.delete(Part::File, delete.when("attribute_exists(pk)"));
+        let update = usage_update(file, -1, UsageKind::Bucket);
+        tx.update(Part::Usage, update);
+        // The condition fails when the item is already removed.
+        let _ = tx.commit().await?;
         Ok(())
     }
 }
 
 impl Transaction {
-    /// The owner of `file` does not want it any more: from `now` on it is listed nowhere, and its room is free.
-    /// ApiError when its status has changed since it was read.
+    /// Marks `file` as deleted: removes it from the lists, frees its quota and makes the removal of its object due
+    /// at `now`. The condition fails (`Part::File`) when its status has changed since it was read.
     pub fn discard_file(&mut self, file: &File, now: Instant) {
         let update = file_update(file)
             .expression(
@@ -170,12 +170,12 @@ impl Transaction {
             .text(":due", FILES_DUE)
             .number(":now", now.unix_milliseconds());
         self.update(Part::File, update);
-        let update = usage_update(file, -1, UsageKind::Kept);
+        let update = usage_update(file, -1, UsageKind::Quota);
         self.update(Part::Usage, update);
     }
 }
 
-/// An update of `file`, if its status is what it was when it was read.
+/// An update of `file` on condition that its status is unchanged.
 fn file_update(file: &File) -> Write {
     Write::at(&keys::file(file.file_id))
         .when("card.#status = :status")
@@ -183,23 +183,23 @@ fn file_update(file: &File) -> Write {
         .value(":status", &file.status)
 }
 
-/// Adds `files` files like `file` to what its owner keeps, to what may lie in the bucket, or to both.
+/// Adds `files` times the size of `file` to the usage of its owner.
 fn usage_update(file: &File, files: i64, of: UsageKind) -> Write {
     let bytes = i128::from(file.size) * i128::from(files);
     let update = Write::at(&keys::usage(file.user_id)).number(":bytes", bytes);
     let update = match of {
         UsageKind::Both => update.expression("ADD files :files, bytes :bytes, taken :bytes"),
-        UsageKind::Kept => update.expression("ADD files :files, bytes :bytes"),
-        UsageKind::ClaimedItem => return update.expression("ADD taken :bytes"),
+        UsageKind::Quota => update.expression("ADD files :files, bytes :bytes"),
+        UsageKind::Bucket => return update.expression("ADD taken :bytes"),
     };
     update.number(":files", files)
 }
 
-/// What a file counts in: `bytes`, which its owner is shown, and `taken`, which also holds what he gave up and
-/// the bucket may still have.
+/// The usage that a file counts towards: `bytes`, which the owner sees, or `taken`, which also includes discarded
+/// files that may still be in the bucket.
 #[derive(Clone, Copy)]
 enum UsageKind {
-    Kept,
-    ClaimedItem,
+    Quota,
+    Bucket,
     Both,
 }

@@ -1,4 +1,4 @@
-//! Answers that are given again to whoever asks again with the same key
+//! Idempotency keys: a repeated request with the same key gets the stored response
 //! (<https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header>).
 
 use std::time::Duration;
@@ -14,22 +14,21 @@ use crate::{
     table::ttl,
 };
 
-/// How long an answer is given again.
-const KEPT: Duration = Duration::from_secs(86_400);
+const RETENTION: Duration = Duration::from_secs(86_400);
 
-/// A request that has the same effect however often it is made.
+/// A request with an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Idempotent {
     key: Key,
     body: String,
 }
 
-/// What a request that was made before was answered.
+/// An earlier request with the same idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Earlier {
-    /// The same request: its answer.
+    /// Its body was the same: the stored response.
     Same(String),
-    /// Another one.
+    /// Its body was different.
     Other,
 }
 
@@ -41,7 +40,7 @@ struct Answered {
 }
 
 impl Idempotent {
-    /// The request of `user` to `route` under `key` with `body`, byte for byte.
+    /// The request of `user` to `route` with the idempotency key `key`. Bodies are compared byte for byte.
     pub fn new(user: UserId, route: &str, key: &str, body: &[u8]) -> Self {
         Self {
             key: keys::idempotency(&format!("{user} {route} {key}")),
@@ -51,14 +50,18 @@ impl Idempotent {
 }
 
 impl Transaction {
-    /// `request` is answered with `answer`, today and for a day; refused as [`Part::Idempotency`] when it was
-    /// answered already.
-    pub fn put_idempotent_response(&mut self, request: &Idempotent, answer: String, now: Instant) {
+    /// Stores `response` for a day. The condition fails ([`Part::Idempotency`]) when a response is stored already.
+    pub fn put_idempotent_response(
+        &mut self,
+        request: &Idempotent,
+        response: String,
+        now: Instant,
+    ) {
         let Idempotent { key, body } = request;
-        let end = now.after(KEPT);
+        let end = now.after(RETENTION);
         let answered = Answered {
             body: body.clone(),
-            answer,
+            answer: response,
             exp: end.unix_milliseconds(),
         };
         let put = key
@@ -71,7 +74,7 @@ impl Transaction {
 }
 
 impl Store {
-    /// What was answered under the key of `request`, if anything was in the last day.
+    /// The request that was answered under the same key within the last day.
     pub async fn earlier(
         &self,
         request: &Idempotent,

@@ -1,5 +1,4 @@
-//! For loading many courses at once, past the stream: the items that the service itself would have
-//! written by the time that the dispatcher is done with them, in DynamoDB's JSON.
+//! Bulk import of courses: items in DynamoDB JSON, in the state that they have after the dispatcher has indexed them.
 
 use domain::course::{Course, State};
 use serde_json::Value;
@@ -13,12 +12,12 @@ use crate::{
     write::Write,
 };
 
-/// The items of `course`: itself and, while it is published, its entry under each of its words. The words
-/// have to be counted, too: [`count_item`].
+/// The items of `course`: the course and, if it is published, one search entry per word. The caller also has to
+/// write a [`count_item`] for each word.
 pub fn items_of(course: &Course) -> Result<Vec<Value>, StoreError> {
     let mut item = course_put(course).into_item()?;
     if course.outline.state == State::Published {
-        // The dispatcher has been here.
+        // As the dispatcher leaves it.
         item.retain(|name, _| name != "duePk" && name != "dueAt");
         item.insert("foundBy".to_owned(), value(&course.outline.words())?);
     }
@@ -29,7 +28,7 @@ pub fn items_of(course: &Course) -> Result<Vec<Value>, StoreError> {
         .collect()
 }
 
-/// The item that says that `courses` published courses have `word`, which is folded.
+/// The item that counts `courses` published courses with the folded word `word`.
 pub fn count_item(word: &str, courses: u64) -> Result<Value, StoreError> {
     let mut item = keys::word_count(word).item();
     item.insert("n".to_owned(), number(courses));

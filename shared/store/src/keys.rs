@@ -1,18 +1,17 @@
-//! The grammar of the keys, every access pattern and what it costs: the one page to read before
-//! touching the tables.
+//! The key schema, every access pattern and its cost. Read this page before changing the tables.
 //!
-//! Two tables, `records` (what stays) and `transient` (what has a short life), both with a text
-//! partition key `pk` and a text sort key `sk`. Attributes with a meaning of their own:
+//! There are two tables, `records` (durable items) and `transient` (short-lived items), both with a string
+//! partition key `pk` and a string sort key `sk`. Attributes with a fixed meaning:
 //!
 //! | attribute | meaning |
 //! |---|---|
-//! | `card` | what lists show of the item: the noun itself; the indexes carry it, so lists need no second read |
-//! | `details` | what else a course says |
-//! | `listPk`, `listSk` | the place in the index `listing` (projection: `card`, `details`) |
-//! | `authoredPk`, `authoredSk` | the place in the index `authored` (projection: `card`, `details`) |
-//! | `publishedPk`, `publishedSk` | the place in the index `published` (projection: `card`) |
-//! | `duePk`, `dueAt` | the place in the sparse index `due` (projection: keys): what the dispatcher still has to do, and when |
-//! | `ttl` | Unix seconds after which DynamoDB may remove the item; it lags by days, so every read looks at the item's own time too |
+//! | `card` | the entity as lists return it; projected into the indexes, so that lists need no second read |
+//! | `details` | the other fields of a course |
+//! | `listPk`, `listSk` | key in the index `listing` (projection: `card`, `details`) |
+//! | `authoredPk`, `authoredSk` | key in the index `authored` (projection: `card`, `details`) |
+//! | `publishedPk`, `publishedSk` | key in the index `published` (projection: `card`) |
+//! | `duePk`, `dueAt` | key in the sparse index `due` (projection: keys): pending work of the dispatcher, and when it is due |
+//! | `ttl` | Unix seconds after which DynamoDB may delete the item; it lags by days, so every read also checks the item's own time |
 //!
 //! # Keys
 //!
@@ -22,72 +21,69 @@
 //! | credentials | records | `USER#<id>` | `CREDENTIALS` | |
 //! | login activity | records | `USER#<id>` | `LOGIN#<16 digits>` | |
 //! | one-time password secret | records | `USER#<id>` | `OTP` | `SEALED#<key name>`, `<id>` |
-//! | what a person did, or was done to him | records | `USER#<id>` | `AUDIT#<audit id>` | |
+//! | audit entry of its actor or target user | records | `USER#<id>` | `AUDIT#<audit id>` | |
 //! | e-mail address | records | `EMAIL#<sha-256>` | `EMAIL` | |
 //! | active super admins | records | `ADMINS` | `ADMINS` | |
 //! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>␁<id>` folded |
-//! | audit of a committee | records | `AUDIT#<committee>` | `AUDIT#<audit id>` | `AUDIT`, `<audit id>` |
+//! | audit entry of a committee | records | `AUDIT#<committee>` | `AUDIT#<audit id>` | `AUDIT`, `<audit id>` |
 //! | course | records | `COURSE#<id>` | `COURSE` | `COMMITTEE#<id>#COURSES#<state>`, `<updatedAt>#<id>` |
 //! | order of its questions | records | `COURSE#<id>` | `ORDER` | |
 //! | question | records | `COURSE#<id>` | `QUESTION#<id>` | |
 //! | word of a published course | records | `WORD#<word>` | `AT#<publishedAt>#<id>` | |
-//! | how many courses have a word, about | records | `WORD#<word>` | `COUNT` | |
+//! | approximate number of courses with a word | records | `WORD#<word>` | `COUNT` | |
 //! | file | records | `FILE#<id>` | `FILE` | `USER#<id>#FILES`, `<id>` |
-//! | what a person's files take | records | `USER#<id>` | `USAGE` | |
-//! | outgoing letter | records | `OUTBOX#<id>` | `OUTBOX` | |
-//! | text message | records | `SMS#<id>` | `SMS` | `BATCH#<id>#SMS`, `<id>`, if it is one of a batch |
-//! | what it says | records | `SMS#<id>` | `TEXT` | |
+//! | storage usage of a user | records | `USER#<id>` | `USAGE` | |
+//! | outbox message | records | `OUTBOX#<id>` | `OUTBOX` | |
+//! | text message | records | `SMS#<id>` | `SMS` | `BATCH#<id>#SMS`, `<id>`, if it belongs to a batch |
+//! | text of a message | records | `SMS#<id>` | `TEXT` | |
 //! | batch of text messages | records | `BATCH#<id>` | `BATCH` | |
-//! | what its messages say | records | `BATCH#<id>` | `TEXT` | |
+//! | common text of a batch | records | `BATCH#<id>` | `TEXT` | |
 //! | chunk of a batch | records | `CHUNK#<batch>#<number>` | `CHUNK` | |
-//! | number that is not written to | records | `OPTOUT#<committee or ALL>#<sha-256>` | `OPTOUT` | `OPTOUTS#<committee or ALL>`, `<createdAt>#<sha-256>` |
-//! | one-time code | transient | `CODE#<kind>#<place>` | `CODE` | |
+//! | opt-out of a phone number | records | `OPTOUT#<committee or ALL>#<sha-256>` | `OPTOUT` | `OPTOUTS#<committee or ALL>`, `<createdAt>#<sha-256>` |
+//! | one-time code | transient | `CODE#<kind>#<challenge>` | `CODE` | |
 //! | session | transient | `USER#<id>` | `SESSION#<sid>` | |
-//! | secret that is being tried out | transient | `USER#<id>` | `ENROLMENT` | |
-//! | finished step of a sign-in | transient | `STEP#<sid>` | `STEP` | |
-//! | public limit | transient | `LIMIT#<key>` | `LIMIT` | |
+//! | one-time password secret, unconfirmed | transient | `USER#<id>` | `ENROLMENT` | |
+//! | completed step of a sign-in | transient | `STEP#<sid>` | `STEP` | |
+//! | rate limit window | transient | `LIMIT#<key>` | `LIMIT` | |
 //! | security counter | transient | `COUNTER#<name>#<sha-256>` | `COUNTER` | |
 //! | text messages of a day | transient | `QUOTA#USER#<id>#<day>`, `QUOTA#COMMITTEE#<id>#<day>` | `QUOTA` | |
-//! | when the next text message may leave | transient | `RATE` | `RATE` | |
-//! | answer that is given again | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
-//! | breaker of the hosting account's panel | transient | `BREAKER#<sha-256>` | `BREAKER` | |
+//! | next free slot for a text message | transient | `RATE` | `RATE` | |
+//! | idempotent response | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
+//! | circuit breaker of a cPanel token | transient | `BREAKER#<sha-256>` | `BREAKER` | |
 //!
-//! A letter or a single text message stands in `due` under `OUTBOX` until it has left, a message of a batch
-//! under `BULK`, a chunk under `CHUNKS` until it has become messages, a person who was erased under
-//! `ERASE` until his traces are gone, a course under `WORDS` until it is found by the words that it has
-//! now, a file under `FILES` until it has come, or is gone; what has failed for a
-//! day stands under `DEAD` until a person has looked at it. The place of a code is derived from an address,
-//! or is a user's id.
+//! The index `due` holds outbox messages and single text messages under `OUTBOX` and messages of batches under
+//! `BULK` until they are sent, chunks under `CHUNKS` until they are expanded into messages, erased users under
+//! `ERASE` until their data is deleted, courses under `WORDS` until their search entries are current, and files
+//! under `FILES` until they are uploaded or deleted. Work that has failed for a day moves to `DEAD`, where it
+//! stays until an operator handles it. The challenge of a code is derived from an address, or is a user's id.
 //!
-//! A course stands in `authored` under `USER#<id>#COURSES#<state>`, `<updatedAt>#<id>`, and while it is
-//! published in `published` under `PUBLISHED`, `<publishedAt>#<id>`: published again, it comes back to the
-//! place that it had, so that nobody who walks the list meets it twice.
+//! The index `authored` holds courses under `USER#<id>#COURSES#<state>`, `<updatedAt>#<id>`, text messages under
+//! `USER#<id>#SMS`, `<id>`, and batches under `USER#<id>#BATCHES`, `<id>`. The index `published` holds published
+//! courses under `PUBLISHED`, `<publishedAt>#<id>`. A course that is published again keeps its first
+//! `publishedAt`, so that it does not appear twice to a client that pages through the list.
 //!
-//! A text message stands in `authored` under `USER#<id>#SMS`, `<id>`, its batch under `USER#<id>#BATCHES`,
-//! `<id>`.
+//! # Throughput of one partition
 //!
-//! # What one partition bears
-//!
-//! A partition of DynamoDB gives 1,000 write units and 3,000 read units a second, however large the table
+//! A DynamoDB partition serves 1,000 write units and 3,000 read units per second, whatever the table's size
 //! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html>). With
 //! courses of 2 KB, outlines of 0.7 KB and pages of 20:
 //!
-//! | partition | one request takes | so that it bears, a second |
+//! | partition | units per request | maximum per second |
 //! |---|---|---|
-//! | `PUBLISHED` (all published courses) | page: 20 × 0.7 KB = 14 KB, read eventually: 2 units | 1,500 pages; more needs copies in memory for a few seconds |
-//! | the same | publishing, or a change of a published course: 1 unit, 2 when it moves | 500 to 1,000 changes |
+//! | `PUBLISHED` (all published courses) | page: 20 × 0.7 KB = 14 KB, eventually consistent: 2 units | 1,500 pages; more needs a cache of a few seconds |
+//! | the same | publication, or a change of a published course: 1 unit, 2 when its key changes | 500 to 1,000 changes |
 //! | `COMMITTEE#<id>#COURSES#<state>` | page: 20 × 2 KB = 40 KB: 5 units | 600 pages of one committee and state |
-//! | the same | a change: 2 units to go and 2 to come | 250 changes of one committee's courses |
-//! | `COURSE#<id>` | course with ten questions: 6 KB, read consistently: 2 units | 1,500 readers of one course |
+//! | the same | a change: 2 units to remove the old entry and 2 to insert the new one | 250 changes of one committee's courses |
+//! | `COURSE#<id>` | course with ten questions: 6 KB, strongly consistent: 2 units | 1,500 reads of one course |
 //! | the same | a change in a transaction: 2 × 2 units | 250 changes of one course |
-//! | `WORD#<word>`, entries | search: at most 500 × 0.2 KB = 100 KB, read eventually: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
-//! | the same | publishing: 2 units for the entry, 1 for the count | 333 courses that have one word in common |
-//! | `USER#<id>` | `POST /files`: 2 units for the usage | 500 files of one person |
-//! | `BULK` in `due` | a message that waits, is leased, claimed and leaves: 6 units | 160 messages, 16 times the rate that SNS is asked at |
-//! | `FILES`, `WORDS` in `due` | a file or course that comes and goes: 2 units | 500 of each, in the whole service |
+//! | `WORD#<word>`, entries | search: at most 500 × 0.2 KB = 100 KB, eventually consistent: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
+//! | the same | publication: 2 units for the entry, 1 for the count | 333 courses with a word in common |
+//! | `USER#<id>` | `POST /files`: 2 units for the usage | 500 files of one user |
+//! | `BULK` in `due` | a message is queued, leased, claimed and sent: 6 units | 160 messages, 16 times the sending rate |
+//! | `FILES`, `WORDS` in `due` | a file or course is added and removed: 2 units | 500 of each, in the whole service |
 //!
-//! The table itself begins at 4,000 write and 12,000 read units and doubles when it has to; so the whole
-//! service bears the sum of these until a partition of the left column is hot.
+//! An on-demand table starts at 4,000 write and 12,000 read units per second and doubles as needed; the service
+//! as a whole supports the sum of these until one of the partitions above is hot.
 
 mod costs;
 mod messages;
@@ -109,7 +105,7 @@ pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, PUBLISHED, TABLES, Table, 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-/// Where an item stands.
+/// The primary key of an item, and its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     pub(crate) table: Table,
@@ -133,7 +129,6 @@ fn transient(pk: String, sk: &str) -> Key {
     }
 }
 
-/// With what the partition keys of people begin.
 pub(crate) const USER_PREFIX: &str = "USER#";
 
 pub(crate) fn user(id: UserId) -> Key {
@@ -153,12 +148,12 @@ pub(crate) fn login(id: UserId, login_activity_id: u64) -> Key {
 
 pub(crate) const LOGIN_PREFIX: &str = "LOGIN#";
 
-/// Hashed, so that a key in a log or a metric is nobody's address.
+/// Hashed, so that a key in a log or a metric does not disclose an address.
 pub(crate) fn email(email: &Email) -> Key {
     records(format!("EMAIL#{}", hashed(email.as_str())), "EMAIL")
 }
 
-/// Set of the ids of all active super admins: a condition on it keeps one of them.
+/// The ids of all active super admins: a condition on the size of the set keeps at least one.
 pub(crate) fn admins() -> Key {
     records("ADMINS".to_owned(), "ADMINS")
 }
@@ -176,15 +171,15 @@ pub(crate) fn session(user: UserId, sid: SessionId) -> Key {
 
 pub(crate) const SESSION_PREFIX: &str = "SESSION#";
 
-pub(crate) fn code(kind: CodeKind, place: Uuid) -> Key {
-    transient(format!("CODE#{}#{place}", kind.word()), "CODE")
+pub(crate) fn code(kind: CodeKind, challenge: Uuid) -> Key {
+    transient(format!("CODE#{}#{challenge}", kind.word()), "CODE")
 }
 
 pub(crate) fn otp(user: UserId) -> Key {
     records(format!("{USER_PREFIX}{user}"), "OTP")
 }
 
-/// The list of the secrets that are sealed under the key `kid`.
+/// List partition of the secrets that are sealed under the key `kid`.
 pub(crate) fn sealed_under(kid: &str) -> String {
     format!("SEALED#{kid}")
 }
@@ -197,14 +192,13 @@ pub(crate) fn step(id: SessionId) -> Key {
     transient(format!("STEP#{id}"), "STEP")
 }
 
-/// What is to be done at once stands in `due` for so much later: then the sweeper looks at it, whatever the
-/// stream did.
-pub(crate) const SWEPT_AFTER: Duration = Duration::from_secs(60);
+/// How long after the write the sweep picks up work that the stream has not handled.
+pub(crate) const SWEEP_DELAY: Duration = Duration::from_secs(60);
 
-/// The partition of the index `due` in which erased people wait for their traces to be removed.
+/// The partition of the index `due` that holds erased users until their data is deleted.
 pub const ERASE_DUE: &str = "ERASE";
 
-/// The partition of the index `due` in which work waits that nobody tries any more.
+/// The partition of the index `due` that holds dead letters: work that is no longer retried.
 pub const DEAD_DUE: &str = "DEAD";
 
 pub(crate) fn course(id: CourseId) -> Key {
@@ -213,7 +207,7 @@ pub(crate) fn course(id: CourseId) -> Key {
 
 pub(crate) const COURSE_PREFIX: &str = "COURSE#";
 
-/// The list of the identifiers of a course's questions.
+/// The ordered identifiers of a course's questions.
 pub(crate) fn order(course: CourseId) -> Key {
     records(format!("{COURSE_PREFIX}{course}"), "ORDER")
 }
@@ -225,7 +219,7 @@ pub(crate) fn question(course: CourseId, id: QuestionId) -> Key {
     )
 }
 
-/// Among the courses of its committee that are in its state, by the newest change.
+/// Courses of a committee in one state, by last change.
 pub(crate) fn course_index_key(course: &CourseSummary) -> IndexKey {
     IndexKey {
         index: &LISTING,
@@ -234,7 +228,7 @@ pub(crate) fn course_index_key(course: &CourseSummary) -> IndexKey {
     }
 }
 
-/// Among the courses of its author that are in its state, by the newest change.
+/// Courses of an author in one state, by last change.
 pub(crate) fn authored_index_key(course: &CourseSummary) -> IndexKey {
     IndexKey {
         index: &AUTHORED,
@@ -243,7 +237,7 @@ pub(crate) fn authored_index_key(course: &CourseSummary) -> IndexKey {
     }
 }
 
-/// Among all published courses, by its first publishing.
+/// All published courses, by first publication; `None` while the course is not published.
 pub(crate) fn published_index_key(course: &CourseSummary) -> Option<IndexKey> {
     let published_at = course
         .published_at
@@ -251,7 +245,7 @@ pub(crate) fn published_index_key(course: &CourseSummary) -> Option<IndexKey> {
     Some(IndexKey {
         index: &PUBLISHED,
         pk: PUBLISHED_COURSES.to_owned(),
-        sk: publishing_of(published_at, course.course_id),
+        sk: publication_sort_key(published_at, course.course_id),
     })
 }
 
@@ -267,18 +261,17 @@ pub(crate) fn change_of(course: &CourseSummary) -> String {
     format!("{}#{}", course.updated_at, course.course_id)
 }
 
-fn publishing_of(published_at: Instant, id: CourseId) -> String {
+fn publication_sort_key(published_at: Instant, id: CourseId) -> String {
     format!("{published_at}#{id}")
 }
 
-/// The partition of all published courses.
 pub(crate) const PUBLISHED_COURSES: &str = "PUBLISHED";
 
-/// The entry of a course that was first published at `published_at` under `word`.
+/// The search entry under `word` of a course that was first published at `published_at`.
 pub(crate) fn word(word: &str, published_at: Instant, id: CourseId) -> Key {
     records(
         format!("WORD#{word}"),
-        &format!("{AT_PREFIX}{}", publishing_of(published_at, id)),
+        &format!("{AT_PREFIX}{}", publication_sort_key(published_at, id)),
     )
 }
 
@@ -288,7 +281,7 @@ pub(crate) fn word_count(word: &str) -> Key {
     records(format!("WORD#{word}"), "COUNT")
 }
 
-/// The partition of the index `due` in which courses wait to be found by their words.
+/// The partition of the index `due` that holds courses whose search entries are to be updated.
 pub const WORDS_DUE: &str = "WORDS";
 
 pub(crate) fn file(id: FileId) -> Key {
@@ -297,7 +290,7 @@ pub(crate) fn file(id: FileId) -> Key {
 
 pub(crate) const FILE_PREFIX: &str = "FILE#";
 
-/// The list of a person's files, by their identifiers, which sort by time.
+/// List partition of a user's files; their identifiers sort by time.
 pub(crate) fn files_of(user: UserId) -> String {
     format!("{USER_PREFIX}{user}#FILES")
 }
@@ -314,23 +307,23 @@ pub(crate) fn usage(user: UserId) -> Key {
     records(format!("{USER_PREFIX}{user}"), "USAGE")
 }
 
-/// The partition of the index `due` in which files wait to come, or to go.
+/// The partition of the index `due` that holds pending uploads and deleted files.
 pub const FILES_DUE: &str = "FILES";
 
 pub(crate) fn audit_of_committee(committee: CommitteeId, id: &str) -> Key {
     records(format!("AUDIT#{committee}"), &format!("{AUDIT_PREFIX}{id}"))
 }
 
-pub(crate) fn audit_of_person(person: UserId, id: &str) -> Key {
+pub(crate) fn audit_of_person(user: UserId, id: &str) -> Key {
     records(
-        format!("{USER_PREFIX}{person}"),
+        format!("{USER_PREFIX}{user}"),
         &format!("{AUDIT_PREFIX}{id}"),
     )
 }
 
 pub(crate) const AUDIT_PREFIX: &str = "AUDIT#";
 
-/// The partition of all audit entries in the index of lists.
+/// List partition of the audit entries of all committees.
 pub(crate) const AUDIT: &str = "AUDIT";
 
 pub(crate) fn limit(key: &str) -> Key {
@@ -341,17 +334,16 @@ pub(crate) fn counter(name: &str, key: &str) -> Key {
     transient(format!("COUNTER#{name}#{}", hashed(key)), "COUNTER")
 }
 
-/// By the fingerprint of place, user and token: a new token begins with nothing known of it.
+/// `secret` is the fingerprint of host, user and token, so that a new token starts with a new breaker.
 pub(crate) fn breaker(secret: &str) -> Key {
     transient(format!("BREAKER#{secret}"), "BREAKER")
 }
 
-/// A key that no item has.
-pub(crate) fn nothing() -> Key {
+pub(crate) fn missing_item() -> Key {
     records("NOTHING".to_owned(), "NOTHING")
 }
 
-/// A place in an index.
+/// The key of an item in an index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IndexKey {
     pub(crate) index: &'static IndexSchema,
@@ -372,12 +364,10 @@ pub(crate) fn user_index_key(user: &domain::user::User) -> IndexKey {
     }
 }
 
-/// The list of a committee's people.
 pub(crate) fn users_of(committee: CommitteeId) -> String {
     format!("COMMITTEE#{committee}#USERS")
 }
 
-/// The partition of all committees.
 pub(crate) const COMMITTEES: &str = "COMMITTEES";
 
 pub(crate) fn committee_index_key(id: CommitteeId, name_latin: &str) -> IndexKey {
@@ -388,11 +378,11 @@ pub(crate) fn committee_index_key(id: CommitteeId, name_latin: &str) -> IndexKey
     }
 }
 
-/// Ends a name in a sort key: no name holds it, and it sorts before everything that one may hold, so that
-/// `Ben` stands before `Ben Ali`.
+/// Terminates a name in a sort key: no name contains it, and it sorts before every character of a name, so that
+/// `Ben` comes before `Ben Ali`.
 const END: char = '\u{1}';
 
-/// The beginning of the folded text, short enough for a sort key (1,024 bytes) and a cursor (512).
+/// The folded text, cut to 120 bytes to fit into a sort key (1,024 bytes) and a cursor (512).
 fn sortable(text: &str) -> String {
     let mut folded = folded(text);
     folded.truncate(folded.floor_char_boundary(120));

@@ -1,12 +1,12 @@
-//! The tables: keys, conditions, transactions, paging. The only room that names DynamoDB.
+//! Access to the DynamoDB tables: keys, conditions, transactions, paging. No other crate uses `aws-sdk-dynamodb`.
 //!
-//! One `impl Store` block per entity. What may happen twice at once is a condition of the write,
-//! never a read before it; what belongs together is one transaction; nothing scans. Whether a
-//! person *may* do a thing is not asked here.
+//! Each entity has one `impl Store` block. Concurrent changes are excluded by conditions on the write, not by an
+//! earlier read; related items are written in one transaction; no method scans a table. Permissions are checked
+//! by the callers.
 //!
-//! Every method that asks the tables fails with a [`StoreError`] when they cannot be reached; a method's own
-//! documentation names only what is special about its errors. The methods of [`Transaction`] only collect
-//! writes, so they cannot fail; [`Transaction::commit`] can.
+//! Every method that sends a request fails with a [`StoreError`]; its documentation names only errors that are
+//! special to it. The methods of [`Transaction`] collect writes and cannot fail; [`Transaction::commit`] can. A
+//! transaction whose condition fails is not an error but [`CommitOutcome::ConditionFailed`] with the [`Part`].
 
 mod audits;
 mod breaker;
@@ -68,13 +68,12 @@ pub use update::within;
 pub use users::{Credentials, EmailOwner, NewUser, user_id};
 pub use words::course_id;
 
-/// The two tables, reached through the SDK. Cloning shares the connections.
+/// Client of the two tables. Clones share the connections.
 #[derive(Clone, Debug)]
 pub struct Store {
-    /// Retries twice: reading again is always safe.
+    /// Makes up to two attempts: repeating a read is safe.
     reads: Client,
-    /// Never retries: a conditional write that is repeated blindly after a silent success tells a
-    /// winner that he lost.
+    /// Never retries: a repeated conditional write may report failure for a write that succeeded.
     writes: Client,
     names: Arc<Names>,
     open_windows: OpenWindows,
@@ -87,20 +86,20 @@ struct Names {
 }
 
 impl Store {
-    /// The tables `records` and `transient` in the place that `sdk` says.
+    /// A client with the endpoint, region, credentials and timeouts of `sdk`, for the tables with these names.
     pub fn new(sdk: &SdkConfig, records: String, transient: String) -> Self {
         let retries = RetryConfig::standard()
             .with_max_attempts(2)
             .with_initial_backoff(std::time::Duration::from_millis(25));
         let reads = Builder::from(sdk).retry_config(retries).build();
-        // One try has all the time that two of a read have.
-        let patience = sdk
+        // The single attempt of a write has as much time as both attempts of a read.
+        let timeout = sdk
             .timeout_config()
             .and_then(|timeouts| timeouts.operation_timeout());
         let mut timeouts = TimeoutConfig::builder();
         timeouts
-            .set_operation_attempt_timeout(patience)
-            .set_operation_timeout(patience);
+            .set_operation_attempt_timeout(timeout)
+            .set_operation_timeout(timeout);
         let writes = Builder::from(sdk)
             .retry_config(RetryConfig::disabled())
             .timeout_config(timeouts.build())
@@ -113,16 +112,16 @@ impl Store {
         }
     }
 
-    /// Opens `connections` connections side by side with a read each of an item that is not there,
-    /// so that the first request does not pay for handshakes. A failure is left to that request.
+    /// Opens `connections` connections concurrently, each with a read of a missing item, so that the first
+    /// request needs no TLS handshake. Failures are logged and otherwise ignored.
     pub async fn open_connections(&self, connections: usize) {
-        let reads = (0..connections).map(|_| self.get_each([keys::nothing()]));
+        let reads = (0..connections).map(|_| self.get_each([keys::missing_item()]));
         for failure in futures_util::future::join_all(reads)
             .await
             .into_iter()
             .filter_map(Result::err)
         {
-            tracing::warn!(%failure, "a connection to the store could not be opened ahead");
+            tracing::warn!(%failure, "opening a connection to the store in advance failed");
         }
     }
 }

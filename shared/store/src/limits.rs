@@ -1,4 +1,4 @@
-//! Fixed windows that begin with a key's first request, exact across all containers.
+//! Rate limits: fixed windows that begin with a key's first request, exact across all processes.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use crate::{
     write::Write,
 };
 
-/// Attempts of opening and counting; each that fails means that another request was faster.
-const MOST_TURNS: u32 = 50;
+/// Attempts to open a window or count in it; an attempt fails only when another request was faster.
+const MAX_ATTEMPTS: u32 = 50;
 
-/// Where a key stands in its window.
+/// The state of a window after a request was counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
-    /// The number of this request in the window, from 1.
+    /// The number of this request in the window, starting at 1.
     pub count: u64,
     /// When the window ends.
     pub ends: Instant,
@@ -30,12 +30,12 @@ struct Stored {
 }
 
 impl Store {
-    /// Counts a request of the public limit's `key`. `seems_open` says whether the caller
-    /// remembers a window that is still open: then counting is tried before opening.
+    /// Counts a request in the rate limit window of `key`, which is `length` long. `seems_open` is a hint that a
+    /// window is open: counting is then tried before opening one.
     ///
     /// # Errors
-    /// `Throttled` when the key's item is asked more than DynamoDB takes, which means that the
-    /// key is far over any limit; `Unavailable` when nothing is known.
+    /// [`StoreError::Throttled`] when the item receives more requests than DynamoDB serves: the key is far over
+    /// any limit.
     pub async fn count_request(
         &self,
         key: &str,
@@ -46,9 +46,9 @@ impl Store {
         self.count(&keys::limit(key), length, now, seems_open).await
     }
 
-    /// Two updates of which exactly one can hold at any time, tried in turn with the same `now`:
-    /// with a fresh one each, a window that ends between them would take neither. Both can fail when
-    /// others open and close the window in between, so they are tried until one of them holds.
+    /// Alternates between two updates, of which exactly one condition holds at any time. Both use the same `now`:
+    /// otherwise both would fail when the window ends in between. Both can fail when other requests open and
+    /// close the window in between, so they are repeated.
     pub(crate) async fn count(
         &self,
         key: &Key,
@@ -56,7 +56,7 @@ impl Store {
         now: Instant,
         seems_open: bool,
     ) -> Result<Window, StoreError> {
-        for number in 0..MOST_TURNS {
+        for number in 0..MAX_ATTEMPTS {
             let open = (number % 2 == 0) != seems_open;
             let update = if open {
                 self.opening(key, length, now)
@@ -93,8 +93,8 @@ impl Store {
             .number(":one", 1)
     }
 
-    /// Gives one back to `window`, if it is still there. The last one closes it, so that the next begins a
-    /// window of its own with one write. Which of the two this is, is tried in the likelier order.
+    /// Subtracts one from `window` if it still exists. Subtracting the last one closes the window, so that the
+    /// next request opens a new one with a single write. The likelier of the two updates is tried first.
     pub(crate) async fn decrement(&self, key: &Key, window: Window) -> Result<(), StoreError> {
         let update = |condition: &str, expression: &str| {
             Write::at(key)
@@ -107,7 +107,7 @@ impl Store {
             update("exp = :ends AND n = :one", "REMOVE exp SET n = :zero").number(":zero", 0);
         let one_of_many = update("exp = :ends AND n > :one", "ADD n :less").number(":less", -1);
         if window.count == 1 {
-            // It is about to close.
+            // The window is about to close.
             self.open_windows.forget(key);
         }
         let (first, second) = if window.count == 1 {

@@ -1,4 +1,4 @@
-//! What a request costs: round trips and units, as the tables report them.
+//! Measures the cost of a request: round trips and the consumed capacity that DynamoDB reports.
 
 use std::{
     future::Future,
@@ -7,16 +7,16 @@ use std::{
 
 use aws_sdk_dynamodb::types::ConsumedCapacity;
 
-/// What was spent.
+/// The requests to the tables and their consumed capacity.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
-    /// Requests that had to wait for one another: the longest chain of request after answer.
+    /// The longest chain of sequential requests.
     pub round_trips: u32,
-    /// All requests.
+    /// All requests, sequential or concurrent.
     pub requests: u32,
-    /// Read units.
+    /// Consumed read units.
     pub reads: f64,
-    /// Write units, with one for each refused condition: AWS bills it and does not report it.
+    /// Consumed write units, plus one for each failed condition, which AWS bills and does not report.
     pub writes: f64,
 }
 
@@ -27,7 +27,7 @@ tokio::task_local! {
     static METER: Meter;
 }
 
-/// Runs `work` and gives what it spent beside what it returned.
+/// Runs `work` and returns its output and its cost.
 pub async fn metered<T>(work: impl Future<Output = T>) -> (T, Cost) {
     let meter = Meter::default();
     let result = METER.scope(meter.clone(), work).await;
@@ -35,45 +35,45 @@ pub async fn metered<T>(work: impl Future<Output = T>) -> (T, Cost) {
     (result, cost)
 }
 
-/// A request that is on its way.
+/// A request in flight.
 pub(crate) struct RequestTimer {
     meter: Option<Meter>,
     depth: u32,
 }
 
 impl RequestTimer {
-    /// Counts a request that is about to leave.
+    /// Counts a request that is about to be sent.
     pub(crate) fn start() -> Self {
         let meter = METER.try_with(Clone::clone).ok();
-        let mut trip = Self { meter, depth: 0 };
+        let mut timer = Self { meter, depth: 0 };
         let mut finished = 0;
-        trip.with(|cost| {
+        timer.with(|cost| {
             cost.requests += 1;
             finished = cost.round_trips;
         });
-        trip.depth = finished + 1;
-        trip
+        timer.depth = finished + 1;
+        timer
     }
 
-    /// Counts the answer to a read.
+    /// Counts the response to a read.
     pub(crate) fn read<'a, A, E, C: IntoIterator<Item = &'a ConsumedCapacity>>(
         self,
-        answer: &'a Result<A, E>,
+        response: &'a Result<A, E>,
         consumed: impl FnOnce(&'a A) -> C,
     ) {
-        let consumed = answer.as_ref().ok().map(consumed);
+        let consumed = response.as_ref().ok().map(consumed);
         let units: f64 = consumed.into_iter().flatten().map(units).sum();
         self.finish(|cost| cost.reads += units);
     }
 
-    /// Counts the answer to a write.
+    /// Counts the response to a successful write.
     pub(crate) fn wrote<'a>(self, consumed: impl IntoIterator<Item = &'a ConsumedCapacity>) {
         let units: f64 = consumed.into_iter().map(units).sum();
         self.finish(|cost| cost.writes += units);
     }
 
-    /// Counts a write whose condition did not hold, or that failed.
-    pub(crate) fn refused(self) {
+    /// Counts a write that failed, or whose condition failed.
+    pub(crate) fn failed(self) {
         self.finish(|cost| cost.writes += 1.0);
     }
 

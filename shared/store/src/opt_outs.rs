@@ -1,4 +1,4 @@
-//! Numbers that are not to be written to.
+//! Opt-outs: phone numbers that must not receive messages from one committee or from any.
 
 use std::collections::HashSet;
 
@@ -11,11 +11,11 @@ use crate::{
     table::{ListedItem, Order},
 };
 
-/// Items that DynamoDB gives at once.
-const AT_ONCE: usize = 100;
+/// Keys in one BatchGetItem request.
+const BATCH_SIZE: usize = 100;
 
 impl Transaction {
-    /// Notes `opt_out`, if the number is not noted there already; refused as [`Part::OptOut`] when it is.
+    /// Stores `opt_out`. The condition fails ([`Part::OptOut`]) when its list already has the number.
     pub fn opt_out(&mut self, opt_out: &OptOut) {
         let key = keys::opt_out(opt_out.committee_id, &opt_out.number);
         let put = key
@@ -24,14 +24,14 @@ impl Transaction {
         self.put_new(Part::OptOut, put);
     }
 
-    /// `number` may be written to again, as far as the list of `committee`, or of all, is concerned.
+    /// Removes `number` from the opt-outs of `committee`, or from those for all committees (`None`).
     pub fn opt_in(&mut self, committee: Option<CommitteeId>, number: &E164) {
         self.remove(Part::OptOut, &keys::opt_out(committee, number))
     }
 }
 
 impl Store {
-    /// What the list of `committee`, or of all committees, says of `number`.
+    /// The opt-out of `number` in the list of `committee`, or in the list for all committees (`None`).
     pub async fn opt_out(
         &self,
         committee: Option<CommitteeId>,
@@ -40,7 +40,7 @@ impl Store {
         self.card(&keys::opt_out(committee, number)).await
     }
 
-    /// Whether `committee` may not write to `number`.
+    /// Whether `number` has opted out of messages from `committee` or from all committees.
     pub async fn has_opted_out(
         &self,
         committee: CommitteeId,
@@ -55,8 +55,8 @@ impl Store {
         Ok(found.iter().any(Option::is_some))
     }
 
-    /// Those of `numbers` that `committee` may not write to, read side by side. Eventually consistent: what is
-    /// sent asks once more.
+    /// Those of `numbers` that have opted out of messages from `committee` or from all committees. Eventually
+    /// consistent: the dispatcher checks again before it sends.
     pub async fn opted_out(
         &self,
         committee: CommitteeId,
@@ -70,7 +70,7 @@ impl Store {
         });
         let keys: Vec<Key> = keys.collect();
         let found = join_all(
-            keys.chunks(AT_ONCE)
+            keys.chunks(BATCH_SIZE)
                 .map(|keys| self.get_many::<ListedItem<OptOut>>(keys, "card")),
         )
         .await;
@@ -82,7 +82,8 @@ impl Store {
             .collect())
     }
 
-    /// At most `limit` numbers of the list of `committee`, or of all committees, after `position`, newest first.
+    /// At most `limit` opt-outs of `committee`, or of those for all committees (`None`), after `position`, newest
+    /// first.
     pub async fn opt_outs(
         &self,
         committee: Option<CommitteeId>,

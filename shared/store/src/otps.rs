@@ -1,4 +1,4 @@
-//! One-time password secrets, and secrets that are being tried out.
+//! One-time password secrets, and enrolments: secrets that the user has not confirmed with a code yet.
 
 use domain::{
     Instant, SessionId, UserId,
@@ -12,10 +12,9 @@ use crate::{
     write::Write,
 };
 
-/// How long it is known that a step of a sign-in was done; longer than its token lives.
-const STEP_KEPT: std::time::Duration = std::time::Duration::from_secs(3600);
+/// Longer than the lifetime of a step's token.
+const STEP_RETENTION: std::time::Duration = std::time::Duration::from_secs(3600);
 
-/// A place in the list of secrets.
 #[derive(serde::Deserialize)]
 struct Listed {
     #[serde(rename = "listSk")]
@@ -23,17 +22,17 @@ struct Listed {
 }
 
 impl Store {
-    /// The secret in force of `user`.
+    /// The confirmed secret of `user`.
     pub async fn otp(&self, user: UserId) -> Result<Option<Otp>, StoreError> {
         self.get(&keys::otp(user)).await
     }
 
-    /// The secret that `user` is trying out, dead or alive.
+    /// The enrolment of `user`, expired or not.
     pub async fn enrolment(&self, user: UserId) -> Result<Option<Enrolment>, StoreError> {
         self.get(&keys::enrolment(user)).await
     }
 
-    /// Counts a wrong code against `enrolment`.
+    /// Counts a failed attempt to confirm `enrolment`.
     pub async fn count_enrolment_try(
         &self,
         user: UserId,
@@ -49,7 +48,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the step of the sign-in `id` was done.
+    /// Whether the sign-in step `id` is completed.
     pub async fn is_step_done(&self, id: SessionId) -> Result<bool, StoreError> {
         Ok(self
             .get::<serde::de::IgnoredAny>(&keys::step(id))
@@ -57,7 +56,7 @@ impl Store {
             .is_some())
     }
 
-    /// People whose secret is sealed under the key `kid`, at most `limit`.
+    /// At most `limit` users whose secret is sealed under the key `kid`.
     pub async fn sealed_under(&self, kid: &str, limit: u16) -> Result<Vec<UserId>, StoreError> {
         let page: Page<Listed> = self
             .list(
@@ -71,7 +70,8 @@ impl Store {
         Ok(page.items.into_iter().map(|item| item.user).collect())
     }
 
-    /// The secret of `user` is sealed as `sealed` from now on, under the key `kid`; whether it was still `otp`.
+    /// Replaces the sealed secret in `otp` by `sealed`, the same secret sealed under the key `kid`. Returns whether
+    /// the secret of `user` was still `otp`.
     pub async fn reseal_otp(
         &self,
         user: UserId,
@@ -93,7 +93,7 @@ impl Store {
 }
 
 impl Transaction {
-    /// `user` tries out `enrolment`; refused when one is alive at `now`.
+    /// Stores `enrolment`. The condition fails (`Part::Enrolment`) when another one of `user` is valid at `now`.
     pub fn begin_enrolment(&mut self, user: UserId, enrolment: &Enrolment, now: Instant) {
         let put = keys::enrolment(user)
             .holding(enrolment)
@@ -104,7 +104,7 @@ impl Transaction {
         self.put(Part::Enrolment, put);
     }
 
-    /// `otp`, sealed under the key `kid`, is the secret of `user`.
+    /// Stores `otp`, sealed under the key `kid`, as the secret of `user`.
     pub fn set_otp(&mut self, user: UserId, otp: &Otp, kid: &str) {
         let put = keys::otp(user).holding(otp).with([
             ("listPk".to_owned(), text(&keys::sealed_under(kid))),
@@ -113,7 +113,8 @@ impl Transaction {
         self.put(Part::Otp, put);
     }
 
-    /// `enrolment` was proved; refused when it is not what `user` is trying out, or died.
+    /// Removes the confirmed `enrolment`. The condition fails (`Part::Enrolment`) when it is no longer that of
+    /// `user` or has had too many attempts.
     pub fn complete_enrolment(&mut self, user: UserId, enrolment: &Enrolment) {
         let key = keys::enrolment(user);
         let delete = Write::at(&key)
@@ -123,7 +124,8 @@ impl Transaction {
         self.delete(Part::Enrolment, delete);
     }
 
-    /// Uses `proof` up: a step and all before it, or a recovery code. ApiError when that has happened.
+    /// Uses up `proof`: a time step with all earlier ones, or a recovery code. The condition fails (`Part::Otp`)
+    /// when it was used before.
     pub fn use_proof(&mut self, user: UserId, proof: &Proof) {
         let update = Write::at(&keys::otp(user));
         let update = match proof {
@@ -139,7 +141,8 @@ impl Transaction {
         self.update(Part::Otp, update);
     }
 
-    /// Uses the code of `step` up and sets new recovery codes.
+    /// Uses up the time step `step` and replaces the recovery codes by those of `otp`. The condition fails
+    /// (`Part::Otp`) when the step was used before or the secret has changed.
     pub fn renew_recovery(&mut self, user: UserId, step: u64, otp: &Otp) {
         let update = Write::at(&keys::otp(user))
             .when("lastStep < :step AND sealed = :sealed")
@@ -150,7 +153,7 @@ impl Transaction {
         self.update(Part::Otp, update);
     }
 
-    /// The secret of `user` goes; with a `proof`, refused when that was used before.
+    /// Removes the secret of `user`. With a `proof`, the condition fails (`Part::Otp`) when it was used before.
     pub fn remove_otp(&mut self, user: UserId, proof: Option<&Proof>) {
         let delete = Write::at(&keys::otp(user));
         let delete = match proof {
@@ -163,10 +166,10 @@ impl Transaction {
         self.delete(Part::Otp, delete);
     }
 
-    /// The step of the sign-in `id` is done; refused when it was before.
+    /// Marks the sign-in step `id` as completed. The condition fails (`Part::Step`) when it already is.
     pub fn complete_step(&mut self, id: SessionId, now: Instant) {
         let key = keys::step(id);
-        let put = Write::at(&key).with([ttl(now.after(STEP_KEPT))]);
+        let put = Write::at(&key).with([ttl(now.after(STEP_RETENTION))]);
         self.put_new(Part::Step, put);
     }
 }

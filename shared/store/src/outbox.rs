@@ -1,5 +1,5 @@
-//! Messages on their way out: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`. Letters of the service and text
-//! messages that people send go the same way.
+//! Delivery of messages: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`. It is the same for outbox messages, which
+//! the service sends, and text messages, which users send.
 
 use std::{fmt, time::Duration};
 
@@ -13,29 +13,29 @@ use uuid::Uuid;
 
 use crate::{
     Due, Part, Store, StoreError, Transaction,
-    keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEPT_AFTER},
+    keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEEP_DELAY},
     table::{ListedItem, due, ttl},
     write::Write,
 };
 
-/// How long it is known what became of a letter.
-const KEPT: Duration = Duration::from_secs(30 * 86_400);
+/// How long an outbox message is kept after its delivery ended.
+const RETENTION: Duration = Duration::from_secs(30 * 86_400);
 
-/// Which message.
+/// The id of a message to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outbound {
-    /// A letter of the service itself.
+    /// A message of the service.
     OutboxMessage(Uuid),
-    /// A text message that a person sends.
+    /// A text message of a user.
     Sms(SmsId),
 }
 
-/// What is sent.
+/// A message to send.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// A letter of the service itself.
+    /// A message of the service, with its sealed content.
     OutboxMessage(OutboxItem),
-    /// A text message that a person sends.
+    /// A text message of a user, without its text.
     Sms(Sms),
 }
 
@@ -45,31 +45,31 @@ struct ClaimedItem {
 }
 
 impl Content {
-    /// How far it has come.
+    /// The state of its delivery.
     pub const fn status(&self) -> State {
         match self {
-            Self::OutboxMessage(letter) => letter.status,
+            Self::OutboxMessage(message) => message.status,
             Self::Sms(sms) => sms.status,
         }
     }
 
-    /// After this nobody wants it any more.
+    /// The time at which it expires.
     pub fn useless_at(&self) -> Instant {
         match self {
-            Self::OutboxMessage(letter) => letter.useless_at,
+            Self::OutboxMessage(message) => message.useless_at,
             Self::Sms(sms) => sms.sending.created_at.after(LIFE),
         }
     }
 }
 
 impl Outbound {
-    /// The message whose partition key is `pk`, if it is one.
+    /// The message with the partition key `pk`; `None` for other items.
     pub fn of(pk: &str) -> Option<Self> {
-        let letter = pk
+        let message = pk
             .strip_prefix(OUTBOX_PREFIX)
             .and_then(|id| id.parse().ok())
             .map(Self::OutboxMessage);
-        letter.or_else(|| {
+        message.or_else(|| {
             pk.strip_prefix(SMS_PREFIX)
                 .map(|id| Self::Sms(SmsId::in_path(id)))
         })
@@ -93,18 +93,18 @@ impl fmt::Display for Outbound {
 }
 
 impl Transaction {
-    /// `letter` is on its way.
-    pub fn send(&mut self, letter: &OutboxItem) {
-        let key = keys::outbox(letter.outbox_id);
+    /// Queues `message`.
+    pub fn send(&mut self, message: &OutboxItem) {
+        let key = keys::outbox(message.outbox_id);
         let put = key
-            .holding(&ListedItem { card: letter })
-            .with(due(OUTBOX_DUE, letter.created_at.after(SWEPT_AFTER)));
+            .holding(&ListedItem { card: message })
+            .with(due(OUTBOX_DUE, message.created_at.after(SWEEP_DELAY)));
         self.put_new(Part::New, put);
     }
 }
 
 impl Store {
-    /// The message `what`, however far it has come.
+    /// The message `what`, in any state.
     pub async fn outbound(&self, what: Outbound) -> Result<Option<Content>, StoreError> {
         let key = what.key();
         Ok(match what {
@@ -119,15 +119,12 @@ impl Store {
         })
     }
 
-    /// Puts the message of `due` off until `until` without claiming it: others do not look at it meanwhile, and
-    /// whoever dies over it leaves it as it is. The same as it is due then; `None` when it is claimed, or
-    /// somebody was faster.
-    ///
-    /// # Errors
-    /// When the store is out of reach: then it may be put off.
+    /// Postpones the message of `due` to `until` without claiming it, so that no other worker picks it up in the
+    /// meantime and it stays `QUEUED` if this worker crashes. Returns the postponed work; `None` when the message
+    /// is claimed or another worker was faster. After an error it may have been postponed.
     pub async fn lease(&self, due: &Due, until: Instant) -> Result<Option<Due>, StoreError> {
         let lease = self
-            .marked(
+            .due_update(
                 due,
                 "duePk = :pk AND dueAt = :at AND card.#status = :queued",
             )
@@ -138,11 +135,9 @@ impl Store {
         self.update_item(lease).await
     }
 
-    /// Claims the message `what` at `now` until `until`: it is nobody else's to send. How often it was tried,
-    /// this time counted; `None` when it is somebody's already, or has arrived.
-    ///
-    /// # Errors
-    /// When the store is out of reach: then it may be claimed, and nobody sends it before `until`.
+    /// Claims the queued message `what` until `until`: only the caller may send it. Returns the number of attempts
+    /// including this one; `None` when the message is not `QUEUED`. After an error it may be claimed; then it ends
+    /// as `UNKNOWN` after `until`.
     pub async fn claim(
         &self,
         what: Outbound,
@@ -154,15 +149,13 @@ impl Store {
             .value(":after", &State::Sending)
             .number(":until", until.unix_milliseconds())
             .number(":one", 1);
-        let taken: Option<ClaimedItem> = self.update_item(update).await?;
-        Ok(taken.map(|taken| taken.attempts))
+        let claimed: Option<ClaimedItem> = self.update_item(update).await?;
+        Ok(claimed.map(|claimed| claimed.attempts))
     }
 
-    /// The message `what`, claimed as the try `attempts`, has come to the final state `state`, given up for
-    /// `cause` if it was; what a letter said goes. May be told again: it holds for this try alone.
-    ///
-    /// # Errors
-    /// When the store is out of reach: if nobody tells it again, the claim runs out, and it ends as `UNKNOWN`.
+    /// Sets the final `state` of the message `what`, and the `cause` if it failed, and removes the content of an
+    /// outbox message. Does nothing unless it is claimed as attempt number `attempts`, so the call can be repeated.
+    /// If no call succeeds, the claim expires and the message ends as `UNKNOWN`.
     pub async fn settle(
         &self,
         what: Outbound,
@@ -183,7 +176,7 @@ impl Store {
             .map(|_| ())
     }
 
-    /// Ends the message `what` as `UNKNOWN`, if it is still claimed and the claim ran out before `now`.
+    /// Ends the message `what` as `UNKNOWN` if its claim has expired at `now`. Returns whether it did.
     pub async fn expire_claim(&self, what: Outbound, now: Instant) -> Result<bool, StoreError> {
         let update = moving_from(
             what,
@@ -202,7 +195,7 @@ impl Store {
         cause: Option<Cause>,
         now: Instant,
     ) -> Result<bool, StoreError> {
-        let (_, until) = ttl(now.after(KEPT));
+        let (_, until) = ttl(now.after(RETENTION));
         let update = update
             .expression(
                 "SET card.#status = :after, card.updatedAt = :now, card.failure = :cause, #ttl = if_not_exists(#ttl, :ttl) \
@@ -218,11 +211,8 @@ impl Store {
             .is_some())
     }
 
-    /// The message `what`, claimed as the try `attempts`, was not sent and is to be tried again at `at`. May be
-    /// told again: it holds for this try alone.
-    ///
-    /// # Errors
-    /// As [`settle`](Self::settle).
+    /// Queues the message `what` again, due at `at`, after it was not sent. Does nothing unless it is claimed as
+    /// attempt number `attempts`, as in [`settle`](Self::settle).
     pub async fn put_off(
         &self,
         what: Outbound,
@@ -244,10 +234,8 @@ impl Store {
         Ok(())
     }
 
-    /// The message `what`, unless somebody has claimed it, is the sweeper's from `now` on.
-    ///
-    /// # Errors
-    /// When the store is out of reach: then it is the sweeper's when its minute is over.
+    /// Makes the queued message `what` due at `now`, for the next sweep. After an error its due time may be
+    /// unchanged.
     pub async fn leave_to_sweeper(&self, what: Outbound, now: Instant) -> Result<(), StoreError> {
         let update = moving_from(
             what,
@@ -262,7 +250,7 @@ impl Store {
     }
 }
 
-/// An update of `what` under a condition in which `:before` is `state`.
+/// An update of `what` under `condition`, in which `:before` is `state`.
 fn moving_from(what: Outbound, state: State, condition: &str, now: Instant) -> Write {
     Write::at(&what.key())
         .when(condition)

@@ -1,5 +1,5 @@
-//! The questions of courses: items of their own beside their course, which knows how many they are and how
-//! long; their order is a list of its own.
+//! The questions of courses. Each question is an item in the partition of its course; the course item holds their
+//! number and total size, a separate item their order.
 
 use domain::{
     CourseId, Instant, QuestionId,
@@ -23,34 +23,33 @@ struct Ordered {
 }
 
 #[derive(Deserialize)]
-struct Weighed {
+struct StoredWithSize {
     #[serde(flatten)]
     course: Stored,
     #[serde(rename = "questionBytes", default)]
     question_bytes: u64,
 }
 
-/// A course and what it knows of its questions.
+/// A course with the size and the order of its questions.
 #[derive(Debug, Clone)]
 pub struct Questionnaire {
     /// The course.
     pub course: Course,
-    /// How long all its questions are together, in bytes of JSON.
+    /// Total size of its questions, in bytes of JSON.
     pub bytes: u64,
-    /// All its questions, in their order.
+    /// The ids of its questions, in their order.
     pub order: Vec<QuestionId>,
 }
 
 impl Questionnaire {
-    /// Whether the course may have `new` questions instead of `old` ones: no more than 200, no longer than a
-    /// megabyte.
+    /// Whether the course stays within 200 questions and 1 MB when `new` questions replace `old` ones.
     pub fn has_room(&self, old: &[Question], new: &[Question]) -> bool {
         let count = self.order.len() + new.len() - old.len();
         count <= usize::try_from(MOST_QUESTIONS).unwrap_or(usize::MAX)
-            && self.bytes + length(new) <= MOST_BYTES + length(old)
+            && self.bytes + size(new) <= MOST_BYTES + size(old)
     }
 
-    /// `question` at its place, if the course has it.
+    /// `question` with its position, starting at 1; `None` when the course does not have it.
     pub fn place(&self, question: Question) -> Option<PlacedQuestion> {
         let order = self
             .order
@@ -61,23 +60,23 @@ impl Questionnaire {
     }
 }
 
-/// How long questions are, as JSON tells them.
-fn length(questions: &[Question]) -> u64 {
-    let lengths = questions
+/// The size of `questions` in bytes of JSON.
+fn size(questions: &[Question]) -> u64 {
+    let sizes = questions
         .iter()
         .map(|question| serde_json::to_vec(question).map_or(0, |json| json.len()));
-    u64::try_from(lengths.sum::<usize>()).unwrap_or(u64::MAX)
+    u64::try_from(sizes.sum::<usize>()).unwrap_or(u64::MAX)
 }
 
 impl Store {
-    /// The course `id` with what it knows of its questions.
+    /// The course `id` with the size and the order of its questions, as of one moment.
     pub async fn questionnaire(&self, id: CourseId) -> Result<Option<Questionnaire>, StoreError> {
         let items = self.snapshot(&[keys::course(id), keys::order(id)]).await?;
         let mut items = items.into_iter();
         Self::questionnaire_of(items.next().flatten(), items.next().flatten())
     }
 
-    /// The same, and the question `question` of it.
+    /// Like [`questionnaire`](Self::questionnaire), and the question `question` of the course.
     pub async fn question(
         &self,
         id: CourseId,
@@ -107,7 +106,7 @@ impl Store {
         let Some(course) = course else {
             return Ok(None);
         };
-        let Weighed {
+        let StoredWithSize {
             course,
             question_bytes,
         } = serde_dynamo::from_item(course)?;
@@ -123,13 +122,13 @@ impl Store {
         Ok(serde_dynamo::from_item::<_, Ordered>(item)?.ids)
     }
 
-    /// `questions` at the places that `order` gives them; one that it does not know was not there when it
-    /// was written.
+    /// `questions` sorted by `order`. A question that `order` does not contain is being added or removed
+    /// concurrently and is left out.
     pub(crate) fn placed(questions: Vec<Question>, order: &[QuestionId]) -> Vec<PlacedQuestion> {
-        let place = |question: &Question| order.iter().position(|id| *id == question.question_id);
+        let index = |question: &Question| order.iter().position(|id| *id == question.question_id);
         let placed = questions.into_iter().filter_map(|question| {
             Some(PlacedQuestion {
-                order: place(&question)? + 1,
+                order: index(&question)? + 1,
                 question,
             })
         });
@@ -140,10 +139,10 @@ impl Store {
 }
 
 impl Transaction {
-    /// `questions` come after those that `before` has. ApiError when the course has changed since it was read,
-    /// as with all of these.
+    /// Appends `questions` to those of the course. The condition fails (`Part::Course`) when the course has changed
+    /// since `before` was read.
     pub fn add_questions(&mut self, before: &Questionnaire, questions: &[Question], now: Instant) {
-        self.weigh(before, &[], questions, now);
+        self.update_totals(before, &[], questions, now);
         for question in questions {
             let key = keys::question(question.course_id, question.question_id);
             self.put_new(Part::New, key.holding(question));
@@ -152,7 +151,8 @@ impl Transaction {
         self.put_order(before, before.order.iter().copied().chain(new).collect())
     }
 
-    /// The question `old` becomes `new` and stands at its place from now on.
+    /// Replaces the question `old` by `new` and moves it to the position of `new`. Same condition as
+    /// [`add_questions`](Self::add_questions).
     pub fn change_question(
         &mut self,
         before: &Questionnaire,
@@ -160,7 +160,7 @@ impl Transaction {
         new: &PlacedQuestion,
         now: Instant,
     ) {
-        self.weigh(before, &[old], std::slice::from_ref(&new.question), now);
+        self.update_totals(before, &[old], std::slice::from_ref(&new.question), now);
         let id = new.question.question_id;
         let key = keys::question(new.question.course_id, id);
         self.put(Part::New, key.holding(&new.question));
@@ -176,13 +176,13 @@ impl Transaction {
         }
     }
 
-    /// The question `old` goes.
+    /// Removes the question `old`. Same condition as [`add_questions`](Self::add_questions).
     pub fn remove_question(&mut self, before: &Questionnaire, old: Question, now: Instant) {
         let (key, id) = (
             keys::question(old.course_id, old.question_id),
             old.question_id,
         );
-        self.weigh(before, &[old], &[], now);
+        self.update_totals(before, &[old], &[], now);
         self.remove(Part::New, &key);
         self.put_order(
             before,
@@ -195,9 +195,15 @@ impl Transaction {
         )
     }
 
-    /// The course has `new` questions instead of `old` ones: it is of the next version, and in front of its
-    /// lists.
-    fn weigh(&mut self, before: &Questionnaire, old: &[Question], new: &[Question], now: Instant) {
+    /// Updates version, time of change, number and size of questions of the course for `new` questions that replace
+    /// `old` ones; the course moves to the front of its lists.
+    fn update_totals(
+        &mut self,
+        before: &Questionnaire,
+        old: &[Question],
+        new: &[Question],
+        now: Instant,
+    ) {
         let course = &before.course.outline;
         let after = CourseSummary {
             updated_at: now.max(course.updated_at),
@@ -213,7 +219,7 @@ impl Transaction {
             .value(":now", &after.updated_at)
             .text(":change", &keys::change_of(&after))
             .number(":count", before.order.len() + new.len() - old.len())
-            .number(":bytes", (before.bytes + length(new)).saturating_sub(length(old)));
+            .number(":bytes", (before.bytes + size(new)).saturating_sub(size(old)));
         self.update(Part::Course, update);
     }
 

@@ -1,4 +1,4 @@
-//! Sessions and sign-ins.
+//! Sessions, the login activity of users, and the items that a request or a sign-in needs.
 
 use std::time::Duration;
 
@@ -11,37 +11,36 @@ use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, LOGIN_PREFIX, SESSION_PREFIX, Table},
     table::{ListedItem, read, ttl},
-    users::living,
+    users::unless_erased,
     write::Write,
 };
 
-/// How long a sign-in stays in the list.
-const ACTIVITY_KEPT: Duration = Duration::from_secs(180 * 86_400);
+const ACTIVITY_RETENTION: Duration = Duration::from_secs(180 * 86_400);
 
 impl Store {
-    /// Begins `session` and notes its sign-in, together with what stands in `beside`. Gives the sign-in
-    /// as it was noted: its id moves up by one while another of the same microsecond stands there.
-    /// The inner error is the part of `beside` that was refused: then nothing has begun.
+    /// Creates `session` and its login activity in one transaction with `additions`. Returns the activity as stored:
+    /// its id, which is a time in microseconds, is increased until it is free. The inner error is the part of
+    /// `additions` whose condition failed; nothing was written then.
     ///
     /// # Errors
-    /// When the store is out of reach or two hundred sign-ins share a microsecond.
+    /// [`StoreError::TransactionConflict`] also when two hundred ids in a row are taken.
     pub async fn sign_in(
         &self,
         session: &Session,
         mut activity: LoginActivity,
-        beside: Transaction,
+        additions: Transaction,
     ) -> Result<Result<LoginActivity, Part>, StoreError> {
         for _ in 0..200 {
-            let begun = keys::session(session.user_id, session.sid)
+            let session_put = keys::session(session.user_id, session.sid)
                 .holding(session)
                 .with([ttl(session.expires_at)]);
-            let noted = keys::login(session.user_id, activity.login_activity_id)
+            let activity_put = keys::login(session.user_id, activity.login_activity_id)
                 .holding(&activity)
-                .with([ttl(activity.created_at.after(ACTIVITY_KEPT))]);
-            let mut sign_in = beside.clone();
-            sign_in.put(Part::Session, begun);
-            sign_in.put_new(Part::Login, noted);
-            match sign_in.commit().await? {
+                .with([ttl(activity.created_at.after(ACTIVITY_RETENTION))]);
+            let mut tx = additions.clone();
+            tx.put(Part::Session, session_put);
+            tx.put_new(Part::Login, activity_put);
+            match tx.commit().await? {
                 CommitOutcome::Committed => return Ok(Ok(activity)),
                 CommitOutcome::ConditionFailed(Part::Login) => activity.login_activity_id += 1,
                 CommitOutcome::ConditionFailed(part) => return Ok(Err(part)),
@@ -50,8 +49,7 @@ impl Store {
         Err(StoreError::TransactionConflict)
     }
 
-    /// What a token of `user` tells of: the session `sid`, whether it is still alive or not, the person and the
-    /// committee. One request.
+    /// The session `sid` of `user` (ended or not), the user and the committee, in one request.
     pub async fn caller(
         &self,
         user: UserId,
@@ -68,13 +66,12 @@ impl Store {
         let [session, user, committee] = items;
         Ok((
             read(session)?,
-            living(read(user)?),
+            unless_erased(read(user)?),
             read::<ListedItem<_>>(committee)?.map(|item| item.card),
         ))
     }
 
-    /// What a sign-in of `user` needs: the person, the committee, and the one-time password secret that is being tried
-    /// out, dead or alive. One request.
+    /// The user `user`, the committee and the user's enrolment (expired or not), in one request.
     pub async fn account(
         &self,
         user: UserId,
@@ -89,13 +86,13 @@ impl Store {
             .await?;
         let [user, committee, enrolment] = items;
         Ok((
-            living(read(user)?),
+            unless_erased(read(user)?),
             read::<ListedItem<_>>(committee)?.map(|item| item.card),
             read(enrolment)?,
         ))
     }
 
-    /// The sessions of `user` that are alive at `now`, newest first, of the last 100 that began.
+    /// The sessions of `user` that are active at `now`, newest first, among the latest 100.
     pub async fn sessions(&self, user: &User, now: Instant) -> Result<Vec<Session>, StoreError> {
         let pk = keys::user(user.user_id).pk;
         let mut sessions: Vec<Session> = self
@@ -106,7 +103,7 @@ impl Store {
         Ok(sessions)
     }
 
-    /// Ends the session `sid` of `user`: whether there was one that had not ended at `now`.
+    /// Ends the session `sid` of `user`. Returns whether it was active at `now`.
     pub async fn end_session(
         &self,
         user: &User,
@@ -117,12 +114,12 @@ impl Store {
             .when("epoch = :epoch AND expiresAt > :now")
             .number(":epoch", user.epoch)
             .value(":now", &now);
-        let mut end = self.transaction();
-        end.delete(Part::Session, delete);
-        Ok(end.commit().await? == CommitOutcome::Committed)
+        let mut tx = self.transaction();
+        tx.delete(Part::Session, delete);
+        Ok(tx.commit().await? == CommitOutcome::Committed)
     }
 
-    /// The last `limit` sign-ins of `user`, newest first.
+    /// The latest `limit` sign-ins of `user` within 180 days, newest first.
     pub async fn login_activity(
         &self,
         user: UserId,
@@ -135,7 +132,7 @@ impl Store {
             .items)
     }
 
-    /// At most `limit` sign-ins of `user` before `position`, newest first.
+    /// At most `limit` sign-ins of `user` within 180 days after `position`, newest first.
     pub async fn login_activity_page(
         &self,
         user: UserId,
@@ -153,40 +150,40 @@ impl Store {
             )
             .await?;
         page.items
-            .retain(|entry| now < entry.created_at.after(ACTIVITY_KEPT));
+            .retain(|entry| now < entry.created_at.after(ACTIVITY_RETENTION));
         Ok(page)
     }
 
-    /// Removes the sign-ins of `user`, at most a hundred: whether any were left to remove.
+    /// Deletes at most 100 sign-ins of `user`. Returns whether there are more.
     pub async fn delete_login_activity(&self, user: UserId) -> Result<bool, StoreError> {
         let pk = keys::user(user).pk;
         let page: Page<LoginActivity> = self
             .newest(Table::Records, &pk, LOGIN_PREFIX, None, 100)
             .await?;
-        let mut forget = self.transaction();
+        let mut tx = self.transaction();
         for entry in &page.items {
-            forget.remove(Part::Login, &keys::login(user, entry.login_activity_id));
+            tx.remove(Part::Login, &keys::login(user, entry.login_activity_id));
         }
-        let _ = forget.commit().await?;
+        let _ = tx.commit().await?;
         Ok(page.last.is_some())
     }
 
-    /// Removes the sessions of `user`, dead or alive, at most a hundred: whether any were left to remove.
+    /// Deletes at most 100 sessions of `user`, ended or not. Returns whether there are more.
     pub async fn delete_sessions(&self, user: UserId) -> Result<bool, StoreError> {
         let pk = keys::user(user).pk;
         let page: Page<Session> = self
             .newest(Table::Transient, &pk, SESSION_PREFIX, None, 100)
             .await?;
-        let mut forget = self.transaction();
+        let mut tx = self.transaction();
         for session in &page.items {
-            forget.remove(Part::Session, &keys::session(user, session.sid));
+            tx.remove(Part::Session, &keys::session(user, session.sid));
         }
-        let _ = forget.commit().await?;
+        let _ = tx.commit().await?;
         Ok(page.last.is_some())
     }
 
-    /// Notes that `user` is active at `now` in session `sid`. Never moves the time back, and never
-    /// brings a session back that has ended.
+    /// Sets `lastActive` of `user_id` and of the session `sid` to `now`. Never moves the time back and never
+    /// recreates an ended session.
     pub async fn touch(
         &self,
         user_id: UserId,

@@ -1,4 +1,4 @@
-//! What a function that uses the tables starts with.
+//! The start of a function that uses the tables.
 
 #[cfg(feature = "ssm")]
 use runtime::Key;
@@ -6,35 +6,34 @@ use runtime::{Aws, Clock, ConfigError, Keys, Settings, Startup};
 
 use crate::Store;
 
-/// Connections that one request uses side by side: for the limit, and for the caller.
+/// Connections that one request uses concurrently: for the rate limit and for the caller.
 #[cfg(feature = "ssm")]
 const CONNECTIONS: usize = 2;
 
-/// Everything that routes are made of. Cloning shares it.
+/// The settings, clients and keys that a function's state is built from. Clones share them.
 #[derive(Clone)]
 pub struct Setup {
-    /// What everything is set to.
+    /// The settings of the function.
     pub settings: Settings,
-    /// What everything on AWS is reached with.
+    /// The SDK configuration for all AWS clients.
     pub aws: Aws,
-    /// The tables.
+    /// The client of the tables.
     pub store: Store,
-    /// The keys that this process may have.
+    /// The secret keys of the function.
     pub keys: Keys,
-    /// The clock.
+    /// The source of the current time.
     pub clock: Clock,
 }
 
 impl Setup {
-    /// What a function starts with: fetches `keys` from SSM and, side by side, opens as many connections to
-    /// the tables as one request uses.
+    /// Reads `keys` from SSM and concurrently opens as many connections to the tables as one request uses.
     ///
     /// # Errors
-    /// The first setting or key that is missing or makes no sense.
+    /// The first setting or key that is missing or invalid.
     #[cfg(feature = "ssm")]
     pub async fn start(settings: Settings, keys: &[Key]) -> Result<Self, ConfigError> {
         let (aws, clock) = (Aws::new(&settings)?, Clock::default());
-        let store = Store::of_settings(&aws, &settings)?;
+        let store = Store::from_settings(&aws, &settings)?;
         let (keys, ()) = tokio::join!(
             Keys::read(keys, &aws, &settings),
             store.open_connections(CONNECTIONS)
@@ -48,10 +47,10 @@ impl Setup {
         })
     }
 
-    /// Adds the tables to `startup`. No connection is opened yet.
+    /// Adds the client of the tables to `startup`. Opens no connection.
     ///
     /// # Errors
-    /// When a table is not named.
+    /// `RECORDS_TABLE` or `TRANSIENT_TABLE` is not set.
     pub fn new(startup: Startup) -> Result<Self, ConfigError> {
         let Startup {
             settings,
@@ -60,7 +59,7 @@ impl Setup {
             clock,
         } = startup;
         Ok(Self {
-            store: Store::of_settings(&aws, &settings)?,
+            store: Store::from_settings(&aws, &settings)?,
             settings,
             aws,
             keys,
@@ -70,8 +69,7 @@ impl Setup {
 }
 
 impl Store {
-    /// The tables that `RECORDS_TABLE` and `TRANSIENT_TABLE` name.
-    fn of_settings(aws: &Aws, settings: &Settings) -> Result<Self, ConfigError> {
+    fn from_settings(aws: &Aws, settings: &Settings) -> Result<Self, ConfigError> {
         Ok(Self::new(
             aws.sdk(),
             settings.required("RECORDS_TABLE")?.to_owned(),

@@ -1,5 +1,5 @@
-//! Text messages that people send. One that is alone is written as it is; a batch is written as a head and
-//! chunks, each of which the dispatcher makes messages of, in one transaction.
+//! Text messages of users. A single message is one item. A batch is stored as one batch item and several chunks;
+//! the dispatcher expands each chunk into messages in one transaction.
 
 use std::time::Duration;
 
@@ -13,34 +13,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
-    keys::{self, BULK_DUE, CHUNK_PREFIX, CHUNKS_DUE, IndexKey, Key, OUTBOX_DUE, SWEPT_AFTER},
+    keys::{self, BULK_DUE, CHUNK_PREFIX, CHUNKS_DUE, IndexKey, Key, OUTBOX_DUE, SWEEP_DELAY},
     table::{ListedItem, Order, due, ttl},
     write::Write,
 };
 
-/// How long it is known that a message was sent.
-const KEPT: Duration = Duration::from_secs(400 * 86_400);
-/// How long it is known what it said.
-const TEXT_KEPT: Duration = Duration::from_secs(90 * 86_400);
-/// Messages of a batch are counted so many at a time.
-const COUNTED: u16 = 1000;
+const RETENTION: Duration = Duration::from_secs(400 * 86_400);
+const TEXT_RETENTION: Duration = Duration::from_secs(90 * 86_400);
+/// Messages of a batch that one query reads to count them.
+const COUNT_PAGE: u16 = 1000;
 
-/// How many messages may be accepted in a day.
+/// Maximum number of messages per day (UTC).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SmsQuota {
-    /// From one person.
+    /// From one user.
     pub per_user: u64,
-    /// From all of one committee.
+    /// From all users of one committee.
     pub per_committee: u64,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Said {
+struct StoredText {
     text: Text,
 }
 
 #[derive(Deserialize)]
-struct Stage {
+struct StatusOnly {
     status: State,
 }
 
@@ -50,34 +48,34 @@ pub fn is_chunk(pk: &str) -> bool {
 }
 
 impl Transaction {
-    /// `sms`, which says `text`, is on its way.
+    /// Queues `sms` with the text `text`.
     pub fn accept_sms(&mut self, sms: &Sms, text: &Text) {
-        self.say(&keys::sms_text(sms.sms_id), text, sms.sending.created_at);
-        self.put_sms(sms, OUTBOX_DUE, sms.sending.created_at.after(SWEPT_AFTER))
+        self.put_text(&keys::sms_text(sms.sms_id), text, sms.sending.created_at);
+        self.put_sms(sms, OUTBOX_DUE, sms.sending.created_at.after(SWEEP_DELAY))
     }
 
-    /// `batch`, whose messages say `text` where they say nothing of their own, is on its way in `chunks`.
+    /// Queues `batch` as `chunks`. `text` is the text of all messages that have none of their own.
     pub fn accept_batch(&mut self, batch: &Batch, text: Option<&Text>, chunks: &[Chunk]) {
         let (key, now) = (keys::batch(batch.batch_id), batch.sending.created_at);
         let put = key
             .holding(&ListedItem { card: batch })
             .with(keys::batch_index_key(batch.sending.user_id, batch.batch_id).attributes())
-            .with([ttl(now.after(KEPT))]);
+            .with([ttl(now.after(RETENTION))]);
         self.put_new(Part::New, put);
         if let Some(text) = text {
-            self.say(&keys::batch_text(batch.batch_id), text, now);
+            self.put_text(&keys::batch_text(batch.batch_id), text, now);
         }
         for chunk in chunks {
             let key = keys::chunk(chunk.batch_id, chunk.number);
             let put = key
                 .holding(&ListedItem { card: chunk })
-                .with(due(CHUNKS_DUE, now.after(SWEPT_AFTER)));
+                .with(due(CHUNKS_DUE, now.after(SWEEP_DELAY)));
             self.put_new(Part::New, put);
         }
     }
 
-    /// The messages of `chunk` wait to be sent from `now` on, and the chunk is no more; refused when it was
-    /// none any more. What they say is `common` where it is nothing of their own.
+    /// Replaces `chunk` by its messages, due at `now`. `common` is the text of all messages that have none of their
+    /// own. The condition fails (`Part::Chunk`) when the chunk was expanded before.
     fn expand(&mut self, chunk: Chunk, common: Option<&Text>, now: Instant) {
         let key = keys::chunk(chunk.batch_id, chunk.number);
         let delete = Write::at(&key);
@@ -85,7 +83,7 @@ impl Transaction {
         for (sms, own) in chunk.messages(common) {
             self.put_sms(&sms, BULK_DUE, now);
             if let Some(text) = own {
-                self.say(&keys::sms_text(sms.sms_id), &text, sms.sending.created_at);
+                self.put_text(&keys::sms_text(sms.sms_id), &text, sms.sending.created_at);
             }
         }
     }
@@ -100,18 +98,19 @@ impl Transaction {
             .with(keys::sms_index_key(sms.sending.user_id, sms.sms_id).attributes())
             .with(of_batch.into_iter().flat_map(IndexKey::attributes))
             .with(due(partition, at))
-            .with([ttl(sms.sending.created_at.after(KEPT))]);
+            .with([ttl(sms.sending.created_at.after(RETENTION))]);
         self.put_new(Part::New, put);
     }
 
-    fn say(&mut self, key: &Key, text: &Text, now: Instant) {
+    fn put_text(&mut self, key: &Key, text: &Text, now: Instant) {
         let put = key
-            .holding(&Said { text: text.clone() })
-            .with([ttl(now.after(TEXT_KEPT))]);
+            .holding(&StoredText { text: text.clone() })
+            .with([ttl(now.after(TEXT_RETENTION))]);
         self.put_new(Part::New, put);
     }
 
-    /// `count` messages more today of `user` and of `committee`; refused as [`Part::Quota`] beyond `quota`.
+    /// Adds `count` messages to the quotas of `user` and `committee` for the day of `now`. The condition fails
+    /// ([`Part::Quota`]) when `quota` would be exceeded.
     pub fn count_sms(
         &mut self,
         user: UserId,
@@ -128,9 +127,9 @@ impl Transaction {
             ),
         ];
         for (key, most) in both {
-            // Without room for the first, what is there already is never few enough.
+            // When `count` alone exceeds the quota, the condition must fail for a missing item, too.
             let room = i128::from(most) - i128::from(count);
-            let (_, until) = ttl(now.end_of_day().after(SWEPT_AFTER));
+            let (_, until) = ttl(now.end_of_day().after(SWEEP_DELAY));
             let condition = if room < 0 {
                 "n <= :room"
             } else {
@@ -147,7 +146,7 @@ impl Transaction {
         }
     }
 
-    /// Nothing is left of `sms`, unless it is on its way at this moment, when this is refused.
+    /// Deletes `sms` and its text. The condition fails (`Part::Sms`) while the message is being sent.
     pub fn delete_sms(&mut self, sms: SmsId) {
         let key = keys::sms(sms);
         let delete = Write::at(&key)
@@ -158,7 +157,7 @@ impl Transaction {
         self.remove(Part::New, &keys::sms_text(sms))
     }
 
-    /// Nothing is left of `batch` but the messages that it became already.
+    /// Deletes `batch`, its text and its chunks, but not the messages that were made of chunks before.
     pub fn delete_batch(&mut self, batch: &Batch) {
         for number in 0..batch.chunks() {
             self.remove(Part::Chunk, &keys::chunk(batch.batch_id, number));
@@ -169,14 +168,14 @@ impl Transaction {
 }
 
 impl Store {
-    /// The message `id`.
+    /// The message `id`, without its text. A message of a chunk that is not expanded yet is not found.
     pub async fn sms(&self, id: SmsId) -> Result<Option<Sms>, StoreError> {
         self.card(&keys::sms(id)).await
     }
 
-    /// What `sms` says: what it says itself, else what its batch says; nothing when that was too long ago.
+    /// The text of `sms`: its own, or that of its batch; `None` after 90 days.
     pub async fn text_of(&self, sms: &Sms, now: Instant) -> Result<Option<Text>, StoreError> {
-        let own = self.said(keys::sms_text(sms.sms_id), now);
+        let own = self.text_at(keys::sms_text(sms.sms_id), now);
         let Some(batch) = sms.batch_id else {
             return own.await;
         };
@@ -184,7 +183,7 @@ impl Store {
         Ok(own?.or(common?))
     }
 
-    /// The message `id` and what it says, if it is one of a chunk that has not become messages yet.
+    /// The message `id` and its text, if it belongs to a chunk that is not expanded yet.
     pub async fn sms_in_chunk(
         &self,
         id: SmsId,
@@ -207,34 +206,34 @@ impl Store {
         Ok(found.map(|(sms, own)| (sms, own.or(common))))
     }
 
-    /// What the messages of `batch` have in common; nothing when there is nothing, or it was too long ago.
+    /// The common text of the messages of `batch`; `None` when there is none, or after 90 days.
     pub async fn batch_text(
         &self,
         batch: BatchId,
         now: Instant,
     ) -> Result<Option<Text>, StoreError> {
-        self.said(keys::batch_text(batch), now).await
+        self.text_at(keys::batch_text(batch), now).await
     }
 
-    async fn said(&self, key: Key, now: Instant) -> Result<Option<Text>, StoreError> {
+    async fn text_at(&self, key: Key, now: Instant) -> Result<Option<Text>, StoreError> {
         #[derive(Deserialize)]
-        struct Kept {
+        struct Expiring {
             #[serde(flatten)]
-            said: Said,
+            stored: StoredText,
             ttl: i64,
         }
-        let kept: Option<Kept> = self.get(&key).await?;
-        Ok(kept
-            .filter(|kept| now.unix_seconds() < kept.ttl)
-            .map(|kept| kept.said.text))
+        let item: Option<Expiring> = self.get(&key).await?;
+        Ok(item
+            .filter(|item| now.unix_seconds() < item.ttl)
+            .map(|item| item.stored.text))
     }
 
-    /// The batch `id`.
+    /// The batch `id`, whether its chunks are expanded or not.
     pub async fn batch(&self, id: BatchId) -> Result<Option<Batch>, StoreError> {
         self.card(&keys::batch(id)).await
     }
 
-    /// At most `limit` messages that `user` sent, after `position`, newest first.
+    /// At most `limit` messages sent by `user`, after `position`, newest first.
     pub async fn sms_of(
         &self,
         user: UserId,
@@ -251,7 +250,7 @@ impl Store {
         .await
     }
 
-    /// At most `limit` messages of `batch`, after `position`, in the order of its recipients.
+    /// At most `limit` messages of `batch`, after `position`, in the order of the recipients in the request.
     pub async fn sms_of_batch(
         &self,
         batch: BatchId,
@@ -268,7 +267,7 @@ impl Store {
         .await
     }
 
-    /// At most `limit` batches that `user` sent, after `position`, newest first.
+    /// At most `limit` batches sent by `user`, after `position`, newest first.
     pub async fn batches_of(
         &self,
         user: UserId,
@@ -285,18 +284,18 @@ impl Store {
         .await
     }
 
-    /// How far the messages of `batch` have come. They are counted themselves, each once, so the figures add
-    /// up whatever happens meanwhile, and no message waits for a counter.
+    /// The number of messages of `batch` in each state. Counts the messages themselves: the numbers always add up,
+    /// and no counter becomes a hot item.
     pub async fn progress(&self, batch: &Batch) -> Result<Progress, StoreError> {
         let (mut states, mut position) = (Vec::new(), None);
         loop {
             let list = keys::sms_of_batch(batch.batch_id);
-            let page: Page<ListedItem<Stage>> = self
+            let page: Page<ListedItem<StatusOnly>> = self
                 .list(
                     &keys::LISTING,
                     &list,
                     position.as_deref(),
-                    COUNTED,
+                    COUNT_PAGE,
                     Order::Ascending,
                 )
                 .await?;
@@ -308,11 +307,8 @@ impl Store {
         }
     }
 
-    /// Makes messages of the chunk whose partition key is `pk`, unless that was done. Whoever else does so at
-    /// the same time, or died in the middle of it: each message comes to be once.
-    ///
-    /// # Errors
-    /// When the store is out of reach: then it was done or not, and may be tried again.
+    /// Expands the chunk with the partition key `pk` into messages. Does nothing if that was done before; repeated
+    /// and concurrent calls create each message once.
     pub async fn expand_chunk(&self, pk: &str, now: Instant) -> Result<(), StoreError> {
         let Some(ListedItem { card: chunk }) =
             self.get::<ListedItem<Chunk>>(&keys::chunk_of(pk)).await?
@@ -320,12 +316,12 @@ impl Store {
             return Ok(());
         };
         let common = self.batch_text(chunk.batch_id, now).await?;
-        let mut expand = self.transaction();
-        expand.expand(chunk, common.as_ref(), now);
-        match expand.commit().await? {
+        let mut tx = self.transaction();
+        tx.expand(chunk, common.as_ref(), now);
+        match tx.commit().await? {
             CommitOutcome::Committed | CommitOutcome::ConditionFailed(Part::Chunk) => Ok(()),
             CommitOutcome::ConditionFailed(_) => Err(StoreError::Unexpected(
-                "a message of a chunk was there already".to_owned(),
+                "a message of a chunk already exists".to_owned(),
             )),
         }
     }

@@ -1,4 +1,4 @@
-//! Several items as they stood at one moment.
+//! Consistent reads of several items (TransactGetItems).
 
 use aws_sdk_dynamodb::{
     operation::transact_get_items::TransactGetItemsError,
@@ -10,13 +10,13 @@ use crate::{
     Store, StoreError,
     keys::Key,
     meter::RequestTimer,
-    retry::{TRIES, pause},
+    retry::{ATTEMPTS, pause},
     table::Item,
 };
 
 impl Store {
-    /// The items at `keys`, in their order, as they stood together: what is then written under the condition
-    /// that one of them is as it was, and that changes whenever the others do, is written to all as they were
+    /// The items at `keys`, in that order, as of one moment. If one of them has a version that changes whenever
+    /// another one does, a write under this version fails unless all of them are unchanged
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactGetItems.html>).
     pub(crate) async fn snapshot(&self, keys: &[Key]) -> Result<Vec<Option<Item>>, StoreError> {
         let gets = keys.iter().map(|key| {
@@ -27,36 +27,36 @@ impl Store {
             Ok(TransactGetItem::builder().get(get).build())
         });
         let gets = gets.collect::<Result<Vec<_>, StoreError>>()?;
-        for tries in 1.. {
-            let trip = RequestTimer::start();
+        for attempt in 1.. {
+            let timer = RequestTimer::start();
             let request = self
                 .reads
                 .transact_get_items()
                 .set_transact_items(Some(gets.clone()));
-            let answer = Box::pin(
+            let response = Box::pin(
                 request
                     .return_consumed_capacity(ReturnConsumedCapacity::Total)
                     .send(),
             )
             .await;
-            trip.read(&answer, |answer| answer.consumed_capacity());
-            match answer {
-                Ok(answer) => {
-                    return Ok(answer
+            timer.read(&response, |response| response.consumed_capacity());
+            match response {
+                Ok(response) => {
+                    return Ok(response
                         .responses
                         .unwrap_or_default()
                         .into_iter()
                         .map(|response| response.item)
                         .collect());
                 }
-                // One of them is being written at this moment.
+                // A concurrent transaction is writing one of them.
                 Err(error)
-                    if tries < TRIES
+                    if attempt < ATTEMPTS
                         && error.as_service_error().is_some_and(
                             TransactGetItemsError::is_transaction_canceled_exception,
                         ) =>
                 {
-                    sleep(pause(tries)?).await;
+                    sleep(pause(attempt)?).await;
                 }
                 Err(error) => return Err(error.into()),
             }

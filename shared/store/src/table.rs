@@ -1,6 +1,7 @@
-//! The verbs of the tables. Every request of ours passes here, so here it is counted, and
-//! here stands what may be tried again. The SDK's futures are tens of kilobytes each: they live on
-//! the heap, or a handler that joins a few of them outgrows a thread's stack.
+//! Reads: GetItem, BatchGetItem and Query, with metering and retries.
+//!
+//! The SDK's futures take tens of kilobytes each, so they are boxed: a handler that joins several of them would
+//! overflow a thread's stack.
 
 use std::collections::HashMap;
 
@@ -17,17 +18,17 @@ use crate::{
     Store, StoreError,
     keys::{DUE, IndexKey, IndexSchema, Key, Table},
     meter::RequestTimer,
-    retry::{TRIES, pause},
+    retry::{ATTEMPTS, pause},
 };
 
 pub(crate) type Item = HashMap<String, AttributeValue>;
 
-/// A part of a list.
+/// One page of a list.
 #[derive(Debug)]
 pub struct Page<T> {
     /// The items, in the list's order.
     pub items: Vec<T>,
-    /// Where the next part begins; `None` at the end.
+    /// The position after this page, for the next call; `None` at the end of the list.
     pub last: Option<String>,
 }
 
@@ -47,7 +48,6 @@ pub(crate) enum Order {
     Descending,
 }
 
-/// An item that lists show.
 #[derive(serde::Serialize, serde::Deserialize)]
 pub(crate) struct ListedItem<T> {
     pub(crate) card: T,
@@ -61,29 +61,28 @@ impl Store {
         }
     }
 
-    /// The item at `key`, as it stands after every write that was acknowledged.
+    /// The item at `key`, strongly consistent.
     pub(crate) async fn get<T: DeserializeOwned>(
         &self,
         key: &Key,
     ) -> Result<Option<T>, StoreError> {
-        let trip = RequestTimer::start();
+        let timer = RequestTimer::start();
         let request = self
             .reads
             .get_item()
             .table_name(self.name(key.table))
             .set_key(Some(key.item()))
             .consistent_read(true);
-        let answer = Box::pin(
+        let response = Box::pin(
             request
                 .return_consumed_capacity(ReturnConsumedCapacity::Total)
                 .send(),
         )
         .await;
-        trip.read(&answer, |answer| answer.consumed_capacity());
-        Ok(answer?.item.map(from_item).transpose()?)
+        timer.read(&response, |response| response.consumed_capacity());
+        Ok(response?.item.map(from_item).transpose()?)
     }
 
-    /// The card of the item at `key`.
     pub(crate) async fn card<T: DeserializeOwned>(
         &self,
         key: &Key,
@@ -92,8 +91,8 @@ impl Store {
         Ok(item.map(|item| item.card))
     }
 
-    /// At most `limit` items of partition `pk` whose sort key begins with `prefix`, from the greatest
-    /// down, below the sort key `after`.
+    /// At most `limit` items of partition `pk` whose sort key begins with `prefix`, in descending order, below
+    /// the sort key `after`; strongly consistent.
     pub(crate) async fn newest<T: DeserializeOwned>(
         &self,
         table: Table,
@@ -118,8 +117,8 @@ impl Store {
             .await
     }
 
-    /// At most `limit` items of the list `pk` of `index` after the sort key `after`, in `order`. Eventually
-    /// consistent, as indexes are.
+    /// At most `limit` items of the partition `pk` of `index` after the sort key `after`, in `order`. Eventually
+    /// consistent, as all reads of a global secondary index are.
     pub(crate) async fn list<T: DeserializeOwned>(
         &self,
         index: &IndexSchema,
@@ -167,12 +166,12 @@ impl Store {
         Ok(page.map(|item| item.card))
     }
 
-    /// All items of partition `pk` in the order of their sort keys, consistently. For partitions that are
-    /// bounded by what is put into them.
+    /// All items of partition `pk` in the order of their sort keys, strongly consistent. For partitions whose
+    /// size is limited on write.
     pub(crate) async fn partition(&self, pk: &str) -> Result<Vec<Item>, StoreError> {
         let (mut items, mut start) = (Vec::new(), None);
         loop {
-            let trip = RequestTimer::start();
+            let timer = RequestTimer::start();
             let request = self
                 .reads
                 .query()
@@ -184,19 +183,19 @@ impl Store {
             let request = request
                 .set_exclusive_start_key(start)
                 .return_consumed_capacity(ReturnConsumedCapacity::Total);
-            let answer = Box::pin(request.send()).await;
-            trip.read(&answer, |answer| answer.consumed_capacity());
-            let answer = answer?;
-            items.extend(answer.items.unwrap_or_default());
-            start = answer.last_evaluated_key;
+            let response = Box::pin(request.send()).await;
+            timer.read(&response, |response| response.consumed_capacity());
+            let response = response?;
+            items.extend(response.items.unwrap_or_default());
+            start = response.last_evaluated_key;
             if start.is_none() {
                 return Ok(items);
             }
         }
     }
 
-    /// The items at `keys`, in their order, each as it stands after every write that was acknowledged. One request for
-    /// all of them: what a request costs in CPU is most of what a small answer costs.
+    /// The items at `keys`, in that order, each strongly consistent. A single BatchGetItem, because most of the
+    /// CPU cost of a small response is the cost of the request.
     pub(crate) async fn get_each<const N: usize>(
         &self,
         keys: [Key; N],
@@ -219,18 +218,18 @@ impl Store {
         let mut found = self.batch_get(wanted).await?;
         Ok(keys.map(|key| {
             let items = found.get_mut(self.name(key.table))?;
-            let place = key.item();
-            let there = items.iter().position(|item| {
-                place
+            let attributes = key.item();
+            let index = items.iter().position(|item| {
+                attributes
                     .iter()
                     .all(|(name, value)| item.get(name) == Some(value))
             })?;
-            Some(items.swap_remove(there))
+            Some(items.swap_remove(index))
         }))
     }
 
-    /// The attribute `projected`, beside the key, of the items at `keys`, a hundred at most, in no order; those
-    /// that are not there are left out. Eventually consistent, for what is only looked at.
+    /// The key and the attribute `projected` of the items at `keys` (at most 100), in no particular order and
+    /// without missing items. Eventually consistent.
     pub(crate) async fn get_many<T: DeserializeOwned>(
         &self,
         keys: &[Key],
@@ -256,57 +255,57 @@ impl Store {
         )?)
     }
 
-    /// What there is of `wanted`, by table. What DynamoDB leaves undone is asked for again
+    /// The existing items of `wanted`, by table. Requests `UnprocessedKeys` again
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html>).
     async fn batch_get(
         &self,
         mut wanted: HashMap<String, KeysAndAttributes>,
     ) -> Result<HashMap<String, Vec<Item>>, StoreError> {
         let mut found: HashMap<String, Vec<Item>> = HashMap::new();
-        for tries in 1..=TRIES {
-            let trip = RequestTimer::start();
+        for attempt in 1..=ATTEMPTS {
+            let timer = RequestTimer::start();
             let request = self.reads.batch_get_item().set_request_items(Some(wanted));
-            let answer = Box::pin(
+            let response = Box::pin(
                 request
                     .return_consumed_capacity(ReturnConsumedCapacity::Total)
                     .send(),
             )
             .await;
-            trip.read(&answer, |answer| answer.consumed_capacity());
-            let answer = answer?;
-            for (table, items) in answer.responses.unwrap_or_default() {
+            timer.read(&response, |response| response.consumed_capacity());
+            let response = response?;
+            for (table, items) in response.responses.unwrap_or_default() {
                 found.entry(table).or_default().extend(items);
             }
-            wanted = answer.unprocessed_keys.unwrap_or_default();
+            wanted = response.unprocessed_keys.unwrap_or_default();
             if wanted.is_empty() {
                 return Ok(found);
             }
-            sleep(pause(tries)?).await;
+            sleep(pause(attempt)?).await;
         }
         Err(StoreError::Throttled)
     }
 
-    /// One more is read than asked for, so that the last page is known for it.
+    /// Reads one item more than `limit` to know whether this is the last page.
     pub(crate) async fn page<T: DeserializeOwned>(
         &self,
         request: QueryFluentBuilder,
         sort: &str,
         limit: u16,
     ) -> Result<Page<T>, StoreError> {
-        let trip = RequestTimer::start();
+        let timer = RequestTimer::start();
         let request = request
             .limit(i32::from(limit) + 1)
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let answer = Box::pin(request.send()).await;
-        trip.read(&answer, |answer| answer.consumed_capacity());
-        let answer = answer?;
-        // DynamoDB ends a page at a megabyte, too.
-        let has_more = answer.last_evaluated_key().is_some();
-        let mut items = answer.items.unwrap_or_default();
+        let response = Box::pin(request.send()).await;
+        timer.read(&response, |response| response.consumed_capacity());
+        let response = response?;
+        // DynamoDB also ends a page after 1 MB.
+        let has_more = response.last_evaluated_key().is_some();
+        let mut items = response.items.unwrap_or_default();
         let has_more = has_more || items.len() > usize::from(limit);
         items.truncate(limit.into());
-        let place = |item: &Item| item.get(sort).and_then(|sk| sk.as_s().ok()).cloned();
-        let last = items.last().filter(|_| has_more).and_then(place);
+        let position = |item: &Item| item.get(sort).and_then(|sk| sk.as_s().ok()).cloned();
+        let last = items.last().filter(|_| has_more).and_then(position);
         Ok(Page {
             items: from_items(items)?,
             last,
@@ -314,7 +313,6 @@ impl Store {
     }
 }
 
-/// What `item` holds, if there is one.
 pub(crate) fn read<T: DeserializeOwned>(item: Option<Item>) -> Result<Option<T>, StoreError> {
     Ok(item.map(from_item).transpose()?)
 }
@@ -340,7 +338,7 @@ pub(crate) fn value<T: Serialize>(value: &T) -> Result<AttributeValue, StoreErro
     Ok(to_attribute_value(value)?)
 }
 
-/// The mark of what is still to be done, at `at`: the place in the index `due`.
+/// The attributes that put an item into the partition `pk` of the index `due`, to be handled at `at`.
 pub(crate) fn due(pk: &str, at: Instant) -> [(String, AttributeValue); 2] {
     [
         (DUE.pk.to_owned(), text(pk)),
@@ -348,7 +346,7 @@ pub(crate) fn due(pk: &str, at: Instant) -> [(String, AttributeValue); 2] {
     ]
 }
 
-/// The attribute by which DynamoDB removes an item some time after `end`.
+/// The attribute that lets DynamoDB delete an item some time after `end`.
 pub(crate) fn ttl(end: Instant) -> (String, AttributeValue) {
     ("ttl".to_owned(), number(end.unix_seconds()))
 }

@@ -1,4 +1,4 @@
-//! What belongs together: written at once or not at all.
+//! Atomic writes (TransactWriteItems).
 
 use crate::{
     Store, StoreError,
@@ -6,67 +6,67 @@ use crate::{
     write::{Action, Write},
 };
 
-/// Writes that are to be done together. Each entity's file says which parts it has to offer; nothing
-/// is written before [`commit`](Self::commit).
+/// A list of writes that [`commit`](Self::commit) executes atomically. The methods that add writes are in the
+/// files of the entities.
 #[derive(Debug, Clone)]
-#[must_use = "nothing is written before it is committed"]
+#[must_use = "nothing is written until it is committed"]
 pub struct Transaction {
     pub(crate) store: Store,
     parts: Vec<(Part, Action, Write)>,
 }
 
-/// What a part of a transaction writes or checks.
+/// The item that a part of a transaction writes or checks, with the reason why its condition fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// The account: somebody has changed it since it was read.
+    /// An account: it has changed since it was read.
     User,
-    /// The password: somebody has changed it.
+    /// The credentials: the password has changed.
     Credentials,
-    /// The address: somebody has it.
+    /// An e-mail address: it is taken.
     Email,
-    /// The set of active super admins: this is the last one.
+    /// The set of active super admins: the last one would be removed.
     Admins,
-    /// The committee: it is closed or not there.
+    /// A committee: it does not exist or is closed.
     Committee,
-    /// A code: it was used, replaced, or tried too often.
+    /// A one-time code: it was used or replaced, has expired, or has had too many attempts.
     Code,
-    /// The one-time password secret: its code or recovery code was used.
+    /// A one-time password secret: the code or recovery code was already used.
     Otp,
-    /// The secret that was being tried out: it is no longer.
+    /// An enrolment: another one is pending, or this one is no longer pending.
     Enrolment,
-    /// The step of a sign-in: it was done.
+    /// A step of a sign-in: it was already completed.
     Step,
-    /// A session.
+    /// A session: it has ended.
     Session,
-    /// A sign-in: another has its number.
+    /// A sign-in: its number is taken.
     Login,
-    /// A course: it has changed, or has no room for more questions.
+    /// A course: it has changed since it was read.
     Course,
-    /// A file: it is not as it was.
+    /// A file: its status has changed since it was read.
     File,
-    /// What somebody's files take: there is no room for more.
+    /// The storage usage of a user: the quota would be exceeded.
     Usage,
-    /// A text message: it is on its way at this moment.
+    /// A text message: it is being sent.
     Sms,
-    /// A chunk of a batch: it has become messages.
+    /// A chunk of a batch: it was already expanded into messages.
     Chunk,
-    /// What is sent in a day: there is no room for more.
+    /// A daily quota: it would be exceeded.
     Quota,
-    /// A number that is not written to: it is noted.
+    /// An opt-out: it already exists.
     OptOut,
-    /// An answer: it was given before.
+    /// An idempotent response: the request was already answered.
     Idempotency,
-    /// A message, an audit entry: their identifiers are new, so they are never refused.
+    /// An item with a new identifier, such as a message or an audit entry: the condition never fails.
     New,
 }
 
-/// What became of a transaction.
+/// The outcome of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "a part may have been refused"]
+#[must_use = "a condition may have failed"]
 pub enum CommitOutcome {
-    /// All of it was done.
+    /// Everything was written.
     Committed,
-    /// Nothing was done: the condition of this part did not hold.
+    /// Nothing was written: the condition of this part failed.
     ConditionFailed(Part),
 }
 
@@ -81,11 +81,11 @@ impl Store {
 }
 
 impl Transaction {
-    /// Writes everything, or nothing.
+    /// Writes everything or nothing. Retries conflicts and throttling for up to 1.5 seconds.
     ///
     /// # Errors
-    /// After [`StoreError::Throttled`] and [`StoreError::TransactionConflict`] nothing was done; after [`StoreError::Unavailable`] that is
-    /// not known.
+    /// Nothing was written after [`StoreError::Throttled`] and [`StoreError::TransactionConflict`]; after
+    /// [`StoreError::Unavailable`] the outcome is unknown.
     pub async fn commit(self) -> Result<CommitOutcome, StoreError> {
         if self.parts.is_empty() {
             return Ok(CommitOutcome::Committed);
@@ -94,15 +94,14 @@ impl Transaction {
         let mut items = Vec::new();
         for (part, action, write) in self.parts {
             kinds.push(part);
-            items.push(write.into_item_of_transaction(action, &self.store)?);
+            items.push(write.into_transact_write_item(action, &self.store)?);
         }
-        let refused = self.store.transact(&items).await?;
-        Ok(refused
-            .and_then(|number| kinds.get(number).copied())
+        let failed_part = self.store.transact(&items).await?;
+        Ok(failed_part
+            .and_then(|index| kinds.get(index).copied())
             .map_or(CommitOutcome::Committed, CommitOutcome::ConditionFailed))
     }
 
-    /// Adds the parts of `other` after those that are there.
     pub(crate) fn append(&mut self, other: Self) {
         self.parts.extend(other.parts);
     }
@@ -123,12 +122,12 @@ impl Transaction {
         self.parts.push((part, Action::Check, write));
     }
 
-    /// The removal of what stands at `key`, if anything does.
+    /// Deletes the item at `key`, if there is one.
     pub(crate) fn remove(&mut self, part: Part, key: &Key) {
         self.delete(part, Write::at(key));
     }
 
-    /// The put of an item where none is.
+    /// Puts an item; the condition fails when the key is taken.
     pub(crate) fn put_new(&mut self, part: Part, write: Write) {
         self.put(part, write.when("attribute_not_exists(pk)"));
     }

@@ -1,4 +1,5 @@
-//! Optimistic updates: read, decide, write under the version that was read; again when others were faster.
+//! Optimistic updates: read, decide, write on condition of the version that was read; retried after concurrent
+//! changes.
 
 use std::{future::Future, time::Duration};
 
@@ -7,86 +8,87 @@ use tokio::time::{Instant, sleep};
 
 use crate::{CommitOutcome, Part, Store, StoreError, Transaction, retry::pause};
 
-/// How long an update is tried by a caller that has no deadline.
+/// Time limit of an update outside [`within`].
 const DEFAULT_TIME: Duration = Duration::from_secs(5);
 
-/// The longest pause is that before the try of this number.
-const LONGEST_PAUSE: u32 = 4;
+/// The backoff stops growing after this number of attempts.
+const MAX_BACKOFF: u32 = 4;
 
 tokio::task_local! {
     static DEADLINE: Instant;
 }
 
-/// Runs `work`, whose updates are not tried again once `time` has passed.
+/// Runs `work` with a deadline for its updates: they are not retried once `time` has passed.
 pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> T {
     DEADLINE.scope(Instant::now() + time, work).await
 }
 
 impl Store {
-    /// Commits the transaction that `attempt` prepares, and returns what stands beside it. `attempt` reads and
-    /// decides; it is called again, after a random pause, when a condition of its transaction did not hold,
-    /// until the request's deadline. `refused` may make an error of the part that was refused instead.
+    /// Calls `attempt`, which reads, decides and prepares a transaction, commits the transaction and returns the
+    /// other value of `attempt`. Repeats this with random delays until the deadline when a condition fails,
+    /// unless `on_failed` maps the part to an error.
     ///
     /// # Errors
-    /// Those of `attempt` and `refused`; [`StoreError::UpdateConflict`] when others were faster until the deadline.
+    /// Those of `attempt` and `on_failed`; [`StoreError::UpdateConflict`] when concurrent changes made every attempt
+    /// fail until the deadline.
     pub async fn update<T, E: From<StoreError>, A: Future<Output = Result<(Transaction, T), E>>>(
         &self,
         mut attempt: impl FnMut() -> A,
-        refused: impl Fn(Part) -> Option<E>,
+        on_failed: impl Fn(Part) -> Option<E>,
     ) -> Result<T, E> {
-        let mut turns = Attempts::new();
+        let mut attempts = Attempts::new();
         loop {
             let (transaction, result) = attempt().await?;
-            let part = match turns.commit(transaction).await? {
+            let part = match attempts.commit(transaction).await? {
                 Some(CommitOutcome::Committed) => return Ok(result),
                 Some(CommitOutcome::ConditionFailed(part)) => part,
                 None => continue,
             };
-            if let Some(error) = refused(part) {
+            if let Some(error) = on_failed(part) {
                 return Err(error);
             }
-            turns.pause(StoreError::UpdateConflict).await?;
+            attempts.pause(StoreError::UpdateConflict).await?;
         }
     }
 
-    /// Writes the account that `decide` makes of `user`, together with what it adds to the transaction. When the
-    /// account has changed meanwhile it is read again and decided anew. `refused` is the error for each other
-    /// part that is refused, and for `Part::User` when the account is gone.
+    /// Replaces the account `user` by the one that `decide` returns, in one transaction with the writes that
+    /// `decide` adds, and returns it. Reads the account and decides again when it has changed in the meantime.
+    /// `on_failed` maps any other part whose condition fails to an error, and `Part::User` when the account no
+    /// longer exists.
     ///
     /// # Errors
-    /// Those of `decide` and `refused`, and as [`update`](Self::update).
+    /// Those of `decide` and `on_failed`, and as [`update`](Self::update).
     pub async fn update_user<E: From<StoreError>>(
         &self,
         mut user: User,
         mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, E>,
-        refused: impl Fn(Part) -> E,
+        on_failed: impl Fn(Part) -> E,
     ) -> Result<User, E> {
-        let mut turns = Attempts::new();
+        let mut attempts = Attempts::new();
         loop {
-            let mut beside = self.transaction();
-            let after = decide(&user, &mut beside)?;
-            // First, so that a stale decision is told from a refused one.
-            let mut change = self.transaction();
-            change.change_user(&user, &after);
-            change.append(beside);
-            match turns.commit(change).await? {
+            let mut additions = self.transaction();
+            let after = decide(&user, &mut additions)?;
+            // The account comes first: if it has changed, its condition is the one that is reported.
+            let mut tx = self.transaction();
+            tx.change_user(&user, &after);
+            tx.append(additions);
+            match attempts.commit(tx).await? {
                 Some(CommitOutcome::Committed) => return Ok(after),
                 Some(CommitOutcome::ConditionFailed(Part::User)) => {
-                    turns.pause(StoreError::UpdateConflict).await?
+                    attempts.pause(StoreError::UpdateConflict).await?
                 }
-                Some(CommitOutcome::ConditionFailed(part)) => return Err(refused(part)),
+                Some(CommitOutcome::ConditionFailed(part)) => return Err(on_failed(part)),
                 None => {}
             }
             let read = self.user(user.user_id).await?;
-            user = read.ok_or_else(|| refused(Part::User))?;
+            user = read.ok_or_else(|| on_failed(Part::User))?;
         }
     }
 }
 
-/// The turns of one update.
 struct Attempts {
     deadline: Instant,
-    tries: u32,
+    count: u32,
 }
 
 impl Attempts {
@@ -94,11 +96,11 @@ impl Attempts {
         let deadline = DEADLINE.try_with(|deadline| *deadline);
         Self {
             deadline: deadline.unwrap_or_else(|_| Instant::now() + DEFAULT_TIME),
-            tries: 0,
+            count: 0,
         }
     }
 
-    /// The outcome of `transaction`; `None` when other transactions held its items, and it is time to try again.
+    /// The outcome of `transaction`; `None`, after a delay, when it conflicted with other transactions.
     async fn commit(
         &mut self,
         transaction: Transaction,
@@ -112,12 +114,12 @@ impl Attempts {
         }
     }
 
-    /// Waits for the next turn, or gives `failed` back when the deadline comes first.
-    async fn pause(&mut self, failed: StoreError) -> Result<(), StoreError> {
-        self.tries = LONGEST_PAUSE.min(self.tries + 1);
-        let pause = pause(self.tries)?;
+    /// Waits before the next attempt, or returns `error` when the deadline comes first.
+    async fn pause(&mut self, error: StoreError) -> Result<(), StoreError> {
+        self.count = MAX_BACKOFF.min(self.count + 1);
+        let pause = pause(self.count)?;
         if Instant::now() + pause >= self.deadline {
-            return Err(failed);
+            return Err(error);
         }
         sleep(pause).await;
         Ok(())

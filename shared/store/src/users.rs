@@ -1,4 +1,4 @@
-//! People: their accounts, their credentials, the uniqueness of their addresses.
+//! Users: accounts, credentials and the uniqueness of e-mail addresses.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{CommitteeId, Email, UserId, committee::Committee, session::Session, user::User};
@@ -11,8 +11,7 @@ use crate::{
     write::Write,
 };
 
-/// What proves that a person is who he says, in an item of its own: whoever reads an account has
-/// no hash in his hands.
+/// The credentials of a user, in an item of their own, so that reading an account does not load the password hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Credentials {
@@ -20,18 +19,18 @@ pub struct Credentials {
     pub password_hash: String,
 }
 
-/// Whose an address is.
+/// The owner of an e-mail address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmailOwner {
-    /// The owner.
+    /// The user who has the address.
     #[serde(rename = "userID")]
     pub user_id: UserId,
-    /// His committee when the address was taken: a hint of what to read beside the user.
+    /// The owner's committee when the address was taken; may be outdated.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
 }
 
-/// A person who is about to get an account.
+/// A user to create.
 #[derive(Debug, Clone)]
 pub struct NewUser {
     /// The account.
@@ -40,47 +39,48 @@ pub struct NewUser {
     pub password_hash: String,
 }
 
-/// No call looks at more people than this, however few of them it wants.
-const MOST_LOOKED_AT: usize = 500;
+/// Maximum number of users that one call reads.
+const MAX_READ: usize = 500;
 
-/// The account in `item`; nobody's, once it was erased.
-pub(crate) fn living(item: Option<ListedItem<User>>) -> Option<User> {
+/// The account in `item`, unless it is erased.
+pub(crate) fn unless_erased(item: Option<ListedItem<User>>) -> Option<User> {
     item.map(|item| item.card)
         .filter(|user| user.erased_at.is_none())
 }
 
-/// The person whose partition key is `pk`, if it is one.
+/// The id of the user with the partition key `pk`; `None` for other items.
 pub fn user_id(pk: &str) -> Option<UserId> {
     pk.strip_prefix(USER_PREFIX).map(UserId::in_path)
 }
 
 impl Store {
-    /// The account `id`; nobody's, once it was erased.
+    /// The account `id`, unless it is erased.
     pub async fn user(&self, id: UserId) -> Result<Option<User>, StoreError> {
-        Ok(living(self.get(&keys::user(id)).await?))
+        Ok(unless_erased(self.get(&keys::user(id)).await?))
     }
 
-    /// The credentials of `id`.
+    /// The credentials of the user `id`.
     pub async fn credentials(&self, id: UserId) -> Result<Option<Credentials>, StoreError> {
         self.get(&keys::credentials(id)).await
     }
 
-    /// Whose `email` is.
+    /// The owner of `email`, in one read of the address item.
     pub async fn email_owner(&self, email: &Email) -> Result<Option<EmailOwner>, StoreError> {
         self.get(&keys::email(email)).await
     }
 
-    /// At most `limit` people of `committee` after `position` whom `wanted` takes, by folded last name
-    /// and name. At most 500 are looked at, so a page may be short before the list ends.
+    /// At most `limit` users of `committee` after `position` that match `filter`, in the order of folded last name
+    /// and name. Stops after about 500 users, so a page may be short before the list ends.
     pub async fn users(
         &self,
         committee: CommitteeId,
         position: Option<&str>,
         limit: u16,
-        wanted: impl Fn(&User) -> bool,
+        filter: impl Fn(&User) -> bool,
     ) -> Result<Page<User>, StoreError> {
         let pk = keys::users_of(committee);
-        let (mut found, mut looked_at, mut position) = (Vec::new(), 0, position.map(str::to_owned));
+        let (mut found, mut read_count, mut position) =
+            (Vec::new(), 0, position.map(str::to_owned));
         loop {
             let part: Page<ListedItem<User>> = self
                 .list(
@@ -91,23 +91,23 @@ impl Store {
                     Order::Ascending,
                 )
                 .await?;
-            let mut people = part.items.into_iter().map(|item| item.card);
-            while let Some(person) = people.next() {
-                looked_at += 1;
-                if wanted(&person) {
-                    let place = keys::user_index_key(&person).sk;
-                    found.push(person);
+            let mut users = part.items.into_iter().map(|item| item.card);
+            while let Some(user) = users.next() {
+                read_count += 1;
+                if filter(&user) {
+                    let sort_key = keys::user_index_key(&user).sk;
+                    found.push(user);
                     if found.len() == usize::from(limit) {
-                        let has_more = people.next().is_some() || part.last.is_some();
+                        let has_more = users.next().is_some() || part.last.is_some();
                         return Ok(Page {
                             items: found,
-                            last: Some(place).filter(|_| has_more),
+                            last: Some(sort_key).filter(|_| has_more),
                         });
                     }
                 }
             }
             position = part.last;
-            if position.is_none() || looked_at >= MOST_LOOKED_AT {
+            if position.is_none() || read_count >= MAX_READ {
                 return Ok(Page {
                     items: found,
                     last: position,
@@ -116,24 +116,24 @@ impl Store {
         }
     }
 
-    /// Writes the first committee and the first super admin in one transaction with what stands in `founding`,
-    /// unless there has been a super admin before: whether it did.
+    /// Creates the first committee and the first super admin in one transaction with `additions`. Returns `false`,
+    /// and writes nothing, when there was a super admin before.
     pub async fn bootstrap(
         &self,
         committee: &Committee,
         admin: &NewUser,
-        mut founding: Transaction,
+        mut additions: Transaction,
     ) -> Result<bool, StoreError> {
         let ids = AttributeValue::Ss(vec![admin.user.user_id.to_string()]);
         let admins = Write::at(&keys::admins()).with([("ids".to_owned(), ids)]);
-        founding.put_new(Part::Admins, admins);
-        founding.put_new(Part::Committee, Self::committee_put(committee));
-        founding.new_user(admin);
-        Ok(founding.commit().await? == CommitOutcome::Committed)
+        additions.put_new(Part::Admins, admins);
+        additions.put_new(Part::Committee, Self::committee_put(committee));
+        additions.new_user(admin);
+        Ok(additions.commit().await? == CommitOutcome::Committed)
     }
 
-    /// Replaces `old_hash` by `new_hash` of the same password; does nothing when the password was
-    /// changed meanwhile.
+    /// Replaces `old_hash` by `new_hash`, a hash of the same password. Does nothing when the password was changed in
+    /// the meantime.
     pub async fn rehash(
         &self,
         user: UserId,
@@ -155,7 +155,8 @@ fn password_update(user: UserId, old_hash: &str, new_hash: &str) -> Write {
 }
 
 impl Transaction {
-    /// The account, the credentials and the address of a new person.
+    /// Creates the account and the credentials of a user and reserves the address. The condition fails
+    /// (`Part::Email`) when the address is taken.
     pub fn new_user(&mut self, new: &NewUser) {
         let User {
             user_id,
@@ -174,7 +175,7 @@ impl Transaction {
         self.put_new(Part::Credentials, credentials);
     }
 
-    /// Requires that the committee is there and active.
+    /// Checks that the committee exists and is active; otherwise the condition fails (`Part::Committee`).
     pub fn require_active_committee(&mut self, id: CommitteeId) {
         let check = Write::at(&keys::committee(id))
             .when("card.isActive = :true")
@@ -182,7 +183,7 @@ impl Transaction {
         self.check(Part::Committee, check);
     }
 
-    /// `email` becomes the address of `user`; refused when somebody has it.
+    /// Makes `user_id` the owner of `email`. The condition fails (`Part::Email`) when the address is taken.
     pub fn reserve_email(&mut self, email: &Email, user_id: UserId, committee_id: CommitteeId) {
         let owner = keys::email(email).holding(&EmailOwner {
             user_id,
@@ -191,13 +192,13 @@ impl Transaction {
         self.put_new(Part::Email, owner);
     }
 
-    /// `email` is nobody's address any more.
+    /// Makes `email` available again.
     pub fn release_email(&mut self, email: &Email) {
         self.remove(Part::Email, &keys::email(email))
     }
 
-    /// The account `before` becomes `after`, field by field; refused when anything but `lastActive` has
-    /// changed since `before` was read. Nothing is written when nothing changes.
+    /// Writes the fields in which `after` differs from `before`, if any. The condition fails (`Part::User`) when a
+    /// field other than `lastActive` has changed since `before` was read.
     pub fn change_user(&mut self, before: &User, after: &User) {
         let mut update = Write::at(&keys::user(before.user_id))
             .when("card.version = :before")
@@ -224,16 +225,18 @@ impl Transaction {
             removes.push(format!("card.#r{number}"));
             update = update.name(format!("#r{number}"), field);
         }
-        let place = keys::user_index_key(after);
+        let index_key = keys::user_index_key(after);
         if let Some(erased_at) = after.erased_at {
             removes.extend(["listPk".to_owned(), "listSk".to_owned()]);
             sets.push("duePk = :erase, dueAt = :erased".to_owned());
             update = update
                 .text(":erase", keys::ERASE_DUE)
                 .number(":erased", erased_at.unix_milliseconds());
-        } else if place != keys::user_index_key(before) {
+        } else if index_key != keys::user_index_key(before) {
             sets.push("listPk = :listPk, listSk = :listSk".to_owned());
-            update = update.text(":listPk", &place.pk).text(":listSk", &place.sk);
+            update = update
+                .text(":listPk", &index_key.pk)
+                .text(":listSk", &index_key.sk);
         }
         let removed = if removes.is_empty() {
             String::new()
@@ -246,8 +249,8 @@ impl Transaction {
         );
     }
 
-    /// The mailbox of `user` was proved, who is verified from now on, whatever else changes meanwhile.
-    /// ApiError when the address is another one by now, or the account was closed.
+    /// Marks the account of `user` as verified, independently of concurrent changes of other fields. The condition
+    /// fails (`Part::User`) when its address has changed or the account is closed.
     pub fn verify_mailbox(&mut self, user: &User) {
         let update = Write::at(&keys::user(user.user_id))
             .when("card.email = :email AND card.isActive = :true")
@@ -258,7 +261,8 @@ impl Transaction {
         self.update(Part::User, update);
     }
 
-    /// `session` goes on as `kept`, of the epoch that its user gets; refused when it has ended.
+    /// Replaces `session` by `kept`, which has the user's next epoch. The condition fails (`Part::Session`) when it
+    /// has ended.
     pub fn renew_session(&mut self, session: &Session, kept: &Session) {
         let update = Write::at(&keys::session(session.user_id, session.sid))
             .when("epoch = :epoch")
@@ -271,17 +275,18 @@ impl Transaction {
         self.update(Part::Session, update);
     }
 
-    /// The password of `old_hash` is replaced; refused when it is another one by now.
+    /// Replaces the password hash. The condition fails (`Part::Credentials`) when it is no longer `old_hash`.
     pub fn change_password(&mut self, user: UserId, old_hash: &str, new_hash: &str) {
         self.update(Part::Credentials, password_update(user, old_hash, new_hash));
     }
 
-    /// The credentials of somebody who is erased go.
+    /// Deletes the credentials of `user`, for an erasure.
     pub fn remove_credentials(&mut self, user: UserId) {
         self.remove(Part::Credentials, &keys::credentials(user))
     }
 
-    /// `before` becomes `after`: the set of active super admins follows. ApiError when nobody would be left in it.
+    /// Updates the set of active super admins for the change from `before` to `after`. The condition fails
+    /// (`Part::Admins`) when the set would become empty.
     pub fn update_admins(&mut self, before: &User, after: &User) {
         let update = Write::at(&keys::admins());
         let update = update.attribute(":id", AttributeValue::Ss(vec![before.user_id.to_string()]));

@@ -1,10 +1,10 @@
-//! Finding published courses by their words.
+//! Full-text search of published courses: an inverted index.
 //!
-//! Each word of a published course has an entry, sorted by the course's first publishing, that holds all
-//! words of the course; the list of the rarest word that is asked for is read and filtered by the others. The
-//! dispatcher keeps the entries: a change of what a course is found by marks it in the index `due`, the
-//! entries follow in one transaction with the removal of that mark. What is found is held against the course
-//! itself, so an entry that is late says nothing false.
+//! Each word of a published course has an entry, sorted by the course's first publication, that holds all words
+//! of the course. A search reads the entries of its rarest word and filters them by the other words. When a
+//! change affects the words of a course, the course is put into the index `due`; the dispatcher then updates the
+//! entries and removes it from `due` in one transaction. Search results are checked against the courses, so a
+//! stale entry causes no wrong result.
 
 use std::collections::HashMap;
 
@@ -26,17 +26,16 @@ use crate::{
     write::Write,
 };
 
-/// No search reads more entries.
-const MOST_READ: u16 = 500;
+/// Maximum number of entries that one search reads.
+const MAX_READ: u16 = 500;
 
-/// What stands under a word.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     words: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct Place {
+struct EntryKey {
     sk: String,
 }
 
@@ -46,7 +45,7 @@ struct Count {
     n: i64,
 }
 
-/// A course and the words that it is found by as long as nobody changes them.
+/// A course and the words that it has entries for.
 #[derive(Deserialize)]
 struct Indexed {
     #[serde(flatten)]
@@ -57,12 +56,12 @@ struct Indexed {
     due: Option<String>,
 }
 
-/// The course whose partition key is `pk`, if it is one.
+/// The id of the course with the partition key `pk`; `None` for other items.
 pub fn course_id(pk: &str) -> Option<CourseId> {
     pk.strip_prefix(COURSE_PREFIX).map(CourseId::in_path)
 }
 
-/// The entries of `course`, one for each of its words; none while it is not published.
+/// The entries of `course`, one per word; empty while it is not published.
 pub(crate) fn entries(course: &CourseSummary) -> Vec<Write> {
     let Some(published_at) = course
         .published_at
@@ -81,8 +80,8 @@ pub(crate) fn entries(course: &CourseSummary) -> Vec<Write> {
 }
 
 impl Store {
-    /// At most `limit` published courses after `position` that have all of `words`, which are folded; newest
-    /// publishing first. At most 500 entries are read, so a page may be short before the list ends.
+    /// At most `limit` published courses after `position` that contain all of `words` (folded), latest
+    /// publication first. Reads at most 500 entries, so a page may be short before the list ends.
     pub async fn search(
         &self,
         words: &[String],
@@ -123,7 +122,7 @@ impl Store {
         })
     }
 
-    /// The word of `words` that the fewest courses have. A count is a hint: one that is wrong costs reads.
+    /// The word that the fewest courses contain. Counts are approximate: a wrong one only costs reads.
     async fn rarest<'a>(&self, words: &'a [String]) -> Result<Option<&'a String>, StoreError> {
         if words.len() < 2 {
             return Ok(words.first());
@@ -139,7 +138,7 @@ impl Store {
             .min_by_key(|word| counts.get(&keys::word_count(word).pk).copied().unwrap_or(0)))
     }
 
-    /// The sort keys of the entries under `word` whose courses have `others` too.
+    /// The sort keys of the entries of `word` whose courses also contain `others`.
     async fn entries_under(
         &self,
         word: &str,
@@ -148,7 +147,7 @@ impl Store {
         limit: u16,
     ) -> Result<Page<String>, StoreError> {
         let pk = keys::word_count(word).pk;
-        let trip = RequestTimer::start();
+        let timer = RequestTimer::start();
         let mut request = self
             .reads
             .query()
@@ -158,10 +157,10 @@ impl Store {
             .projection_expression("sk")
             .expression_attribute_values(":pk", text(&pk))
             .expression_attribute_values(":at", text(AT_PREFIX));
-        // One more is read than asked for, so that the last page is known for it.
-        let mut most = limit + 1;
+        // One entry more than `limit`, to know whether this is the last page.
+        let mut read_limit = limit + 1;
         if !others.is_empty() {
-            most = MOST_READ;
+            read_limit = MAX_READ;
             let conditions: Vec<String> = (0..others.len())
                 .map(|number| format!("contains(words, :w{number})"))
                 .collect();
@@ -174,31 +173,31 @@ impl Store {
             .map(|sk| HashMap::from([("pk".to_owned(), text(&pk)), ("sk".to_owned(), text(sk))]));
         let request = request
             .set_exclusive_start_key(start)
-            .limit(most.into())
+            .limit(read_limit.into())
             .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let answer = Box::pin(request.send()).await;
-        trip.read(&answer, |answer| answer.consumed_capacity());
-        let answer = answer?;
-        let looked_at = answer
+        let response = Box::pin(request.send()).await;
+        timer.read(&response, |response| response.consumed_capacity());
+        let response = response?;
+        let last_evaluated = response
             .last_evaluated_key
             .and_then(|key| key.get("sk")?.as_s().ok().cloned());
-        let mut items: Vec<String> = from_items::<_, Place>(answer.items.unwrap_or_default())?
+        let mut items: Vec<String> = from_items::<_, EntryKey>(response.items.unwrap_or_default())?
             .into_iter()
-            .map(|place| place.sk)
+            .map(|key| key.sk)
             .collect();
         let last = if items.len() > usize::from(limit) {
             items.truncate(limit.into());
             items.last().cloned()
         } else {
-            looked_at
+            last_evaluated
         };
         Ok(Page { items, last })
     }
 
-    /// Has the course `id` be found by the words that it has now, and by no others.
+    /// Updates the search entries of the course `id` to its current words. Does nothing unless the course is due.
     ///
     /// # Errors
-    /// As [`update`](Self::update): then it stays due.
+    /// As [`update`](Self::update); the course then stays due.
     pub async fn index_course(&self, id: CourseId) -> Result<(), StoreError> {
         let index = || async {
             let mut index = self.transaction();
@@ -214,11 +213,11 @@ impl Store {
             Ok::<_, StoreError>((index, (indexed, wanted)))
         };
         let (indexed, wanted) = self.update(index, |_| None).await?;
-        let came = wanted.iter().filter(|word| !indexed.contains(word));
-        let went = indexed.iter().filter(|word| !wanted.contains(word));
-        let counts = came
+        let added = wanted.iter().filter(|word| !indexed.contains(word));
+        let removed = indexed.iter().filter(|word| !wanted.contains(word));
+        let counts = added
             .map(|word| (word, 1))
-            .chain(went.map(|word| (word, -1)));
+            .chain(removed.map(|word| (word, -1)));
         join_all(counts.map(|(word, by)| self.count_word(word, by)))
             .await
             .into_iter()
@@ -235,8 +234,8 @@ impl Store {
 }
 
 impl Transaction {
-    /// The entries of `course`, which stood under `indexed`, become what its words are now; refused when the
-    /// course has changed. At most 81 parts, of the hundred that a transaction takes.
+    /// Replaces the entries of `course` under the words `indexed` by those of its current words, which it returns.
+    /// The condition fails (`Part::Course`) when the course has changed. At most 81 of the 100 possible parts.
     fn set_words(&mut self, course: &CourseSummary, indexed: &[String]) -> Vec<String> {
         let entries = entries(course);
         let wanted = if entries.is_empty() {
@@ -244,13 +243,13 @@ impl Transaction {
         } else {
             course.words()
         };
-        // An entry holds all words, so one that is new or gone is news for each.
+        // Each entry holds all words, so any added or removed word changes every entry.
         if wanted != indexed {
             for entry in entries {
                 self.put(Part::New, entry);
             }
         }
-        // Nobody is indexed who never was published.
+        // Only courses that were published have entries.
         for word in indexed.iter().filter(|word| !wanted.contains(word)) {
             let Some(published_at) = course.published_at else {
                 continue;

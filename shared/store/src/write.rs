@@ -1,4 +1,4 @@
-//! One write: what is put, changed, removed or checked at a key, and under which condition.
+//! Writes: a put, update, delete or condition check of one item, alone or in a transaction.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -21,14 +21,13 @@ use crate::{
     Store, StoreError,
     keys::{Key, Table},
     meter::RequestTimer,
-    retry::{TRIES, pause, random_bytes},
+    retry::{ATTEMPTS, pause, random_bytes},
     table::{Item, number, text},
 };
 
-/// No further try begins after this long.
-const PATIENCE: Duration = Duration::from_millis(1500);
+/// A transaction is not retried once this much time has passed.
+const MAX_RETRY_TIME: Duration = Duration::from_millis(1500);
 
-/// What a part of a transaction does with its item.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action {
     Put,
@@ -37,12 +36,11 @@ pub(crate) enum Action {
     Check,
 }
 
-/// A write of one item. A value that cannot be serialised is kept as a failure, which the request that
-/// sends the write returns.
+/// A write of one item. A serialisation error is kept in `failure` and returned when the write is sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Write {
     table: Table,
-    /// The key, and beside it what a put writes.
+    /// The key and, for a put, the other attributes.
     item: Item,
     condition: Option<String>,
     expression: String,
@@ -52,7 +50,6 @@ pub(crate) struct Write {
 }
 
 impl Write {
-    /// A write of the item at `key`.
     pub(crate) fn at(key: &Key) -> Self {
         Self {
             table: key.table,
@@ -65,35 +62,33 @@ impl Write {
         }
     }
 
-    /// The condition expression.
+    /// Sets the condition expression.
     pub(crate) fn when(mut self, condition: impl Into<String>) -> Self {
         self.condition = Some(condition.into());
         self
     }
 
-    /// The update expression.
+    /// Sets the update expression.
     pub(crate) fn expression(mut self, expression: impl Into<String>) -> Self {
         self.expression = expression.into();
         self
     }
 
-    /// What `placeholder` stands for in the expressions: the attribute `name`.
+    /// Sets an expression attribute name.
     pub(crate) fn name(mut self, placeholder: impl Into<String>, name: impl Into<String>) -> Self {
         self.names.insert(placeholder.into(), name.into());
         self
     }
 
-    /// What `placeholder` stands for in the expressions: a string.
     pub(crate) fn text(self, placeholder: impl Into<String>, value: &str) -> Self {
         self.attribute(placeholder, text(value))
     }
 
-    /// What `placeholder` stands for in the expressions: a number.
     pub(crate) fn number(self, placeholder: impl Into<String>, value: impl ToString) -> Self {
         self.attribute(placeholder, number(value))
     }
 
-    /// What `placeholder` stands for in the expressions: `value` as it is serialised.
+    /// Sets an expression attribute value to the serialised `value`.
     pub(crate) fn value<T: Serialize>(mut self, placeholder: &str, value: &T) -> Self {
         match to_attribute_value(value) {
             Ok(value) => self.attribute(placeholder, value),
@@ -104,7 +99,7 @@ impl Write {
         }
     }
 
-    /// What `placeholder` stands for in the expressions.
+    /// Sets an expression attribute value.
     pub(crate) fn attribute(
         mut self,
         placeholder: impl Into<String>,
@@ -114,7 +109,7 @@ impl Write {
         self
     }
 
-    /// Further attributes of a put.
+    /// Adds attributes to a put.
     pub(crate) fn with(
         mut self,
         attributes: impl IntoIterator<Item = (String, AttributeValue)>,
@@ -123,7 +118,7 @@ impl Write {
         self
     }
 
-    /// A further attribute of a put: `value` as it is serialised.
+    /// Adds an attribute to a put: the serialised `value`.
     pub(crate) fn with_value<T: Serialize>(mut self, name: &str, value: &T) -> Self {
         match to_attribute_value(value) {
             Ok(value) => self.with([(name.to_owned(), value)]),
@@ -134,7 +129,7 @@ impl Write {
         }
     }
 
-    /// The attributes of `value`, for expressions that name them one by one.
+    /// The attributes of `value`, for expressions that set them one by one.
     pub(crate) fn serialised<T: Serialize>(&mut self, value: &T) -> Item {
         to_item(value).unwrap_or_else(|error: serde_dynamo::Error| {
             self.failure = Some(error.to_string());
@@ -142,14 +137,12 @@ impl Write {
         })
     }
 
-    /// The item that a put writes.
     pub(crate) fn into_item(self) -> Result<Item, StoreError> {
         self.check()?;
         Ok(self.item)
     }
 
-    /// This write as a part of a transaction.
-    pub(crate) fn into_item_of_transaction(
+    pub(crate) fn into_transact_write_item(
         self,
         action: Action,
         store: &Store,
@@ -214,7 +207,7 @@ impl Write {
     }
 }
 
-/// DynamoDB refuses empty maps.
+/// DynamoDB rejects empty maps.
 fn some<V>(map: HashMap<String, V>) -> Option<HashMap<String, V>> {
     Some(map).filter(|map| !map.is_empty())
 }
@@ -227,7 +220,7 @@ impl Key {
         ])
     }
 
-    /// The put of `value` as the item at this key.
+    /// A put of `value` at this key.
     pub(crate) fn holding<T: Serialize>(&self, value: &T) -> Write {
         let mut put = Write::at(self);
         let attributes = put.serialised(value);
@@ -237,16 +230,16 @@ impl Key {
 }
 
 impl Store {
-    /// One conditional update: the item as it is afterwards, or `None` when the condition did not
-    /// hold. For counting, and for setting values that may be set twice; what must be told exactly
-    /// once is a transaction, even of one part.
+    /// Updates one item and returns it as it is afterwards, or `None` when the condition fails. For counters and
+    /// idempotent changes, because a lost response leaves the outcome unknown; a change whose outcome must be
+    /// known is a transaction, even of one part.
     pub(crate) async fn update_item<T: DeserializeOwned>(
         &self,
         update: Write,
     ) -> Result<Option<T>, StoreError> {
         update.check()?;
-        for tries in 1.. {
-            let trip = RequestTimer::start();
+        for attempt in 1.. {
+            let timer = RequestTimer::start();
             let Write {
                 table,
                 item,
@@ -273,34 +266,33 @@ impl Store {
             )
             .await
             {
-                Ok(answer) => {
-                    trip.wrote(answer.consumed_capacity());
-                    return Ok(answer.attributes.map(from_item).transpose()?);
+                Ok(response) => {
+                    timer.wrote(response.consumed_capacity());
+                    return Ok(response.attributes.map(from_item).transpose()?);
                 }
                 Err(error) => {
-                    trip.refused();
+                    timer.failed();
                     if error
                         .as_service_error()
                         .is_some_and(UpdateItemError::is_conditional_check_failed_exception)
                     {
                         return Ok(None);
                     }
-                    try_again_after_conflict(error, tries).await?;
+                    pause_after_conflict(error, attempt).await?;
                 }
             }
         }
         Err(StoreError::TransactionConflict)
     }
 
-    /// The same, where only whether the condition held is asked.
+    /// Updates one item and returns whether the condition held.
     pub(crate) async fn apply(&self, update: Write) -> Result<bool, StoreError> {
         Ok(self.update_item::<IgnoredAny>(update).await?.is_some())
     }
 
-    /// All of `parts` or nothing. One token stands for all tries, so a success whose answer was
-    /// lost is told as the success that it was
+    /// Writes all of `parts` or none, and returns the index of the first part whose condition failed. All
+    /// attempts have the same client request token, so a retry after a lost response reports the actual outcome
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
-    /// The number of the first part whose condition did not hold, when nothing was done for it.
     pub(crate) async fn transact(
         &self,
         parts: &[TransactWriteItem],
@@ -309,8 +301,8 @@ impl Store {
             .into_uuid()
             .to_string();
         let start = Monotonic::now();
-        for tries in 1.. {
-            let trip = RequestTimer::start();
+        for attempt in 1.. {
+            let timer = RequestTimer::start();
             let request = self
                 .writes
                 .transact_write_items()
@@ -323,39 +315,39 @@ impl Store {
             )
             .await
             {
-                Ok(answer) => {
-                    trip.wrote(answer.consumed_capacity());
+                Ok(response) => {
+                    timer.wrote(response.consumed_capacity());
                     return Ok(None);
                 }
                 Err(error) => error,
             };
-            trip.refused();
-            let (refused, conflict) = reasons(&error);
-            if let Some(part) = refused {
+            timer.failed();
+            let (failed_part, has_conflict) = cancellation(&error);
+            if let Some(part) = failed_part {
                 return Ok(Some(part));
             }
-            let error = if conflict {
+            let error = if has_conflict {
                 StoreError::TransactionConflict
             } else {
                 StoreError::from(error)
             };
-            let may_help = matches!(
+            let is_retryable = matches!(
                 error,
                 StoreError::TransactionConflict
                     | StoreError::Throttled
                     | StoreError::Unavailable(_)
             );
-            if !may_help || tries == TRIES || start.elapsed() > PATIENCE {
+            if !is_retryable || attempt == ATTEMPTS || start.elapsed() > MAX_RETRY_TIME {
                 return Err(error);
             }
-            sleep(pause(tries)?).await;
+            sleep(pause(attempt)?).await;
         }
         Err(StoreError::TransactionConflict)
     }
 }
 
-/// The first part whose condition did not hold, and whether any met another transaction.
-fn reasons<R>(error: &SdkError<TransactWriteItemsError, R>) -> (Option<usize>, bool) {
+/// The index of the first part whose condition failed, and whether any part conflicted with another transaction.
+fn cancellation<R>(error: &SdkError<TransactWriteItemsError, R>) -> (Option<usize>, bool) {
     let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) =
         error.as_service_error()
     else {
@@ -365,25 +357,25 @@ fn reasons<R>(error: &SdkError<TransactWriteItemsError, R>) -> (Option<usize>, b
         .cancellation_reasons()
         .iter()
         .map(|reason| reason.code());
-    let refused = codes
+    let failed_part = codes
         .clone()
         .position(|code| code == Some("ConditionalCheckFailed"));
     (
-        refused,
+        failed_part,
         codes
             .clone()
             .any(|code| code == Some("TransactionConflict")),
     )
 }
 
-/// A single write that met a transaction was not done, so it may be tried again; nothing else may.
-async fn try_again_after_conflict(
+/// Waits if `error` is a transaction conflict: then the write was not done. After any other error it may have been.
+async fn pause_after_conflict(
     error: impl Into<StoreError>,
-    tries: u32,
+    attempt: u32,
 ) -> Result<(), StoreError> {
     match error.into() {
-        StoreError::TransactionConflict if tries < TRIES => {
-            sleep(pause(tries)?).await;
+        StoreError::TransactionConflict if attempt < ATTEMPTS => {
+            sleep(pause(attempt)?).await;
             Ok(())
         }
         error => Err(error),

@@ -1,11 +1,10 @@
-//! What each endpoint costs,
-//! in sequential round trips, then read units and write units of DynamoDB on demand, measured by
-//! `tests/api/costs.rs` from what the tables themselves report. *Edge* is what stands in front of
-//! every answer: one write for the limit, and for a signed-in caller the session, the user and the
-//! committee beside it, in one batch and the same round trip. Once in five minutes a signed-in caller's request
-//! adds two writes, side by side with its own work, for `lastActive`.
+//! The cost of each endpoint: sequential round trips, read units and write units of DynamoDB on demand. They are
+//! measured by `tests/api/costs.rs` from the consumed capacity that DynamoDB reports. *Edge* is the cost common to
+//! all requests: one write for the rate limit and, for a signed-in caller, one concurrent BatchGetItem of session,
+//! user and committee. Every five minutes a request of a signed-in caller adds two concurrent writes for
+//! `lastActive`.
 
-/// The highest cost of an endpoint in its usual course.
+/// The maximum cost of a successful request to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Budget {
     /// Method and path.
@@ -32,41 +31,41 @@ pub const COSTS: &[Budget] = &[
     //                                           trips reads writes
     costs("GET /health", 0, 0.0, 0.0),
     costs("GET /nowhere", 1, 0.0, 1.0),
-    // edge, then the last ten sign-ins and the secret that is being tried out
+    // edge; the last ten sign-ins and the enrolment
     costs("GET /auth/check", 2, 5.0, 1.0),
     costs("GET /auth/current-user", 1, 3.0, 1.0),
-    // edge; three counters beside the address; user, credentials, committee, sign-ins and enrolment;
-    // session and sign-in in one transaction beside giving the counters back
+    // edge; three counters || address; user, credentials, committee, sign-ins and enrolment;
+    // transaction of session and sign-in || release of the counters
     costs("POST /auth/login", 4, 6.0, 11.0),
-    // edge; three counters of messages beside the address; user; code and message in one transaction.
+    // edge; three message counters || address; user; transaction of code and message.
     // A text message adds a counter and a round trip
     costs("POST /auth/passwordless", 4, 2.0, 11.0),
-    // edge; counter and code; user, committee, sign-ins and enrolment beside giving the counter back;
-    // the code goes, session and sign-in come, and the account is verified, in one transaction
+    // edge; counter and code; user, committee, sign-ins and enrolment || release of the counter;
+    // transaction: deletes the code, adds session and sign-in, verifies the account
     costs("GET /auth/passwordless", 4, 5.0, 12.0),
     costs("POST /auth/logout", 2, 3.0, 3.0),
     costs("GET /auth/sessions", 2, 4.0, 1.0),
     costs("DELETE /auth/sessions/{sid}", 2, 3.0, 3.0),
     costs("GET /otp/generate", 3, 4.0, 3.0),
-    // edge; two counters beside user, committee, sign-ins, enrolment, secret and finished step; code and step used up,
-    // session and sign-in, in one transaction beside giving the counters back
+    // edge; two counters || user, committee, sign-ins, enrolment, secret and completed step;
+    // transaction of code, step, session and sign-in || release of the counters
     costs("POST /otp/verify", 3, 6.0, 13.0),
-    // edge; three counters beside the credentials; two more beside the secret; one transaction
+    // edge; three counters || credentials; two more counters || secret; transaction
     costs("DELETE /otp", 4, 5.0, 22.0),
     costs("POST /otp/recovery-codes", 3, 4.0, 7.0),
     costs("PUT /team/{userId}", 3, 4.0, 11.0),
     costs("DELETE /team/{userId}/otp", 3, 4.0, 19.0),
-    // edge; counter, address and committee; one transaction of five writes and a check
+    // edge; counter, address and committee; transaction of five writes and a condition check
     costs("POST /users/register", 3, 2.0, 18.0),
     costs("GET /users/{userId}", 2, 4.0, 1.0),
     costs("PUT /users/{userId}", 2, 3.0, 5.0),
     costs("DELETE /users/{userId}", 4, 5.0, 17.0),
     costs("GET /users/{userId}/export", 2, 8.5, 1.0),
-    // as the request of a password-less code
+    // as POST /auth/passwordless
     costs("GET /users/reset-password", 4, 2.0, 11.0),
-    // edge; counter and code; user and credentials; code, password, account and message in one transaction
+    // edge; counter and code; user and credentials; transaction of code, password, account and message
     costs("POST /users/reset-password", 4, 3.0, 15.0),
-    // edge; three counters and the credentials; one transaction of four writes beside giving back
+    // edge; three counters and the credentials; transaction of four writes || release of the counters
     costs("PUT /users/reset-password", 3, 4.0, 19.0),
     costs("POST /users/email-verification", 3, 4.0, 11.0),
     costs("PUT /users/email-verification", 4, 3.0, 5.0),
@@ -81,23 +80,23 @@ pub const COSTS: &[Budget] = &[
     costs("GET /committees/{committeeId}", 2, 1.0, 1.0),
     costs("POST /committees", 2, 3.0, 4.0),
     costs("PUT /committees/{committeeId}", 2, 3.0, 4.0),
-    // drafts and published ones are two lists, read side by side; this is a page of one of them, of 2 KB each
+    // drafts and published courses are two lists, read concurrently; this is a page of one of them, 2 KB per course
     costs("GET /courses/committee", 2, 7.0, 1.0),
     costs("GET /courses/search-all", 2, 5.0, 1.0),
-    // edge; the counts of the words; the entries of the rarest; the courses themselves
+    // edge; the counts of the words; the entries of the rarest word; the courses
     costs("GET /courses/search-all?q=", 4, 14.5, 1.0),
     costs("POST /courses", 2, 3.0, 9.0),
     // with ten questions
     costs("GET /courses/{courseId}", 2, 5.0, 1.0),
-    // edge; course; one transaction, and what each of the indexes takes
+    // edge; course; transaction, including the index writes
     costs("PUT /courses/{courseId}", 3, 4.0, 14.0),
     costs("DELETE /courses/{courseId}", 3, 4.0, 21.0),
-    // the committee is looked at in the transaction; the audit stands twice
+    // the transaction checks the committee; the audit entry is stored twice
     costs("GET /courses/{courseId}/publish", 3, 4.0, 23.0),
     costs("POST /courses/{courseId}/publish", 3, 4.0, 23.0),
     costs("GET /courses/{courseId}/to-draft", 3, 4.0, 20.0),
     costs("POST /courses/{courseId}/to-draft", 3, 4.0, 21.0),
-    // ten questions; a course and its questions are read as they stand together, which costs twice
+    // ten questions; TransactGetItems of the course and its questions costs twice the units
     costs("POST /courses/questions/{courseId}", 3, 7.0, 36.0),
     costs(
         "GET /courses/questions/{courseId}/{questionId}",
@@ -121,28 +120,27 @@ pub const COSTS: &[Budget] = &[
     costs("POST /files", 2, 3.0, 7.0),
     costs("GET /files/{fileId}", 2, 4.0, 1.0),
     costs("GET /files/public/{fileId}", 2, 1.0, 1.0),
-    // and one request to the bucket
+    // and one request to S3
     costs("POST /files/{fileId}/complete", 3, 4.0, 4.0),
     costs("DELETE /files/{fileId}", 3, 4.0, 7.0),
-    // edge; whether the number wants it; one transaction of two quotas, the message and what it says. A key
-    // for making the request again adds one read and one write
+    // edge; opt-outs of the number; transaction of two quotas, the message and its text. An idempotency key adds
+    // one read and one write
     costs("POST /sms/single", 3, 5.0, 11.0),
-    // a hundred recipients: a read unit for each; the head, the text, four chunks, two quotas and the audit
+    // a hundred recipients: a read unit for each; batch, text, four chunks, two quotas and the audit entries
     costs("POST /sms/bulk", 3, 103.0, 27.0),
     costs("GET /sms", 2, 4.5, 1.0),
     costs("GET /sms/{smsId}", 3, 5.0, 1.0),
-    // its hundred messages are counted
+    // counts its hundred messages
     costs("GET /sms/bulk/{batchId}", 3, 11.5, 1.0),
     costs("GET /sms/opt-outs", 2, 3.5, 1.0),
     costs("GET /sms/opt-outs/{number}", 2, 4.0, 1.0),
     costs("PUT /sms/opt-outs/{number}", 2, 3.0, 4.0),
     costs("DELETE /sms/opt-outs/{number}", 2, 3.0, 4.0),
-    // edge; the panel's breaker, which is written when something goes wrong; the audit, of two entries; and
-    // two requests to the panel
+    // edge; circuit breaker, which is written after a failure; two audit entries; and two requests to cPanel
     costs("POST /cpanel/subdomain", 3, 4.0, 6.0),
-    // and one request to the panel
+    // and one request to cPanel
     costs("GET /cpanel/subdomain", 2, 4.0, 1.0),
     costs("GET /cpanel/domains", 2, 4.0, 1.0),
-    // and two, side by side
+    // and two concurrent requests to cPanel
     costs("GET /cpanel/db", 2, 4.0, 1.0),
 ];

@@ -1,4 +1,4 @@
-//! Where messages stand: the service's own letters, and text messages that people send.
+//! The keys of outbox messages, which the service sends, and of text messages, which users send.
 
 use domain::{BatchId, CommitteeId, E164, Instant, SmsId, UserId, sms::OptOut};
 use uuid::Uuid;
@@ -29,7 +29,7 @@ pub(crate) fn batch_text(id: BatchId) -> Key {
     records(format!("BATCH#{id}"), "TEXT")
 }
 
-/// Each chunk has a partition of its own, so that those of one batch do not wait for each other.
+/// Each chunk has its own partition, so that the chunks of a batch do not share its throughput.
 pub(crate) fn chunk(batch: BatchId, number: u16) -> Key {
     chunk_of(&format!("{CHUNK_PREFIX}{batch}#{number}"))
 }
@@ -40,7 +40,7 @@ pub(crate) fn chunk_of(pk: &str) -> Key {
 
 pub(crate) const CHUNK_PREFIX: &str = "CHUNK#";
 
-/// The list of the messages that a person sent, by their identifiers, which sort by time.
+/// List partition of the messages that a user sent; their identifiers sort by time.
 pub(crate) fn sms_by(user: UserId) -> String {
     format!("USER#{user}#SMS")
 }
@@ -53,7 +53,7 @@ pub(crate) fn sms_index_key(user: UserId, id: SmsId) -> IndexKey {
     }
 }
 
-/// The list of the messages of a batch, by their identifiers, which sort as its recipients do.
+/// List partition of the messages of a batch; their identifiers sort in the order of the recipients.
 pub(crate) fn sms_of_batch(batch: BatchId) -> String {
     format!("BATCH#{batch}#SMS")
 }
@@ -66,7 +66,6 @@ pub(crate) fn sms_of_batch_index_key(batch: BatchId, id: SmsId) -> IndexKey {
     }
 }
 
-/// The list of the batches that a person sent.
 pub(crate) fn batches_by(user: UserId) -> String {
     format!("USER#{user}#BATCHES")
 }
@@ -79,7 +78,6 @@ pub(crate) fn batch_index_key(user: UserId, id: BatchId) -> IndexKey {
     }
 }
 
-/// Hashed as addresses are.
 pub(crate) fn opt_out(committee: Option<CommitteeId>, number: &E164) -> Key {
     records(
         format!("OPTOUT#{}#{}", scope(committee), hashed(number.as_str())),
@@ -87,7 +85,7 @@ pub(crate) fn opt_out(committee: Option<CommitteeId>, number: &E164) -> Key {
     )
 }
 
-/// The list of the numbers that a committee, or all of them, do not write to.
+/// List partition of the opt-outs of a committee, or of those for all committees (`None`).
 pub(crate) fn opt_outs_of(committee: Option<CommitteeId>) -> String {
     format!("OPTOUTS#{}", scope(committee))
 }
@@ -116,7 +114,6 @@ pub(crate) fn sms_quota_of_committee(committee: CommitteeId, now: Instant) -> Ke
     )
 }
 
-/// When the next text message may leave.
 pub(crate) fn rate() -> Key {
     transient("RATE".to_owned(), "RATE")
 }
@@ -125,11 +122,11 @@ pub(crate) fn idempotency(request: &str) -> Key {
     transient(format!("IDEMPOTENCY#{}", hashed(request)), "IDEMPOTENCY")
 }
 
-/// The partition of the index `due` in which letters and single messages wait.
+/// The partition of the index `due` that holds outbox messages and single text messages.
 pub const OUTBOX_DUE: &str = "OUTBOX";
 
-/// The partition of the index `due` in which messages of batches wait: nobody brings them but the sweeper.
+/// The partition of the index `due` that holds messages of batches. Only the sweep sends them, not the stream.
 pub const BULK_DUE: &str = "BULK";
 
-/// The partition of the index `due` in which chunks wait to become messages.
+/// The partition of the index `due` that holds chunks until they are expanded into messages.
 pub const CHUNKS_DUE: &str = "CHUNKS";

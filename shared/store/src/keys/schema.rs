@@ -1,36 +1,36 @@
-//! The tables and their indexes, as they must be made.
+//! The schema of the tables and their indexes.
 
-/// Which of the two tables.
+/// One of the two tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Table {
-    /// What stays.
+    /// Durable items.
     Records,
-    /// What has a short life.
+    /// Short-lived items.
     Transient,
 }
 
-/// The index of lists. It carries what a list shows of an item, and of a course all that it says.
+/// The index of lists by committee, owner or batch.
 pub const LISTING: IndexSchema = IndexSchema {
     name: "listing",
     pk: "listPk",
     sk: ("listSk", "S"),
     projected: &["card", "details"],
 };
-/// The index of what is still to be done.
+/// The sparse index of pending work; its sort key is the due time in Unix milliseconds.
 pub const DUE: IndexSchema = IndexSchema {
     name: "due",
     pk: "duePk",
     sk: ("dueAt", "N"),
     projected: &[],
 };
-/// The index of what a person wrote.
+/// The index of courses, text messages and batches by author.
 pub const AUTHORED: IndexSchema = IndexSchema {
     name: "authored",
     pk: "authoredPk",
     sk: ("authoredSk", "S"),
     projected: &["card", "details"],
 };
-/// The index of what is published.
+/// The index of published courses.
 pub const PUBLISHED: IndexSchema = IndexSchema {
     name: "published",
     pk: "publishedPk",
@@ -38,31 +38,31 @@ pub const PUBLISHED: IndexSchema = IndexSchema {
     projected: &["card"],
 };
 
-/// A table as it must be made: text keys `pk` and `sk`, TTL on `ttl`.
+/// The schema of a table. Its keys are the strings `pk` and `sk`, its TTL attribute is `ttl`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TableSchema {
-    /// The name on a laptop and the logical name in the template, there with a capital.
+    /// Its local name; capitalised, its logical name in the template.
     pub name: &'static str,
     /// Its indexes.
     pub indexes: &'static [IndexSchema],
-    /// Whether its changes flow to the dispatcher, with old and new images.
+    /// Whether it has a stream for the dispatcher, with old and new images.
     pub has_stream: bool,
 }
 
-/// An index as it must be made.
+/// The schema of a global secondary index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexSchema {
     /// Its name.
     pub name: &'static str,
-    /// Its partition key, a text.
+    /// Its partition key, a string.
     pub pk: &'static str,
     /// Its sort key and that key's type, `S` or `N`.
     pub sk: (&'static str, &'static str),
-    /// What it carries beyond the keys.
+    /// The projected attributes beside the keys.
     pub projected: &'static [&'static str],
 }
 
-/// The two tables. All indexes stand from the first deployment on: CloudFormation adds one at a time.
+/// The two tables. All indexes exist from the first deployment, because CloudFormation adds one per update.
 pub const TABLES: [TableSchema; 2] = [
     TableSchema {
         name: "records",
