@@ -16,7 +16,7 @@ pub enum ValueError {
     Value,
     /// Not a valid e-mail address; see [`Email`](crate::Email).
     Email,
-    /// Not an active committee.
+    /// An unknown or inactive committee.
     Committee,
     /// A password below the minimum length of the profile.
     PasswordShort,
