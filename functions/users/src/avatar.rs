@@ -58,8 +58,8 @@ impl Avatars {
         sanitized.map_err(|_| ApiError::field("avatar", ErrorCode::AvatarInvalid))
     }
 
-    /// Stores `avatar` and returns its public path. The name is an HMAC of account and content: it cannot be guessed, and
-    /// the same picture gets the same path.
+    /// Stores `avatar` and returns its public path. The name is an HMAC of account and content: it cannot be guessed,
+    /// and the same picture gets the same path.
     async fn store(&self, user: UserId, avatar: Avatar) -> Result<String, ApiError> {
         let name = self.sealer.derive(
             "avatar",

@@ -50,8 +50,8 @@ pub(crate) async fn change_password(
     success(Message::PasswordChanged, Empty {})
 }
 
-/// Changes the password, ends all sessions except `session` and notifies the owner. Other concurrent changes to the account
-/// are kept. If password or session changed concurrently, the verified old password may be outdated:
+/// Changes the password, ends all sessions except `session` and notifies the owner. Other concurrent changes to the
+/// account are kept. If password or session changed concurrently, the verified old password may be outdated:
 /// `BAD_AUTH_COMBINATION_MESSAGE`.
 async fn replace(
     users: &Users,

@@ -23,8 +23,8 @@ input! {
     }
 }
 
-/// When the response is sent, the account is anonymous, its address is free and its sessions are invalid. The dispatcher
-/// deletes the remaining data.
+/// When the response is sent, the account is anonymous, its address is free and its sessions are invalid. The
+/// dispatcher deletes the remaining data.
 pub(crate) async fn erase(
     State(users): State<Users>,
     Now(now): Now,

@@ -71,8 +71,8 @@ pub(crate) async fn list(
 }
 
 impl MyCommitteeUsersQuery {
-    /// Whether `user` passes all filters. Each word of `q` must be the beginning of a word of the names or, if the caller
-    /// sees accounts, of the e-mail address.
+    /// Whether `user` passes all filters. Each word of `q` must be the beginning of a word of the names or, if the
+    /// caller sees accounts, of the e-mail address.
     fn matches(&self, user: &User, sees_accounts: bool) -> bool {
         let matches_words = |words: &String| {
             let names = format!("{} {}", user.name, user.last_name);

@@ -68,8 +68,8 @@ input! {
     }
 }
 
-/// Verifies the code before the new password, so that only its owner gets password errors. An invalid password does not use
-/// up the code.
+/// Verifies the code before the new password, so that only its owner gets password errors. An invalid password does not
+/// use up the code.
 pub(crate) async fn reset(
     State(users): State<Users>,
     Now(now): Now,

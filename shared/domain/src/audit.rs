@@ -160,8 +160,8 @@ impl AuditEntry {
         }
     }
 
-    /// The entry for a request for the subdomain `fqdn`. The target's identifier is a UUID v5 of the name (RFC 9562 §5.5),
-    /// so that all requests for one name have the same target.
+    /// The entry for a request for the subdomain `fqdn`. The target's identifier is a UUID v5 of the name (RFC 9562
+    /// §5.5), so that all requests for one name have the same target.
     pub fn of_subdomain(
         audit_id: Uuid,
         actor_id: UserId,

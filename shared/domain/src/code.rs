@@ -62,8 +62,8 @@ pub const TRIES_PER_NETWORK: u32 = 5;
 /// Wrong attempts after which a code is invalid everywhere.
 pub const TRIES: u32 = 20;
 
-/// A code that was sent, stored as two HMACs: one of the six digits, one of the link's long code. Using either form uses
-/// up both.
+/// A code that was sent, stored as two HMACs: one of the six digits, one of the link's long code. Using either form
+/// uses up both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Code {

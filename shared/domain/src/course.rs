@@ -225,8 +225,8 @@ impl Course {
         errors
     }
 
-    /// Applies `change` and raises the version. `updatedAt` becomes `now` but never goes back, even if clocks differ, so
-    /// that a list sorted by it does not contain the course twice.
+    /// Applies `change` and raises the version. `updatedAt` becomes `now` but never goes back, even if clocks differ,
+    /// so that a list sorted by it does not contain the course twice.
     #[must_use]
     pub fn changed(&self, now: Instant, change: impl FnOnce(&mut Self)) -> Self {
         let mut after = self.clone();

@@ -7,9 +7,9 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::ValueError;
 
-/// An e-mail address: trimmed, NFC, lower case, with the domain in A-label form. It has at most 254 bytes; the local part
-/// is an ASCII dot-atom of at most 64 (RFC 5321 §4.5.3.1; SES accepts no other local parts), the domain has two labels or
-/// more.
+/// An e-mail address: trimmed, NFC, lower case, with the domain in A-label form. It has at most 254 bytes; the local
+/// part is an ASCII dot-atom of at most 64 (RFC 5321 §4.5.3.1; SES accepts no other local parts), the domain has two
+/// labels or more.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Email(String);

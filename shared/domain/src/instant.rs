@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::ValueError;
 
-/// A point in time in UTC with millisecond precision, from the year 0001 to 9999-12-30T22:00Z, the upper limit of `jiff`.
-/// Written as `2026-11-20T23:46:12.000Z`, so that text order is time order.
+/// A point in time in UTC with millisecond precision, from the year 0001 to 9999-12-30T22:00Z, the upper limit of
+/// `jiff`. Written as `2026-11-20T23:46:12.000Z`, so that text order is time order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 

@@ -1,8 +1,8 @@
 //! The domain model: types that can only hold valid values, and decisions as pure functions of state and `now`. Nothing
 //! here is async, reads a clock, uses randomness or knows HTTP or AWS.
 //!
-//! Values from outside are parsed and validated by `FromStr`, with a [`ValueError`] if invalid. Values from the tables are
-//! trusted and read by `serde`.
+//! Values from outside are parsed and validated by `FromStr`, with a [`ValueError`] if invalid. Values from the tables
+//! are trusted and read by `serde`.
 
 pub mod agent;
 pub mod audit;

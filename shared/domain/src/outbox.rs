@@ -1,5 +1,5 @@
-//! The outbox: messages that are sent asynchronously. A handler stores an item in the same transaction as its change; the
-//! dispatcher writes the text and sends it.
+//! The outbox: messages that are sent asynchronously. A handler stores an item in the same transaction as its change;
+//! the dispatcher writes the text and sends it.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;

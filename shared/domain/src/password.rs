@@ -24,9 +24,9 @@ pub struct Owner<'a> {
 }
 
 /// Checks a new password: `min_length` to 128 code points other than U+0000, not containing the product's name or its
-/// owner's names or local part. There are no composition rules (NIST SP 800-63B-4 §3.1.1.2). Names, single words of names
-/// and local parts with fewer than four letters are ignored, because they occur in many texts. `owner` is `None` if the
-/// request's names or address are invalid; then personal data is not checked.
+/// owner's names or local part. There are no composition rules (NIST SP 800-63B-4 §3.1.1.2). Names, single words of
+/// names and local parts with fewer than four letters are ignored, because they occur in many texts. `owner` is `None`
+/// if the request's names or address are invalid; then personal data is not checked.
 ///
 /// # Errors
 /// `PasswordShort`, `Length`, `Format` (U+0000), `PasswordCommon`, in this order.

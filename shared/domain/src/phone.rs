@@ -1,8 +1,8 @@
 //! Phone numbers, validated against the numbering plan of their country.
 //!
-//! The plans come from the `rlibphonenumber` crate, a port of Google's libphonenumber. Its first use costs about 5 ms of
-//! CPU. The linker drops the plans from binaries that call neither [`Phone::parse`] nor the `FromStr` of [`E164`] and
-//! [`Mobile`].
+//! The plans come from the `rlibphonenumber` crate, a port of Google's libphonenumber. Its first use costs about 5 ms
+//! of CPU. The linker drops the plans from binaries that call neither [`Phone::parse`] nor the `FromStr` of [`E164`]
+//! and [`Mobile`].
 
 use std::{fmt, str::FromStr};
 
@@ -24,8 +24,8 @@ pub struct Phone {
 }
 
 impl Phone {
-    /// Validates the national number `number` under the country calling code `code`. `Format` unless both are digits (at
-    /// most 3 and 15), `Value` if the country's plan has no such number.
+    /// Validates the national number `number` under the country calling code `code`. `Format` unless both are digits
+    /// (at most 3 and 15), `Value` if the country's plan has no such number.
     pub fn parse(code: &str, number: &str) -> Result<Self, ValueError> {
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let (code, number) = (code.trim(), number.trim());
@@ -51,8 +51,8 @@ pub struct E164(String);
 impl FromStr for E164 {
     type Err = ValueError;
 
-    /// `Required` for white space alone, `Format` unless it is `+` and 1 to 15 digits, `Value` if the country's plan has
-    /// no such number.
+    /// `Required` for white space alone, `Format` unless it is `+` and 1 to 15 digits, `Value` if the country's plan
+    /// has no such number.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         international(text).map(|(number, _)| number)
     }

@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::ValueError;
 
-/// A price from 0 to 9,999,999,999.99 with at most two decimals; the currency is a field of its own. Serialised as a JSON
-/// number: `250`, `19.9`, `19.99`.
+/// A price from 0 to 9,999,999,999.99 with at most two decimals; the currency is a field of its own. Serialised as a
+/// JSON number: `250`, `19.9`, `19.99`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Price(u64);
 
@@ -71,7 +71,7 @@ impl Serialize for Price {
         if self.0.is_multiple_of(100) {
             return serializer.serialize_u64(self.0 / 100);
         }
-        // At most twelve digits: an f64 represents them exactly enough to be written unchanged.
+        // A price has at most twelve significant digits; an f64 round-trips fifteen.
         serializer.serialize_f64(self.0 as f64 / 100.0)
     }
 }

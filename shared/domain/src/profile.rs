@@ -1,4 +1,4 @@
-//! Profiles: the roles that accounts have in the federation.
+//! Account profiles, from which the default rights follow.
 
 use std::{fmt, str::FromStr};
 

@@ -106,7 +106,8 @@ pub struct PlacedQuestion {
 /// Checks that `options` fit `question_type`: 2 to 50 different ones, or none. An empty list counts as none.
 ///
 /// # Errors
-/// `Required` if they are missing, `Length` for too few or too many, `Value` for duplicates or if the type has no options.
+/// `Required` if they are missing, `Length` for too few or too many, `Value` for duplicates or if the type has no
+/// options.
 pub fn check_options(
     question_type: QuestionType,
     options: Option<Vec<QuestionOption>>,

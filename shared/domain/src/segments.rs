@@ -1,8 +1,8 @@
 //! Encoding and segments of a text message.
 //!
-//! By GSM 03.38, today 3GPP TS 23.038, a single segment has 160 septets of the default alphabet or 70 UTF-16 code units.
-//! Each segment of a longer message has 153 or 67, because a header takes the rest. A character of two septets or units
-//! is not split between segments, so a text may need one segment more than its length suggests.
+//! By GSM 03.38, today 3GPP TS 23.038, a single segment has 160 septets of the default alphabet or 70 UTF-16 code
+//! units. Each segment of a longer message has 153 or 67, because a header takes the rest. A character of two septets
+//! or units is not split between segments, so a text may need one segment more than its length suggests.
 
 use std::iter;
 
@@ -86,8 +86,8 @@ fn split(text: &str, encoding: Encoding) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Number of septets: 1 in the default alphabet, 2 in the extension table (escape and character), `None` in neither. The
-/// escape is not a character of its own.
+/// Number of septets: 1 in the default alphabet, 2 in the extension table (escape and character), `None` in neither.
+/// The escape is not a character of its own.
 const fn septets(letter: char) -> Option<usize> {
     match letter {
         '\n' | '\r' | ' '..='Z' | '_' | 'a'..='z' => Some(1),

@@ -39,8 +39,8 @@ choice! {
     }
 }
 
-/// The text of a message: 1 to 1,600 bytes of UTF-8, stored unchanged, without control characters except line breaks and
-/// tabs. 1,600 is the limit of SNS (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>).
+/// The text of a message: 1 to 1,600 bytes of UTF-8, stored unchanged, without control characters except line breaks
+/// and tabs. 1,600 is the limit of SNS (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Text(String);

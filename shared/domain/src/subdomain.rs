@@ -35,13 +35,13 @@ const RESERVED: [&str; 14] = [
     "cpcontacts",
 ];
 
-/// One label of a domain name: mapped by UTS 46, lower case, in A-label form. It has 1 to 63 letters, digits and hyphens,
-/// does not begin or end with a hyphen, and is not reserved by cPanel.
+/// One label of a domain name: mapped by UTS 46, lower case, in A-label form. It has 1 to 63 letters, digits and
+/// hyphens, does not begin or end with a hyphen, and is not reserved by cPanel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label(String);
 
-/// A domain name of two or more labels, each in the form of a [`Label`] but reserved ones included. The last label is not
-/// a number; the name has at most 253 characters.
+/// A domain name of two or more labels, each in the form of a [`Label`] but reserved ones included. The last label is
+/// not a number; the name has at most 253 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootDomain(String);
 

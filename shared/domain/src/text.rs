@@ -102,8 +102,9 @@ impl<const MAX: usize> Prose<MAX> {
     }
 }
 
-/// Normalises `text` for sorting and search: NFKD, combining marks and invisible characters removed, case folded, Arabic
-/// letter variants and digits unified. `Évian` becomes equal to `evian`, `Straße` to `STRASSE`, `أحمد` to `احمد`.
+/// Normalises `text` for sorting and search: NFKD, combining marks and invisible characters removed, case folded,
+/// Arabic letter variants and digits unified. `Évian` becomes equal to `evian`, `Straße` to `STRASSE`, `أحمد` to
+/// `احمد`.
 pub fn folded(text: &str) -> String {
     use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
     let letters = text

@@ -42,7 +42,7 @@ pub struct User {
     pub is_active: bool,
     /// Whether a mail code or an administrator verified the account.
     pub is_verified: bool,
-    /// The account's role in the federation.
+    /// The account's profile, which gives its default rights.
     pub profile: Profile,
     /// A free label; gives no rights.
     pub role: Option<Line<64>>,

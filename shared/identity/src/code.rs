@@ -11,8 +11,8 @@ use crate::random;
 pub struct NewCode {
     /// Six digits.
     pub digits: String,
-    /// The link's form: the identifier of the challenge and 128 random bits, in letters only, so that a message contains
-    /// no other digits than the six.
+    /// The link's form: the identifier of the challenge and 128 random bits, in letters only, so that a message
+    /// contains no other digits than the six.
     pub link: String,
 }
 
@@ -27,8 +27,8 @@ pub fn issue(challenge: Uuid) -> NewCode {
     }
 }
 
-/// The identifier under which codes for `email` are stored. It depends on the address alone, so it does not reveal whether
-/// an account has it.
+/// The identifier under which codes for `email` are stored. It depends on the address alone, so it does not reveal
+/// whether an account has it.
 pub fn email_challenge(email: &Email) -> Uuid {
     hashed(email.as_str())
 }

@@ -1,5 +1,5 @@
-//! Cryptography of the service: password hashing, tokens, encryption, TOTP and one-time codes. Pure computation without I/O
-//! except for the system's random number generator; the crate to audit first.
+//! Cryptography of the service: password hashing, tokens, encryption, TOTP and one-time codes. Pure computation without
+//! I/O except for the system's random number generator; the crate to audit first.
 
 pub mod code;
 mod ed25519;

@@ -34,8 +34,8 @@ impl FromStr for OutboxSealer {
 }
 
 impl OutboxSealer {
-    /// Creates a queued outbox item that sends `news` about the account `about` to `to`. `name` is the first name for the
-    /// greeting. The item expires with its code, or after a day.
+    /// Creates a queued outbox item that sends `news` about the account `about` to `to`. `name` is the first name for
+    /// the greeting. The item expires with its code, or after a day.
     pub fn letter(
         &self,
         to: Recipient,

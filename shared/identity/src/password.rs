@@ -31,7 +31,8 @@ pub enum Match {
 
 /// Hashes passwords on blocking threads, as many at a time as there are cores.
 ///
-/// The 19 MiB buffer of each run is reused: with a new one per run, glibc lets the process grow to hundreds of megabytes.
+/// The 19 MiB buffer of each run is reused: with a new one per run, glibc lets the process grow to hundreds of
+/// megabytes.
 #[derive(Clone)]
 pub struct Hasher(Arc<Buffers>);
 
@@ -60,8 +61,8 @@ impl Hasher {
         Ok(phc(&salt, &output))
     }
 
-    /// Checks `password` against the PHC string `stored`. If `stored` is `None` or malformed, a dummy hash is computed, so
-    /// that the response time does not reveal whether an account exists.
+    /// Checks `password` against the PHC string `stored`. If `stored` is `None` or malformed, a dummy hash is computed,
+    /// so that the response time does not reveal whether an account exists.
     pub async fn matches(
         &self,
         password: &SecretString,
@@ -138,8 +139,8 @@ fn parts(phc: &str) -> Option<(Params, Vec<u8>, Vec<u8>)> {
     ))
 }
 
-/// The hash could not be computed, which does not happen with the constant parameters. The error contains no part of the
-/// password.
+/// The hash could not be computed, which does not happen with the constant parameters. The error contains no part of
+/// the password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HashError;
 

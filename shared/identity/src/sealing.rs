@@ -40,9 +40,9 @@ impl Sealer {
         })
     }
 
-    /// Encrypts `plaintext` under a random 96-bit nonce and returns `kid.base64url`. `place` is the associated data: where
-    /// the value belongs, such as table, key and field. It is not part of the result, and decrypting it with another
-    /// place fails.
+    /// Encrypts `plaintext` under a random 96-bit nonce and returns `kid.base64url`. `place` is the associated data:
+    /// where the value belongs, such as table, key and field. It is not part of the result, and decrypting it with
+    /// another place fails.
     ///
     /// # Errors
     /// If `plaintext` exceeds 64 GiB.

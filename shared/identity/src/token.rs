@@ -1,5 +1,5 @@
-//! JSON Web Tokens (RFC 7519), signed with Ed25519, with one `typ` per use (RFC 8725 §3.11). They contain no rights: the
-//! session and its user are read from the store on each request.
+//! JSON Web Tokens (RFC 7519), signed with Ed25519, with one `typ` per use (RFC 8725 §3.11). They contain no rights:
+//! the session and its user are read from the store on each request.
 
 use std::{collections::HashMap, fmt, str::FromStr};
 

@@ -1,5 +1,5 @@
-//! Time-based one-time passwords (TOTP, RFC 6238) with SHA-1, six digits, 30-second steps and a tolerance of one step; the
-//! formats of their secrets; recovery codes.
+//! Time-based one-time passwords (TOTP, RFC 6238) with SHA-1, six digits, 30-second steps and a tolerance of one step;
+//! the formats of their secrets; recovery codes.
 
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
 use domain::{Email, Instant, UserId, user::MaskedSecrets};
@@ -16,8 +16,8 @@ const RECOVERY_ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 /// Recovery codes per account.
 pub const RECOVERY_CODES: usize = 10;
 
-/// A TOTP secret of 20 printable ASCII characters with 131 bits of entropy (RFC 4226 §4 R6 requires 128). The hexadecimal,
-/// ASCII and Base32 formats encode the same bytes.
+/// A TOTP secret of 20 printable ASCII characters with 131 bits of entropy (RFC 4226 §4 R6 requires 128). The
+/// hexadecimal, ASCII and Base32 formats encode the same bytes.
 #[derive(Clone)]
 pub struct Secret([u8; 20]);
 
@@ -149,8 +149,8 @@ fn url_without_secret(email: &Email) -> String {
     format!("otpauth://totp/Halqa:{label}?issuer=Halqa&algorithm=SHA1&digits=6&period=30")
 }
 
-/// The secrets that account owners see of themselves: `tried_out`, the pending secret, if there is one; otherwise a decoy
-/// that is never accepted, derived from the account so that it stays the same; nothing once `is_verified`.
+/// The secrets that account owners see of themselves: `tried_out`, the pending secret, if there is one; otherwise a
+/// decoy that is never accepted, derived from the account so that it stays the same; nothing once `is_verified`.
 pub fn shown(
     sealer: &Sealer,
     user_id: UserId,
