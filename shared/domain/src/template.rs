@@ -22,22 +22,22 @@ impl From<TemplateError<'_>> for ValueError {
     }
 }
 
-/// Replaces each `{{name}}` in `template` with its value, up to a result of `most` bytes. A name can be in any script,
-/// such as `prénom` or `الاسم`, but has no braces; white space around it is ignored. Other text in braces is left
-/// unchanged, and values are not expanded again.
+/// Replaces each `{{name}}` in `template` with its value, up to `max_bytes` bytes of result. A name can be in any
+/// script, such as `prénom` or `الاسم`, but has no braces; white space around it is ignored. Other text in braces is
+/// left unchanged, and values are not expanded again.
 ///
 /// # Errors
-/// `Missing` for the first name without a value. `TooLong` as soon as the result exceeds `most`, which bounds memory if
-/// a long value is used often.
+/// `Missing` for the first name without a value. `TooLong` as soon as the result exceeds `max_bytes`, which bounds
+/// memory if a long value is used often.
 pub fn filled<'t>(
     template: &'t str,
     values: &BTreeMap<String, String>,
-    most: usize,
+    max_bytes: usize,
 ) -> Result<String, TemplateError<'t>> {
     let mut text = String::new();
     let mut add = |piece: &str| {
         text.push_str(piece);
-        if text.len() <= most {
+        if text.len() <= max_bytes {
             Ok(())
         } else {
             Err(TemplateError::TooLong)
