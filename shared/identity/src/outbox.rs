@@ -34,18 +34,18 @@ impl FromStr for OutboxSealer {
 }
 
 impl OutboxSealer {
-    /// Creates a queued outbox item that sends `news` about the account `about` to `to`. `name` is the first name for
-    /// the greeting. The item expires with its code, or after a day.
+    /// Creates a queued outbox item that sends `notification` about the account `about` to `to`. `name` is the first
+    /// name for the greeting. The item expires with its code, or after a day.
     pub fn letter(
         &self,
         to: Recipient,
         about: UserId,
         name: &str,
-        news: Notification,
+        notification: Notification,
         now: Instant,
     ) -> Result<OutboxItem, UnsealError> {
         let outbox_id = random::id(now);
-        let life = if matches!(news, Notification::Code { .. }) {
+        let life = if matches!(notification, Notification::Code { .. }) {
             code::LIFE
         } else {
             NOTIFICATION_LIFE
@@ -54,7 +54,7 @@ impl OutboxSealer {
             to,
             about,
             name: name.to_owned(),
-            news,
+            news: notification,
         })
         .map_err(|_| UnsealError)?;
         plaintext.resize(plaintext.len().max(PADDED_BYTES), b' ');
@@ -71,14 +71,14 @@ impl OutboxSealer {
     pub fn notify(
         &self,
         user: &User,
-        news: Notification,
+        notification: Notification,
         now: Instant,
     ) -> Result<OutboxItem, UnsealError> {
         self.letter(
             Recipient::Mail(user.email.clone()),
             user.user_id,
             user.name.as_str(),
-            news,
+            notification,
             now,
         )
     }
