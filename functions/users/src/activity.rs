@@ -1,4 +1,4 @@
-//! `GET /users/activity`: sign-ins, one's own or, for administrators, somebody's.
+//! `GET /users/activity`: lists the sign-ins of the caller or, for administrators, of another account.
 
 use axum::extract::{FromRequestParts, State};
 use common::{ApiError, ApiResult, ErrorCode, Now, Paging, Query, SignedIn, ok};
@@ -12,27 +12,28 @@ use serde::Serialize;
 
 use crate::Users;
 
-/// Somebody who asks about himself, or an administrator who asks about somebody.
-pub(crate) struct ActivityOwner {
-    person: SignedIn,
+/// The caller and the account whose sign-ins they request. Rejects callers without [`Right::ManageUsers`] who request
+/// those of another account.
+pub(crate) struct ActivityRequest {
+    caller: SignedIn,
     about: UserId,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for ActivityOwner {
+impl<S: Send + Sync> FromRequestParts<S> for ActivityRequest {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+        let caller = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
         let Ok(query) = Query::from_request_parts(parts, state).await;
-        let own = person.user.user_id;
+        let own = caller.user.user_id;
         let about = query.get("userID").map_or(own, UserId::in_path);
         if about != own {
-            if person.user.standing().reach(Right::ManageUsers) == Reach::Nowhere {
+            if caller.user.standing().reach(Right::ManageUsers) == Reach::Nowhere {
                 return Err(ErrorCode::Forbidden.into());
             }
-            person.require_verified()?;
+            caller.require_verified()?;
         }
-        Ok(Self { person, about })
+        Ok(Self { caller, about })
     }
 }
 
@@ -43,26 +44,26 @@ pub(crate) struct ActivityResponse {
     next_cursor: Option<String>,
 }
 
-/// Newest first.
+/// Lists sign-ins, newest first.
 pub(crate) async fn activity(
     State(users): State<Users>,
     Now(now): Now,
-    asking: ActivityOwner,
+    request: ActivityRequest,
     paging: Paging,
 ) -> ApiResult<ActivityResponse> {
-    let ActivityOwner { person, about } = asking;
+    let ActivityRequest { caller, about } = request;
     let list = format!(
         "GET /users/activity of={about} caller={}",
-        person.user.user_id
+        caller.user.user_id
     );
     let list = paging.open(&users.cursors, list, now)?;
-    if about != person.user.user_id {
-        let caller = person.user.standing();
+    if about != caller.user.user_id {
+        let standing = caller.user.standing();
         let other = users
             .store
             .user(about)
             .await?
-            .filter(|user| caller.may(Right::ManageUsers, user.user_id, user.committee_id));
+            .filter(|user| standing.may(Right::ManageUsers, user.user_id, user.committee_id));
         other.ok_or(ErrorCode::UserNotFound)?;
     }
     let page = users

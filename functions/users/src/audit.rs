@@ -1,4 +1,4 @@
-//! `GET /audit`: what administrators did to other people.
+//! `GET /audit`: lists audit entries.
 
 use axum::extract::State;
 use common::{ApiResult, Now, Paging, Query, Viewer, ok, rights::ReadAudit};
@@ -14,8 +14,8 @@ pub(crate) struct AuditResponse {
     next_cursor: Option<String>,
 }
 
-/// Newest first; of one person, what he did and what was done to him. A committee's administrator sees
-/// what concerns his committee, so a page may be short.
+/// Lists entries, newest first. With `userID`, only entries in which that account is the actor or the target. Committee
+/// admins only see entries of their committee, so pages can have fewer entries than the limit.
 pub(crate) async fn list(
     State(users): State<Users>,
     Now(now): Now,
@@ -23,17 +23,17 @@ pub(crate) async fn list(
     query: Query,
     paging: Paging,
 ) -> ApiResult<AuditResponse> {
-    let (reach, person) = (auditor.reach(), auditor.person);
-    let (store, own) = (&users.store, person.user.committee_id);
-    let whose = query.get("userID").map(UserId::in_path);
+    let (reach, caller) = (auditor.reach(), auditor.person);
+    let (store, own) = (&users.store, caller.user.committee_id);
+    let user_id = query.get("userID").map(UserId::in_path);
     let list = format!(
-        "GET /audit of={whose:?} committee={own} caller={}",
-        person.user.user_id
+        "GET /audit of={user_id:?} committee={own} caller={}",
+        caller.user.user_id
     );
     let list = paging.open(&users.cursors, list, now)?;
     let (position, limit) = (list.position(), list.limit);
-    let mut page = match (whose, reach) {
-        (Some(whose), _) => store.audit_of_person(whose, position, limit).await?,
+    let mut page = match (user_id, reach) {
+        (Some(user_id), _) => store.audit_of_person(user_id, position, limit).await?,
         (None, Reach::Everywhere) => store.audit(position, limit).await?,
         (None, _) => store.audit_of_committee(own, position, limit).await?,
     };

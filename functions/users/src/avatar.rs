@@ -1,4 +1,4 @@
-//! `POST /users/avatar`: the caller chooses his picture.
+//! `POST /users/avatar`: changes the caller's avatar.
 
 use std::sync::Arc;
 
@@ -25,21 +25,21 @@ use tokio::{sync::Semaphore, task};
 
 use crate::{
     Users,
-    change::{must_be_active, overtaken},
+    change::{condition_error, require_active},
 };
 
-/// No picture is longer, in bytes.
+/// Largest picture, in bytes.
 const MAX_PICTURE: usize = 4 * 1024 * 1024;
-/// What a form may add to it.
+/// Largest multipart body, in bytes.
 const MAX_FORM: usize = MAX_PICTURE + 64 * 1024;
 
-/// The power to keep pictures.
+/// Processes and stores avatars.
 #[derive(Clone)]
 pub(crate) struct Avatars {
     objects: Objects,
     sealer: Sealer,
-    /// One picture at a time: each may take 180 MB while it is decoded.
-    one: Arc<Semaphore>,
+    /// Limits decoding to one picture at a time: each can take 180 MB of memory.
+    decoder: Arc<Semaphore>,
 }
 
 impl Avatars {
@@ -47,19 +47,20 @@ impl Avatars {
         Self {
             objects,
             sealer,
-            one: Arc::new(Semaphore::new(1)),
+            decoder: Arc::new(Semaphore::new(1)),
         }
     }
 
-    /// The picture as it is kept: decoded, shrunk, and written anew.
-    async fn clean(&self, file: Bytes) -> Result<Avatar, ApiError> {
-        let _one = self.one.acquire().await?;
-        let cleaned = task::spawn_blocking(move || avatar::clean(&file)).await?;
-        cleaned.map_err(|_| ApiError::field("avatar", ErrorCode::AvatarInvalid))
+    /// Decodes the picture, scales it down and encodes it again, which removes metadata.
+    async fn sanitize(&self, file: Bytes) -> Result<Avatar, ApiError> {
+        let _permit = self.decoder.acquire().await?;
+        let sanitized = task::spawn_blocking(move || avatar::clean(&file)).await?;
+        sanitized.map_err(|_| ApiError::field("avatar", ErrorCode::AvatarInvalid))
     }
 
-    /// Keeps `avatar` of `user`, and gives the path at which everybody sees it.
-    async fn keep(&self, user: UserId, avatar: Avatar) -> Result<String, ApiError> {
+    /// Stores `avatar` and returns its public path. The name is an HMAC of account and content: it cannot be guessed,
+    /// and the same picture gets the same path.
+    async fn store(&self, user: UserId, avatar: Avatar) -> Result<String, ApiError> {
         let name = self.sealer.derive(
             "avatar",
             &[user.uuid().as_bytes(), avatar.bytes.as_slice()].concat(),
@@ -79,17 +80,17 @@ impl Avatars {
         Ok(path)
     }
 
-    /// What nobody shows any more goes; if it cannot, it stays, and nobody knows its name.
-    async fn forget(&self, path: &str) {
+    /// Deletes an avatar that is no longer in use. If that fails, the object stays under a name that cannot be guessed.
+    async fn delete(&self, path: &str) {
         if path != DEFAULT_AVATAR
             && let Err(failure) = self.objects.delete(avatar_key(path)).await
         {
-            tracing::warn!(%failure, "a former avatar was not removed");
+            tracing::warn!(%failure, "deleting an unused avatar failed");
         }
     }
 }
 
-/// A picture's file: of a form, in the field `avatar` or `file`, or as the body itself.
+/// The uploaded picture: the body itself, or the field `avatar` or `file` of a multipart form.
 pub(crate) struct Picture(Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for Picture {
@@ -110,8 +111,8 @@ impl<S: Send + Sync> FromRequest<S> for Picture {
         );
         let kind = content_type.split(';').next().unwrap_or_default().trim();
         let is_form = kind == "multipart/form-data";
-        let most = if is_form { MAX_FORM } else { MAX_PICTURE };
-        let body = to_bytes(body, most)
+        let max_bytes = if is_form { MAX_FORM } else { MAX_PICTURE };
+        let body = to_bytes(body, max_bytes)
             .await
             .map_err(|_| ErrorCode::PayloadTooLarge)?;
         let is_picture = ["image/png", "image/jpeg", "image/webp"].contains(&kind);
@@ -138,11 +139,11 @@ impl<S: Send + Sync> FromRequest<S> for Picture {
     }
 }
 
-/// The file in a form (RFC 7578); `None` when there is none, or the form is broken.
+/// The picture in a multipart form (RFC 7578); `None` if there is none or the form is malformed.
 async fn file_in(body: Bytes, content_type: &str) -> Option<Bytes> {
     let boundary = multer::parse_boundary(content_type).ok()?;
-    let whole = futures_util::stream::once(async move { Ok::<_, std::convert::Infallible>(body) });
-    let mut form = multer::Multipart::new(whole, boundary);
+    let stream = futures_util::stream::once(async move { Ok::<_, std::convert::Infallible>(body) });
+    let mut form = multer::Multipart::new(stream, boundary);
     while let Some(field) = form.next_field().await.ok()? {
         if field
             .name()
@@ -163,42 +164,42 @@ pub(crate) struct AvatarResponse {
     user: Account,
 }
 
-pub(crate) async fn change(
+pub(crate) async fn upload(
     State(users): State<Users>,
-    person: SignedIn,
+    caller: SignedIn,
     Picture(file): Picture,
 ) -> ApiResult<AvatarResponse> {
-    let clean = users.avatars.clean(file).await?;
-    let avatar = users.avatars.keep(person.user.user_id, clean).await?;
-    let current = person.user.avatar.clone();
-    let shown = users.show_avatar(person.user, &avatar).await;
-    if shown.is_err() && current != avatar {
-        // Closed or erased meanwhile: nothing of it stays.
-        users.avatars.forget(&avatar).await;
+    let picture = users.avatars.sanitize(file).await?;
+    let avatar = users.avatars.store(caller.user.user_id, picture).await?;
+    let current = caller.user.avatar.clone();
+    let changed = users.set_avatar(caller.user, &avatar).await;
+    if changed.is_err() && current != avatar {
+        // The account was deactivated or erased in the meantime.
+        users.avatars.delete(&avatar).await;
     }
-    let (user, former) = shown?;
-    if former != avatar {
-        users.avatars.forget(&former).await;
+    let (user, previous) = changed?;
+    if previous != avatar {
+        users.avatars.delete(&previous).await;
     }
     success(
         Message::AvatarUpdated,
         AvatarResponse {
             avatar,
-            user: Account::of(user, person.committee),
+            user: Account::of(user, caller.committee),
         },
     )
 }
 
 impl Users {
-    /// `user` with the avatar at `path`, and the path of the one before.
-    async fn show_avatar(&self, user: User, path: &str) -> Result<(User, String), ApiError> {
-        let mut former = String::new();
-        let show = |user: &User, _: &mut Transaction| {
-            must_be_active(user)?;
-            former.clone_from(&user.avatar);
+    /// Sets the avatar's `path`; returns the changed account and the previous path.
+    async fn set_avatar(&self, user: User, path: &str) -> Result<(User, String), ApiError> {
+        let mut previous = String::new();
+        let set = |user: &User, _: &mut Transaction| {
+            require_active(user)?;
+            previous.clone_from(&user.avatar);
             Ok(user.changed(|user| path.clone_into(&mut user.avatar)))
         };
-        let user = self.store.update_user(user, show, overtaken).await?;
-        Ok((user, former))
+        let user = self.store.update_user(user, set, condition_error).await?;
+        Ok((user, previous))
     }
 }

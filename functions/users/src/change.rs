@@ -1,4 +1,4 @@
-//! `PUT /users/{userId}`: the caller changes what is his own.
+//! `PUT /users/{userId}`: changes the caller's own account.
 
 use axum::extract::State;
 use common::{
@@ -25,41 +25,39 @@ pub(crate) struct UpdateUserResponse {
     user: Account,
 }
 
-pub(crate) async fn change(
+pub(crate) async fn update(
     State(users): State<Users>,
     Now(now): Now,
-    person: SignedIn,
+    caller: SignedIn,
     Path(id): Path<UserId>,
     Input(request): Input<UpdateUserRequest>,
 ) -> ApiResult<UpdateUserResponse> {
-    users.must_be_oneself(&person, id).await?;
-    let user = users.apply(person.user, &request, now).await?;
+    users.require_self(&caller, id).await?;
+    let user = users.apply(caller.user, &request, now).await?;
     success(
         Message::UserUpdated,
         UpdateUserResponse {
-            user: Account::of(user, person.committee),
+            user: Account::of(user, caller.committee),
         },
     )
 }
 
 impl Users {
+    /// Checks that `id` is the caller.
+    ///
     /// # Errors
-    /// For somebody else: `FORBIDDEN_MESSAGE`, or `USER_NOT_FOUND_MESSAGE` where he may not be known.
-    pub(crate) async fn must_be_oneself(
-        &self,
-        person: &SignedIn,
-        id: UserId,
-    ) -> Result<(), ApiError> {
-        if id == person.user.user_id {
+    /// `FORBIDDEN_MESSAGE` for another account, `USER_NOT_FOUND_MESSAGE` if the caller may not even see its card.
+    pub(crate) async fn require_self(&self, caller: &SignedIn, id: UserId) -> Result<(), ApiError> {
+        if id == caller.user.user_id {
             return Ok(());
         }
-        person.require_verified()?;
-        let caller = person.user.standing();
+        caller.require_verified()?;
+        let standing = caller.user.standing();
         let other = self
             .store
             .user(id)
             .await?
-            .filter(|user| caller.may(Right::ReadCards, user.user_id, user.committee_id));
+            .filter(|user| standing.may(Right::ReadCards, user.user_id, user.committee_id));
         Err(if other.is_some() {
             ErrorCode::Forbidden.into()
         } else {
@@ -67,7 +65,7 @@ impl Users {
         })
     }
 
-    /// `user` with the fields of `request`. Fields that others change meanwhile keep their change.
+    /// Writes the fields of `request`. Concurrent changes to other fields are kept.
     async fn apply(
         &self,
         user: User,
@@ -80,14 +78,14 @@ impl Users {
                 return Err(ApiError::field("email", ErrorCode::EmailAlreadyUsed));
             }
         }
-        let apply = |user: &User, change: &mut Transaction| {
-            must_be_active(user)?;
-            let mut asked = user.clone();
+        let apply = |user: &User, tx: &mut Transaction| {
+            require_active(user)?;
+            let mut with_email = user.clone();
             if let Some(email) = &request.email {
-                self.codes.ask_for_email(change, &mut asked, email, now)?;
+                self.codes.ask_for_email(tx, &mut with_email, email, now)?;
             }
             Ok(user.changed(|user| {
-                user.pending_email = asked.pending_email;
+                user.pending_email = with_email.pending_email;
                 if let Some(name) = &request.name {
                     user.name = name.clone();
                 }
@@ -99,12 +97,12 @@ impl Users {
                 }
             }))
         };
-        self.store.update_user(user, apply, overtaken).await
+        self.store.update_user(user, apply, condition_error).await
     }
 }
 
-/// The session of an account that was closed meanwhile is over.
-pub(crate) fn must_be_active(user: &User) -> Result<(), ApiError> {
+/// The account may have been deactivated since authentication, which ended its sessions: 401.
+pub(crate) fn require_active(user: &User) -> Result<(), ApiError> {
     if user.is_active {
         Ok(())
     } else {
@@ -112,8 +110,8 @@ pub(crate) fn must_be_active(user: &User) -> Result<(), ApiError> {
     }
 }
 
-/// Why an account that belongs to the caller could not be changed.
-pub(crate) fn overtaken(part: Part) -> ApiError {
+/// The error of a failed condition when callers change their own account.
+pub(crate) fn condition_error(part: Part) -> ApiError {
     match part {
         Part::User => ApiError::invalid_token(),
         _ => ErrorCode::Conflict.into(),

@@ -1,4 +1,4 @@
-//! `PUT /users/reset-password`: the caller changes his password; all his other sessions end.
+//! `PUT /users/reset-password`: changes the caller's password and ends their other sessions.
 
 use accounts::attempts;
 use axum::extract::State;
@@ -19,40 +19,40 @@ input! {
     }
 }
 
-/// The old password comes first: who does not know it hears nothing of the new one.
+/// Verifies the old password first, so that a wrong one gives no information about the new one.
 pub(crate) async fn change_password(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    person: SignedIn,
-    Input(change): Input<ChangePasswordRequest>,
+    caller: SignedIn,
+    Input(request): Input<ChangePasswordRequest>,
 ) -> ApiResult<Empty> {
-    let SignedIn { user, session, .. } = person;
+    let SignedIn { user, session, .. } = caller;
     let (old_hash, reserved) = attempts::verify_password(
         &users.store,
         &users.hasher,
         &user,
-        &change.old,
+        &request.old,
         &client,
         now,
     )
     .await?;
 
     let new_hash = async {
-        users.check_new_password(&user, &change.new, Some(&change.old))?;
-        Ok::<_, ApiError>(users.hasher.hash(&change.new.password).await?)
+        users.check_new_password(&user, &request.new, Some(&request.old))?;
+        Ok::<_, ApiError>(users.hasher.hash(&request.new.password).await?)
     };
     let new_hash = new_hash.await;
     let changed = async { replace(&users, user, &session, &old_hash, &new_hash?, now).await };
-    // Places that cannot be given back are free when their windows end.
+    // If the release fails, the counter expires with its window.
     let (changed, _) = tokio::join!(changed, users.store.release(reserved));
     changed?;
     success(Message::PasswordChanged, Empty {})
 }
 
-/// The password changes, all sessions end but `session`, and the owner gets a message. Another change of the
-/// account meanwhile is no obstacle; when the password or the session was changed, the old password is no
-/// longer the password.
+/// Changes the password, ends all sessions except `session` and notifies the owner. Other concurrent changes to the
+/// account are kept. If password or session changed concurrently, the verified old password may be outdated:
+/// `BAD_AUTH_COMBINATION_MESSAGE`.
 async fn replace(
     users: &Users,
     user: User,
@@ -62,7 +62,7 @@ async fn replace(
     now: Instant,
 ) -> Result<User, ApiError> {
     let id = user.user_id;
-    let replace = |user: &User, change: &mut Transaction| {
+    let replace = |user: &User, tx: &mut Transaction| {
         if !user.is_active || user.epoch != session.epoch {
             return Err(ErrorCode::BadAuthCombination.into());
         }
@@ -71,12 +71,15 @@ async fn replace(
             epoch: after.epoch,
             ..session.clone()
         };
-        let news = Notification::PasswordChanged { at: now };
-        change.change_password(id, old_hash, new_hash);
-        change.renew_session(session, &kept);
-        change.send(&users.codes.outbox().notify(user, news, now)?);
+        let notification = Notification::PasswordChanged { at: now };
+        tx.change_password(id, old_hash, new_hash);
+        tx.renew_session(session, &kept);
+        tx.send(&users.codes.outbox().notify(user, notification, now)?);
         Ok(after)
     };
-    let refused = |_| ErrorCode::BadAuthCombination.into();
-    users.store.update_user(user, replace, refused).await
+    let condition_error = |_| ErrorCode::BadAuthCombination.into();
+    users
+        .store
+        .update_user(user, replace, condition_error)
+        .await
 }

@@ -1,4 +1,4 @@
-//! `POST /users/email-verification` sends a code to the caller's mailbox, `PUT` proves it with that code.
+//! `POST /users/email-verification`: sends a code to the caller's mailbox. `PUT`: verifies the mailbox with it.
 
 use accounts::{VerifiedCode, email_challenge, pending_email_challenge};
 use axum::extract::State;
@@ -17,25 +17,25 @@ use uuid::Uuid;
 
 use crate::Users;
 
-/// To the address that was asked for, when one was, else to the one in force.
+/// Sends the code to the pending address if there is one, else to the current one.
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
-    person: SignedIn,
+    caller: SignedIn,
 ) -> ApiResult<Empty> {
-    let user = &person.user;
+    let user = &caller.user;
     let email = user.pending_email.as_ref().unwrap_or(&user.email);
-    let (places, owner) = tokio::join!(
+    let (reserved, owner) = tokio::join!(
         users
             .codes
             .may_send(CodeKind::Email, user.email.as_str(), now),
         users.store.email_owner(email)
     );
-    // An address that is somebody else's by now is not written to.
-    let is_foreign = owner?.is_some_and(|owner| owner.user_id != user.user_id);
-    if let Some(places) = places?.filter(|_| !is_foreign) {
+    // Another account may have taken the pending address in the meantime.
+    let is_taken = owner?.is_some_and(|owner| owner.user_id != user.user_id);
+    if let Some(reserved) = reserved?.filter(|_| !is_taken) {
         let sent = users.codes.send_to_mailbox(user, email, now).await;
-        users.codes.release_unless_sent(places, sent).await?;
+        users.codes.release_unless_sent(reserved, sent).await?;
     }
     success(Message::VerificationSent, Empty {})
 }
@@ -47,16 +47,16 @@ input! {
     }
 }
 
-/// Whoever has the code proves the address, signed in or not: mails are read on other devices.
+/// Needs no session, because the mail may be read on another device.
 pub(crate) async fn verify(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    Input(proof): Input<VerifyEmailRequest>,
+    Input(request): Input<VerifyEmailRequest>,
 ) -> ApiResult<Empty> {
-    let places = [
-        email_challenge(&proof.email),
-        pending_email_challenge(&proof.email),
+    let challenges = [
+        email_challenge(&request.email),
+        pending_email_challenge(&request.email),
     ];
     let Some(VerifiedCode {
         code,
@@ -64,23 +64,27 @@ pub(crate) async fn verify(
         reserved,
     }) = users
         .codes
-        .verify(CodeKind::Email, &places, proof.code.as_str(), &client, now)
+        .verify(
+            CodeKind::Email,
+            &challenges,
+            request.code.as_str(),
+            &client,
+            now,
+        )
         .await?
     else {
         return Err(ErrorCode::VerificationInvalid.into());
     };
-    // Places that cannot be given back are free when their windows end.
-    let (proved, _) = tokio::join!(
-        verify_mailbox(&users, &proof.email, (challenge, &code), &client, now),
+    let (verified, _) = tokio::join!(
+        verify_mailbox(&users, &request.email, (challenge, &code), &client, now),
         users.store.release(reserved)
     );
-    proved?;
+    verified?;
     success(Message::EmailVerified, Empty {})
 }
 
-/// The code is used up; the address in force is verified, or the one that was asked for comes into force,
-/// and the former one gets a message. An address that belongs to another account by now is refused, and the
-/// code not spent.
+/// Uses up the code and verifies the current address, or replaces it by the pending one and notifies the old one. If
+/// another account has taken the address in the meantime, the code is not used up.
 async fn verify_mailbox(
     users: &Users,
     email: &Email,
@@ -90,31 +94,31 @@ async fn verify_mailbox(
 ) -> Result<User, ApiError> {
     let invalid = || ApiError::from(ErrorCode::VerificationInvalid);
     let user = users.store.user(code.user_id).await?.ok_or_else(invalid)?;
-    let verify = |user: &User, change: &mut Transaction| {
-        let moves = challenge == pending_email_challenge(email)
+    let verify = |user: &User, tx: &mut Transaction| {
+        let is_change = challenge == pending_email_challenge(email)
             && user.pending_email.as_ref() == Some(email);
-        let is_in_force = user.email == *email && challenge == email_challenge(email);
-        if !user.is_active || !(moves || is_in_force) {
+        let is_current = user.email == *email && challenge == email_challenge(email);
+        if !user.is_active || !(is_change || is_current) {
             return Err(invalid());
         }
-        change.use_code(CodeKind::Email, challenge, code, &client.network, now);
-        if moves {
-            let news = Notification::EmailChanged { at: now };
-            change.release_email(&user.email);
-            change.reserve_email(email, user.user_id, user.committee_id);
-            change.send(&users.codes.outbox().notify(user, news, now)?);
+        tx.use_code(CodeKind::Email, challenge, code, &client.network, now);
+        if is_change {
+            let notification = Notification::EmailChanged { at: now };
+            tx.release_email(&user.email);
+            tx.reserve_email(email, user.user_id, user.committee_id);
+            tx.send(&users.codes.outbox().notify(user, notification, now)?);
         }
         Ok(user.changed(|user| {
             user.is_verified |= users.mailbox_verifies();
-            if moves {
+            if is_change {
                 user.pending_email = None;
                 user.email = email.clone();
             }
         }))
     };
-    let refused = |part| match part {
+    let condition_error = |part| match part {
         Part::Email => ApiError::field("email", ErrorCode::EmailAlreadyUsed),
         _ => invalid(),
     };
-    users.store.update_user(user, verify, refused).await
+    users.store.update_user(user, verify, condition_error).await
 }

@@ -1,4 +1,4 @@
-//! `DELETE /users/{userId}`: a person erases his account, or a super admin somebody's.
+//! `DELETE /users/{userId}`: erases the caller's own account or, for super admins, another one.
 
 use accounts::attempts;
 use axum::extract::State;
@@ -23,17 +23,17 @@ input! {
     }
 }
 
-/// What is left is anonymous, the address is free, and every session is over with the answer; the
-/// dispatcher removes what else there is of the person.
+/// When the response is sent, the account is anonymous, its address is free and its sessions are invalid. The
+/// dispatcher deletes the remaining data.
 pub(crate) async fn erase(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    person: SignedIn,
+    caller: SignedIn,
     Path(id): Path<UserId>,
     Input(request): Input<DeleteUserRequest>,
 ) -> ApiResult<Empty> {
-    let actor = person.user.user_id;
+    let actor = caller.user.user_id;
     if id == actor {
         let password = request
             .password
@@ -41,20 +41,19 @@ pub(crate) async fn erase(
         let (_, reserved) = attempts::verify_password(
             &users.store,
             &users.hasher,
-            &person.user,
+            &caller.user,
             &password,
             &client,
             now,
         )
         .await?;
-        // Places that cannot be given back are free when their windows end.
         let (erased, _) = tokio::join!(users.erase(id, actor, now), users.store.release(reserved));
         erased?;
-    } else if person.user.profile == Profile::SuperAdmin {
-        person.require_verified()?;
+    } else if caller.user.profile == Profile::SuperAdmin {
+        caller.require_verified()?;
         users.erase(id, actor, now).await?;
     } else {
-        users.must_be_oneself(&person, id).await?;
+        users.require_self(&caller, id).await?;
     }
     success(Message::UserDeleted, Empty {})
 }
@@ -62,28 +61,28 @@ pub(crate) async fn erase(
 impl Users {
     async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<User, ApiError> {
         let user = self.store.user(id).await?.ok_or(ErrorCode::UserNotFound)?;
-        let erase = |before: &User, change: &mut Transaction| {
+        let erase = |before: &User, tx: &mut Transaction| {
             let after = before
                 .clone()
                 .erased(now)
                 .map_err(|_| StoreError::Unexpected("an erased account is malformed".to_owned()))?;
-            change.release_email(&before.email);
-            change.remove_credentials(id);
-            change.remove_otp(id, None);
-            change.update_admins(before, &after);
+            tx.release_email(&before.email);
+            tx.remove_credentials(id);
+            tx.remove_otp(id, None);
+            tx.update_admins(before, &after);
             if id != actor {
-                let (audit, action) = (random::id(now), Action::UserDeleted);
-                change.record_audit(&AuditEntry::of_user(
-                    audit, actor, action, before, &after, now,
+                let (audit_id, action) = (random::id(now), Action::UserDeleted);
+                tx.record_audit(&AuditEntry::of_user(
+                    audit_id, actor, action, before, &after, now,
                 ));
             }
             Ok(after)
         };
-        let refused = |part| match part {
+        let condition_error = |part| match part {
             Part::User => ErrorCode::UserNotFound.into(),
             Part::Admins => ErrorCode::LastAdmin.into(),
             _ => ErrorCode::Conflict.into(),
         };
-        self.store.update_user(user, erase, refused).await
+        self.store.update_user(user, erase, condition_error).await
     }
 }

@@ -1,11 +1,11 @@
-//! `GET /users/{userId}/export`: everything that is kept of the caller.
+//! `GET /users/{userId}/export`: returns all data stored about the caller.
 
 use axum::extract::State;
 use common::{ApiResult, Now, Path, SignedIn, ok};
 use domain::{
     UserId,
     audit::AuditEntry,
-    course::{Course, State as Stage},
+    course::{Course, State as CourseState},
     file::{File, FileView},
     login_activity::LoginActivity,
     session::SessionView,
@@ -17,8 +17,8 @@ use store::CourseList;
 
 use crate::Users;
 
-/// No list of the export is longer: an answer of Lambda has six megabytes.
-const MOST: u16 = 1000;
+/// Most entries of each list: a Lambda response is limited to 6 MB.
+const MAX_ENTRIES: u16 = 1000;
 
 #[derive(Serialize)]
 pub(crate) struct ExportResponse {
@@ -39,23 +39,23 @@ struct Export {
 pub(crate) async fn export(
     State(users): State<Users>,
     Now(now): Now,
-    person: SignedIn,
+    caller: SignedIn,
     Path(id): Path<UserId>,
 ) -> ApiResult<ExportResponse> {
-    users.must_be_oneself(&person, id).await?;
-    let written: Vec<CourseList> = Stage::ALL
+    users.require_self(&caller, id).await?;
+    let lists: Vec<CourseList> = CourseState::ALL
         .iter()
-        .map(|stage| CourseList::OfAuthor(id, *stage))
+        .map(|state| CourseList::OfAuthor(id, *state))
         .collect();
     let (activity, sessions, files, courses, sms, audit) = tokio::join!(
-        users.store.login_activity(id, MOST, now),
-        users.store.sessions(&person.user, now),
-        users.store.files(id, None, MOST),
-        users.store.courses(&written, None, MOST),
-        users.store.sms_of(id, None, MOST),
-        users.store.audit_of_person(id, None, MOST),
+        users.store.login_activity(id, MAX_ENTRIES, now),
+        users.store.sessions(&caller.user, now),
+        users.store.files(id, None, MAX_ENTRIES),
+        users.store.courses(&lists, None, MAX_ENTRIES),
+        users.store.sms_of(id, None, MAX_ENTRIES),
+        users.store.audit_of_person(id, None, MAX_ENTRIES),
     );
-    let current = person.session.sid;
+    let current = caller.session.sid;
     let sessions = sessions?
         .into_iter()
         .map(|session| SessionView::of(session, current))
@@ -64,7 +64,7 @@ pub(crate) async fn export(
     let (activity, courses, sms, audit) = (activity?, courses?.items, sms?.items, audit?.items);
     ok(ExportResponse {
         export: Export {
-            user: person.account(),
+            user: caller.account(),
             activity,
             sessions,
             files,

@@ -1,4 +1,4 @@
-//! Accounts: opening one, looking at people, changing and closing what is one's own.
+//! The `users` function: registration, users' own accounts, user lists, and the audit log.
 
 mod activity;
 mod audit;
@@ -30,10 +30,10 @@ use secrecy::{ExposeSecret, SecretString};
 use storage::Objects;
 use store::{Setup, Store};
 
-/// The keys of this function.
+/// The keys that this function reads from SSM.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Sealing, Key::Outbox, Key::Cursor];
 
-/// What this function can do.
+/// State of the handlers.
 #[derive(Clone)]
 pub(crate) struct Users {
     store: Store,
@@ -44,16 +44,13 @@ pub(crate) struct Users {
     registration: Registration,
     /// Registrations per network and hour.
     register_per_hour: u64,
-    /// The shortest password, in code points.
+    /// Minimum length of passwords, in code points.
     min_length: u64,
-    /// The same for SA and CA without one-time passwords.
+    /// Minimum length for administrators without one-time passwords.
     min_length_admin: u64,
 }
 
-/// Every URL of this function.
-///
-/// # Errors
-/// When a key or a setting is missing or malformed.
+/// The routes of this function.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
     let users = Users {
@@ -92,10 +89,10 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
             .route("/users/activity", get(activity::activity))
             .route("/users/my-committee-users", get(my_committee_users::list))
             .route("/users/user-status/{userId}", put(user_status::set_status))
-            .route("/users/avatar", post(avatar::change))
+            .route("/users/avatar", post(avatar::upload))
             .route(
                 "/users/{userId}",
-                get(show::show).put(change::change).delete(erase::erase),
+                get(show::show).put(change::update).delete(erase::erase),
             )
             .route("/users/{userId}/export", get(export::export))
             .route("/audit", get(audit::list))
@@ -105,7 +102,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
 }
 
 impl Users {
-    /// Checks a new password against the rules and against what everybody knows.
+    /// Checks a new password against the rules and the list of known passwords.
     fn check_password(
         &self,
         password: &SecretString,
@@ -124,18 +121,17 @@ impl Users {
         }
     }
 
-    /// Those who run something have longer passwords, unless a second factor stands beside them.
+    /// Minimum password length of `user`: longer for administrators, unless they have a second factor.
     fn min_length(&self, user: &User) -> u64 {
-        let needs_more = user.profile.is_admin() && !user.is_otp_enabled;
-        if needs_more {
+        let needs_longer = user.profile.is_admin() && !user.is_otp_enabled;
+        if needs_longer {
             self.min_length_admin
         } else {
             self.min_length
         }
     }
 
-    /// Checks the new password of `user`, who writes it twice; `old` is the one that he has, where he
-    /// told it.
+    /// Checks a new password and its confirmation. `old` is the current password, if the request contains it.
     fn check_new_password(
         &self,
         user: &User,
@@ -169,13 +165,13 @@ impl Users {
         }
     }
 
-    /// Whether a code that came by mail verifies the account; otherwise an administrator alone does.
+    /// Whether a mail code verifies the account, or only an administrator can.
     fn mailbox_verifies(&self) -> bool {
         self.registration.mailbox_verifies()
     }
 }
 
-/// A new password, written twice.
+/// A new password and its confirmation.
 pub(crate) struct NewPassword {
     password: SecretString,
     confirmation: SecretString,
@@ -192,7 +188,7 @@ impl NewPassword {
     }
 }
 
-/// Whether two passwords are the same, however an accent was typed.
+/// Whether two passwords are equal after Unicode normalisation.
 fn are_equal(one: &SecretString, other: &SecretString) -> bool {
     domain::password::normalized(one.expose_secret())
         == domain::password::normalized(other.expose_secret())

@@ -1,4 +1,4 @@
-//! `GET /users/my-committee-users`: the people of the caller's committee.
+//! `GET /users/my-committee-users`: lists the users of the caller's committee.
 
 use axum::extract::State;
 use common::{ApiResult, Now, Paging, QueryInput, Verified, choice, input, ok, text};
@@ -15,7 +15,7 @@ input! {
     pub(crate) struct MyCommitteeUsersQuery {
         is_active: Option<bool> = optional("isActive", choice),
         profile: Option<Profile> = optional("profile", choice),
-        /// Folded.
+        /// Search text, normalised with [`folded`].
         words: Option<String> = nullable("q", |value| Ok(folded(text::<Line<100>>(value)?.as_str()))),
     }
 }
@@ -27,15 +27,15 @@ pub(crate) struct UsersResponse {
     next_cursor: Option<String>,
 }
 
-/// By folded last name and name; a page may be short before the list ends.
+/// Lists users by normalised last and first name. Filtering can leave pages with fewer entries than the limit.
 pub(crate) async fn list(
     State(users): State<Users>,
     Now(now): Now,
-    Verified(person): Verified,
+    Verified(caller): Verified,
     paging: Paging,
     QueryInput(filter): QueryInput<MyCommitteeUsersQuery>,
 ) -> ApiResult<UsersResponse> {
-    let sees_accounts = person.user.standing().reach(Right::ReadAccounts) >= Reach::Committee;
+    let sees_accounts = caller.user.standing().reach(Right::ReadAccounts) >= Reach::Committee;
     let MyCommitteeUsersQuery {
         is_active,
         profile,
@@ -43,17 +43,17 @@ pub(crate) async fn list(
     } = &filter;
     let list = format!(
         "GET /users/my-committee-users {is_active:?} {profile:?} {words:?} {sees_accounts} caller={}",
-        person.user.user_id
+        caller.user.user_id
     );
     let list = paging.open(&users.cursors, list, now)?;
-    let wanted = |user: &User| filter.wants(user, sees_accounts);
+    let matches = |user: &User| filter.matches(user, sees_accounts);
     let page = users
         .store
         .users(
-            person.committee.committee_id,
+            caller.committee.committee_id,
             list.position(),
             list.limit,
-            wanted,
+            matches,
         )
         .await?;
     let next_cursor = list.next_cursor(page.last)?;
@@ -71,9 +71,10 @@ pub(crate) async fn list(
 }
 
 impl MyCommitteeUsersQuery {
-    /// Each word of `q` is the beginning of a word of the names, or of the address where it is shown.
-    fn wants(&self, user: &User, sees_accounts: bool) -> bool {
-        let is_named = |words: &String| {
+    /// Whether `user` passes all filters. Each word of `q` must be the beginning of a word of the names or, if the
+    /// caller sees accounts, of the e-mail address.
+    fn matches(&self, user: &User, sees_accounts: bool) -> bool {
+        let matches_words = |words: &String| {
             let names = format!("{} {}", user.name, user.last_name);
             let email = if sees_accounts {
                 user.email.as_str()
@@ -83,21 +84,22 @@ impl MyCommitteeUsersQuery {
             let text = format!("{} {email}", folded(&names));
             words
                 .split_whitespace()
-                .all(|word| begins_a_word(&text, word))
+                .all(|word| has_word_prefix(&text, word))
         };
-        self.is_active.is_none_or(|wanted| user.is_active == wanted)
-            && self.profile.is_none_or(|wanted| user.profile == wanted)
-            && self.words.as_ref().is_none_or(is_named)
+        self.is_active
+            .is_none_or(|is_active| user.is_active == is_active)
+            && self.profile.is_none_or(|profile| user.profile == profile)
+            && self.words.as_ref().is_none_or(matches_words)
     }
 }
 
-/// Whether a word of `text` begins with `start`.
-fn begins_a_word(text: &str, start: &str) -> bool {
-    let is_start = |at: usize| {
+/// Whether a word of `text` begins with `prefix`.
+fn has_word_prefix(text: &str, prefix: &str) -> bool {
+    let is_word_start = |at: usize| {
         text[..at]
             .chars()
             .next_back()
             .is_none_or(|before| !before.is_alphanumeric())
     };
-    text.match_indices(start).any(|(at, _)| is_start(at))
+    text.match_indices(prefix).any(|(at, _)| is_word_start(at))
 }

@@ -1,4 +1,4 @@
-//! `POST /users/phone-verification` sends a code to the caller's number, `PUT` proves it with that code.
+//! `POST /users/phone-verification`: sends a code to the caller's phone. `PUT`: verifies the number with it.
 
 use accounts::{VerifiedCode, phone_challenge};
 use axum::extract::State;
@@ -18,19 +18,19 @@ use crate::Users;
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
-    person: SignedIn,
+    caller: SignedIn,
 ) -> ApiResult<Empty> {
-    let user = &person.user;
+    let user = &caller.user;
     if user.phone.number.is_empty() {
         return Err(ApiError::field("phone", ErrorCode::FieldRequired));
     }
-    if let Some(places) = users
+    if let Some(reserved) = users
         .codes
         .may_send(CodeKind::Phone, user.email.as_str(), now)
         .await?
     {
         let sent = users.codes.send_to_phone(user, now).await;
-        users.codes.release_unless_sent(places, sent).await?;
+        users.codes.release_unless_sent(reserved, sent).await?;
     }
     success(Message::VerificationSent, Empty {})
 }
@@ -45,10 +45,10 @@ pub(crate) async fn verify(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    person: SignedIn,
+    caller: SignedIn,
     Input(request): Input<VerifyPhoneRequest>,
 ) -> ApiResult<Empty> {
-    let challenge = phone_challenge(person.user.user_id, &person.user.phone);
+    let challenge = phone_challenge(caller.user.user_id, &caller.user.phone);
     let Some(VerifiedCode { code, reserved, .. }) = users
         .codes
         .verify(
@@ -62,17 +62,16 @@ pub(crate) async fn verify(
     else {
         return Err(ErrorCode::VerificationInvalid.into());
     };
-    // Places that cannot be given back are free when their windows end.
-    let (proved, _) = tokio::join!(
-        prove(&users, person.user, &code, &client, now),
+    let (verified, _) = tokio::join!(
+        verify_number(&users, caller.user, &code, &client, now),
         users.store.release(reserved)
     );
-    proved?;
+    verified?;
     success(Message::PhoneVerified, Empty {})
 }
 
-/// The code is used up and the number that it went to verified, unless the account has another by now.
-async fn prove(
+/// Uses up the code and marks the number as verified, unless the account has another number by now.
+async fn verify_number(
     users: &Users,
     user: User,
     code: &Code,
@@ -80,14 +79,14 @@ async fn prove(
     now: Instant,
 ) -> Result<User, ApiError> {
     let (id, phone) = (user.user_id, user.phone.clone());
-    let prove = |user: &User, change: &mut Transaction| {
+    let verify = |user: &User, tx: &mut Transaction| {
         if user.phone != phone || !user.is_active {
             return Err(ErrorCode::VerificationInvalid.into());
         }
         let challenge = phone_challenge(id, &phone);
-        change.use_code(CodeKind::Phone, challenge, code, &client.network, now);
+        tx.use_code(CodeKind::Phone, challenge, code, &client.network, now);
         Ok(user.changed(|user| user.is_phone_verified = true))
     };
-    let refused = |_| ErrorCode::VerificationInvalid.into();
-    users.store.update_user(user, prove, refused).await
+    let condition_error = |_| ErrorCode::VerificationInvalid.into();
+    users.store.update_user(user, verify, condition_error).await
 }

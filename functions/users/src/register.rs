@@ -1,4 +1,4 @@
-//! `POST /users/register`: anybody opens an account, in a committee that is open.
+//! `POST /users/register`: creates an account in an active committee.
 
 use accounts::{Registration, attempts, email_challenge};
 use axum::extract::{FromRequestParts, State};
@@ -22,10 +22,10 @@ use store::{CommitOutcome, EmailOwner, NewUser, Part};
 
 use crate::{Users, are_equal};
 
-/// Proof that registering is allowed at all: asked before the body is looked at.
-pub(crate) struct MayRegister;
+/// Rejects the request before its body is read if registration is closed.
+pub(crate) struct RegistrationAllowed;
 
-impl FromRequestParts<Users> for MayRegister {
+impl FromRequestParts<Users> for RegistrationAllowed {
     type Rejection = ApiError;
 
     async fn from_request_parts(_: &mut Parts, users: &Users) -> Result<Self, ApiError> {
@@ -91,26 +91,25 @@ pub(crate) struct RegisterResponse {
     user: Account,
 }
 
-/// The address is looked at twice: before the password is hashed, to spare the work, and in the
-/// transaction, which decides.
+/// Checks the address twice: before hashing the password, to save the work, and in the transaction, which decides.
 pub(crate) async fn register(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    _: MayRegister,
-    Input(new): Input<RegisterRequest>,
+    _: RegistrationAllowed,
+    Input(request): Input<RegisterRequest>,
 ) -> ApiResult<RegisterResponse> {
     let counter = attempts::of_registering(&client, users.register_per_hour);
     let (reserved, owner, committee) = tokio::join!(
         attempts::reserve(&users.store, &counter, now),
-        users.store.email_owner(&new.email),
-        users.store.committee(new.committee_id),
+        users.store.email_owner(&request.email),
+        users.store.committee(request.committee_id),
     );
-    // Every call that comes so far counts, whatever becomes of it: the challenge is not given back.
+    // Every valid request counts, even if it fails later: the reservation is not released.
     let _ = reserved?;
-    let committee = admitted(owner?, committee?)?;
-    let password_hash = users.hasher.hash(&new.password).await?;
-    let user = new.into_user(now);
+    let committee = check_conditions(owner?, committee?)?;
+    let password_hash = users.hasher.hash(&request.password).await?;
+    let user = request.into_user(now);
     let mut tx = users.store.transaction();
     tx.require_active_committee(user.committee_id);
     tx.new_user(&NewUser {
@@ -130,14 +129,14 @@ pub(crate) async fn register(
             success(Message::UserRegistered, RegisterResponse { user })
         }
         CommitOutcome::ConditionFailed(Part::Committee) => {
-            Err(ApiError::fields(vec![no_committee()]))
+            Err(ApiError::fields(vec![invalid_committee()]))
         }
         CommitOutcome::ConditionFailed(_) => Err(ApiError::fields(vec![email_taken()])),
     }
 }
 
-/// The committee, if it is active and the address has no `owner`; else every field that is wrong.
-fn admitted(
+/// Returns the committee if it is active and the address has no `owner`, else the errors of both fields.
+fn check_conditions(
     owner: Option<EmailOwner>,
     committee: Option<Committee>,
 ) -> Result<Committee, ApiError> {
@@ -146,7 +145,7 @@ fn admitted(
     match committee.filter(|committee| committee.is_active) {
         Some(committee) if errors.is_empty() => return Ok(committee),
         Some(_) => {}
-        None => errors.push(no_committee()),
+        None => errors.push(invalid_committee()),
     }
     Err(ApiError::fields(errors))
 }
@@ -155,7 +154,7 @@ fn email_taken() -> FieldError {
     FieldError::new("email", ErrorCode::EmailAlreadyUsed)
 }
 
-fn no_committee() -> FieldError {
+fn invalid_committee() -> FieldError {
     FieldError::new("committeeID", ErrorCode::CommitteeInvalid)
 }
 

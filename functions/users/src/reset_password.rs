@@ -1,4 +1,4 @@
-//! `GET /users/reset-password` sends a code, `POST` sets a new password with it.
+//! `GET /users/reset-password`: sends a code. `POST`: sets a new password with it.
 
 use accounts::{VerifiedCode, email_challenge};
 use axum::extract::State;
@@ -23,20 +23,20 @@ input! {
     }
 }
 
-/// The same reads, writes and bytes whether anybody has the address or not.
+/// Makes the same reads and writes, of the same size, whether an account has the address or not.
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
     QueryInput(request): QueryInput<ResetCodeQuery>,
 ) -> ApiResult<Empty> {
-    let (may_send, owner) = tokio::join!(
+    let (reserved, owner) = tokio::join!(
         users
             .codes
             .may_send(CodeKind::Reset, request.email.as_str(), now),
         users.store.email_owner(&request.email)
     );
-    let (may_send, owner) = (
-        may_send?,
+    let (reserved, owner) = (
+        reserved?,
         owner?.map_or_else(|| UserId::in_path(""), |owner| owner.user_id),
     );
     let user = users
@@ -44,7 +44,7 @@ pub(crate) async fn request(
         .user(owner)
         .await?
         .filter(|user| user.is_active && user.email == request.email);
-    if let Some(places) = may_send {
+    if let Some(reserved) = reserved {
         let sent = users
             .codes
             .send(
@@ -55,7 +55,7 @@ pub(crate) async fn request(
                 now,
             )
             .await;
-        users.codes.release_unless_sent(places, sent).await?;
+        users.codes.release_unless_sent(reserved, sent).await?;
     }
     success(Message::ResetCodeSent, Empty {})
 }
@@ -68,8 +68,8 @@ input! {
     }
 }
 
-/// The code comes first: who does not have it hears nothing of the password's rules, and a password
-/// that breaks them does not spend it.
+/// Verifies the code before the new password, so that only its owner gets password errors. An invalid password does not
+/// use up the code.
 pub(crate) async fn reset(
     State(users): State<Users>,
     Now(now): Now,
@@ -90,7 +90,7 @@ pub(crate) async fn reset(
     else {
         return Err(ErrorCode::ResetCodeInvalid.into());
     };
-    // Places that cannot be given back are free when their windows end.
+    // If the release fails, the counter expires with its window.
     let (replaced, _) = tokio::join!(
         replace(&users, &request, &code, &client, now),
         users.store.release(reserved)
@@ -99,7 +99,7 @@ pub(crate) async fn reset(
     success(Message::PasswordChanged, Empty {})
 }
 
-/// The code is used up, the password changes, every session ends, and the owner gets a message.
+/// Uses up the code, changes the password, ends all sessions and notifies the owner.
 async fn replace(
     users: &Users,
     request: &ResetPasswordRequest,
@@ -123,21 +123,21 @@ async fn replace(
             .await?;
         let after = user.changed(|user| {
             user.throw_out();
-            // A number that was verified before the mailbox was need not belong to the mailbox's owner.
+            // A number verified while the mailbox was not may belong to someone else than the mailbox's owner.
             user.is_phone_verified &= user.is_verified || !code.by_mail;
             user.is_verified |= code.by_mail && users.mailbox_verifies();
         });
-        let (challenge, news) = (
+        let (challenge, notification) = (
             email_challenge(&request.email),
             Notification::PasswordChanged { at: now },
         );
-        let mut reset = users.store.transaction();
-        reset.use_code(CodeKind::Reset, challenge, code, &client.network, now);
-        reset.change_password(user.user_id, &credentials.password_hash, new_hash);
-        reset.change_user(&user, &after);
-        reset.send(&users.codes.outbox().notify(&user, news, now)?);
-        Ok((reset, ()))
+        let mut tx = users.store.transaction();
+        tx.use_code(CodeKind::Reset, challenge, code, &client.network, now);
+        tx.change_password(user.user_id, &credentials.password_hash, new_hash);
+        tx.change_user(&user, &after);
+        tx.send(&users.codes.outbox().notify(&user, notification, now)?);
+        Ok((tx, ()))
     };
-    let refused = |part| (part == Part::Code).then(|| ErrorCode::ResetCodeInvalid.into());
-    users.store.update(replace, refused).await
+    let condition_error = |part| (part == Part::Code).then(|| ErrorCode::ResetCodeInvalid.into());
+    users.store.update(replace, condition_error).await
 }

@@ -1,4 +1,4 @@
-//! `GET /users/{userId}`: a person, as much of him as the caller may see.
+//! `GET /users/{userId}`: returns an account or its card, depending on the caller's rights.
 
 use axum::extract::State;
 use common::{ApiResult, ErrorCode, Path, SignedIn, ok};
@@ -14,7 +14,7 @@ use crate::Users;
 #[derive(Serialize)]
 pub(crate) struct UserResponse {
     user: View,
-    /// Guards a change; only for those who may make one.
+    /// Version for the next change; only if the caller may edit the account.
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<u64>,
 }
@@ -28,32 +28,32 @@ pub(crate) enum View {
 
 pub(crate) async fn show(
     State(users): State<Users>,
-    person: SignedIn,
+    caller: SignedIn,
     Path(id): Path<UserId>,
 ) -> ApiResult<UserResponse> {
-    if id == person.user.user_id {
+    if id == caller.user.user_id {
         return ok(UserResponse {
-            user: View::Account(Box::new(person.account())),
+            user: View::Account(Box::new(caller.account())),
             version: None,
         });
     }
-    person.require_verified()?;
-    let caller = person.user.standing();
+    caller.require_verified()?;
+    let standing = caller.user.standing();
     let user = users
         .store
         .user(id)
         .await?
-        .filter(|user| caller.may(Right::ReadCards, user.user_id, user.committee_id));
+        .filter(|user| standing.may(Right::ReadCards, user.user_id, user.committee_id));
     let user = user.ok_or(ErrorCode::UserNotFound)?;
-    let version = caller.may_edit(&user.standing()).then_some(user.version);
-    if !caller.may(Right::ReadAccounts, user.user_id, user.committee_id) {
+    let version = standing.may_edit(&user.standing()).then_some(user.version);
+    if !standing.may(Right::ReadAccounts, user.user_id, user.committee_id) {
         return ok(UserResponse {
             user: View::Card(user.into()),
             version,
         });
     }
-    let committee = if user.committee_id == person.user.committee_id {
-        person.committee
+    let committee = if user.committee_id == caller.user.committee_id {
+        caller.committee
     } else {
         users
             .store

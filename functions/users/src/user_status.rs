@@ -1,4 +1,4 @@
-//! `PUT /users/user-status/{userId}`: an administrator opens or closes an account.
+//! `PUT /users/user-status/{userId}`: activates or deactivates another account.
 
 use accounts::Administrator;
 use axum::extract::State;
@@ -18,7 +18,7 @@ input! {
     }
 }
 
-/// Closing ends every session with the answer. The same again changes nothing.
+/// Deactivation ends all sessions of the account. Repeating the request changes nothing.
 pub(crate) async fn set_status(
     State(users): State<Users>,
     Now(now): Now,

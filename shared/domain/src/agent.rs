@@ -1,9 +1,11 @@
-//! What a User-Agent header says, in the words of a list that a person reads to find out whether
-//! it was himself. Not a fingerprint: only the families that such a person would name.
+//! Reads browser, operating system and kind of device from a User-Agent header.
+//!
+//! The result is shown to account owners in their list of sign-ins. It is not a fingerprint: only common product names
+//! are recognised.
 
 use serde::{Deserialize, Serialize};
 
-/// Browser, system and kind of device, each `unknown` when the header does not say.
+/// Browser, operating system and kind of device; each is `unknown` if the header does not contain it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agent {
     /// `Chrome`, `Firefox`, `Safari`, `curl` …
@@ -14,8 +16,8 @@ pub struct Agent {
     pub device: String,
 }
 
-/// Marks in the header and what they mean; the first that is found counts, for a browser names
-/// those that it descends from too.
+/// Pattern and name. The first match counts: browsers also list the products that they are compatible with, such as
+/// `Chrome/130 Safari/537 Edg/130`.
 const BROWSERS: [(&str, &str); 14] = [
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -55,12 +57,12 @@ const DEVICES: [(&str, &str); 9] = [
 ];
 
 impl Agent {
-    /// What `header` says.
+    /// Parses the value of a User-Agent header.
     pub fn of(header: &str) -> Self {
-        let find = |marks: &[(&str, &'static str)]| {
-            marks
+        let find = |patterns: &[(&str, &'static str)]| {
+            patterns
                 .iter()
-                .find(|(mark, _)| header.contains(mark))
+                .find(|(pattern, _)| header.contains(pattern))
                 .map_or("unknown", |(_, name)| name)
                 .to_owned()
         };
@@ -77,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_is_told_in_three_words() {
+    fn user_agent_common_headers_are_recognised() {
         for (header, expected) in [
             ("", "unknown unknown unknown"),
             ("curl/8.5.0", "curl unknown unknown"),

@@ -1,4 +1,4 @@
-//! What somebody did to another person: who, what, to whom, when, and what it changed.
+//! Audit entries: who changed which account, course or subdomain or sent which batch, when, and what changed.
 
 use std::collections::BTreeMap;
 
@@ -12,91 +12,92 @@ use crate::{
     user::User,
 };
 
-/// What was done.
+/// The audited action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Action {
-    /// An account was opened or closed.
+    /// An account was activated or deactivated.
     UserStatusChanged,
-    /// An account was changed by an administrator.
+    /// An administrator changed an account.
     TeamMemberUpdated,
-    /// An administrator turned somebody's one-time passwords off.
+    /// An administrator turned off an account's one-time passwords.
     OtpReset,
-    /// An account was erased by an administrator.
+    /// A super admin erased another account.
     UserDeleted,
     /// A course was published.
     CoursePublished,
-    /// A course is a draft again.
+    /// A published course became a draft again.
     CourseReturnedToDraft,
     /// A course was archived.
     CourseArchived,
-    /// Text messages to many were accepted.
+    /// A batch of text messages was accepted.
     BatchAccepted,
-    /// A subdomain was asked for; noted before it is made.
+    /// A subdomain was requested. Recorded before the call to cPanel.
     SubdomainRequested,
 }
 
-/// What it was done to.
+/// The kind of object that was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum TargetType {
-    /// A person's account.
+    /// A user account.
     User,
     /// A course.
     Course,
-    /// Text messages that were sent to many at once.
+    /// A batch of text messages.
     Batch,
-    /// A name in the hosting account.
+    /// A subdomain of the hosting account.
     Subdomain,
 }
 
-/// A value that changed.
+/// One changed value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum AuditValue {
-    /// True or false.
+    /// A boolean.
     Flag(bool),
-    /// How many.
+    /// A number.
     Count(u32),
-    /// A text.
+    /// A string.
     Text(String),
-    /// Null.
+    /// JSON `null`.
     Nothing,
 }
 
-/// Fields by their names.
+/// Changed values by field name.
 pub type AuditValues = BTreeMap<String, AuditValue>;
 
-/// One entry of the audit.
+/// One entry of the audit log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
-    /// Which one; UUID v7, so that they sort by time.
+    /// UUID v7, so that entries sort by time.
     #[serde(rename = "auditID")]
     pub audit_id: Uuid,
-    /// Who did it.
+    /// The account that performed the action.
     #[serde(rename = "actorID")]
     pub actor_id: UserId,
-    /// What.
+    /// The action.
     pub action: Action,
-    /// To what kind of thing.
+    /// The kind of target.
     pub target_type: TargetType,
-    /// To which.
+    /// The target's identifier; see [`of_subdomain`](Self::of_subdomain) for subdomains.
     #[serde(rename = "targetID")]
     pub target_id: Uuid,
-    /// The committee that it belonged to.
+    /// The target's committee at that time; for a subdomain, the actor's.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
-    /// What changed, as it was.
+    /// The changed fields before the action.
     pub before: Option<AuditValues>,
-    /// What changed, as it became.
+    /// The changed fields after it.
     pub after: Option<AuditValues>,
-    /// When.
+    /// Time of the action.
     pub created_at: Instant,
 }
 
 impl AuditEntry {
-    /// `actor` did `action` at `now`, which made `after` of the person `before`.
+    /// The entry for an `action` that turned the account `before` into `after`. Only fields that differ are recorded,
+    /// and personal ones are masked.
     pub fn of_user(
         audit_id: Uuid,
         actor_id: UserId,
@@ -105,14 +106,15 @@ impl AuditEntry {
         after: &User,
         now: Instant,
     ) -> Self {
-        let (was, is) = (facts(before), facts(after));
-        let changed = |this: &AuditValues, other: &AuditValues| -> AuditValues {
-            this.iter()
-                .filter(|(name, fact)| other.get(*name) != Some(fact))
-                .map(|(name, fact)| (name.clone(), masked(name, fact)))
+        let (old, new) = (values_of(before), values_of(after));
+        let changed = |values: &AuditValues, other: &AuditValues| -> AuditValues {
+            values
+                .iter()
+                .filter(|(name, value)| other.get(*name) != Some(value))
+                .map(|(name, value)| (name.clone(), masked(name, value)))
                 .collect()
         };
-        let (before_facts, after_facts) = (changed(&was, &is), changed(&is, &was));
+        let (old_values, new_values) = (changed(&old, &new), changed(&new, &old));
         Self {
             audit_id,
             actor_id,
@@ -120,13 +122,13 @@ impl AuditEntry {
             target_type: TargetType::User,
             target_id: before.user_id.uuid(),
             committee_id: before.committee_id,
-            before: Some(before_facts).filter(|facts| !facts.is_empty()),
-            after: Some(after_facts).filter(|facts| !facts.is_empty()),
+            before: Some(old_values).filter(|values| !values.is_empty()),
+            after: Some(new_values).filter(|values| !values.is_empty()),
             created_at: now,
         }
     }
 
-    /// `actor` brought the course `before` to `state` at `now`.
+    /// The entry for moving the course `before` to `state`.
     pub fn of_course(
         audit_id: Uuid,
         actor_id: UserId,
@@ -134,7 +136,7 @@ impl AuditEntry {
         state: State,
         now: Instant,
     ) -> Self {
-        let facts = |state: State| {
+        let values = |state: State| {
             Some(AuditValues::from([(
                 "state".to_owned(),
                 AuditValue::Text(state.code().to_owned()),
@@ -152,14 +154,14 @@ impl AuditEntry {
             target_type: TargetType::Course,
             target_id: before.course_id.uuid(),
             committee_id: before.committee_id,
-            before: facts(before.state),
-            after: facts(state),
+            before: values(before.state),
+            after: values(state),
             created_at: now,
         }
     }
 
-    /// `actor`, of the committee `committee_id`, asked at `now` for the subdomain `fqdn`. Its identifier is made
-    /// of its name (RFC 9562 §5.5), so that all that was asked of one name is found by it.
+    /// The entry for a request for the subdomain `fqdn`. The target's identifier is a UUID v5 of the name (RFC 9562
+    /// §5.5), so that all requests for one name have the same target.
     pub fn of_subdomain(
         audit_id: Uuid,
         actor_id: UserId,
@@ -182,10 +184,8 @@ impl AuditEntry {
             created_at: now,
         }
     }
-}
 
-impl AuditEntry {
-    /// The sender of `batch` had it accepted.
+    /// The entry for an accepted `batch`.
     pub fn of_batch(audit_id: Uuid, batch: &Batch) -> Self {
         let counts = [
             ("total", batch.total),
@@ -210,8 +210,8 @@ impl AuditEntry {
     }
 }
 
-/// What is personal: the audit outlives the person, so it says that such a field changed and not how.
-const PERSONAL: [&str; 6] = [
+/// Personal data. The audit log outlives the account, so it records that these fields changed, but not their values.
+const PERSONAL_FIELDS: [&str; 6] = [
     "name",
     "lastName",
     "email",
@@ -220,16 +220,16 @@ const PERSONAL: [&str; 6] = [
     "phone",
 ];
 
-fn masked(name: &str, fact: &AuditValue) -> AuditValue {
-    match fact {
-        AuditValue::Text(text) if PERSONAL.contains(&name) && !text.is_empty() => {
+fn masked(name: &str, value: &AuditValue) -> AuditValue {
+    match value {
+        AuditValue::Text(text) if PERSONAL_FIELDS.contains(&name) && !text.is_empty() => {
             AuditValue::Text("***".to_owned())
         }
-        fact => fact.clone(),
+        value => value.clone(),
     }
 }
 
-fn facts(user: &User) -> AuditValues {
+fn values_of(user: &User) -> AuditValues {
     let text = |text: &str| AuditValue::Text(text.to_owned());
     let optional = |value: Option<String>| value.map_or(AuditValue::Nothing, AuditValue::Text);
     [
@@ -260,6 +260,6 @@ fn facts(user: &User) -> AuditValues {
         ),
     ]
     .into_iter()
-    .map(|(name, fact)| (name.to_owned(), fact))
+    .map(|(name, value)| (name.to_owned(), value))
     .collect()
 }

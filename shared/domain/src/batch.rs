@@ -1,4 +1,4 @@
-//! Text messages that are sent to many at once.
+//! Batches: text messages to many recipients in one request.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -9,33 +9,33 @@ use crate::{
     sms::{Recipient, Sending, Sms, Text},
 };
 
-/// Recipients of a batch whose messages become messages of their own together.
+/// Recipients per [`Chunk`].
 pub const CHUNK: u16 = 25;
 
-/// Messages that were sent to many at once.
+/// A batch of text messages.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Batch {
-    /// Which one; UUID v7.
+    /// UUID v7 whose counter bits are 0; see [`BatchId::of`].
     #[serde(rename = "batchID")]
     pub batch_id: BatchId,
-    /// How many recipients were named.
+    /// Recipients in the request.
     pub total: u32,
-    /// How many of them are written to.
+    /// Recipients who get a message.
     pub accepted: u32,
-    /// How many of them may not be.
+    /// Recipients who must not get one.
     pub rejected: u32,
-    /// How many were named before with the same text.
+    /// Recipients that repeat an earlier one with the same text.
     pub duplicates: u32,
-    /// In how many parts all of it travels.
+    /// SMS segments of all accepted messages.
     pub segments: u32,
-    /// Who sent it, and how.
+    /// Sender and options of all messages.
     #[serde(flatten)]
     pub sending: Sending,
 }
 
 impl Batch {
-    /// How many chunks it may be written in: none is written for recipients who all may not be written to.
+    /// Upper bound of the number of stored chunks: a chunk without accepted recipients is not stored.
     pub fn chunks(&self) -> u16 {
         u16::try_from(self.total)
             .unwrap_or(u16::MAX)
@@ -44,19 +44,19 @@ impl Batch {
 }
 
 impl BatchId {
-    /// The batch `id`, whose twelve bits of chance or counting (RFC 9562 §6.2) become 0.
+    /// Makes a batch identifier of a UUID v7: the 12 bits that can hold a counter (RFC 9562 §6.2) become 0.
     pub fn of(id: Uuid) -> Self {
-        Self::new(counted(id, 0))
+        Self::new(with_counter(id, 0))
     }
 
-    /// The message to the recipient at `place` in the batch, from 0. It is the batch's identifier, counted
-    /// on: whoever expands the batch again comes to the same identifiers, which sort as the recipients do and
-    /// lead back to the batch.
+    /// The identifier of the message to the recipient at index `place`, 0 to 4,094: the batch's identifier with the
+    /// counter `place + 1`. Expanding a batch again gives the same identifiers. They sort in the order of the
+    /// recipients.
     pub fn message(self, place: u16) -> SmsId {
-        SmsId::new(counted(self.uuid(), place + 1))
+        SmsId::new(with_counter(self.uuid(), place + 1))
     }
 
-    /// The batch that the message `id` is one of, and its place there, if it is one of a batch.
+    /// The batch of the message `id` and the recipient's index; `None` for a single message.
     pub fn of_message(id: SmsId) -> Option<(Self, u16)> {
         let bytes = id.uuid().into_bytes();
         let count = u16::from_be_bytes([bytes[6] & 0x0f, bytes[7]]);
@@ -64,7 +64,7 @@ impl BatchId {
     }
 }
 
-fn counted(id: Uuid, count: u16) -> Uuid {
+fn with_counter(id: Uuid, count: u16) -> Uuid {
     let mut bytes = id.into_bytes();
     let [high, low] = (count & 0x0fff).to_be_bytes();
     bytes[6] = (bytes[6] & 0xf0) | high;
@@ -72,42 +72,42 @@ fn counted(id: Uuid, count: u16) -> Uuid {
     Uuid::from_bytes(bytes)
 }
 
-/// Some messages of a batch, before they are messages of their own.
+/// Up to [`CHUNK`] messages of a batch, before they are expanded into [`Sms`] items.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Chunk {
-    /// The batch.
+    /// The batch that the chunk belongs to.
     #[serde(rename = "batchID")]
     pub batch_id: BatchId,
-    /// Which part of it, from 0.
+    /// The chunk's index in the batch, from 0.
     pub number: u16,
-    /// Who sent it, and how.
+    /// Sender and options, the same as the batch's.
     pub sending: Sending,
-    /// Those of [`CHUNK`] recipients that are written to.
+    /// The accepted recipients.
     pub entries: Vec<Entry>,
 }
 
-/// A message of a batch: what is its own.
+/// What distinguishes one message from the others in its batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// Its place among the recipients, from 0.
+    /// The recipient's index in the batch, from 0.
     pub place: u16,
-    /// To whom.
+    /// The recipient.
     #[serde(flatten)]
     pub recipient: Recipient,
-    /// What it says, where that is not what the batch says.
+    /// The message's own text; `None` if it has the text of the batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<Text>,
 }
 
 impl Chunk {
-    /// Which chunk has the recipient at `place`.
+    /// The index of the chunk that contains the recipient at index `place`.
     pub const fn with(place: u16) -> u16 {
         place / CHUNK
     }
 
-    /// The messages of the chunk, with what they say of their own; what they say otherwise is `common`.
+    /// The messages of the chunk, each with its own text if it has one. `common` is the text of the others.
     pub fn messages(self, common: Option<&Text>) -> impl Iterator<Item = (Sms, Option<Text>)> {
         let Self {
             batch_id,
@@ -121,13 +121,13 @@ impl Chunk {
                       recipient,
                       text,
                   }| {
-                let says = text.as_ref().or(common).map_or("", Text::as_str);
+                let content = text.as_ref().or(common).map_or("", Text::as_str);
                 (
                     Sms::new(
                         batch_id.message(place),
                         Some(batch_id),
                         recipient,
-                        says,
+                        content,
                         sending.clone(),
                     ),
                     text,
@@ -137,23 +137,24 @@ impl Chunk {
     }
 }
 
-/// How far the messages of a batch have come; together they are those that were accepted.
+/// Number of messages of a batch in each state. The sum is the number of accepted messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Progress {
-    /// Still to be sent.
+    /// Not sent yet.
     pub queued: u32,
-    /// On their way.
+    /// Claimed by a dispatcher.
     pub sending: u32,
-    /// Taken by the carrier.
+    /// Accepted by the carrier.
     pub sent: u32,
-    /// Given up.
+    /// Failed permanently.
     pub failed: u32,
-    /// Nobody knows.
+    /// Sent with an unknown outcome.
     pub unknown: u32,
 }
 
 impl Progress {
-    /// Of `accepted` messages those in `found` have come so far; those that are not there yet are queued.
+    /// Counts the states in `found`. Those of the `accepted` messages that are not in `found` are not expanded yet and
+    /// count as queued.
     pub fn of(accepted: u32, found: impl IntoIterator<Item = State>) -> Self {
         let mut progress = Self::default();
         for state in found {
@@ -177,8 +178,8 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn identifiers_of_a_batch_differ_sort_and_are_version_7(chance in proptest::array::uniform10(0u8..), one in 0u16..1000, other in 0u16..1000) {
-            let batch = BatchId::of(uuid::Builder::from_unix_timestamp_millis(1_795_000_000_000, &chance).into_uuid());
+        fn batch_message_ids_are_distinct_sorted_uuid_v7(random in proptest::array::uniform10(0u8..), one in 0u16..1000, other in 0u16..1000) {
+            let batch = BatchId::of(uuid::Builder::from_unix_timestamp_millis(1_795_000_000_000, &random).into_uuid());
             let (first, second) = (batch.message(one), batch.message(other));
             proptest::prop_assert_eq!(first.cmp(&second), one.cmp(&other));
             proptest::prop_assert_eq!(first.uuid().get_version_num(), 7);
@@ -187,7 +188,7 @@ mod tests {
         }
 
         #[test]
-        fn progress_adds_up(accepted in 0u32..1000, found in proptest::collection::vec(0u8..5, 0..50)) {
+        fn progress_counts_sum_to_accepted(accepted in 0u32..1000, found in proptest::collection::vec(0u8..5, 0..50)) {
             let states = [State::Queued, State::Sending, State::Sent, State::Failed, State::Unknown];
             let accepted = accepted.max(found.len() as u32);
             let Progress { queued, sending, sent, failed, unknown } = Progress::of(accepted, found.iter().map(|number| states[usize::from(*number)]));

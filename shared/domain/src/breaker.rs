@@ -1,5 +1,4 @@
-//! When a service of somebody else's is asked, and when it is left alone: the state that all processes share,
-//! and what it lets a caller do.
+//! Circuit breaker for a third-party service: the state that all processes share, and what a caller may do in it.
 
 use std::time::Duration;
 
@@ -7,50 +6,52 @@ use serde::{Deserialize, Serialize};
 
 use crate::Instant;
 
-/// How long nobody asks after the secret was refused. cPanel may ban an address after five bad ones.
+/// How long the breaker is open after the service rejected the secret. cPanel may ban an address after five failed
+/// sign-ins.
 pub const REFUSED_FOR: Duration = Duration::from_secs(15 * 60);
-/// How long nobody asks after [`MOST_FAILURES`].
+/// How long the breaker is open after [`MOST_FAILURES`] failures.
 pub const FAILED_FOR: Duration = Duration::from_secs(60);
-/// So many in a row are a service that is not there.
+/// Consecutive failures that open the breaker.
 pub const MOST_FAILURES: u32 = 3;
-/// A trial takes no longer, or its process is gone: somebody else may try then.
+/// Longest duration of a probe. After that its process is assumed to be gone and another caller may probe.
 pub const PROBE_LIFE: Duration = Duration::from_secs(30);
 
-/// What is known of a service and a secret for it. The default is one that nobody has tried yet.
+/// Breaker state of one secret for a service. The default is a secret that was never used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breaker {
-    /// Whether the secret has worked, and was not refused since.
+    /// Whether the secret has worked and was not rejected since.
     #[serde(default)]
     pub proven: bool,
-    /// Failures in a row; [`MOST_FAILURES`] when the secret was refused.
+    /// Consecutive failures; [`MOST_FAILURES`] if the secret was rejected.
     #[serde(default)]
     pub failures: u32,
-    /// Until when nobody asks but for a trial that is under way, in Unix milliseconds; 0 for now.
+    /// Unix milliseconds until which no request is allowed, except a probe that has already begun; 0 if there is no
+    /// such restriction.
     #[serde(default)]
     pub shut: i64,
-    /// Whether it is shut for a trial.
+    /// Whether `shut` was set by a probe.
     #[serde(default)]
     pub trial: bool,
 }
 
-/// What a caller may do.
+/// What callers may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BreakerState {
-    /// Ask.
+    /// Send requests.
     Closed,
-    /// Try, if nobody is faster.
+    /// Send one probe, if no other caller has claimed it.
     HalfOpen,
-    /// Look again in a moment: somebody is just trying a secret that nobody has used before.
+    /// Read the state again shortly: another caller is probing a secret that was never used before.
     Probing,
-    /// Go away.
+    /// Send no request.
     Open,
 }
 
 impl Breaker {
-    /// What a caller may do at `now`.
+    /// The state at `now`.
     pub const fn state(&self, now: Instant) -> BreakerState {
-        let is_shut = self.shut > now.unix_milliseconds();
-        match (is_shut, self.is_sound()) {
+        let is_blocked = self.shut > now.unix_milliseconds();
+        match (is_blocked, self.is_sound()) {
             (true, _) if self.trial && !self.proven && self.failures < MOST_FAILURES => {
                 BreakerState::Probing
             }
@@ -60,7 +61,8 @@ impl Breaker {
         }
     }
 
-    /// Whether any number may ask at once.
+    /// Whether concurrent requests are allowed once `shut` has passed: the secret has worked and fewer than
+    /// [`MOST_FAILURES`] requests have failed since.
     pub const fn is_sound(&self) -> bool {
         self.proven && self.failures < MOST_FAILURES
     }
@@ -71,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_may_ask_when() {
+    fn breaker_state_follows_failures_probe_and_time() {
         let now = Instant::from_unix_milliseconds(1_000_000);
         let new = Breaker::default();
         let sound = Breaker {
@@ -79,10 +81,10 @@ mod tests {
             ..new
         };
         let later = now.unix_milliseconds() + 1;
-        for (what, breaker, way) in [
-            ("nobody has tried it", new, BreakerState::HalfOpen),
+        for (case, breaker, expected) in [
+            ("new secret", new, BreakerState::HalfOpen),
             (
-                "somebody tries it for the first time",
+                "first probe of a new secret",
                 Breaker {
                     shut: later,
                     trial: true,
@@ -91,7 +93,7 @@ mod tests {
                 BreakerState::Probing,
             ),
             (
-                "whoever tried it is gone",
+                "first probe expired",
                 Breaker {
                     shut: now.unix_milliseconds(),
                     trial: true,
@@ -99,9 +101,9 @@ mod tests {
                 },
                 BreakerState::HalfOpen,
             ),
-            ("it works", sound, BreakerState::Closed),
+            ("secret works", sound, BreakerState::Closed),
             (
-                "it failed twice",
+                "two failures",
                 Breaker {
                     failures: 2,
                     ..sound
@@ -109,7 +111,7 @@ mod tests {
                 BreakerState::Closed,
             ),
             (
-                "it failed three times",
+                "three failures",
                 Breaker {
                     failures: 3,
                     shut: later,
@@ -118,7 +120,7 @@ mod tests {
                 BreakerState::Open,
             ),
             (
-                "its minute is over",
+                "three failures, a minute ago",
                 Breaker {
                     failures: 3,
                     shut: now.unix_milliseconds(),
@@ -127,7 +129,7 @@ mod tests {
                 BreakerState::HalfOpen,
             ),
             (
-                "somebody looks whether it is back",
+                "probe after failures",
                 Breaker {
                     failures: 3,
                     shut: later,
@@ -137,7 +139,7 @@ mod tests {
                 BreakerState::Open,
             ),
             (
-                "the secret was refused",
+                "secret rejected",
                 Breaker {
                     failures: 3,
                     shut: later,
@@ -146,7 +148,7 @@ mod tests {
                 BreakerState::Open,
             ),
             (
-                "somebody tries it again",
+                "probe after a rejected secret",
                 Breaker {
                     failures: 3,
                     shut: later,
@@ -156,7 +158,7 @@ mod tests {
                 BreakerState::Open,
             ),
         ] {
-            assert_eq!(breaker.state(now), way, "{what}");
+            assert_eq!(breaker.state(now), expected, "{case}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Values of which there are a few, each with its code.
+//! A macro for enums that are read and written as codes.
 
-/// An enum whose values are read and written as their codes. Reading anything else is `ValueError::Value`.
+/// Defines an enum whose values are serialised as their codes.
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident $code:literal)* }) => {
         $(#[$doc])*
@@ -10,10 +10,10 @@ macro_rules! choice {
         }
 
         impl $name {
-            /// All of them.
+            /// All values.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            /// As clients write it.
+            /// The value as clients write it.
             pub const fn code(self) -> &'static str {
                 match self { $(Self::$variant => $code,)* }
             }
@@ -22,10 +22,10 @@ macro_rules! choice {
         impl std::str::FromStr for $name {
             type Err = $crate::ValueError;
 
-            /// `Required` for nothing, `Value` for a code that there is not.
+            /// `Required` for an empty text, `Value` for an unknown code.
             fn from_str(text: &str) -> Result<Self, $crate::ValueError> {
-                let missing = if text.is_empty() { $crate::ValueError::Required } else { $crate::ValueError::Value };
-                Self::ALL.iter().copied().find(|one| one.code() == text).ok_or(missing)
+                let error = if text.is_empty() { $crate::ValueError::Required } else { $crate::ValueError::Value };
+                Self::ALL.iter().copied().find(|value| value.code() == text).ok_or(error)
             }
         }
     };

@@ -1,4 +1,4 @@
-//! One-time codes: what is sent to prove a mailbox, a phone, or that somebody asked.
+//! One-time codes that verify a mailbox or a phone number, reset a password or sign in.
 
 use std::{collections::BTreeMap, str::FromStr, time::Duration};
 
@@ -6,14 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CommitteeId, Instant, UserId, ValueError};
 
-/// What a code is good for. One code of each kind is good for an address, or for a person's phone,
-/// at any time.
+/// What a code is used for. An e-mail address, or an account's phone number, has at most one valid code of each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING-KEBAB-CASE")]
 pub enum CodeKind {
-    /// Proving the mailbox.
+    /// Verifying the mailbox.
     Email,
-    /// Proving the phone.
+    /// Verifying the phone number.
     Phone,
     /// Setting a new password.
     Reset,
@@ -22,7 +21,7 @@ pub enum CodeKind {
 }
 
 impl CodeKind {
-    /// Its name.
+    /// The kind's name in table keys.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Email => "EMAIL",
@@ -33,19 +32,19 @@ impl CodeKind {
     }
 }
 
-/// The way that somebody wants a code to take.
+/// How a client asks for a code to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SendMethod {
     /// `email`
     Email,
-    /// `sms`: to a number that was proved; otherwise by mail all the same.
+    /// `sms`: by text message if the phone number is verified, else by mail.
     Sms,
 }
 
 impl FromStr for SendMethod {
     type Err = ValueError;
 
-    /// `Required` for nothing, `SendMethod` for another text.
+    /// `Required` for an empty text, `SendMethod` for anything but `email` and `sms`.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         match text {
             "" => Err(ValueError::Required),
@@ -56,42 +55,42 @@ impl FromStr for SendMethod {
     }
 }
 
-/// Codes are good for this long.
+/// How long a code is valid.
 pub const LIFE: Duration = Duration::from_secs(600);
-/// Wrong tries after which a code is dead for one network; the owner elsewhere still gets in.
+/// Wrong attempts after which a code is invalid for the network they came from. Its owner can still use it elsewhere.
 pub const TRIES_PER_NETWORK: u32 = 5;
-/// Wrong tries after which a code is dead for all.
+/// Wrong attempts after which a code is invalid everywhere.
 pub const TRIES: u32 = 20;
 
-/// A code that was sent. It is kept as two HMACs, of the six digits and of the link's long code:
-/// using either uses both.
+/// A code that was sent, stored as two HMACs: one of the six digits, one of the link's long code. Using either form
+/// uses up both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Code {
-    /// Whose; an identifier that nobody has when it was sent to nobody.
+    /// The account; an unused identifier if no account has the address.
     #[serde(rename = "userID")]
     pub user_id: UserId,
-    /// His committee when it was sent: a hint of what to read beside him.
+    /// The account's committee when the code was sent: a hint of which committee to load with the account.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
     /// HMAC of the six digits.
     pub digits: String,
     /// HMAC of the link's long code.
     pub link: String,
-    /// Whether it went by mail, so that it proves the mailbox.
+    /// Whether the code was sent by mail, so that using it verifies the mailbox.
     pub by_mail: bool,
-    /// Until when.
+    /// First moment at which the code is no longer valid.
     pub expires_at: Instant,
-    /// Wrong tries so far.
+    /// Wrong attempts so far.
     pub tries: u32,
-    /// The same by network.
+    /// Wrong attempts by network.
     pub networks: BTreeMap<String, u32>,
 }
 
 impl Code {
-    /// Whether it still works for `network` at `now`: neither out of time nor tried too often.
+    /// Whether the code is valid for `network` at `now`: not expired, and below both limits of wrong attempts.
     pub fn is_alive(&self, network: &str, now: Instant) -> bool {
-        let tries_here = self.networks.get(network).copied().unwrap_or_default();
-        now < self.expires_at && self.tries < TRIES && tries_here < TRIES_PER_NETWORK
+        let network_tries = self.networks.get(network).copied().unwrap_or_default();
+        now < self.expires_at && self.tries < TRIES && network_tries < TRIES_PER_NETWORK
     }
 }

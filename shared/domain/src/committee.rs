@@ -4,65 +4,65 @@ use serde::{Deserialize, Serialize};
 
 use crate::{CommitteeId, E164, Email, Instant, Line, Patch, ShortCode};
 
-/// A committee, as its members see it: the fifteen fields of the interface.
+/// A committee with all fifteen fields, as its members see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Committee {
-    /// Which one.
+    /// The committee's identifier.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
-    /// Its name in Arabic.
+    /// Name in Arabic.
     pub name_arabe: Line<200>,
-    /// Its name in Latin letters, by which lists are sorted.
+    /// Name in Latin script; lists are sorted by it.
     pub name_latin: Line<200>,
-    /// What kind of committee it is.
+    /// The committee's type, a short code.
     pub r#type: ShortCode,
-    /// When it was founded.
+    /// Date of foundation.
     pub date_of_est: Instant,
-    /// Its tax number, or empty.
+    /// Tax number, or empty.
     #[serde(rename = "VAT")]
     pub vat: String,
-    /// Its street address, or empty.
+    /// Street address, or empty.
     pub address: String,
-    /// Its governorate.
+    /// Governorate.
     pub region: Line<100>,
-    /// Its city.
+    /// City.
     pub city: Line<100>,
-    /// Four digits in Tunisia; 0–99999.
+    /// Postal code, 0–99999; four digits in Tunisia.
     pub postal_code: u32,
-    /// Whether its members may do more than read.
+    /// Whether members may do more than read.
     pub is_active: bool,
-    /// Where it is written to.
+    /// Main e-mail address.
     pub primary_email: Email,
-    /// A second address.
+    /// Second e-mail address.
     pub secondary_email: Option<Email>,
-    /// Where it is called.
+    /// Main phone number.
     pub primary_phone: E164,
-    /// A second number, or empty.
+    /// Second phone number, or empty.
     pub secondary_phone: String,
 }
 
-/// A committee, as everybody sees it.
+/// A committee as the public sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PublicCommittee {
-    /// Which one.
+    /// The committee's identifier.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
-    /// Its name in Arabic.
+    /// Name in Arabic.
     pub name_arabe: Line<200>,
-    /// Its name in Latin letters.
+    /// Name in Latin script.
     pub name_latin: Line<200>,
-    /// What kind of committee it is.
+    /// The committee's type, a short code.
     pub r#type: ShortCode,
-    /// Its governorate.
+    /// Governorate.
     pub region: Line<100>,
-    /// Its city.
+    /// City.
     pub city: Line<100>,
 }
 
 impl Committee {
-    /// A new committee, active unless `fields` says otherwise; `None` when a field without default is missing.
+    /// A new committee, active unless `fields` says otherwise; `None` if a field without a default is missing.
     pub fn new(committee_id: CommitteeId, fields: CommitteeChange) -> Option<Self> {
         Some(Self {
             committee_id,
@@ -97,50 +97,50 @@ impl From<Committee> for PublicCommittee {
     }
 }
 
-/// What changes about a committee: a field that is `None` stays as it is.
+/// A partial update of a committee: a field that is `None` or `Absent` stays as it is.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CommitteeChange {
-    /// The new Arabic name.
+    /// New name in Arabic.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name_arabe: Option<Line<200>>,
-    /// The new Latin name.
+    /// New name in Latin script.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name_latin: Option<Line<200>>,
-    /// The new kind.
+    /// New type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<ShortCode>,
-    /// The new founding date.
+    /// New date of foundation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date_of_est: Option<Instant>,
-    /// The new tax number; empty removes it.
+    /// New tax number; empty removes it.
     #[serde(rename = "VAT", skip_serializing_if = "Option::is_none")]
     pub vat: Option<String>,
-    /// The new street address; empty removes it.
+    /// New street address; empty removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// The new governorate.
+    /// New governorate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<Line<100>>,
-    /// The new city.
+    /// New city.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub city: Option<Line<100>>,
-    /// The new postal code.
+    /// New postal code.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub postal_code: Option<u32>,
-    /// Opened or closed.
+    /// Whether the committee becomes active or inactive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
-    /// The new address.
+    /// New main e-mail address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary_email: Option<Email>,
-    /// The new second address.
+    /// New second e-mail address; `Null` removes it.
     #[serde(skip_serializing_if = "Patch::is_absent")]
     pub secondary_email: Patch<Email>,
-    /// The new number.
+    /// New main phone number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary_phone: Option<E164>,
-    /// The new second number; empty removes it.
+    /// New second phone number; empty removes it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secondary_phone: Option<String>,
 }

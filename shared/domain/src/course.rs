@@ -1,4 +1,4 @@
-//! Courses: what a committee offers, from draft to archive.
+//! Courses of a committee: fields, states, and the conditions for publishing.
 
 use std::str::FromStr;
 
@@ -10,13 +10,13 @@ use crate::{
 };
 
 choice! {
-    /// How far a course has come: `DRAFT ⇄ PUBLISHED → ARCHIVED`, and from a draft too.
+    /// State of a course: `DRAFT ⇄ PUBLISHED → ARCHIVED`; a draft can also be archived.
     State {
-        /// Seen by those who write or publish it.
+        /// Visible to those who may write or publish it.
         Draft "DRAFT"
-        /// Seen by everybody with an account.
+        /// Visible to every account.
         Published "PUBLISHED"
-        /// Seen by its writers and changed by nobody.
+        /// Visible to its writers, and read-only.
         Archived "ARCHIVED"
     }
 }
@@ -24,15 +24,15 @@ choice! {
 choice! {
     /// How a course is held.
     CourseType {
-        /// At a place.
+        /// On site.
         Onsite "ONSITE"
-        /// On line.
+        /// Online.
         Online "ONLINE"
-        /// Both.
+        /// On site and online.
         Hybrid "HYBRID"
-        /// Each learner at his own pace.
+        /// Learners choose their own pace.
         SelfPaced "SELF_PACED"
-        /// Any other way.
+        /// Another form.
         Other "OTHER"
     }
 }
@@ -51,7 +51,7 @@ impl Default for Language {
 impl FromStr for Language {
     type Err = ValueError;
 
-    /// `Required` for nothing, `Format` for anything but two upper-case ASCII letters.
+    /// `Required` for an empty text, `Format` for anything but two upper-case ASCII letters.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         match text.as_bytes() {
             [] => Err(ValueError::Required),
@@ -61,7 +61,7 @@ impl FromStr for Language {
     }
 }
 
-/// A currency of ISO 4217, such as `TND`.
+/// An ISO 4217 currency code, such as `TND`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Currency(String);
@@ -75,7 +75,7 @@ impl Default for Currency {
 impl FromStr for Currency {
     type Err = ValueError;
 
-    /// `Required` for nothing, `Value` for a code that is in no list of ISO 4217.
+    /// `Required` for an empty text, `Value` for a code that is not in ISO 4217.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let missing = if text.is_empty() {
             ValueError::Required
@@ -88,89 +88,89 @@ impl FromStr for Currency {
     }
 }
 
-/// What lists show of a course.
+/// The fields of a course that lists contain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CourseSummary {
-    /// Which one.
+    /// The course's identifier.
     #[serde(rename = "courseID")]
     pub course_id: CourseId,
-    /// Whose it is.
+    /// The committee that offers the course.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
-    /// What it is called.
+    /// Title.
     pub course_title: Line<200>,
-    /// What else it is called.
+    /// Subtitle.
     pub course_sub_title: Option<Line<300>>,
-    /// What it costs.
+    /// Price, in `currency`.
     pub price: Option<Price>,
-    /// In what.
+    /// Currency of the price.
     pub currency: Currency,
-    /// Where it is held.
+    /// Venue.
     pub location: Option<Line<300>>,
-    /// How it is held.
+    /// How the course is held.
     pub course_type: Option<CourseType>,
-    /// What it is about.
+    /// Subject.
     pub section_of_matter: Option<Line<100>>,
-    /// In which language.
+    /// Language of the course.
     pub language: Language,
-    /// In which governorate.
+    /// Governorate of the venue.
     pub region: Option<Line<100>>,
-    /// In which city.
+    /// City of the venue.
     pub city: Option<Line<100>>,
-    /// When it begins.
+    /// First moment of the course.
     pub start_at: Option<Instant>,
-    /// When it ends; not before it begins.
+    /// Last moment; not before `start_at`.
     pub end_at: Option<Instant>,
-    /// How far it has come.
+    /// State.
     pub state: State,
-    /// Counts its changes, those of its questions too.
+    /// Number of changes, including those of the questions; guards concurrent updates.
     pub version: u64,
-    /// How many questions it has.
+    /// Number of questions.
     pub question_count: u32,
-    /// Who made it.
+    /// The account that created the course.
     pub created_by: UserId,
-    /// When.
+    /// Time of creation.
     pub created_at: Instant,
-    /// When it was last changed.
+    /// Time of the last change.
     pub updated_at: Instant,
-    /// When it was first published.
+    /// Time of the first publication.
     pub published_at: Option<Instant>,
 }
 
-/// What only its own page shows.
+/// The fields of a course that lists leave out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CourseDetails {
-    /// What it is.
+    /// Description.
     pub description: Option<Prose<20_000>>,
-    /// Whom to ask.
+    /// Name of the contact person.
     pub contact_person: Option<Name>,
-    /// Where to call.
+    /// Phone number of the contact.
     pub contact_phone: Option<E164>,
-    /// Where to write.
+    /// E-mail address of the contact.
     pub contact_email: Option<Email>,
 }
 
-/// A course, whole.
+/// A course with all its fields.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Course {
-    /// What lists show.
+    /// The fields that lists contain.
     #[serde(flatten)]
     pub outline: CourseSummary,
-    /// The rest.
+    /// The other fields.
     #[serde(flatten)]
     pub details: CourseDetails,
 }
 
-/// A published course says at least so much, in code points.
-const SHORTEST_DESCRIPTION: usize = 20;
-/// A course is found by no more different words than these.
-const MOST_WORDS: usize = 40;
+/// Shortest description of a published course, in code points.
+const MIN_DESCRIPTION: usize = 20;
+/// Most search words of a course.
+const MAX_WORDS: usize = 40;
 
 impl CourseSummary {
-    /// The words by which the course is found: of its title, subtitle, section and city, in this order,
-    /// each once, 40 at most.
+    /// The search words of the course: the distinct words of title, subtitle, section and city, in this order, at
+    /// most 40.
     pub fn words(&self) -> Vec<String> {
         let texts = [
             Some(self.course_title.as_str()),
@@ -178,54 +178,55 @@ impl CourseSummary {
             self.section_of_matter.as_ref().map(Line::as_str),
             self.city.as_ref().map(Line::as_str),
         ];
-        let mut found = Vec::new();
+        let mut distinct = Vec::new();
         for word in texts.into_iter().flatten().flat_map(words) {
-            if found.len() < MOST_WORDS && !found.contains(&word) {
-                found.push(word);
+            if distinct.len() < MAX_WORDS && !distinct.contains(&word) {
+                distinct.push(word);
             }
         }
-        found
+        distinct
     }
 }
 
 impl Course {
-    /// What keeps the course from being published, field by field; its committee must be active as well.
+    /// The fields that prevent publication, with the error of each; empty if the course may be published. The committee
+    /// must also be active, which is not checked here.
     pub fn unready(&self) -> Vec<(&'static str, ValueError)> {
         let Self { outline, details } = self;
-        let mut flaws = Vec::new();
-        let mut need =
-            |field, error: Option<ValueError>| flaws.extend(error.map(|error| (field, error)));
-        let missing = |is_there: bool| (!is_there).then_some(ValueError::Required);
-        need(
+        let mut errors = Vec::new();
+        let mut check =
+            |field, error: Option<ValueError>| errors.extend(error.map(|error| (field, error)));
+        let missing = |is_present: bool| (!is_present).then_some(ValueError::Required);
+        check(
             "description",
             match &details.description {
                 None => Some(ValueError::Required),
-                Some(text) => (text.as_str().trim().chars().count() < SHORTEST_DESCRIPTION)
+                Some(text) => (text.as_str().trim().chars().count() < MIN_DESCRIPTION)
                     .then_some(ValueError::Length),
             },
         );
-        need("courseType", missing(outline.course_type.is_some()));
-        need(
+        check("courseType", missing(outline.course_type.is_some()));
+        check(
             "sectionOfMatter",
             missing(outline.section_of_matter.is_some()),
         );
         let is_reachable = details.contact_person.is_some()
             || details.contact_phone.is_some()
             || details.contact_email.is_some();
-        need("contactEmail", missing(is_reachable));
+        check("contactEmail", missing(is_reachable));
         if matches!(
             outline.course_type,
             Some(CourseType::Onsite | CourseType::Hybrid)
         ) {
-            need("region", missing(outline.region.is_some()));
-            need("city", missing(outline.city.is_some()));
-            need("location", missing(outline.location.is_some()));
+            check("region", missing(outline.region.is_some()));
+            check("city", missing(outline.city.is_some()));
+            check("location", missing(outline.location.is_some()));
         }
-        flaws
+        errors
     }
 
-    /// The course as `change` makes it at `now`: of the next version, and never older than it was, whatever
-    /// the clocks say, so that lists by `updatedAt` do not show it twice.
+    /// Applies `change` and raises the version. `updatedAt` becomes `now` but never goes back, even if clocks differ,
+    /// so that a list sorted by it does not contain the course twice.
     #[must_use]
     pub fn changed(&self, now: Instant, change: impl FnOnce(&mut Self)) -> Self {
         let mut after = self.clone();
@@ -235,7 +236,7 @@ impl Course {
         after
     }
 
-    /// The course in `state` from `now` on. The first publishing is remembered.
+    /// The course in `state` since `now`. `publishedAt` keeps the time of the first publication.
     #[must_use]
     pub fn brought_to(&self, state: State, now: Instant) -> Self {
         self.changed(now, |course| {

@@ -1,4 +1,4 @@
-//! E-mail addresses, in the one form in which they are kept, shown and matched.
+//! E-mail addresses in the canonical form in which they are stored, shown and compared.
 
 use std::{fmt, str::FromStr};
 
@@ -7,9 +7,9 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::ValueError;
 
-/// An address that we can write to: trimmed, NFC, lower case, the domain in A-label form; at most
-/// 254 bytes, the local part an ASCII dot-atom of at most 64 (RFC 5321 §4.5.3.1; SES takes no
-/// other local parts), the domain of two labels or more.
+/// An e-mail address: trimmed, NFC, lower case, with the domain in A-label form. It has at most 254 bytes; the local
+/// part is an ASCII dot-atom of at most 64 (RFC 5321 §4.5.3.1; SES accepts no other local parts), the domain has two
+/// labels or more.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Email(String);
@@ -17,7 +17,7 @@ pub struct Email(String);
 impl FromStr for Email {
     type Err = ValueError;
 
-    /// `Required` for nothing but white space, else `Email` for anything that is no such address.
+    /// `Required` for white space alone, `Email` for anything else that is not an address of this form.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let text: String = text.trim().nfc().flat_map(char::to_lowercase).collect();
         if text.is_empty() {
@@ -43,19 +43,19 @@ fn is_local_part(local: &str) -> bool {
             .all(|part| !part.is_empty() && part.bytes().all(atom))
 }
 
-/// Two labels or more, the last not a number: an address literal is nobody's mailbox here.
+/// Two labels or more, of which the last is not a number: IP addresses are not accepted.
 fn is_mail_domain(domain: &str) -> bool {
     let last = domain.rsplit_once('.').map(|(_, last)| last);
     last.is_some_and(|label| label.len() >= 2 && !label.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl Email {
-    /// The address.
+    /// The whole address.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// What stands before the `@`.
+    /// The part before the `@`.
     pub fn local_part(&self) -> &str {
         self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
     }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_one_form() {
+    fn email_parsed_is_canonical() {
         for (text, form) in [
             (" Amel.Trabelsi@Example.ORG ", "amel.trabelsi@example.org"),
             ("amel+cours@example.org", "amel+cours@example.org"),
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_refused() {
+    fn email_malformed_is_rejected() {
         let long_local = format!("{}@example.org", "a".repeat(65));
         let long_label = format!("a@{}.org", "b".repeat(64));
         for text in [

@@ -1,31 +1,31 @@
-//! Why a value from outside is refused.
+//! The validation error of one value.
 
-/// What is wrong with one value. The HTTP edge turns each into its code and French text; which
-/// field it was is the caller's knowledge.
+/// Why a value from outside is invalid. The `common` crate maps each variant to an error code and a French text; the
+/// caller adds the field's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueError {
-    /// Absent, null or empty where something must stand.
+    /// Absent, null or empty although required.
     Required,
-    /// Not of the JSON type that the field has.
+    /// Not of the field's JSON type.
     Type,
     /// Too short or too long.
     Length,
-    /// Not of the form that the field has.
+    /// Not of the field's format.
     Format,
-    /// Well formed, but not one of the values that the field may have.
+    /// Well formed, but outside the allowed values.
     Value,
-    /// Not an e-mail address that we can write to.
+    /// Not a valid e-mail address; see [`Email`](crate::Email).
     Email,
-    /// A password shorter than its profile asks for.
+    /// A password below the minimum length of the profile.
     PasswordShort,
-    /// A password that everybody knows, or that its owner's name gives away.
+    /// A well-known password, or one that contains its owner's name or address.
     PasswordCommon,
-    /// Two passwords that should be equal and are not.
+    /// The password and its confirmation differ.
     PasswordMismatch,
     /// A new password equal to the old one.
     PasswordUnchanged,
-    /// Not a way of sending that there is.
+    /// An unknown [`SendMethod`](crate::code::SendMethod).
     SendMethod,
-    /// A template asks for a name that has no value.
+    /// A template contains a name without a value.
     Variable,
 }

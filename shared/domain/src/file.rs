@@ -1,4 +1,4 @@
-//! Files that people keep.
+//! Uploaded files: allowed types and names, states, and what clients see of them.
 
 use std::{str::FromStr, time::Duration};
 
@@ -7,29 +7,29 @@ use serde::{Deserialize, Serialize};
 use crate::{FileId, Instant, Line, UserId, ValueError, choice::choice};
 
 choice! {
-    /// Who may have a file.
+    /// Who may download a file.
     Visibility {
-        /// Its owner.
+        /// Only its owner.
         Private "private"
-        /// Everybody who knows its address.
+        /// Anyone who has its URL.
         Public "public"
     }
 }
 
 choice! {
-    /// How far a file has come.
+    /// State of a file.
     Status {
-        /// It was announced; nobody knows yet whether it came.
+        /// Created; the upload is not confirmed yet.
         Pending "PENDING"
-        /// It is there.
+        /// Uploaded.
         Ready "READY"
-        /// Its owner does not want it any more; shown to nobody, and gone soon.
+        /// Deleted by its owner: no longer visible, and about to be removed from the bucket.
         Deleted "DELETED"
     }
 }
 
 choice! {
-    /// What a file may be: nothing that a browser would run.
+    /// Allowed media types. None of them can run script in a browser.
     ContentType {
         /// PDF.
         Pdf "application/pdf"
@@ -43,15 +43,15 @@ choice! {
         Gif "image/gif"
         /// Plain text.
         Text "text/plain"
-        /// A table as text.
+        /// CSV.
         Csv "text/csv"
-        /// An archive.
+        /// ZIP archive.
         Zip "application/zip"
-        /// Word, as it was.
+        /// Word 97–2003.
         Doc "application/msword"
-        /// Excel, as it was.
+        /// Excel 97–2003.
         Xls "application/vnd.ms-excel"
-        /// PowerPoint, as it was.
+        /// PowerPoint 97–2003.
         Ppt "application/vnd.ms-powerpoint"
         /// Word.
         Docx "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
@@ -59,29 +59,29 @@ choice! {
         Xlsx "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
         /// PowerPoint.
         Pptx "application/vnd.openxmlformats-officedocument.presentationml.presentation"
-        /// A text of LibreOffice.
+        /// OpenDocument text.
         Odt "application/vnd.oasis.opendocument.text"
-        /// A table of LibreOffice.
+        /// OpenDocument spreadsheet.
         Ods "application/vnd.oasis.opendocument.spreadsheet"
-        /// Slides of LibreOffice.
+        /// OpenDocument presentation.
         Odp "application/vnd.oasis.opendocument.presentation"
         /// MP3.
         Mp3 "audio/mpeg"
-        /// Sound in an MP4.
+        /// MPEG-4 audio.
         M4a "audio/mp4"
-        /// Ogg.
+        /// Ogg audio.
         Ogg "audio/ogg"
-        /// MP4.
+        /// MPEG-4 video.
         Mp4 "video/mp4"
         /// WebM.
         Webm "video/webm"
     }
 }
 
-/// How long the form takes a file that was announced. By then its sending must have begun.
+/// How long the presigned upload form is valid. The upload must begin within this time.
 pub const FORM_LIFE: Duration = Duration::from_secs(15 * 60);
 
-/// The name of a file, as people see it: one line of 1 to 255 code points.
+/// A file name for display: one line of 1 to 255 code points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct FileName(Line<255>);
@@ -89,8 +89,8 @@ pub struct FileName(Line<255>);
 impl FromStr for FileName {
     type Err = ValueError;
 
-    /// As [`Line`], and `Format` for slashes, which make a path of it, and for direction overrides, which
-    /// make `gpj.exe` look like a picture.
+    /// As [`Line`], and `Format` for slashes, which would make a path, and for direction overrides, which can make an
+    /// executable look like a picture (`gpj.exe`).
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let is_deceptive = |letter: char| matches!(letter, '/' | '\\' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         let line: Line<255> = text.parse()?;
@@ -103,37 +103,37 @@ impl FromStr for FileName {
 }
 
 impl FileName {
-    /// The name.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 }
 
-/// A file, as it is stored.
+/// A file as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct File {
-    /// Which one.
+    /// The file's identifier.
     #[serde(rename = "fileID")]
     pub file_id: FileId,
-    /// Whose.
+    /// The owner.
     #[serde(rename = "userID")]
     pub user_id: UserId,
-    /// What it is called.
+    /// File name.
     pub name: FileName,
-    /// What it is.
+    /// Media type.
     pub content_type: ContentType,
-    /// How long it is, in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Who may have it.
+    /// Who may download it.
     pub visibility: Visibility,
-    /// How far it has come.
+    /// State of the upload.
     pub status: Status,
-    /// When it was announced.
+    /// When the upload form was issued.
     pub created_at: Instant,
 }
 
-/// A file, as it is shown.
+/// A file in API responses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FileView {
@@ -149,12 +149,12 @@ pub struct FileView {
 }
 
 impl File {
-    /// Whether everybody may have it now.
+    /// Whether the file can be downloaded without signing in.
     pub fn is_public(&self) -> bool {
         self.visibility == Visibility::Public && self.status == Status::Ready
     }
 
-    /// The file as lists show it: with its path below the prefix when everybody may have it.
+    /// The file as it appears in lists: with the path of its public URL if it is public.
     pub fn listed(self) -> FileView {
         let url = self
             .is_public()
@@ -162,7 +162,7 @@ impl File {
         self.shown(url)
     }
 
-    /// The file with `url`, where it may be had.
+    /// The file with its download `url`.
     pub fn shown(self, url: Option<String>) -> FileView {
         let Self {
             file_id,
@@ -187,12 +187,12 @@ impl File {
     }
 }
 
-/// What a person keeps.
+/// An account's use of storage.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// How many files, those that have not come yet too.
+    /// Number of files, including pending uploads.
     pub files: u64,
-    /// Their bytes.
+    /// Total size in bytes.
     pub bytes: u64,
 }
 
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_no_path_and_does_not_deceive() {
+    fn file_name_rejects_paths_and_direction_overrides() {
         for (text, expected) in [
             ("Programme d’été (v2).pdf", None),
             ("برنامج الدورة.pdf", None),
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_a_browser_runs_is_taken() {
+    fn content_type_rejects_active_content() {
         for text in [
             "text/html",
             "image/svg+xml",

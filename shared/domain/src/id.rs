@@ -1,4 +1,4 @@
-//! Identifiers: UUIDs, one type per noun so that none is taken for another.
+//! Identifiers: UUIDs with one type per kind of object, so that the compiler keeps them apart.
 
 use std::{fmt, str::FromStr};
 
@@ -15,18 +15,18 @@ macro_rules! ids {
         pub struct $name(Uuid);
 
         impl $name {
-            /// The identifier `id`.
+            /// Wraps a UUID.
             pub const fn new(id: Uuid) -> Self {
                 Self(id)
             }
 
-            /// The identifier in a path. A text that is no UUID becomes the nil UUID, which no
-            /// item has, so that its 404 is told exactly where the object's own 404 is.
+            /// Parses a path segment. A malformed identifier becomes the nil UUID, which no item has, so that it
+            /// gets the same 404 as an unknown object, at the same point.
             pub fn in_path(text: &str) -> Self {
                 text.parse().unwrap_or(Self(Uuid::nil()))
             }
 
-            /// The UUID itself.
+            /// The UUID.
             pub const fn uuid(self) -> Uuid {
                 self.0
             }
@@ -35,7 +35,7 @@ macro_rules! ids {
         impl FromStr for $name {
             type Err = ValueError;
 
-            /// Any hyphenated UUID in either case; `Required` for nothing, else `Format`.
+            /// Accepts a hyphenated UUID in either case. `Required` for an empty text, `Format` for anything else.
             fn from_str(text: &str) -> Result<Self, ValueError> {
                 match text.len() {
                     0 => Err(ValueError::Required),
@@ -54,21 +54,21 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A person's account.
+    /// Identifier of an account.
     UserId
-    /// A committee.
+    /// Identifier of a committee.
     CommitteeId
-    /// A course.
+    /// Identifier of a course.
     CourseId
-    /// A question of a course.
+    /// Identifier of a course's question.
     QuestionId
-    /// A file.
+    /// Identifier of a file.
     FileId
-    /// A text message.
+    /// Identifier of a text message.
     SmsId
-    /// Text messages that were sent to many at once.
+    /// Identifier of a batch of text messages.
     BatchId
-    /// One sign-in and everything that is done with it, until it ends.
+    /// Identifier of a session.
     SessionId
 }
 
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hyphenated_uuids_in_either_case_are_taken_and_nothing_else() {
+    fn id_accepts_hyphenated_uuids_only() {
         let id = "0198c0de-0000-7000-8000-00000000000a";
         assert_eq!(
             id.to_uppercase().parse::<UserId>().map(|id| id.to_string()),

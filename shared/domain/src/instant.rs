@@ -7,32 +7,31 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::ValueError;
 
-/// A point in time, in whole milliseconds of UTC from the year 0001 to 9999-12-30T22:00Z, where the
-/// calendar library ends. Written as
-/// `2026-11-20T23:46:12.000Z`, which sorts as text the way it sorts in time.
+/// A point in time in UTC with millisecond precision, from the year 0001 to 9999-12-30T22:00Z, the upper limit of
+/// `jiff`. Written as `2026-11-20T23:46:12.000Z`, so that text order is time order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(i64);
 
-/// 0001-01-01T00:00:00.000Z, the first year of four digits, and the last instant of the library.
+/// 0001-01-01T00:00:00.000Z and the last instant of `jiff`, in Unix milliseconds.
 const BOUNDS: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_207_200_999;
 
 impl Instant {
-    /// The instant `milliseconds` after 1970-01-01, moved into the years that can be written.
+    /// The instant `milliseconds` after 1970-01-01T00:00Z, clamped to the supported range.
     pub fn from_unix_milliseconds(milliseconds: i64) -> Self {
         Self(milliseconds.clamp(*BOUNDS.start(), *BOUNDS.end()))
     }
 
-    /// Milliseconds since 1970-01-01.
+    /// Unix milliseconds.
     pub const fn unix_milliseconds(self) -> i64 {
         self.0
     }
 
-    /// Whole seconds since 1970-01-01, rounded down: the unit of token claims and of TTL.
+    /// Unix seconds, rounded down: the unit of token claims and DynamoDB TTL.
     pub const fn unix_seconds(self) -> i64 {
         self.0.div_euclid(1000)
     }
 
-    /// This instant `duration` later.
+    /// This instant plus `duration`, clamped to the supported range.
     pub fn after(self, duration: Duration) -> Self {
         Self::from_unix_milliseconds(
             self.0
@@ -40,7 +39,7 @@ impl Instant {
         )
     }
 
-    /// This instant `duration` earlier.
+    /// This instant minus `duration`, clamped likewise.
     pub fn before(self, duration: Duration) -> Self {
         Self::from_unix_milliseconds(
             self.0
@@ -48,23 +47,23 @@ impl Instant {
         )
     }
 
-    /// The day of UTC that it falls on, such as `2026-11-20`.
+    /// The UTC date, such as `2026-11-20`.
     pub fn day(self) -> String {
         self.timestamp().strftime("%Y-%m-%d").to_string()
     }
 
-    /// When the next day of UTC begins.
+    /// The start of the next UTC day.
     pub fn end_of_day(self) -> Self {
         const DAY: i64 = 86_400_000;
         Self::from_unix_milliseconds((self.0.div_euclid(DAY) + 1) * DAY)
     }
 
-    /// How long it is from `earlier` to this instant; nothing when `earlier` is later.
+    /// The time from `earlier` to this instant; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0 - earlier.0).unwrap_or(0))
     }
 
-    /// The same instant for the calendar.
+    /// This instant as a `jiff` timestamp.
     pub fn timestamp(self) -> Timestamp {
         Timestamp::from_millisecond(self.0).unwrap_or(Timestamp::UNIX_EPOCH)
     }
@@ -79,9 +78,8 @@ impl fmt::Display for Instant {
 impl FromStr for Instant {
     type Err = ValueError;
 
-    /// An ISO 8601 instant with its offset, cut to milliseconds, or a date alone, which is its
-    /// midnight in UTC. `Required` for nothing, `Format` for anything else, `Value` outside what an
-    /// instant can be.
+    /// Accepts an ISO 8601 date and time with offset, truncated to milliseconds, or a date alone, which means midnight
+    /// UTC. `Required` for an empty text, `Value` outside the supported range, `Format` for anything else.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let text = text.trim();
         if text.is_empty() {
@@ -93,7 +91,7 @@ impl FromStr for Instant {
                 .to_zoned(TimeZone::UTC)
                 .map_err(|_| ValueError::Value)?
                 .timestamp(),
-            // an annotation such as `[Africa/Tunis]` is beyond ISO 8601
+            // `jiff` also parses annotations such as `[Africa/Tunis]`, which are not ISO 8601.
             None => text
                 .parse::<Timestamp>()
                 .ok()
@@ -119,7 +117,7 @@ impl<'de> Deserialize<'de> for Instant {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?
             .parse()
-            .map_err(|_| D::Error::custom("no instant"))
+            .map_err(|_| D::Error::custom("expected an ISO 8601 instant"))
     }
 }
 
@@ -128,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn instants_are_written_in_milliseconds_of_utc() {
+    fn instant_is_written_in_utc_milliseconds() {
         for (text, form) in [
             ("2026-11-20T23:46:12Z", "2026-11-20T23:46:12.000Z"),
             (

@@ -1,8 +1,8 @@
-//! Nouns and rules: types that prove a rule was checked, and decisions as pure functions of state
-//! and `now`. Nothing here waits, reads a clock, draws chance or knows of HTTP or AWS.
+//! The domain model: types that can only hold valid values, and decisions as pure functions of state and `now`. Nothing
+//! here is async, reads a clock, uses randomness or knows HTTP or AWS.
 //!
-//! A value that comes from outside enters through `FromStr`, which says in a [`ValueError`] why it may
-//! not; a value that comes from our own tables is trusted and enters through `serde`.
+//! Values from outside are parsed and validated by `FromStr`, with a [`ValueError`] if invalid. Values from the tables
+//! are trusted and read by `serde`.
 
 pub mod agent;
 pub mod audit;

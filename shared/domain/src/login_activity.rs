@@ -1,56 +1,55 @@
-//! One line of the list of a person's sign-ins.
+//! Entries of an account's sign-in history.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{UserId, agent::Agent, instant::Instant};
 
-/// A completed sign-in. The place of the caller is known only when the content network in front
-/// of the service says it; else those fields are null.
+/// A completed sign-in. The location is only known if CloudFront adds it to the request; otherwise its fields are null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoginActivity {
-    /// Unix microseconds of the sign-in, moved up by one while another has the same.
+    /// Unix microseconds of the sign-in, raised by one until it is unique.
     #[serde(rename = "loginActivityID")]
     pub login_activity_id: u64,
-    /// Whose sign-in.
+    /// The account that signed in.
     #[serde(rename = "userID")]
     pub user_id: UserId,
-    /// The caller's address.
+    /// The client's IP address.
     pub ip: String,
-    /// Where the caller was.
+    /// The client's location.
     #[serde(flatten)]
     pub place: Location,
-    /// What the caller signed in with.
+    /// The client's browser and device.
     #[serde(flatten)]
     pub agent: Agent,
-    /// When.
+    /// Time of the sign-in.
     pub created_at: Instant,
 }
 
-/// Where a caller is, as far as somebody knows.
+/// A client's location, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Location {
-    /// Two letters. Nobody says it today.
+    /// Two letters; always null today.
     pub continent: Option<String>,
-    /// ISO 3166-1 alpha-2.
+    /// ISO 3166-1 alpha-2 country code.
     pub country_code: Option<String>,
-    /// The country's name.
+    /// Name of the country.
     pub country: Option<String>,
-    /// The city's name.
+    /// Name of the city.
     pub city: Option<String>,
-    /// The region's name.
+    /// Name of the region.
     pub region: Option<String>,
-    /// The network's owner. Nobody says it today.
+    /// Name of the internet provider; always null today.
     pub isp: Option<String>,
-    /// Degrees north.
+    /// Latitude in degrees.
     pub lat: Option<f64>,
-    /// Degrees east.
+    /// Longitude in degrees.
     pub lon: Option<f64>,
 }
 
 impl LoginActivity {
-    /// The sign-in of `user_id` at `now` from `ip` in `place`.
+    /// A sign-in at `now`, which also determines its identifier.
     pub fn new(user_id: UserId, ip: String, place: Location, agent: Agent, now: Instant) -> Self {
         Self {
             login_activity_id: u64::try_from(now.unix_milliseconds()).unwrap_or(0) * 1000,

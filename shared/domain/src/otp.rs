@@ -1,4 +1,4 @@
-//! One-time passwords of a person (RFC 6238): the secret in force, and one that is being tried out.
+//! Time-based one-time passwords (TOTP, RFC 6238) of an account: the active secret and a pending enrolment.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -6,46 +6,46 @@ use serde::{Deserialize, Serialize};
 
 use crate::Instant;
 
-/// A secret that was shown may be proved for this long.
+/// How long an enrolment can be confirmed.
 pub const ENROLMENT_LIFE: Duration = Duration::from_secs(600);
-/// Wrong codes after which it is dead.
+/// Wrong codes after which an enrolment is invalid.
 pub const ENROLMENT_TRIES: u32 = 5;
 
-/// The secret in force.
+/// An account's active TOTP secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Otp {
-    /// The secret, sealed.
+    /// The encrypted secret.
     pub sealed: String,
-    /// The last step whose code was taken: neither it nor an older one is ever taken again.
+    /// The time step of the last accepted code. Codes of this or an earlier step are rejected.
     pub last_step: u64,
-    /// HMACs of the recovery codes that are left. A map, so that one can be taken out by its name.
+    /// HMACs of the unused recovery codes. A map, so that an update expression can remove one by name.
     pub recovery: BTreeMap<String, bool>,
 }
 
-/// A secret that was shown and has not been proved yet.
+/// A TOTP secret that was shown to its owner but not yet confirmed with a code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Enrolment {
-    /// The secret, sealed.
+    /// The encrypted secret.
     pub sealed: String,
-    /// Until when it may be proved.
+    /// First moment at which it can no longer be confirmed.
     pub expires_at: Instant,
-    /// Wrong codes so far.
+    /// Wrong codes entered so far.
     pub tries: u32,
 }
 
 impl Enrolment {
-    /// Whether it may still be proved at `now`.
+    /// Whether it can be confirmed at `now`: not expired, and fewer than [`ENROLMENT_TRIES`] wrong codes.
     pub fn is_alive(&self, now: Instant) -> bool {
         now < self.expires_at && self.tries < ENROLMENT_TRIES
     }
 }
 
-/// What proves a person in the one-time password step, to be used up.
+/// The accepted second factor of a sign-in, which the caller must mark as used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proof {
-    /// The code of this step.
+    /// The TOTP code of this time step.
     Step(u64),
     /// The recovery code with this HMAC.
     Recovery(String),

@@ -1,125 +1,126 @@
-//! Messages that are to leave the house. Nothing is sent inside a request: a handler writes one of
-//! these beside its own change, and the dispatcher finds the words and sends it.
+//! The outbox: messages that are sent asynchronously. A handler stores an item in the same transaction as its change;
+//! the dispatcher writes the text and sends it.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{Email, Instant, Phone, UserId, agent::Agent, code::CodeKind};
 
-/// How far a message has come: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`.
+/// State of a message: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum State {
-    /// Accepted, and so never lost.
+    /// Stored, not sent yet.
     Queued,
-    /// Claimed by a dispatcher.
+    /// A dispatcher has claimed it.
     Sending,
-    /// The carrier took it.
+    /// The carrier accepted it.
     Sent,
-    /// The carrier refused it for good.
+    /// The carrier rejected it permanently.
     Failed,
-    /// Nobody knows: it is not sent again by itself.
+    /// The outcome is unknown; it is not sent again automatically.
     Unknown,
 }
 
-/// A message on its way out, as it is stored.
+/// An outbox message as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutboxItem {
-    /// Which one; UUID v7.
+    /// The item's identifier, a UUID v7.
     #[serde(rename = "outboxID")]
     pub outbox_id: Uuid,
-    /// The [`OutboxMessage`], sealed; removed at a final state.
+    /// The encrypted [`OutboxMessage`]; removed in a final state.
     #[serde(default)]
     pub sealed: String,
-    /// How far it has come.
+    /// State of sending.
     pub status: State,
-    /// When it was accepted.
+    /// When it was stored.
     pub created_at: Instant,
-    /// After this nobody wants it any more: a code is dead by then.
+    /// When it expires, for example because its code has expired. It is not sent after that.
     pub useless_at: Instant,
 }
 
-/// What is to be said, and to whom.
+/// The content of an outbox message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutboxMessage {
-    /// To whom, by which way.
+    /// The recipient.
     pub to: Recipient,
-    /// Whose account it is about: one that is closed by the time it leaves gets no message.
+    /// The account concerned. If it is inactive when the message would be sent, the message is dropped.
     pub about: UserId,
-    /// The first name, for the greeting; empty for nobody.
+    /// First name for the greeting; empty if there is no account.
     pub name: String,
-    /// What about.
+    /// What happened.
     pub news: Notification,
 }
 
-/// Where a letter goes.
+/// The recipient and channel of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Recipient {
-    /// By mail.
+    /// E-mail.
     Mail(Email),
-    /// As a text message.
+    /// Text message.
     Sms(Phone),
-    /// To nobody: what an unknown address costs. It is dropped.
+    /// No recipient: the dispatcher drops the message. Written for unknown addresses, so that a request takes the same
+    /// time whether the account exists or not.
     Nobody,
 }
 
-/// What a letter tells.
+/// The event that a message reports.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Notification {
-    /// A one-time code, good for ten minutes.
+    /// A one-time code, valid for ten minutes.
     Code {
-        /// What for.
+        /// What the code is used for.
         kind: CodeKind,
         /// Six digits.
         digits: String,
-        /// The long code that the link carries, letters alone; mail only.
+        /// The long code of the link, letters only; used in mails.
         link: String,
     },
-    /// Somebody signed in with a device that was not seen before.
+    /// A sign-in from a new device.
     NewDevice {
-        /// What the device says of itself.
+        /// The device.
         agent: Agent,
-        /// From where.
+        /// Its IP address.
         ip: String,
-        /// When.
+        /// Time of the sign-in (UTC).
         at: Instant,
     },
     /// The password was changed or reset.
     PasswordChanged {
-        /// When.
+        /// Time of the change of password.
         at: Instant,
     },
-    /// One-time passwords are on.
+    /// One-time passwords were turned on.
     OtpEnabled {
-        /// When.
+        /// When they were turned on.
         at: Instant,
     },
-    /// One-time passwords are off.
+    /// One-time passwords were turned off.
     OtpDisabled {
-        /// When.
+        /// When they were turned off.
         at: Instant,
-        /// Whether an administrator did it.
+        /// Whether an administrator turned them off.
         by_administrator: bool,
     },
-    /// Another address was asked for; it is not in force yet. Told to the one in force.
+    /// A change of address was requested and is not confirmed yet. Sent to the current address.
     EmailChangeRequested {
-        /// When.
+        /// Time of the request.
         at: Instant,
     },
-    /// Another address is in force. Told to the former one.
+    /// The address was changed. Sent to the old address.
     EmailChanged {
-        /// When.
+        /// Time of the change of address.
         at: Instant,
     },
     /// A recovery code was used to sign in.
     RecoveryCodeUsed {
-        /// How many are left.
+        /// Unused recovery codes left.
         left: usize,
-        /// When.
+        /// When the code was used.
         at: Instant,
     },
 }

@@ -1,34 +1,32 @@
-//! What a password must be. Whether everybody knows it is asked of `identity`, which has the list.
+//! Password rules. The list of known passwords is in `identity`.
 
 use unicode_normalization::UnicodeNormalization;
 
 use crate::{Email, ValueError};
 
-/// No password is longer than this, in code points.
+/// Longest password, in code points.
 pub const MAX_LENGTH: usize = 128;
 
-/// The form in which a password is hashed and compared: NFC, so that two keyboards that compose
-/// an accent differently write the same password.
+/// Normalises a password to NFC before it is hashed or compared, because keyboards compose accents differently.
 pub fn normalized(password: &str) -> String {
     password.nfc().collect()
 }
 
-/// What a password must not give away.
+/// The personal data that a password must not contain.
 #[derive(Debug, Clone, Copy)]
 pub struct Owner<'a> {
-    /// The first name.
+    /// First name.
     pub name: &'a str,
-    /// The last name.
+    /// Last name.
     pub last_name: &'a str,
-    /// The address.
+    /// E-mail address; only its local part is checked.
     pub email: &'a Email,
 }
 
-/// Checks a new password: `min_length` to 128 code points of anything but U+0000, without the
-/// owner's names, the address's local part or the product's name in it. There are no rules of
-/// composition (NIST SP 800-63B-4 §3.1.1.2). Names, words of names and local parts under four
-/// letters are let pass: they turn up in any text. Without `owner`, who is not known yet when his
-/// other fields are wrong too, only the rest is checked.
+/// Checks a new password: `min_length` to 128 code points other than U+0000, not containing the product's name or its
+/// owner's names or local part. There are no composition rules (NIST SP 800-63B-4 §3.1.1.2). Names, single words of
+/// names and local parts with fewer than four letters are ignored, because they occur in many texts. `owner` is `None`
+/// if the request's names or address are invalid; then personal data is not checked.
 ///
 /// # Errors
 /// `PasswordShort`, `Length`, `Format` (U+0000), `PasswordCommon`, in this order.
@@ -45,7 +43,7 @@ pub fn check(password: &str, min_length: u64, owner: Option<Owner<'_>>) -> Resul
         return Err(ValueError::Format);
     }
     let password = password.to_lowercase();
-    let gives_away = |text: &str| {
+    let contains = |text: &str| {
         let text = normalized(text).to_lowercase();
         std::iter::once(text.as_str())
             .chain(text.split_whitespace())
@@ -54,7 +52,7 @@ pub fn check(password: &str, min_length: u64, owner: Option<Owner<'_>>) -> Resul
     let is_personal = owner.is_some_and(|owner| {
         [owner.name, owner.last_name, owner.email.local_part()]
             .into_iter()
-            .any(gives_away)
+            .any(contains)
     });
     if is_personal || password.contains("halqa") {
         Err(ValueError::PasswordCommon)
@@ -68,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_measured_in_code_points_and_must_not_give_their_owner_away() {
+    fn password_check_counts_code_points_and_rejects_personal_data() {
         let email = "a.trabelsi@example.org".parse::<Email>();
         let owner = Some(Owner {
             name: "Amel",

@@ -1,26 +1,26 @@
-//! One field of a partial update.
+//! A field of a partial update that distinguishes absent from `null`.
 
 use serde::{Serialize, Serializer};
 
-/// What an update says of a field that may be empty.
+/// The new value of an optional field in a partial update.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Patch<T> {
-    /// Nothing: the field stays as it is.
+    /// The field is not in the request and stays unchanged.
     #[default]
     Absent,
-    /// The field becomes empty.
+    /// The field is set to `None`.
     Null,
-    /// The field gets this value.
+    /// The field is set to this value.
     Value(T),
 }
 
 impl<T> Patch<T> {
-    /// Whether the field stays as it is.
+    /// Whether the field stays unchanged.
     pub const fn is_absent(&self) -> bool {
         matches!(self, Self::Absent)
     }
 
-    /// The value, if there is one.
+    /// The new value; `None` for both `Absent` and `Null`.
     pub fn value(self) -> Option<T> {
         match self {
             Self::Value(value) => Some(value),
@@ -28,7 +28,7 @@ impl<T> Patch<T> {
         }
     }
 
-    /// Changes `field` accordingly.
+    /// Applies the update to `field`.
     pub fn apply(self, field: &mut Option<T>) {
         if !self.is_absent() {
             *field = self.value();
@@ -36,7 +36,7 @@ impl<T> Patch<T> {
     }
 }
 
-/// A field that is absent has to be skipped: `skip_serializing_if = "Patch::is_absent"`.
+/// `Absent` serialises as `null`; fields of this type need `skip_serializing_if = "Patch::is_absent"`.
 impl<T: Serialize> Serialize for Patch<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

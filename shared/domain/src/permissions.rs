@@ -1,4 +1,4 @@
-//! Who may do what: the federation's table of rights as one pure function.
+//! Authorisation: rights, grants and the table that gives each profile its rights.
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::{CommitteeId, Profile, UserId, ValueError};
 
-/// A right that one person was given beyond the defaults of the profile.
+/// A right that an account has in addition to those of its profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grant {
     /// `courses:publish`
@@ -26,7 +26,7 @@ pub enum Grant {
 }
 
 impl Grant {
-    /// All grants, in the alphabetical order in which they are written.
+    /// All grants in alphabetical order, the order in which they are serialised.
     pub const ALL: [Self; 7] = [
         Self::CoursesPublish,
         Self::CoursesWrite,
@@ -50,7 +50,7 @@ impl Grant {
         }
     }
 
-    /// The right that the grant gives within the own committee (`cpanel:*`: in the whole service).
+    /// The right that the grant gives, limited to the account's committee except for `cpanel:*`.
     pub const fn right(self) -> Right {
         match self {
             Self::CoursesPublish => Right::PublishCourses,
@@ -67,7 +67,7 @@ impl Grant {
 impl FromStr for Grant {
     type Err = ValueError;
 
-    /// `Value` for a grant that does not exist.
+    /// `Value` for an unknown grant.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         Self::ALL
             .into_iter()
@@ -76,17 +76,17 @@ impl FromStr for Grant {
     }
 }
 
-/// A person's grants. Written as a *string* that holds a sorted JSON array: `"[\"sms:send\"]"`.
+/// The grants of an account. Serialised as a *string* that contains a sorted JSON array: `"[\"sms:send\"]"`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Permissions(BTreeSet<Grant>);
 
 impl Permissions {
-    /// Whether `grant` is among them.
+    /// Whether the account has `grant`.
     pub fn has(&self, grant: Grant) -> bool {
         self.0.contains(&grant)
     }
 
-    /// The grants, sorted.
+    /// The grants in alphabetical order.
     pub fn iter(&self) -> impl Iterator<Item = Grant> {
         self.0.iter().copied()
     }
@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for Permissions {
         let inner = text
             .strip_prefix('[')
             .and_then(|rest| rest.strip_suffix(']'))
-            .ok_or_else(|| D::Error::custom("no list"))?;
+            .ok_or_else(|| D::Error::custom("expected a JSON array"))?;
         let grants = inner
             .split(',')
             .filter(|grant| !grant.is_empty())
@@ -132,14 +132,14 @@ impl<'de> Deserialize<'de> for Permissions {
     }
 }
 
-/// Something that not everybody may do.
+/// An action that needs authorisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Right {
-    /// See the card of other users.
+    /// Read the cards of other users.
     ReadCards,
-    /// See the whole account of other users.
+    /// Read the accounts of other users.
     ReadAccounts,
-    /// Open, close and change other people's accounts.
+    /// Change, activate and deactivate the accounts of other users.
     ManageUsers,
     /// Read published courses.
     ReadPublished,
@@ -151,48 +151,48 @@ pub enum Right {
     PublishCourses,
     /// Send single text messages.
     SendSms,
-    /// Send text messages to many.
+    /// Send batches of text messages.
     SendBulkSms,
-    /// See what others sent, and who is not to be written to.
+    /// Read messages that others sent, and manage opt-outs.
     ManageSms,
-    /// Look at the hosting account.
+    /// Read the hosting account.
     ReadPanel,
     /// Change the hosting account.
     WritePanel,
-    /// Found and change committees.
+    /// Create and change committees.
     WriteCommittees,
-    /// Read the audit of everything.
+    /// Read the audit log.
     ReadAudit,
 }
 
-/// How far a right goes.
+/// The objects that a right covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
-    /// Not at all.
+    /// None.
     Nowhere,
-    /// What is one's own.
+    /// Objects that the account owns.
     Own,
-    /// All of the own committee.
+    /// All objects of the account's committee.
     Committee,
-    /// Everything.
+    /// All objects.
     Everywhere,
 }
 
-/// What decides over a person's rights.
+/// The properties of an account that determine its rights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// Whose they are.
+    /// The account.
     pub user_id: UserId,
-    /// The profile.
+    /// The account's profile.
     pub profile: Profile,
-    /// The committee that the person belongs to.
+    /// The account's committee.
     pub committee_id: CommitteeId,
-    /// What was granted beyond the profile.
+    /// Grants in addition to the profile.
     pub permissions: Permissions,
 }
 
 impl Standing {
-    /// How far `right` goes for this person: the profile's default, or what a grant adds to it.
+    /// The reach of `right` for this account: the larger of the profile's default and what grants add.
     pub fn reach(&self, right: Right) -> Reach {
         let granted = self
             .permissions
@@ -202,8 +202,8 @@ impl Standing {
         default_reach(self.profile, right).max(granted.unwrap_or(Reach::Nowhere))
     }
 
-    /// Whether `right` covers something of `owner` in `committee`. Rights end at the own committee: who moves
-    /// to another one leaves what is his in the former.
+    /// Whether `right` covers an object of `owner` in `committee`. Owned objects only count in the account's present
+    /// committee: after a move, objects in the former one are no longer covered.
     pub fn may(&self, right: Right, owner: UserId, committee: CommitteeId) -> bool {
         match self.reach(right) {
             Reach::Nowhere => false,
@@ -213,12 +213,11 @@ impl Standing {
         }
     }
 
-    /// Whether this person may change the account of `other` as an administrator: a super admin
-    /// anybody's but his own; others those of the own committee with a lower profile *and* no
-    /// grant for a right that they lack themselves, else a committee admin could take over an
-    /// account that can do more.
+    /// Whether this account may change `other` as an administrator. A super admin may change all accounts but their
+    /// own. Others need [`Right::ManageUsers`] over `other`, a higher profile, and at least the reach of each grant of
+    /// `other`; otherwise a committee admin could take over an account with more rights.
     pub fn may_edit(&self, other: &Self) -> bool {
-        let below = || {
+        let outranks = || {
             self.may(Right::ManageUsers, other.user_id, other.committee_id)
                 && other.profile < self.profile
                 && other
@@ -226,17 +225,17 @@ impl Standing {
                     .iter()
                     .all(|grant| self.reach(grant.right()) >= other.reach(grant.right()))
         };
-        self.user_id != other.user_id && (self.profile == Profile::SuperAdmin || below())
+        self.user_id != other.user_id && (self.profile == Profile::SuperAdmin || outranks())
     }
 
-    /// Whether this person may pass on `grant`: only a right held by profile, and the hosting
-    /// account's only as a super admin.
+    /// Whether this account may give `grant` to others: its own profile, without grants, must cover the committee.
+    /// `cpanel:*` can only be given by super admins.
     pub fn may_grant(&self, grant: Grant) -> bool {
         default_reach(self.profile, grant.right()) >= Reach::Committee
     }
 }
 
-/// The table of rights: what each profile may by default.
+/// The reach of each right by profile, without grants.
 const fn default_reach(profile: Profile, right: Right) -> Reach {
     use Profile::{CommitteeAdmin, Member, SuperAdmin, Trainer};
     match (right, profile) {
@@ -259,13 +258,13 @@ const fn default_reach(profile: Profile, right: Right) -> Reach {
     }
 }
 
-/// What `grant` adds to `right`. Either grant for courses shows the committee's drafts.
+/// What `grant` adds to `right`. Both grants for courses also allow reading the committee's drafts.
 fn reach_of_grant(grant: Grant, right: Right) -> Reach {
-    let shows_drafts =
+    let reads_drafts =
         matches!(grant, Grant::CoursesWrite | Grant::CoursesPublish) && right == Right::ReadDrafts;
     match grant {
         Grant::CpanelRead | Grant::CpanelWrite if grant.right() == right => Reach::Everywhere,
-        _ if grant.right() == right || shows_drafts => Reach::Committee,
+        _ if grant.right() == right || reads_drafts => Reach::Committee,
         _ => Reach::Nowhere,
     }
 }

@@ -1,8 +1,8 @@
-//! Telephone numbers, valid for their country's numbering plan.
+//! Phone numbers, validated against the numbering plan of their country.
 //!
-//! The plans come with the `rlibphonenumber` crate, a port of Google's libphonenumber, whose first use costs about
-//! 5 ms of CPU; only functions that take numbers in call [`Phone::parse`] or the `FromStr` of [`E164`] and
-//! [`Mobile`], so the linker leaves the plans out of all others.
+//! The plans come from the `rlibphonenumber` crate, a port of Google's libphonenumber. Its first use costs about 5 ms
+//! of CPU. The linker drops the plans from binaries that call neither [`Phone::parse`] nor the `FromStr` of [`E164`]
+//! and [`Mobile`].
 
 use std::{fmt, str::FromStr};
 
@@ -11,28 +11,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::ValueError;
 
-/// A person's number in its two parts, both digits only: `216` and `20123456`. Both are empty
-/// when there is none.
+/// The phone number of an account in two parts of digits, such as `216` and `20123456`. Both are empty if there is no
+/// number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phone {
-    /// The country calling code, 1 to 3 digits.
+    /// Country calling code, 1 to 3 digits.
     #[serde(rename = "phoneCode")]
     pub code: String,
-    /// The national number.
+    /// National number.
     #[serde(rename = "phone")]
     pub number: String,
 }
 
 impl Phone {
-    /// The number `number` in the country of calling code `code`. `Format` unless both are
-    /// digits, `Value` when that country has no such number.
+    /// Validates the national number `number` under the country calling code `code`. `Format` unless both are digits
+    /// (at most 3 and 15), `Value` if the country's plan has no such number.
     pub fn parse(code: &str, number: &str) -> Result<Self, ValueError> {
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let (code, number) = (code.trim(), number.trim());
         if !digits(code) || !digits(number) || code.len() > 3 || number.len() > 15 {
             return Err(ValueError::Format);
         }
-        // "21" and "620123456" are the digits of a number of Tunisia, and no number of a country "21".
+        // "21" and "620123456" join to a valid Tunisian number (216), but there is no country code 21.
         let plan = in_plan(&format!("+{code}{number}"))
             .filter(|plan| plan.country_code.to_string() == code);
         plan.map(|_| Self {
@@ -43,7 +43,7 @@ impl Phone {
     }
 }
 
-/// A number in international form with its leading `+` (ITU-T E.164), at most 15 digits.
+/// A number in international format (ITU-T E.164): `+` and at most 15 digits.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct E164(String);
@@ -51,25 +51,25 @@ pub struct E164(String);
 impl FromStr for E164 {
     type Err = ValueError;
 
-    /// `Required` for nothing, `Format` for other signs than `+` and digits, `Value` when the
-    /// country's plan has no such number.
+    /// `Required` for white space alone, `Format` unless it is `+` and 1 to 15 digits, `Value` if the country's plan
+    /// has no such number.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         international(text).map(|(number, _)| number)
     }
 }
 
 impl E164 {
-    /// The number as it is written.
+    /// The number as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A number that text messages can be sent to: a mobile one, or one of a country whose plan does not tell
-/// mobile from fixed ones. Not a fixed line, not one that costs who writes to it more.
+/// A number that can receive text messages: a mobile number, or one of a country whose plan does not distinguish mobile
+/// from fixed lines. Fixed lines and premium-rate or toll-free numbers are not accepted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mobile {
-    /// The number.
+    /// The number in international format.
     pub number: E164,
     /// Its country calling code.
     pub country_code: u16,
@@ -78,7 +78,7 @@ pub struct Mobile {
 impl FromStr for Mobile {
     type Err = ValueError;
 
-    /// As [`E164`], and `Value` for any other kind of number.
+    /// As [`E164`], and `Value` for a number that is not mobile.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let (number, plan) = international(text)?;
         let country_code = u16::try_from(plan.country_code).map_err(|_| ValueError::Value)?;
@@ -118,12 +118,12 @@ impl fmt::Display for E164 {
     }
 }
 
-/// Parsing alone takes numbers that are too long for their plan; `is_valid` does not.
+/// Parses a number and validates its length with `is_valid`, because `parse` accepts numbers that are too long.
 fn in_plan(international: &str) -> Option<PhoneNumber> {
     let number = PHONE_NUMBER_UTIL.parse(international, None).ok()?;
-    // "+2160…" would parse with its zero dropped: then it is not the number that was written.
-    let is_it = number.is_valid() && number.format_as(PhoneNumberFormat::E164) == international;
-    is_it.then_some(number)
+    // `parse` drops the zero of "+2160…", which gives a different number.
+    let is_same = number.is_valid() && number.format_as(PhoneNumberFormat::E164) == international;
+    is_same.then_some(number)
 }
 
 #[cfg(test)]
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_checked_against_their_plan() {
+    fn phone_outside_numbering_plan_is_rejected() {
         for (code, number, expected) in [
             ("216", "20123456", None),
             ("33", "612345678", None),
@@ -139,7 +139,7 @@ mod tests {
             ("216", "201234567", Some(ValueError::Value)),
             ("999", "20123456", Some(ValueError::Value)),
             ("216", "020123456", Some(ValueError::Value)),
-            // a national prefix within the number: Egypt's 0, Algeria's
+            // with a national prefix (Egypt, Algeria)
             ("20", "0312282885", Some(ValueError::Value)),
             ("213", "0555123456", Some(ValueError::Value)),
             ("21", "620123456", Some(ValueError::Value)),
@@ -156,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn text_messages_go_to_mobile_numbers() {
+    fn mobile_rejects_other_kinds_of_numbers() {
         for (number, expected) in [
             ("+21620123456", Ok(216)),
             ("+21650123456", Ok(216)),
             ("+33612345678", Ok(33)),
-            // a plan without mobile numbers of its own
+            // a plan that does not distinguish mobile numbers
             ("+12015550123", Ok(1)),
-            // Tunis, a premium line, a free one
+            // fixed line, premium rate, toll-free
             ("+21671123456", Err(ValueError::Value)),
             ("+21688123456", Err(ValueError::Value)),
             ("+21680123456", Err(ValueError::Value)),
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn international_form_needs_its_plus() {
+    fn e164_without_plus_is_rejected() {
         assert!("+21671123456".parse::<E164>().is_ok());
         assert_eq!("21671123456".parse::<E164>(), Err(ValueError::Format));
         assert_eq!("+216711234567".parse::<E164>(), Err(ValueError::Value));

@@ -1,4 +1,4 @@
-//! Prices: money is never rounded.
+//! Prices, parsed without rounding.
 
 use std::str::FromStr;
 
@@ -6,19 +6,19 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use crate::ValueError;
 
-/// A price of 0 to 9,999,999,999.99 with at most two decimals, in whatever currency stands beside it.
-/// Written as a number: `250`, `19.9`, `19.99`.
+/// A price from 0 to 9,999,999,999.99 with at most two decimals; the currency is a field of its own. Serialised as a
+/// JSON number: `250`, `19.9`, `19.99`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Price(u64);
 
-/// In hundredths.
-const HIGHEST: u64 = 999_999_999_999;
+/// Highest price, in hundredths.
+const MAX: u64 = 999_999_999_999;
 
 impl FromStr for Price {
     type Err = ValueError;
 
-    /// The price that a JSON number writes, digit by digit: `Format` for more than two decimals, `Value`
-    /// below zero and above the highest price.
+    /// Parses the literal of a JSON number without converting it to floating point. `Type` if it is not a number,
+    /// `Format` for more than two decimals, `Value` below zero or above the maximum.
     fn from_str(literal: &str) -> Result<Self, ValueError> {
         let (mantissa, exponent) = literal.split_once(['e', 'E']).unwrap_or((literal, "0"));
         let (is_negative, mantissa) = mantissa
@@ -39,12 +39,12 @@ impl FromStr for Price {
         // The power of ten of the last significant digit.
         let dropped = i64::try_from(digits.len() - significant.len()).unwrap_or(i64::MAX);
         let decimals = i64::try_from(decimals.len()).unwrap_or(i64::MAX);
-        let too_far = if exponent.starts_with('-') {
+        let out_of_range = if exponent.starts_with('-') {
             ValueError::Format
         } else {
             ValueError::Value
         };
-        let exponent: i64 = exponent.parse().map_err(|_| too_far)?;
+        let exponent: i64 = exponent.parse().map_err(|_| out_of_range)?;
         let power = exponent.saturating_add(dropped).saturating_sub(decimals);
         let hundredths = u32::try_from(power.saturating_add(2)).map_err(|_| {
             if power < 0 {
@@ -60,7 +60,7 @@ impl FromStr for Price {
             .map_err(|_| ValueError::Value)?;
         significant
             .checked_mul(factor)
-            .filter(|price| *price <= HIGHEST)
+            .filter(|price| *price <= MAX)
             .map(Self)
             .ok_or(ValueError::Value)
     }
@@ -71,7 +71,7 @@ impl Serialize for Price {
         if self.0.is_multiple_of(100) {
             return serializer.serialize_u64(self.0 / 100);
         }
-        // Twelve digits: the double that is nearest to such a number is written as that number.
+        // A price has at most twelve significant digits; an f64 round-trips fifteen.
         serializer.serialize_f64(self.0 as f64 / 100.0)
     }
 }
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for Price {
         f64::deserialize(deserializer)?
             .to_string()
             .parse()
-            .map_err(|_| D::Error::custom("no price"))
+            .map_err(|_| D::Error::custom("invalid price"))
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_price_is_read_digit_by_digit() {
+    fn price_literal_is_parsed_exactly() {
         for (literal, price) in [
             ("0", Ok("0")),
             ("-0", Ok("0")),
@@ -126,7 +126,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_price_is_written_as_it_was_read(whole in 0u64..10_000_000_000, hundredths in 0u64..100) {
+        fn price_serialised_and_parsed_is_unchanged(whole in 0u64..10_000_000_000, hundredths in 0u64..100) {
             let literal = format!("{whole}.{hundredths:02}");
             let price: Price = literal.parse().unwrap();
             proptest::prop_assert_eq!(price, Price(whole * 100 + hundredths));

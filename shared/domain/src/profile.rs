@@ -1,4 +1,4 @@
-//! What a person is in the federation.
+//! Account profiles, from which the default rights follow.
 
 use std::{fmt, str::FromStr};
 
@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use crate::ValueError;
 
-/// The four profiles, from the one that may least to the one that may most.
+/// The four profiles, ordered from fewest to most rights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Profile {
-    /// A member of a committee.
+    /// Member of a committee.
     #[serde(rename = "MB")]
     Member,
-    /// Someone who gives courses.
+    /// Trainer: gives courses.
     #[serde(rename = "TR")]
     Trainer,
-    /// Someone who runs a committee.
+    /// Committee admin: administers one committee.
     #[serde(rename = "CA")]
     CommitteeAdmin,
-    /// Someone who runs the service.
+    /// Super admin: administers the service.
     #[serde(rename = "SA")]
     SuperAdmin,
 }
 
 impl Profile {
-    /// All four, lowest first.
+    /// All profiles, lowest first.
     pub const ALL: [Self; 4] = [
         Self::Member,
         Self::Trainer,
@@ -42,8 +42,7 @@ impl Profile {
         }
     }
 
-    /// Whether this profile runs something, and so lives under stricter rules: longer passwords,
-    /// shorter sessions.
+    /// Whether stricter rules apply: longer passwords, shorter sessions.
     pub const fn is_admin(self) -> bool {
         matches!(self, Self::CommitteeAdmin | Self::SuperAdmin)
     }
@@ -58,9 +57,9 @@ impl fmt::Display for Profile {
 impl FromStr for Profile {
     type Err = ValueError;
 
-    /// `Required` for nothing, `Value` for a code that is none of the four.
+    /// `Required` for an empty text, `Value` for any other text that is not a profile's code.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        let missing = if text.is_empty() {
+        let error = if text.is_empty() {
             ValueError::Required
         } else {
             ValueError::Value
@@ -68,6 +67,6 @@ impl FromStr for Profile {
         Self::ALL
             .into_iter()
             .find(|profile| profile.code() == text)
-            .ok_or(missing)
+            .ok_or(error)
     }
 }

@@ -1,4 +1,4 @@
-//! The questions of a course.
+//! Questions of a course.
 
 use std::collections::HashSet;
 
@@ -9,17 +9,17 @@ use crate::{
 };
 
 choice! {
-    /// How a question is answered.
+    /// The kind of answer that a question expects.
     QuestionType {
-        /// A line of text.
+        /// One line of text.
         ShortReply "SHORT_REPLY"
-        /// Several lines.
+        /// Several lines of text.
         LongReply "LONG_REPLY"
         /// One of the options.
         SingleChoice "SINGLE_CHOICE"
-        /// Any of the options.
+        /// Any number of the options.
         MultipleChoice "MULTIPLE_CHOICE"
-        /// One of the options, in a menu.
+        /// One of the options, shown as a menu.
         Dropdown "DROPDOWN"
         /// Yes or no.
         YesNo "YES_NO"
@@ -29,13 +29,13 @@ choice! {
         Date "DATE"
         /// A time of the day.
         Time "TIME"
-        /// A place on a scale.
+        /// A value on a scale.
         Scale "SCALE"
-        /// Stars.
+        /// A number of stars.
         Rating "RATING"
         /// An e-mail address.
         Email "EMAIL"
-        /// A telephone number.
+        /// A phone number.
         Phone "PHONE"
         /// A file.
         File "FILE"
@@ -43,7 +43,7 @@ choice! {
 }
 
 impl QuestionType {
-    /// Whether the answer is chosen from options.
+    /// Whether a question of this type has options.
     pub const fn has_options(self) -> bool {
         matches!(
             self,
@@ -52,62 +52,62 @@ impl QuestionType {
     }
 }
 
-/// One of the answers to choose from.
+/// An option of a question, 1 to 200 code points.
 pub type QuestionOption = Line<200>;
 
-/// A course has no more questions than these.
+/// Most questions of one course.
 pub const MOST_QUESTIONS: u32 = 200;
-/// All questions of a course together are no longer, in bytes of JSON.
+/// Largest total size of a course's questions, in bytes of JSON.
 pub const MOST_BYTES: u64 = 1_000_000;
 
-/// What a writer says of a question.
+/// The content of a question, as its author writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct QuestionContent {
-    /// In which language.
+    /// Language of the question.
     pub language: Language,
-    /// The question.
+    /// Text of the question.
     pub question: Prose<1000>,
-    /// How it is answered.
+    /// Kind of answer.
     pub question_type: QuestionType,
-    /// Whether it must be answered.
+    /// Whether an answer is required.
     pub required: bool,
-    /// What to choose from; `None` where nothing is chosen.
+    /// Options; `None` if the type has none. See [`check_options`].
     pub options: Option<Vec<QuestionOption>>,
 }
 
-/// A question of a course, as it is stored: where it stands among the others, the course knows.
+/// A question as it is stored. Its position is stored with the course.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Question {
-    /// Which one.
+    /// The question's identifier.
     #[serde(rename = "questionID")]
     pub question_id: QuestionId,
-    /// Of which course.
+    /// The course that the question belongs to.
     #[serde(rename = "courseID")]
     pub course_id: CourseId,
-    /// What it asks.
+    /// The content.
     #[serde(flatten)]
     pub wording: QuestionContent,
-    /// When it was added.
+    /// When the question was created.
     pub created_at: Instant,
 }
 
-/// A question at its place.
+/// A question with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlacedQuestion {
     /// The question.
     #[serde(flatten)]
     pub question: Question,
-    /// Where it stands, from 1.
+    /// Position in the course, from 1.
     pub order: usize,
 }
 
-/// Checks `options` against what `question_type` takes: 2 to 50 different ones, or none at all.
+/// Checks that `options` fit `question_type`: 2 to 50 different ones, or none. An empty list counts as none.
 ///
 /// # Errors
-/// `Required` where they are missing, `Length` for too few or too many, `Value` for equal ones and for a
-/// question that is not answered by choosing.
+/// `Required` if they are missing, `Length` for too few or too many, `Value` for duplicates or if the type has no
+/// options.
 pub fn check_options(
     question_type: QuestionType,
     options: Option<Vec<QuestionOption>>,
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_chosen_from_has_options() {
+    fn question_options_must_fit_question_type() {
         let options = |texts: &[&str]| {
             Some(
                 texts

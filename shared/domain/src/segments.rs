@@ -1,27 +1,25 @@
-//! How long a text message is on the air: which alphabet it travels in, and in how many parts.
+//! Encoding and segments of a text message.
 //!
-//! GSM 03.38, today 3GPP TS 23.038: one part has room for 160 septets of the default alphabet or for
-//! 70 UTF-16 code units; each of several for 153 or 67, for a header says which one it is. What two
-//! septets or two units write stands in one part whole, so a text may need a part more than its length
-//! alone would.
+//! By GSM 03.38, today 3GPP TS 23.038, a single segment has 160 septets of the default alphabet or 70 UTF-16 code
+//! units. Each segment of a longer message has 153 or 67, because a header takes the rest. A character of two septets
+//! or units is not split between segments, so a text may need one segment more than its length suggests.
 
 use std::iter;
 
 use serde::{Deserialize, Serialize};
 
-/// The alphabet that a text travels in.
+/// The encoding of a text message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Encoding {
-    /// The default alphabet and its extension table. Every letter of the text is in them.
+    /// The GSM 7-bit default alphabet with its extension table; used if it contains every character of the text.
     #[serde(rename = "GSM-7")]
     Gsm7,
-    /// UTF-16, as phones read what was meant as UCS-2. One letter outside the alphabet is enough.
+    /// UTF-16, which phones read although the standard says UCS-2; used for all other texts.
     #[serde(rename = "UCS-2")]
     Ucs2,
 }
 
 impl Encoding {
-    /// What `text` travels in.
     fn of(text: &str) -> Self {
         if text.chars().all(|letter| septets(letter).is_some()) {
             Self::Gsm7
@@ -30,16 +28,16 @@ impl Encoding {
         }
     }
 
-    /// The room of a message in one part, and of each part of a longer one.
-    const fn room(self) -> (usize, usize) {
+    /// Capacity of a single segment, and of each segment of a longer message.
+    const fn capacity(self) -> (usize, usize) {
         match self {
             Self::Gsm7 => (160, 153),
             Self::Ucs2 => (70, 67),
         }
     }
 
-    /// What `letter` takes of it.
-    fn taken(self, letter: char) -> usize {
+    /// Septets or code units of `letter`.
+    fn length(self, letter: char) -> usize {
         match self {
             Self::Gsm7 => septets(letter).unwrap_or_default(),
             Self::Ucs2 => letter.len_utf16(),
@@ -47,50 +45,49 @@ impl Encoding {
     }
 }
 
-/// How a text travels.
+/// Encoding and number of segments of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Measured {
-    /// In which alphabet.
+    /// The encoding.
     pub encoding: Encoding,
-    /// In how many parts; an empty text is a message too.
+    /// The number of segments; 1 for an empty text.
     pub segments: u32,
 }
 
-/// How `text` travels.
+/// The encoding of `text` and the number of its segments.
 pub fn measure(text: &str) -> Measured {
     let encoding = Encoding::of(text);
     Measured {
         encoding,
-        segments: cut(text, encoding).map(|_| 1).sum(),
+        segments: split(text, encoding).map(|_| 1).sum(),
     }
 }
 
-/// The parts of `text`, in their order: as many as [`measure`] says, and together the text.
+/// Splits `text` into its segments, as many as [`measure`] counts.
 pub fn parts(text: &str) -> Vec<&str> {
-    cut(text, Encoding::of(text)).collect()
+    split(text, Encoding::of(text)).collect()
 }
 
-fn cut(text: &str, encoding: Encoding) -> impl Iterator<Item = &str> {
-    let (single, each) = encoding.room();
-    let length: usize = text.chars().map(|letter| encoding.taken(letter)).sum();
-    let room = if length <= single { single } else { each };
+fn split(text: &str, encoding: Encoding) -> impl Iterator<Item = &str> {
+    let (single, each) = encoding.capacity();
+    let length: usize = text.chars().map(|letter| encoding.length(letter)).sum();
+    let capacity = if length <= single { single } else { each };
     let mut rest = Some(text);
     iter::from_fn(move || {
         let text = rest?;
-        let mut taken = 0;
-        let beyond = text.char_indices().find(|&(_, letter)| {
-            taken += encoding.taken(letter);
-            taken > room
+        let mut length = 0;
+        let next = text.char_indices().find(|&(_, letter)| {
+            length += encoding.length(letter);
+            length > capacity
         });
-        let (part, left) =
-            beyond.map_or((text, None), |(end, _)| (&text[..end], Some(&text[end..])));
+        let (part, left) = next.map_or((text, None), |(end, _)| (&text[..end], Some(&text[end..])));
         rest = left;
         Some(part)
     })
 }
 
-/// The septets of `letter`: one in the default alphabet, two in the extension table (an escape comes
-/// first), none where it is in neither. The escape itself writes nothing.
+/// Number of septets: 1 in the default alphabet, 2 in the extension table (escape and character), `None` in neither.
+/// The escape is not a character of its own.
 const fn septets(letter: char) -> Option<usize> {
     match letter {
         '\n' | '\r' | ' '..='Z' | '_' | 'a'..='z' => Some(1),

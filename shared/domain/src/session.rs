@@ -1,55 +1,55 @@
-//! Sessions: one sign-in and everything that is done with it.
+//! Sessions, which begin with a sign-in.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Instant, SessionId, UserId, agent::Agent, user::User};
 
-/// How a person proved who he is; the words of RFC 8176, but `link` and `recovery`.
+/// Authentication methods. The values are those of RFC 8176, except `link` and `recovery`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
     /// A password.
     Pwd,
-    /// A one-time code of an authenticator.
+    /// A one-time code of an authenticator app.
     Otp,
-    /// A code that came as a text message.
+    /// A code sent by text message.
     Sms,
-    /// A code or link that came by mail.
+    /// A code or link sent by mail.
     Link,
     /// A recovery code.
     Recovery,
 }
 
-/// A session. It is alive while its time lasts *and* its `epoch` is its user's: raising the
-/// user's epoch ends all sessions at once, whichever they are.
+/// A session. It is valid until it expires and while its `epoch` equals its user's: raising the user's epoch ends all
+/// sessions at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
-    /// Which one: the `sid` of its tokens.
+    /// The session's identifier, the `sid` of its tokens.
     pub sid: SessionId,
-    /// Whose.
+    /// The account that is signed in.
     #[serde(rename = "userID")]
     pub user_id: UserId,
-    /// When it began.
+    /// Time of the sign-in.
     pub created_at: Instant,
-    /// When it was last used, at most five minutes old.
+    /// Time of the last request, accurate to five minutes.
     pub last_active: Instant,
-    /// When it ends by itself.
+    /// First moment at which it is no longer valid.
     pub expires_at: Instant,
-    /// The epoch of its user when it began, or when its own password change raised it.
+    /// The user's epoch at sign-in, or after a password change in this session.
     pub epoch: u64,
-    /// When the person last proved who he is.
+    /// When the user last authenticated.
     pub auth_time: Instant,
-    /// By what.
+    /// The methods used for it.
     pub amr: Vec<Method>,
-    /// The address that it began at.
+    /// The client's IP address at sign-in.
     pub ip: String,
-    /// What it began with.
+    /// The client's browser and device at sign-in.
     #[serde(flatten)]
     pub agent: Agent,
 }
 
-/// A session as its owner sees it.
+/// A session in API responses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionView {
@@ -63,7 +63,7 @@ pub struct SessionView {
 }
 
 impl SessionView {
-    /// `session`, seen from the session `current`.
+    /// The view of `session`; it is marked as current if its identifier is `current`.
     pub fn of(session: Session, current: SessionId) -> Self {
         Self {
             sid: session.sid,
@@ -77,7 +77,8 @@ impl SessionView {
 }
 
 impl Session {
-    /// Whether this session of `user` counts at `now`.
+    /// Whether the session is valid at `now`: it belongs to `user`, who is active and has the same epoch, and it has
+    /// not expired.
     pub fn is_alive(&self, user: &User, now: Instant) -> bool {
         self.user_id == user.user_id
             && user.is_active

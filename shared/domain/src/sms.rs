@@ -1,4 +1,4 @@
-//! Text messages that people send: one, or many at once.
+//! Text messages that users send, single or in a [`Batch`](crate::batch::Batch).
 
 use std::time::Duration;
 
@@ -12,48 +12,47 @@ use crate::{
     text::is_invisible,
 };
 
-/// No carrier wants it later than this: then it has failed.
+/// How long sending is retried before the message fails.
 pub const LIFE: Duration = Duration::from_secs(86_400);
 
 choice! {
-    /// How a carrier should send it.
+    /// The SNS message type.
     Type {
-        /// What must arrive.
+        /// Optimised for reliability.
         Transactional "TRANSACTIONAL"
-        /// What should not cost much.
+        /// Optimised for cost.
         Promotional "PROMOTIONAL"
     }
 }
 
 choice! {
-    /// Why a message was given up.
+    /// Why a message failed.
     Cause {
-        /// The number is on a list of those that are not written to, ours or the carrier's.
+        /// The recipient has opted out, in this service or with the carrier.
         OptedOut "RECIPIENT_OPTED_OUT"
-        /// The carrier will never take it.
+        /// The carrier rejected the message permanently.
         ApiError "CARRIER_REFUSED"
-        /// Nobody took it in time.
+        /// The carrier did not accept it within [`LIFE`].
         Expired "EXPIRED"
-        /// Its sender's account was closed or erased before it left.
+        /// The sender's account was deactivated or erased before the message was sent.
         SenderClosed "SENDER_CLOSED"
     }
 }
 
-/// What one message says: 1 to 1,600 bytes of UTF-8, kept as it was written; line breaks and tabs may stand
-/// in it, no other control characters. SNS takes no more
-/// (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>).
+/// The text of a message: 1 to 1,600 bytes of UTF-8, stored unchanged, without control characters except line breaks
+/// and tabs. 1,600 is the limit of SNS (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Text(String);
 
-/// Bytes of a text, at most.
+/// Longest [`Text`], in bytes.
 pub const MAX_BYTES: usize = 1600;
 
 impl std::str::FromStr for Text {
     type Err = ValueError;
 
-    /// `Required` for nothing that can be seen, `Format` for other control characters than `\n \r \t`, `Length`
-    /// beyond 1,600 bytes.
+    /// `Required` for white space and invisible characters alone, `Format` for control characters except `\n \r \t`,
+    /// `Length` beyond 1,600 bytes.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let prose: crate::Prose<MAX_BYTES> = text.parse()?;
         if text
@@ -71,13 +70,13 @@ impl std::str::FromStr for Text {
 }
 
 impl Text {
-    /// The text.
+    /// The text, unchanged.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// The name that a phone shows instead of a number: 1 to 11 ASCII letters and digits, one letter at least
+/// A sender ID, shown instead of a number: 1 to 11 ASCII letters and digits, with at least one letter
 /// (<https://docs.aws.amazon.com/sms-voice/latest/userguide/sender-id.html>).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -86,13 +85,13 @@ pub struct SenderId(String);
 impl std::str::FromStr for SenderId {
     type Err = ValueError;
 
-    /// `Required` for nothing, `Length` beyond 11, `Format` for other signs.
+    /// `Required` for white space alone, `Length` beyond 11 characters, `Format` for other characters or digits alone.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let line: Line<11> = text.parse()?;
         let name = line.as_str();
-        let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        let is_valid = name.bytes().all(|byte| byte.is_ascii_alphanumeric())
             && name.bytes().any(|byte| byte.is_ascii_alphabetic());
-        if is_word {
+        if is_valid {
             Ok(Self(name.to_owned()))
         } else {
             Err(ValueError::Format)
@@ -101,61 +100,61 @@ impl std::str::FromStr for SenderId {
 }
 
 impl SenderId {
-    /// The name.
+    /// The sender ID as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Who sends, and how: what all messages of a batch have in common.
+/// Sender and options of a message, shared by all messages of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sending {
-    /// How a carrier should send it.
+    /// The SNS message type.
     pub r#type: Type,
-    /// The name that a phone shows.
+    /// The sender ID, if any.
     pub sender_id: Option<SenderId>,
-    /// Who sent it.
+    /// The sender.
     #[serde(rename = "userID")]
     pub user_id: UserId,
-    /// The committee that he belonged to.
+    /// The sender's committee at that time.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
-    /// When it was accepted.
+    /// When the request was accepted.
     pub created_at: Instant,
 }
 
-/// A text message; what it says is kept apart, for a shorter time.
+/// A text message without its text, which is stored separately and for a shorter time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sms {
-    /// Which one; UUID v7.
+    /// The message's identifier, a UUID v7.
     #[serde(rename = "smsID")]
     pub sms_id: SmsId,
-    /// The batch that it belongs to.
+    /// The batch, if the message is part of one.
     #[serde(rename = "batchID")]
     pub batch_id: Option<BatchId>,
-    /// To whom.
+    /// The recipient's number.
     pub to: E164,
-    /// How far it has come.
+    /// State of the message.
     pub status: State,
-    /// The sender's own name for it.
+    /// The sender's reference.
     pub client_ref: Option<Line<64>>,
-    /// In which alphabet it travels.
+    /// Encoding of the text.
     pub encoding: Encoding,
-    /// In how many parts, each of which is paid for.
+    /// Number of segments; each is charged.
     pub segments: u32,
-    /// Why it was given up, once it was.
+    /// Why it failed, if it did.
     pub failure: Option<Cause>,
-    /// Who sent it, and how.
+    /// Sender and options.
     #[serde(flatten)]
     pub sending: Sending,
-    /// When it came to where it is.
+    /// Time of the last change of state.
     pub updated_at: Instant,
 }
 
 impl Sms {
-    /// A message to `recipient` that says `text`, as it is accepted.
+    /// A queued message with the `text`, of which only encoding and segments are kept.
     pub fn new(
         sms_id: SmsId,
         batch_id: Option<BatchId>,
@@ -179,29 +178,29 @@ impl Sms {
     }
 }
 
-/// To whom a message goes.
+/// A recipient of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Recipient {
-    /// The number.
+    /// The number to send to.
     pub to: E164,
-    /// The sender's own name for the message.
+    /// The sender's reference for this message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_ref: Option<Line<64>>,
 }
 
-/// A number that is not to be written to, in one committee or in all.
+/// A number that must not get messages of one committee, or of any.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OptOut {
-    /// The number.
+    /// The recipient who opted out.
     pub number: E164,
-    /// The committee that does not write to it; all when there is none.
+    /// The committee that must not send to it; `None` for all.
     #[serde(rename = "committeeID")]
     pub committee_id: Option<CommitteeId>,
-    /// Who noted it.
+    /// The account that recorded it.
     pub created_by: UserId,
-    /// When.
+    /// When it was recorded.
     pub created_at: Instant,
 }
 
@@ -210,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_measured_in_bytes() {
+    fn sms_text_length_is_limited_in_bytes() {
         for (text, expected) in [
             ("a\r\n\tb", Ok(())),
             (&"é".repeat(800), Ok(())),
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_is_a_short_word() {
+    fn sender_id_rejects_long_or_numeric_names() {
         for (name, expected) in [
             ("Halqa", Ok(())),
             ("ABCDEFGHIJK", Ok(())),

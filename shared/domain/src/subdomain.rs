@@ -1,4 +1,4 @@
-//! Names in the hosting account: a label that somebody asks for, and the domain that it is to stand below.
+//! Subdomains of the hosting account: validation of labels and root domains.
 
 use std::{borrow::Cow, str::FromStr};
 
@@ -10,14 +10,14 @@ use serde::Serialize;
 
 use crate::ValueError;
 
-/// The longest label (RFC 1035 §2.3.4).
+/// Longest label (RFC 1035 §2.3.4).
 const MAX_LABEL: usize = 63;
-/// The longest name, as text without a dot at the end (the same).
+/// Longest name as text without a trailing dot (RFC 1035 §2.3.4).
 const MAX_NAME: usize = 253;
-/// No label and no domain that makes sense is longer before it is mapped; mapping takes longer the longer it is.
-const MAX_WRITTEN: usize = 1_000;
+/// Longest input before UTS 46 mapping, in bytes; bounds the cost of mapping.
+const MAX_INPUT: usize = 1_000;
 
-/// What the hosting account needs for itself.
+/// Labels that cPanel uses itself.
 const RESERVED: [&str; 14] = [
     "www",
     "mail",
@@ -35,21 +35,21 @@ const RESERVED: [&str; 14] = [
     "cpcontacts",
 ];
 
-/// One label of a domain name: mapped by UTS 46, lower case, in A-label form, 1 to 63 letters, digits and
-/// hyphens that neither begins nor ends with a hyphen; not one that the hosting account needs for itself.
+/// One label of a domain name: mapped by UTS 46, lower case, in A-label form. It has 1 to 63 letters, digits and
+/// hyphens, does not begin or end with a hyphen, and is not reserved by cPanel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Label(String);
 
-/// A domain name of two labels or more, each in the form of a [`Label`], the last one no number; at most 253
-/// letters.
+/// A domain name of two or more labels, each in the form of a [`Label`] but reserved ones included. The last label is
+/// not a number; the name has at most 253 characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RootDomain(String);
 
 impl FromStr for Label {
     type Err = ValueError;
 
-    /// `Required` for nothing but white space, `Length` beyond 63 letters in A-label form, `Value` for a
-    /// reserved one, `Format` for anything else that is no label.
+    /// `Required` for white space alone, `Length` beyond 63 characters in A-label form, `Value` for a reserved label,
+    /// `Format` for anything else that is not a label.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let label = ascii(text)?;
         if label.len() > MAX_LABEL && !label.contains('.') {
@@ -66,16 +66,17 @@ impl FromStr for Label {
 impl FromStr for RootDomain {
     type Err = ValueError;
 
-    /// `Required` for nothing but white space, `Length` for a name or a label that is too long, `Format` for
-    /// anything else that is no domain name.
+    /// `Required` for white space alone, `Length` if the name or one of its labels is too long, `Format` for anything
+    /// else that is not a domain name.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let name = ascii(text)?;
         if name.len() > MAX_NAME || name.split('.').any(|label| label.len() > MAX_LABEL) {
             return Err(ValueError::Length);
         }
         let last = name.rsplit_once('.').map(|(_, last)| last);
-        let is_named = last.is_some_and(|last| !last.bytes().all(|byte| byte.is_ascii_digit()));
-        if is_named && name.split('.').all(is_label) {
+        let has_named_suffix =
+            last.is_some_and(|last| !last.bytes().all(|byte| byte.is_ascii_digit()));
+        if has_named_suffix && name.split('.').all(is_label) {
             Ok(Self(name.into_owned()))
         } else {
             Err(ValueError::Format)
@@ -83,18 +84,17 @@ impl FromStr for RootDomain {
     }
 }
 
-/// `text` as UTS 46 maps it (<https://www.unicode.org/reports/tr46/#ToASCII>), with the letters, digits and
-/// hyphens of host names alone.
+/// Maps `text` by UTS 46 (<https://www.unicode.org/reports/tr46/#ToASCII>), allowing only letters, digits and hyphens.
 fn ascii(text: &str) -> Result<Cow<'_, str>, ValueError> {
     let text = text.trim();
     if text.is_empty() {
         return Err(ValueError::Required);
     }
-    // Some control characters are mapped to nothing; they are refused as in every other line of text.
+    // UTS 46 drops some control characters; they are rejected like in `Line`.
     if text.contains(char::is_control) {
         return Err(ValueError::Format);
     }
-    if text.len() > MAX_WRITTEN {
+    if text.len() > MAX_INPUT {
         return Err(ValueError::Length);
     }
     Uts46::new()
@@ -113,9 +113,9 @@ fn is_label(label: &str) -> bool {
         && label.bytes().all(plain)
         && !label.starts_with('-')
         && !label.ends_with('-');
-    // What stands for other letters may not stand for what looks like that again
+    // An A-label must not decode to another A-label
     // (<https://www.unicode.org/reports/tr46/#Validity_Criteria>, 4).
-    let shown = || {
+    let decoded = || {
         Uts46::new()
             .to_unicode(
                 label.as_bytes(),
@@ -124,39 +124,39 @@ fn is_label(label: &str) -> bool {
             )
             .0
     };
-    is_plain && !shown().starts_with("xn--")
+    is_plain && !decoded().starts_with("xn--")
 }
 
 impl Label {
-    /// The label.
+    /// The label as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 impl RootDomain {
-    /// The name.
+    /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A subdomain as it is shown.
+/// A subdomain in API responses.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Subdomain {
-    /// What stands before the root domain.
+    /// The part before the root domain.
     pub domain: String,
-    /// The domain that it stands below.
+    /// The root domain.
     pub rootdomain: String,
-    /// The whole name.
+    /// The fully qualified name.
     pub fqdn: String,
 }
 
 impl Subdomain {
-    /// The subdomain `label` below `root`.
+    /// Joins `label` and `root`.
     ///
     /// # Errors
-    /// `Length` when the whole name is too long.
+    /// `Length` if the whole name has more than 253 characters.
     pub fn new(label: &Label, root: &RootDomain) -> Result<Self, ValueError> {
         let fqdn = format!("{}.{}", label.0, root.0);
         if fqdn.len() > MAX_NAME {
@@ -170,22 +170,22 @@ impl Subdomain {
     }
 }
 
-/// The domains of a hosting account, in lower case.
+/// The domains of a cPanel account, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Domains {
-    /// The one that the account was opened for.
+    /// The account's main domain.
     pub main_domain: String,
-    /// Others with a site of their own.
+    /// Domains with their own sites.
     pub addon_domains: Vec<String>,
-    /// Other names of the main domain.
+    /// Aliases of the main domain.
     pub parked_domains: Vec<String>,
-    /// What stands below them.
+    /// Subdomains of all of these, with their full names.
     pub sub_domains: Vec<String>,
 }
 
 impl Domains {
-    /// The domains below which a subdomain may be made.
+    /// The domains that subdomains can be created under.
     fn roots(&self) -> impl Iterator<Item = &str> {
         std::iter::once(&self.main_domain)
             .chain(&self.addon_domains)
@@ -193,20 +193,20 @@ impl Domains {
             .map(String::as_str)
     }
 
-    /// Whether a subdomain may be made below `root`.
+    /// Whether subdomains can be created under `root`.
     pub fn has_root(&self, root: &RootDomain) -> bool {
         self.roots().any(|own| own == root.0)
     }
 
-    /// Whether the name `fqdn` is taken.
+    /// Whether `fqdn` is one of the account's domains or subdomains.
     pub fn has(&self, fqdn: &str) -> bool {
         self.roots()
             .chain(self.sub_domains.iter().map(String::as_str))
             .any(|own| own == fqdn)
     }
 
-    /// The subdomains, each below the longest domain of the account that it ends with; below everything but its
-    /// first label when it ends with none.
+    /// The subdomains, each split at the longest root domain that it ends with. A name that ends with none is split
+    /// after its first label.
     pub fn subdomains(&self) -> Vec<Subdomain> {
         let split = |fqdn: &String| {
             let below = |root: &str| {

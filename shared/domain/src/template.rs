@@ -1,43 +1,43 @@
-//! Texts with places in them: `Bonjour {{name}}`, for many people at once.
+//! Templates with placeholders, such as `Bonjour {{name}}`, for batches of text messages.
 
 use std::collections::BTreeMap;
 
 use crate::ValueError;
 
-/// Why a template could not be filled.
+/// Why a template cannot be filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateError<'t> {
-    /// It asks for this name, and nobody says what it stands for.
+    /// There is no value for this name.
     Missing(&'t str),
-    /// The text would be longer than asked for.
+    /// The result would be longer than allowed.
     TooLong,
 }
 
 impl From<TemplateError<'_>> for ValueError {
-    fn from(why: TemplateError<'_>) -> Self {
-        match why {
+    fn from(error: TemplateError<'_>) -> Self {
+        match error {
             TemplateError::Missing(_) => Self::Variable,
             TemplateError::TooLong => Self::Length,
         }
     }
 }
 
-/// `template` with the value of each `{{name}}` in its place, in `most` bytes. A name is in any script, such as
-/// `prénom` or `الاسم`, without braces; white space may stand around it. Anything else in braces stays as it was
-/// written. A value is never looked at again, whatever braces stand in it.
+/// Replaces each `{{name}}` in `template` with its value, up to `max_bytes` bytes of result. A name can be in any
+/// script, such as `prénom` or `الاسم`, but has no braces; white space around it is ignored. Other text in braces is
+/// left unchanged, and values are not expanded again.
 ///
 /// # Errors
-/// The first name without a value, or a text that is longer than `most`: values that go in again and again
-/// make nothing that fills the memory.
+/// `Missing` for the first name without a value. `TooLong` as soon as the result exceeds `max_bytes`, which bounds
+/// memory if a long value is used often.
 pub fn filled<'t>(
     template: &'t str,
     values: &BTreeMap<String, String>,
-    most: usize,
+    max_bytes: usize,
 ) -> Result<String, TemplateError<'t>> {
     let mut text = String::new();
     let mut add = |piece: &str| {
         text.push_str(piece);
-        if text.len() <= most {
+        if text.len() <= max_bytes {
             Ok(())
         } else {
             Err(TemplateError::TooLong)
@@ -51,7 +51,7 @@ pub fn filled<'t>(
             add(values.get(name).ok_or(TemplateError::Missing(name))?)?;
             after
         } else {
-            // The next brace may begin one: `{{{name}}}`.
+            // A placeholder can begin at the next brace: `{{{name}}}`.
             add("{")?;
             &open[1..]
         };
@@ -60,7 +60,7 @@ pub fn filled<'t>(
     Ok(text)
 }
 
-/// The name in the placeholder that `text` begins with, and what comes after it.
+/// The name in the placeholder at the start of `text`, and the text after it.
 fn placeholder(text: &str) -> Option<(&str, &str)> {
     let inside = text.strip_prefix("{{")?;
     let (name, after) = inside.split_at(inside.find(['{', '}'])?);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_are_filled_and_all_else_stays() {
+    fn template_fills_placeholders_and_keeps_other_text() {
         let long = "n".repeat(64);
         let mut values = values([
             ("name", "Amel"),
@@ -110,7 +110,7 @@ mod tests {
             ),
             ("[{{empty}}]", Ok("[]")),
             (&format!("{{{{{long}}}}}"), Ok("64")),
-            // what came in is never looked at again
+            // values are not expanded again
             ("{{trap}}", Ok("{{name}} {{")),
             ("{{trap}}name}}", Ok("{{name}} {{name}}")),
             ("{{open}}{name}}", Ok("{{name}}")),
@@ -132,7 +132,7 @@ mod tests {
                 "{{prénom}}, {{الاسم}}, {{first name}}, {{1}}",
                 Ok("Léa, سارة, Sami, 7"),
             ),
-            // names without a value: the first one is told
+            // names without a value: the first one is reported
             (
                 "{{nom de famille}}",
                 Err(TemplateError::Missing("nom de famille")),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_longer_than_asked_for_is_made() {
+    fn template_result_longer_than_limit_is_too_long() {
         let values = values([("name", "éé")]);
         assert_eq!(filled("{{name}}", &values, 4).as_deref(), Ok("éé"));
         for template in [
@@ -177,9 +177,9 @@ mod tests {
     }
 
     proptest! {
-        /// Pieces that are no placeholders and names in turn: the same as putting them in a row.
+        /// Literal text and placeholders in turn give the texts and values in the same order.
         #[test]
-        fn every_piece_stands_where_it_was(
+        fn template_keeps_order_of_text_and_values(
             pieces in proptest::collection::vec(("[^{}]{0,8}|[^{}]{0,4}\\}\\}", "[^{}\\s]{1,9}", "[ \t\n]{0,2}", "\\PC{0,12}|\\{\\{a\\}\\}"), 0..6),
         ) {
             let values: BTreeMap<_, _> = pieces.iter().map(|(_, name, _, value)| (name.clone(), value.clone())).collect();
@@ -194,7 +194,7 @@ mod tests {
         }
 
         #[test]
-        fn any_text_can_be_looked_at(text in "[{}a1_ é]{0,40}|\\PC{0,40}") {
+        fn template_accepts_any_text(text in "[{}a1_ é]{0,40}|\\PC{0,40}") {
             let filled = filled(&text, &values([("a", "a")]), 1600);
             prop_assert!(text.contains("{{") || filled.as_deref() == Ok(text.as_str()));
         }

@@ -1,4 +1,4 @@
-//! Texts of one line: trimmed, without control characters, bounded in code points.
+//! Validated texts, and the normalisation for sorting and search.
 
 use std::{fmt, str::FromStr};
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::ValueError;
 
-/// One line of 1 to `MAX` code points, trimmed, without U+0000–001F and U+007F.
+/// One line of text: trimmed, 1 to `MAX` code points, without U+0000–001F and U+007F.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Line<const MAX: usize>(String);
 
-/// The name of a person.
+/// A first or last name.
 pub type Name = Line<100>;
 
 impl<const MAX: usize> FromStr for Line<MAX> {
     type Err = ValueError;
 
-    /// `Required` for nothing but white space, `Format` for control characters, `Length` beyond `MAX`.
+    /// `Required` for white space alone, `Format` for ASCII control characters, `Length` beyond `MAX` code points.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let text = text.trim();
         if text.is_empty() {
@@ -34,7 +34,7 @@ impl<const MAX: usize> FromStr for Line<MAX> {
 }
 
 impl<const MAX: usize> Line<MAX> {
-    /// The text.
+    /// The trimmed line.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -46,7 +46,7 @@ impl<const MAX: usize> fmt::Display for Line<MAX> {
     }
 }
 
-/// A short code: 1 to 10 upper-case ASCII letters, digits or underscores, such as a committee's type.
+/// A code of 1 to 10 upper-case ASCII letters, digits or underscores, such as a committee's type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ShortCode(String);
@@ -54,11 +54,12 @@ pub struct ShortCode(String);
 impl FromStr for ShortCode {
     type Err = ValueError;
 
-    /// As [`Line`], and `Format` for any other letter.
+    /// As [`Line`], and `Format` for any other character.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let line: Line<10> = text.parse()?;
-        let known = |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
-        if line.0.bytes().all(known) {
+        let is_allowed =
+            |byte: u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_';
+        if line.0.bytes().all(is_allowed) {
             Ok(Self(line.0))
         } else {
             Err(ValueError::Format)
@@ -66,8 +67,8 @@ impl FromStr for ShortCode {
     }
 }
 
-/// A text of 1 to `MAX` code points, kept as it was written: line breaks and tabs may stand in it, no
-/// other control characters.
+/// A text of 1 to `MAX` code points, stored unchanged. It can contain line breaks and tabs, but no other ASCII control
+/// characters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Prose<const MAX: usize>(String);
@@ -75,8 +76,8 @@ pub struct Prose<const MAX: usize>(String);
 impl<const MAX: usize> FromStr for Prose<MAX> {
     type Err = ValueError;
 
-    /// `Required` for nothing but white space, `Format` for other control characters than `\n \r \t`,
-    /// `Length` beyond `MAX`.
+    /// `Required` for white space alone, `Format` for control characters except `\n \r \t`, `Length` beyond `MAX` code
+    /// points.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         if text.trim().is_empty() {
             return Err(ValueError::Required);
@@ -95,21 +96,22 @@ impl<const MAX: usize> FromStr for Prose<MAX> {
 }
 
 impl<const MAX: usize> Prose<MAX> {
-    /// The text.
+    /// The text, unchanged.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// `text` as it is sorted and searched: NFKD, marks dropped, case folded, Arabic letter forms and digits
-/// unified, so that `Évian` stands beside `evian`, `Straße` beside `STRASSE` and `أحمد` beside `احمد`.
+/// Normalises `text` for sorting and search: NFKD, combining marks and invisible characters removed, case folded,
+/// Arabic letter variants and digits unified. `Évian` becomes equal to `evian`, `Straße` to `STRASSE`, `أحمد` to
+/// `احمد`.
 pub fn folded(text: &str) -> String {
     use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
     let letters = text
         .nfkd()
         .filter(|letter| !is_combining_mark(*letter) && !is_invisible(*letter))
         .map(unified);
-    // There and back and there: ẞ is ß is SS is ss.
+    // Lower, upper, lower: ẞ → ß → SS → ss.
     let letters = letters
         .flat_map(char::to_lowercase)
         .flat_map(char::to_uppercase)
@@ -124,7 +126,7 @@ pub fn folded(text: &str) -> String {
     })
 }
 
-/// The words of `text`, folded: runs of letters and digits, of two or more, cut at 64.
+/// The words of `text`, [`folded`]: runs of at least two letters or digits, truncated to 64.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     let words: Vec<String> = folded(text)
         .split(|letter: char| !letter.is_alphanumeric())
@@ -134,13 +136,13 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
     words.into_iter()
 }
 
-/// What only shapes or stretches the letters beside it: joiners, direction marks, the Arabic tatweel.
+/// Characters that only affect the display of others: joiners, direction marks, the Arabic tatweel.
 pub(crate) const fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{61c}' | '\u{640}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// One letter for the Arabic ones that people write for each other, and European digits. Alef, waw and yeh
-/// with a hamza are taken apart by NFKD already.
+/// Maps Arabic letters that are used interchangeably to one of them, and Arabic digits to ASCII. NFKD has already
+/// decomposed alef, waw and yeh with hamza.
 fn unified(letter: char) -> char {
     match letter {
         'ٱ' => 'ا',

@@ -1,4 +1,4 @@
-//! People, and the three ways in which they are shown.
+//! User accounts, and their views in API responses.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,73 +7,73 @@ use crate::{
     committee::Committee, login_activity::LoginActivity, outbox::Recipient, permissions::Standing,
 };
 
-/// The avatar of a person who has not chosen one.
+/// Path of the default avatar.
 pub const DEFAULT_AVATAR: &str = "/media/default.png";
-/// The folder of avatars in paths.
+/// Path prefix of avatars.
 pub const MEDIA: &str = "/media/";
 
-/// The key in the bucket of the avatar at `path`: the path without its first slash.
+/// The S3 key of the avatar at `path`: the path without its leading slash.
 pub fn avatar_key(path: &str) -> &str {
     path.trim_start_matches('/')
 }
 
-/// A person's account, as it is stored: without secrets, which have an item of their own.
+/// An account as it is stored. Password and TOTP secrets are items of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct User {
-    /// Who.
+    /// The account's identifier.
     #[serde(rename = "userID")]
     pub user_id: UserId,
     /// First name.
     pub name: Name,
     /// Last name.
     pub last_name: Name,
-    /// The address in force.
+    /// Current e-mail address.
     pub email: Email,
-    /// When the account was made.
+    /// When the account was created.
     #[serde(rename = "DoC")]
     pub created_at: Instant,
-    /// A path below `/media/`.
+    /// Path of the avatar, below `/media/`.
     pub avatar: String,
-    /// The number, or two empty texts.
+    /// Phone number, or two empty strings.
     #[serde(flatten)]
     pub phone: Phone,
-    /// Closed accounts have no way in.
+    /// Whether the account can sign in.
     pub is_active: bool,
-    /// Whether the mailbox was proved, or an administrator vouched.
+    /// Whether a mail code or an administrator verified the account.
     pub is_verified: bool,
-    /// What the person is.
+    /// The account's profile, which gives its default rights.
     pub profile: Profile,
-    /// A free label without authority.
+    /// A free label; gives no rights.
     pub role: Option<Line<64>>,
-    /// When the person last did something, at most five minutes old.
+    /// Time of the last request, accurate to five minutes.
     pub last_active: Instant,
-    /// Whether signing in ends in the one-time password step.
+    /// Whether sign-in requires a one-time password.
     pub is_otp_enabled: bool,
-    /// The same.
+    /// Always equal to `is_otp_enabled`.
     pub is_otp_verified: bool,
-    /// Where the person belongs.
+    /// The committee of the account.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
-    /// What was granted beyond the profile.
+    /// Rights in addition to those of the profile.
     pub permissions: Permissions,
-    /// Counts the changes of the account, `lastActive` apart.
+    /// Number of changes, not counting `lastActive`; guards concurrent updates.
     pub version: u64,
-    /// Sessions of another epoch are dead.
+    /// Sessions with another epoch are invalid; see [`Session`](crate::session::Session).
     pub epoch: u64,
-    /// Whether a code that was sent to the number came back.
+    /// Whether a code sent to the phone number was entered.
     #[serde(default)]
     pub is_phone_verified: bool,
-    /// An address that was asked for and not proved yet.
+    /// A requested e-mail address that is not verified yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_email: Option<Email>,
-    /// When the account was erased: what is left is anonymous and nobody's.
+    /// When the account was erased; its personal data is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased_at: Option<Instant>,
 }
 
 impl User {
-    /// An account that `user_id` opens at `now` in `committee_id`: an active member whom nobody has verified.
+    /// A new account: an active, unverified member of `committee_id`.
     pub fn new(
         user_id: UserId,
         name: Name,
@@ -107,7 +107,7 @@ impl User {
         }
     }
 
-    /// What decides over this person's rights.
+    /// The properties that determine the account's rights.
     pub fn standing(&self) -> Standing {
         Standing {
             user_id: self.user_id,
@@ -117,7 +117,7 @@ impl User {
         }
     }
 
-    /// The account as `change` makes it; of the next version, when that is another.
+    /// Applies `change`, and raises the version if anything differs.
     #[must_use]
     pub fn changed(&self, change: impl FnOnce(&mut Self)) -> Self {
         let mut after = self.clone();
@@ -126,25 +126,25 @@ impl User {
         after
     }
 
-    /// Ends all sessions for one whose owner has a new password, and with them what was asked for in one of them:
-    /// an address that a thief would have comes into force no more.
+    /// Ends all sessions after a change of password. Also drops a pending e-mail address, which an attacker may have
+    /// requested.
     pub fn throw_out(&mut self) {
         self.epoch += 1;
         self.pending_email = None;
     }
 
-    /// Whether this is one of those of whom one must remain.
+    /// Whether this is an active super admin; at least one must exist.
     pub fn is_active_super_admin(&self) -> bool {
         self.is_active && self.profile == Profile::SuperAdmin
     }
 
-    /// Gives the account another number, which nobody has proved yet unless it is the same.
+    /// Sets the phone number. A different number is unverified.
     pub fn set_phone(&mut self, phone: Phone) {
         self.is_phone_verified = self.is_phone_verified && self.phone == phone;
         self.phone = phone;
     }
 
-    /// Where a code goes that was asked for as a text message: to a number that was proved, else by mail.
+    /// Recipient of a code requested by text message: the phone number if it is verified, else the mailbox.
     pub fn text_recipient(&self) -> Recipient {
         if self.is_phone_verified {
             Recipient::Sms(self.phone.clone())
@@ -153,11 +153,8 @@ impl User {
         }
     }
 
-    /// What is left of a person who was erased at `now`: an identifier, a profile and a committee, and
-    /// the avatar until its object was removed.
-    ///
-    /// # Errors
-    /// None: every value is well formed.
+    /// The account without personal data, erased at `now`. Identifier, profile and committee remain, and the avatar's
+    /// path until its object is deleted. Parsing the replacement values does not fail in practice.
     pub fn erased(self, now: Instant) -> Result<Self, ValueError> {
         Ok(Self {
             name: "Compte".parse()?,
@@ -179,14 +176,13 @@ impl User {
         })
     }
 
-    /// Whether the stricter rules hold: short sessions and tokens for those who run something,
-    /// and for those who asked for a second factor.
+    /// Whether sessions and tokens are short-lived: for administrators and for accounts with one-time passwords.
     pub fn is_strict(&self) -> bool {
         self.is_otp_enabled || self.profile.is_admin()
     }
 }
 
-/// A person as himself and his administrators see him: eighteen fields.
+/// An account as its owner and administrators see it: eighteen fields.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Account {
@@ -215,7 +211,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// `user`, who belongs to `committee`.
+    /// The view of `user` with their `committee`.
     pub fn of(user: User, committee: Committee) -> Self {
         Self {
             committee: Some(committee),
@@ -223,7 +219,7 @@ impl Account {
         }
     }
 
-    /// `user` as lists show him: without his committee.
+    /// The view of `user` in lists: without the committee.
     pub fn listed(user: User) -> Self {
         Self {
             user_id: user.user_id,
@@ -247,17 +243,17 @@ impl Account {
     }
 }
 
-/// A person as whoever may edit him sees him.
+/// An account with its version, for administrators who may edit it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EditableAccount {
     /// The account.
     pub user: Account,
-    /// What guards the next change.
+    /// The version that the next change must name.
     pub version: u64,
 }
 
 impl EditableAccount {
-    /// `user`, who belongs to `committee`.
+    /// The view of `user` with their `committee` and version.
     pub fn of(user: User, committee: Committee) -> Self {
         let version = user.version;
         Self {
@@ -267,7 +263,7 @@ impl EditableAccount {
     }
 }
 
-/// A person as other members of the committee see him.
+/// An account as other members of the committee see it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Card {
@@ -296,23 +292,23 @@ impl From<User> for Card {
     }
 }
 
-/// The secrets that a person sees of himself. None of them opens anything: real ones are sealed.
+/// The secret fields of an account's own view: a pending TOTP secret, or decoys. The active secret is never shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MaskedSecrets {
-    /// The one-time password secret in hexadecimal.
+    /// TOTP secret in hexadecimal.
     pub otp_hex: String,
-    /// The same as text.
+    /// The secret as ASCII text.
     pub otp_ascii: String,
-    /// The same as an `otpauth://` URL.
+    /// The secret as an `otpauth://` URL.
     pub otp_auth_url: String,
-    /// The same in Base32.
+    /// The secret in Base32.
     pub otp_base32: String,
-    /// A decoy.
+    /// A decoy that is never accepted.
     pub passwordless_base32: String,
 }
 
-/// A person as he sees himself when he signs in: all twenty-five fields.
+/// An account as its owner sees it after sign-in: all twenty-five fields.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OwnAccount {
     #[serde(flatten)]
@@ -325,10 +321,10 @@ pub struct OwnAccount {
 }
 
 impl OwnAccount {
-    /// At most this many sign-ins are shown.
+    /// Most sign-ins in the view.
     pub const ACTIVITY: u16 = 10;
 
-    /// `account` with its last sign-ins, newest first, and `token`, which reads `Bearer …`.
+    /// The view of `account`. `login_activity` is newest first; `token` is `Bearer …`.
     pub fn new(
         account: Account,
         mut login_activity: Vec<LoginActivity>,
@@ -344,7 +340,7 @@ impl OwnAccount {
         }
     }
 
-    /// The value of the `Authorization` header that goes with this view.
+    /// The value of the `Authorization` response header.
     pub fn token(&self) -> &str {
         &self.token
     }

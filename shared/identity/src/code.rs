@@ -1,4 +1,4 @@
-//! Codes that are sent: six digits, and a long one for links.
+//! Generates one-time codes (six digits, and a long form for links) and the identifiers under which they are stored.
 
 use domain::{Email, Phone, UserId};
 use sha2::{Digest, Sha256};
@@ -6,19 +6,19 @@ use uuid::Uuid;
 
 use crate::random;
 
-/// A code that is about to be sent, in both its forms.
+/// A new one-time code in both forms.
 #[derive(Clone)]
 pub struct NewCode {
     /// Six digits.
     pub digits: String,
-    /// The link's: the challenge of the challenge and 128 bits of chance, in letters alone, so that the
-    /// six digits are the only digits of a message.
+    /// The link's form: the identifier of the challenge and 128 random bits, in letters only, so that a message
+    /// contains no other digits than the six.
     pub link: String,
 }
 
-/// A new code for the challenge at `challenge`.
+/// Generates a code for the challenge `challenge`.
 pub fn issue(challenge: Uuid) -> NewCode {
-    // of 2^64 values a million is a part so small that no code is likelier than another
+    // 2^64 values modulo a million: the bias is negligible.
     let digits = u64::from_be_bytes(random::bytes()) % 1_000_000;
     let link = letters(challenge.as_bytes()) + &letters(&random::bytes::<16>());
     NewCode {
@@ -27,19 +27,19 @@ pub fn issue(challenge: Uuid) -> NewCode {
     }
 }
 
-/// Where codes for `email` are kept, whether anybody has the address or not: what is told of the
-/// challenge tells nothing of people.
+/// The identifier under which codes for `email` are stored. It depends on the address alone, so it does not reveal
+/// whether an account has it.
 pub fn email_challenge(email: &Email) -> Uuid {
     hashed(email.as_str())
 }
 
-/// Where codes for an address are kept that somebody has asked for and does not have: whoever asks for
-/// an address cannot reach the codes of its owner.
+/// The identifier under which codes for a requested, not yet verified address are stored. It differs from
+/// [`email_challenge`], so that requesting an address does not affect the codes of its owner.
 pub fn pending_email_challenge(email: &Email) -> Uuid {
     hashed(&format!("wish {email}"))
 }
 
-/// Where codes for the number of a person are kept: another number has another challenge.
+/// The identifier under which codes for `user`'s number `phone` are stored; another number has another identifier.
 pub fn phone_challenge(user: UserId, phone: &Phone) -> Uuid {
     hashed(&format!("{user} +{}{}", phone.code, phone.number))
 }
@@ -50,7 +50,7 @@ fn hashed(text: &str) -> Uuid {
     uuid::Builder::from_custom_bytes(first).into_uuid()
 }
 
-/// The challenge that the link's code `link` belongs to; `None` for what is no such code.
+/// The challenge that the long code `link` belongs to; `None` if it is malformed.
 pub fn challenge_of_link(link: &str) -> Option<Uuid> {
     let nibbles = link
         .bytes()
@@ -66,12 +66,12 @@ pub fn challenge_of_link(link: &str) -> Option<Uuid> {
     Uuid::from_slice(&bytes).ok()
 }
 
-/// Whether `text` is written as the digits of a code are.
+/// Whether `text` is six ASCII digits.
 pub fn is_digits(text: &str) -> bool {
     text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Four bits a letter, from `a` to `p`.
+/// Encodes four bits per letter, from `a` to `p`.
 fn letters(bytes: &[u8]) -> String {
     bytes
         .iter()
@@ -86,7 +86,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_link_leads_to_its_place_and_holds_no_digit(local in "[a-z]{1,20}") {
+        fn link_code_contains_its_challenge_and_no_digit(local in "[a-z]{1,20}") {
             let challenge = email_challenge(&format!("{local}@example.org").parse().unwrap());
             let issued = issue(challenge);
             proptest::prop_assert!(is_digits(&issued.digits) && issued.link.len() == 64);

@@ -1,5 +1,5 @@
-//! Secrets: hashing, signing, sealing, one-time secrets. Pure computation, no I/O; what an auditor
-//! reads first.
+//! Cryptography of the service: password hashing, tokens, encryption, TOTP and one-time codes. Pure computation without
+//! I/O except for the system's random number generator; the crate to audit first.
 
 pub mod code;
 mod ed25519;
@@ -17,17 +17,17 @@ use data_encoding::BASE64;
 use secrecy::{ExposeSecret, SecretSlice};
 use subtle::ConstantTimeEq;
 
-/// A named key of 32 bytes, written `kid:base64`. The name goes with everything that the key
-/// makes, so that keys can follow each other.
+/// A 32-byte key with a name, written `kid:base64`. All that is made with the key carries the name, so that keys can be
+/// rotated.
 #[derive(Clone)]
 pub struct NamedKey {
-    /// The name: letters, digits, `-` and `_`.
+    /// The key's name: ASCII letters, digits, `-` and `_`.
     pub kid: String,
     bytes: SecretSlice<u8>,
 }
 
 impl NamedKey {
-    /// A new key from the system's chance.
+    /// Generates a random key.
     pub fn generate(kid: &str) -> Self {
         Self {
             kid: kid.to_owned(),
@@ -35,14 +35,14 @@ impl NamedKey {
         }
     }
 
-    /// The key in the form that [`FromStr`] reads. It is a secret.
+    /// The key in the form that [`FromStr`] parses. The result is secret.
     pub fn to_setting(&self) -> String {
         format!("{}:{}", self.kid, BASE64.encode(self.bytes.expose_secret()))
     }
 
-    /// Whether `shown` is this key in that form; how long it takes says nothing of how much is right.
-    pub fn is(&self, shown: &[u8]) -> bool {
-        self.to_setting().as_bytes().ct_eq(shown).into()
+    /// Whether `candidate` is this key in the form of [`to_setting`](Self::to_setting), compared in constant time.
+    pub fn is(&self, candidate: &[u8]) -> bool {
+        self.to_setting().as_bytes().ct_eq(candidate).into()
     }
 
     fn bytes(&self) -> [u8; 32] {
@@ -56,12 +56,12 @@ impl FromStr for NamedKey {
 
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
         let (kid, key) = text.trim().split_once(':').ok_or(MalformedKey)?;
-        let named = !kid.is_empty()
+        let has_valid_name = !kid.is_empty()
             && kid
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
         let bytes = BASE64.decode(key.as_bytes()).map_err(|_| MalformedKey)?;
-        if named && bytes.len() == 32 {
+        if has_valid_name && bytes.len() == 32 {
             Ok(Self {
                 kid: kid.to_owned(),
                 bytes: bytes.into(),
@@ -72,8 +72,8 @@ impl FromStr for NamedKey {
     }
 }
 
-/// The keys in `text`, separated by commas, one at least.
-fn keys_of<T: FromStr<Err = MalformedKey>>(text: &str) -> Result<Vec<T>, MalformedKey> {
+/// Parses one or more keys separated by commas.
+fn parse_keys<T: FromStr<Err = MalformedKey>>(text: &str) -> Result<Vec<T>, MalformedKey> {
     text.split(',').map(str::parse).collect()
 }
 
@@ -83,14 +83,14 @@ impl fmt::Debug for NamedKey {
     }
 }
 
-/// Keys of which any may be shown, such as the secrets of a content network.
+/// A set of accepted keys, such as the secrets that CloudFront sends.
 #[derive(Debug, Clone, Default)]
 pub struct NamedKeys(Vec<NamedKey>);
 
 impl NamedKeys {
-    /// Whether `shown` is one of them; how long it takes says nothing of how much is right.
-    pub fn contains(&self, shown: &[u8]) -> bool {
-        self.0.iter().any(|key| key.is(shown))
+    /// Whether `candidate` is one of the keys; see [`NamedKey::is`].
+    pub fn contains(&self, candidate: &[u8]) -> bool {
+        self.0.iter().any(|key| key.is(candidate))
     }
 }
 
@@ -98,11 +98,11 @@ impl FromStr for NamedKeys {
     type Err = MalformedKey;
 
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
-        keys_of(text).map(Self)
+        parse_keys(text).map(Self)
     }
 }
 
-/// A key that is not of the form `kid:base64 of 32 bytes`. Says nothing of the key.
+/// A key is not of the form `kid:base64`, with 32 bytes. The error contains no part of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MalformedKey;
 

@@ -1,4 +1,4 @@
-//! Messages on their way from a handler to the dispatcher: sealed, and all of one size.
+//! Encrypts outbox messages of handlers and decrypts them in the dispatcher.
 
 use std::{str::FromStr, time::Duration};
 
@@ -14,17 +14,17 @@ use crate::{
     sealing::{Sealer, UnsealError},
 };
 
-/// Writes letters for the dispatcher: sealed, and all of one size, so that nobody sees from outside
-/// what they are about or whether they are for anybody.
+/// Encrypts and decrypts outbox messages. All are padded to one size, which hides their kind and whether they have a
+/// recipient.
 #[derive(Clone)]
 pub struct OutboxSealer(Sealer);
 
-/// Longer than any letter.
+/// Padded size, above that of any message: hides the length.
 const PADDED_BYTES: usize = 1024;
-/// Notification are told for a day.
+/// How long a notification without code may be sent.
 const NOTIFICATION_LIFE: Duration = Duration::from_secs(86_400);
 
-/// Reads keys as [`Sealer`] does.
+/// Parses keys like [`Sealer`].
 impl FromStr for OutboxSealer {
     type Err = MalformedKey;
 
@@ -34,71 +34,66 @@ impl FromStr for OutboxSealer {
 }
 
 impl OutboxSealer {
-    /// The letter that tells `news` of the account `about` to `to`, its owner, whose first name is `name`.
-    ///
-    /// # Errors
-    /// When it cannot be sealed, as [`Sealer::seal`].
+    /// Creates a queued outbox item that sends `notification` about the account `about` to `to`. `name` is the first
+    /// name for the greeting. The item expires with its code, or after a day.
     pub fn letter(
         &self,
         to: Recipient,
         about: UserId,
         name: &str,
-        news: Notification,
+        notification: Notification,
         now: Instant,
     ) -> Result<OutboxItem, UnsealError> {
         let outbox_id = random::id(now);
-        let life = if matches!(news, Notification::Code { .. }) {
+        let life = if matches!(notification, Notification::Code { .. }) {
             code::LIFE
         } else {
             NOTIFICATION_LIFE
         };
-        let mut plain = serde_json::to_vec(&OutboxMessage {
+        let mut plaintext = serde_json::to_vec(&OutboxMessage {
             to,
             about,
             name: name.to_owned(),
-            news,
+            news: notification,
         })
         .map_err(|_| UnsealError)?;
-        plain.resize(plain.len().max(PADDED_BYTES), b' ');
+        plaintext.resize(plaintext.len().max(PADDED_BYTES), b' ');
         Ok(OutboxItem {
             outbox_id,
-            sealed: self.0.seal(&plain, &place(outbox_id))?,
+            sealed: self.0.seal(&plaintext, &place(outbox_id))?,
             status: State::Queued,
             created_at: now,
             useless_at: now.after(life),
         })
     }
 
-    /// The letter that tells `news` to the address in force of `user`.
-    ///
-    /// # Errors
-    /// When it cannot be sealed, as [`Sealer::seal`].
+    /// As [`letter`](Self::letter), for a mail to the current address of `user`.
     pub fn notify(
         &self,
         user: &User,
-        news: Notification,
+        notification: Notification,
         now: Instant,
     ) -> Result<OutboxItem, UnsealError> {
         self.letter(
             Recipient::Mail(user.email.clone()),
             user.user_id,
             user.name.as_str(),
-            news,
+            notification,
             now,
         )
     }
 
-    /// What `message` says, and to whom.
+    /// Decrypts the content of `message`.
     ///
     /// # Errors
-    /// When it was not sealed here.
+    /// As [`Sealer::open`], and if the content is not an [`OutboxMessage`].
     pub fn open(&self, message: &OutboxItem) -> Result<OutboxMessage, UnsealError> {
-        let plain = self.0.open(&message.sealed, &place(message.outbox_id))?;
-        serde_json::from_slice(&plain).map_err(|_| UnsealError)
+        let plaintext = self.0.open(&message.sealed, &place(message.outbox_id))?;
+        serde_json::from_slice(&plaintext).map_err(|_| UnsealError)
     }
 }
 
-/// Table, key and field: what is sealed there opens nowhere else.
+/// Table, key and field, the associated data of the encryption.
 fn place(outbox_id: Uuid) -> String {
     format!("records OUTBOX#{outbox_id} sealed")
 }

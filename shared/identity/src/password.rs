@@ -1,5 +1,5 @@
-//! Passwords at rest: Argon2id (RFC 9106), m = 19456 KiB, t = 2, p = 1, as OWASP's password
-//! storage page asks, written as PHC strings.
+//! Password hashes: Argon2id (RFC 9106) with m = 19456 KiB, t = 2, p = 1, as OWASP's Password Storage Cheat Sheet
+//! recommends, stored as PHC strings.
 
 use std::{
     fmt,
@@ -14,25 +14,25 @@ use tokio::{sync::Semaphore, task};
 
 use crate::random;
 
-/// The parameters of every new hash.
+/// Parameters of new hashes: memory in KiB, passes, lanes.
 const PARAMS: (u32, u32, u32) = (19_456, 2, 1);
-const OUTPUT: usize = 32;
+const OUTPUT_BYTES: usize = 32;
 
-/// What checking a password found.
+/// The result of checking a password against a stored hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Match {
-    /// It is another password, or there is none.
+    /// The password differs, or there is no stored hash.
     No,
-    /// It is the password.
+    /// The password is correct.
     Yes,
-    /// It is the password, hashed with parameters that are no longer ours: hash it anew.
+    /// The password is correct, but was hashed with other parameters than today's: hash it again.
     YesOutdated,
 }
 
-/// Hashes passwords outside the async threads, as many side by side as there are cores.
+/// Hashes passwords on blocking threads, as many at a time as there are cores.
 ///
-/// The 19 MiB that each run needs are kept and used again: a fresh buffer per run lets glibc grow
-/// the process to hundreds of megabytes.
+/// The 19 MiB buffer of each run is reused: with a new one per run, glibc lets the process grow to hundreds of
+/// megabytes.
 #[derive(Clone)]
 pub struct Hasher(Arc<Buffers>);
 
@@ -52,32 +52,26 @@ impl Default for Hasher {
 }
 
 impl Hasher {
-    /// The PHC string of `password` with a new salt.
-    ///
-    /// # Errors
-    /// When the computation failed, which it does not for parameters that are constants.
+    /// Hashes `password` with a new salt and returns a PHC string.
     pub async fn hash(&self, password: &SecretString) -> Result<String, HashError> {
         let salt = random::bytes::<16>();
         let params =
-            Params::new(PARAMS.0, PARAMS.1, PARAMS.2, Some(OUTPUT)).map_err(|_| HashError)?;
+            Params::new(PARAMS.0, PARAMS.1, PARAMS.2, Some(OUTPUT_BYTES)).map_err(|_| HashError)?;
         let output = self.run(password, salt.to_vec(), params).await?;
         Ok(phc(&salt, &output))
     }
 
-    /// Whether `password` is the one that `stored` was made of. Without `stored`, or with one that
-    /// cannot be read, the same work is done for nothing, so that time does not tell who exists.
-    ///
-    /// # Errors
-    /// When the computation failed.
+    /// Checks `password` against the PHC string `stored`. If `stored` is `None` or malformed, a dummy hash is computed,
+    /// so that the response time does not reveal whether an account exists.
     pub async fn matches(
         &self,
         password: &SecretString,
         stored: Option<&str>,
     ) -> Result<Match, HashError> {
-        static NOBODY: LazyLock<String> = LazyLock::new(|| phc(&[0; 16], &[0; OUTPUT]));
+        static DUMMY: LazyLock<String> = LazyLock::new(|| phc(&[0; 16], &[0; OUTPUT_BYTES]));
         let readable = stored.and_then(parts);
         let exists = readable.is_some();
-        let (params, salt, expected) = readable.or_else(|| parts(&NOBODY)).ok_or(HashError)?;
+        let (params, salt, expected) = readable.or_else(|| parts(&DUMMY)).ok_or(HashError)?;
         let outdated = (params.m_cost(), params.t_cost(), params.p_cost()) != PARAMS;
         let output = self.run(password, salt, params).await?;
         let equal = bool::from(output.ct_eq(&expected));
@@ -97,7 +91,7 @@ impl Hasher {
         let password = domain::password::normalized(password.expose_secret());
         let _permit = self.0.permits.acquire().await.map_err(|_| HashError)?;
         let buffers = Arc::clone(&self.0);
-        let work = move || {
+        let compute = move || {
             let take = || {
                 buffers
                     .idle
@@ -107,8 +101,8 @@ impl Hasher {
             };
             let mut blocks = take().unwrap_or_default();
             blocks.resize(params.block_count(), Block::default());
-            let mut output = vec![0; params.output_len().unwrap_or(OUTPUT)];
-            let done = Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
+            let mut output = vec![0; params.output_len().unwrap_or(OUTPUT_BYTES)];
+            let result = Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
                 .hash_password_into_with_memory(
                     password.as_bytes(),
                     &salt,
@@ -120,9 +114,9 @@ impl Hasher {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .push(blocks);
-            done.map(|()| output).map_err(|_| HashError)
+            result.map(|()| output).map_err(|_| HashError)
         };
-        task::spawn_blocking(work).await.map_err(|_| HashError)?
+        task::spawn_blocking(compute).await.map_err(|_| HashError)?
     }
 }
 
@@ -145,13 +139,14 @@ fn parts(phc: &str) -> Option<(Params, Vec<u8>, Vec<u8>)> {
     ))
 }
 
-/// The hash could not be computed. Says nothing of the password.
+/// The hash could not be computed, which does not happen with the constant parameters. The error contains no part of
+/// the password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HashError;
 
 impl fmt::Display for HashError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("a password hash could not be computed")
+        out.write_str("the password hash could not be computed")
     }
 }
 
@@ -162,7 +157,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_password_matches_its_own_hash_in_either_composition() {
+    async fn password_matches_its_hash_in_nfc_and_nfd() {
         let hasher = Hasher::default();
         let stored = hasher.hash(&"clé de sol".into()).await.unwrap();
         assert!(
@@ -197,7 +192,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_hash_of_other_parameters_matches_and_is_told_outdated() {
+    async fn password_hashed_with_other_parameters_is_outdated() {
         let params = Params::new(64, 1, 1, Some(32)).unwrap();
         let mut output = [0; 32];
         Argon2::new(Algorithm::Argon2id, Version::V0x13, params)

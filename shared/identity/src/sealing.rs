@@ -1,5 +1,4 @@
-//! Sealing: authenticated encryption of what we keep or hand out but nobody may read or change,
-//! and the values that are derived from the same keys.
+//! Sealing: authenticated encryption of stored or issued values, and HMACs under the same keys.
 
 use std::{fmt, iter, str::FromStr};
 
@@ -12,27 +11,27 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use subtle::ConstantTimeEq;
 
-use crate::{MalformedKey, NamedKey, keys_of, random};
+use crate::{MalformedKey, NamedKey, parse_keys, random};
 
-/// AES-256-GCM under the first of several keys; the others still open what they sealed, so keys
-/// can rotate: add a new one in front, seal everything anew, drop the old one.
+/// AES-256-GCM. The first key encrypts, all keys decrypt. To rotate: add a new key in front, encrypt all values again,
+/// remove the old key.
 #[derive(Clone)]
 pub struct Sealer {
     current: NamedKey,
     former: Vec<NamedKey>,
 }
 
-/// Reads keys separated by commas, of which the first seals.
+/// Parses one or more keys separated by commas; the first encrypts.
 impl FromStr for Sealer {
     type Err = MalformedKey;
 
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
-        Self::new(keys_of(text)?).ok_or(MalformedKey)
+        Self::new(parse_keys(text)?).ok_or(MalformedKey)
     }
 }
 
 impl Sealer {
-    /// A sealer under `keys`, of which the first seals. `None` without any.
+    /// A sealer whose first key encrypts; `None` if `keys` is empty.
     pub fn new(keys: Vec<NamedKey>) -> Option<Self> {
         let mut keys = keys.into_iter();
         Some(Self {
@@ -41,15 +40,16 @@ impl Sealer {
         })
     }
 
-    /// `plain` sealed under a random nonce, as `kid.base64url`. `place` says where it belongs, such
-    /// as table, key and field: it is not in the result, and opening it elsewhere fails.
+    /// Encrypts `plaintext` under a random 96-bit nonce and returns `kid.base64url`. `place` is the associated data:
+    /// where the value belongs, such as table, key and field. It is not part of the result, and decrypting it with
+    /// another place fails.
     ///
     /// # Errors
-    /// When `plain` is beyond 64 GiB.
-    pub fn seal(&self, plain: &[u8], place: &str) -> Result<String, UnsealError> {
+    /// If `plaintext` exceeds 64 GiB.
+    pub fn seal(&self, plaintext: &[u8], place: &str) -> Result<String, UnsealError> {
         let nonce = random::bytes::<12>();
         let payload = Payload {
-            msg: plain,
+            msg: plaintext,
             aad: place.as_bytes(),
         };
         let sealed = cipher(&self.current)
@@ -62,10 +62,10 @@ impl Sealer {
         ))
     }
 
-    /// What [`seal`](Self::seal) sealed for the same `place`.
+    /// Decrypts the result of [`seal`](Self::seal).
     ///
     /// # Errors
-    /// For anything else: another place, an unknown key, a changed byte.
+    /// If it was sealed for another `place` or with an unknown key, or was modified.
     pub fn open(&self, sealed: &str, place: &str) -> Result<Vec<u8>, UnsealError> {
         let (kid, sealed) = sealed.split_once('.').ok_or(UnsealError)?;
         let key = iter::once(&self.current)
@@ -87,22 +87,23 @@ impl Sealer {
             .map_err(|_| UnsealError)
     }
 
-    /// The name of the key that seals.
+    /// The name of the key that encrypts.
     pub fn kid(&self) -> &str {
         &self.current.kid
     }
 
-    /// The names of the keys that only open.
+    /// The names of the keys that only decrypt.
     pub fn former_kids(&self) -> impl Iterator<Item = &str> {
         self.former.iter().map(|key| key.kid.as_str())
     }
 
-    /// HMAC-SHA-256 of `data` under the first key, for `purpose` alone.
+    /// HMAC-SHA-256 of `purpose` and `data` under the first key. Different purposes give unrelated values.
     pub fn derive(&self, purpose: &str, data: &[u8]) -> [u8; 32] {
-        authenticated(&self.current.bytes(), purpose, data)
+        hmac_sha256(&self.current.bytes(), purpose, data)
     }
 
-    /// The same as `kid.base64url`, to be kept in place of `data` and found again by [`is_mac`](Self::is_mac).
+    /// [`derive`](Self::derive) as `kid.base64url`: can be stored instead of `data` and checked with
+    /// [`is_mac`](Self::is_mac).
     pub fn mac(&self, purpose: &str, data: &[u8]) -> String {
         format!(
             "{}.{}",
@@ -111,23 +112,23 @@ impl Sealer {
         )
     }
 
-    /// Whether `kept` is the HMAC of `data` for `purpose`, under any key that is known.
-    pub fn is_mac(&self, kept: &str, purpose: &str, data: &[u8]) -> bool {
-        let Some((kid, mac)) = kept.split_once('.') else {
+    /// Whether `stored` is the [`mac`](Self::mac) of `data` for `purpose` under any of the keys.
+    pub fn is_mac(&self, stored: &str, purpose: &str, data: &[u8]) -> bool {
+        let Some((kid, mac)) = stored.split_once('.') else {
             return false;
         };
         let key = iter::once(&self.current)
             .chain(&self.former)
             .find(|key| key.kid == kid);
         let expected =
-            key.map(|key| BASE64URL_NOPAD.encode(&authenticated(&key.bytes(), purpose, data)));
+            key.map(|key| BASE64URL_NOPAD.encode(&hmac_sha256(&key.bytes(), purpose, data)));
         expected.is_some_and(|expected| expected.as_bytes().ct_eq(mac.as_bytes()).into())
     }
 }
 
-/// HMAC-SHA-256 of `purpose` and `data` under `key`, which is not longer than the hash's block.
-pub(crate) fn authenticated(key: &[u8], purpose: &str, data: &[u8]) -> [u8; 32] {
-    // a key shorter than the hash's block is filled up with zeros (RFC 2104 §2)
+/// HMAC-SHA-256 of `purpose` and `data`, separated by a zero byte. `key` has at most 64 bytes.
+pub(crate) fn hmac_sha256(key: &[u8], purpose: &str, data: &[u8]) -> [u8; 32] {
+    // HMAC pads a shorter key with zeros (RFC 2104 §2).
     let mut block = [0; 64];
     block[..key.len()].copy_from_slice(key);
     let mut mac = <Hmac<Sha256> as hmac::KeyInit>::new(&block.into());
@@ -141,7 +142,7 @@ fn cipher(key: &NamedKey) -> Aes256Gcm {
     Aes256Gcm::new(&key.bytes().into())
 }
 
-/// Something that was not sealed here, for this place, by a key that we know.
+/// A value could not be sealed or opened. The error contains no part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnsealError;
 
@@ -159,12 +160,12 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn only_the_same_place_opens_what_was_sealed(plain: Vec<u8>, place in "[a-z#/]{0,12}", flipped in 0usize..1000) {
+        fn sealed_value_opens_only_with_same_place_and_known_key(plaintext: Vec<u8>, place in "[a-z#/]{0,12}", flipped in 0usize..1000) {
             let (old, new) = (NamedKey::generate("old"), NamedKey::generate("new"));
             let before = Sealer::new(vec![old.clone()]).unwrap();
-            let sealed = before.seal(&plain, &place).unwrap();
+            let sealed = before.seal(&plaintext, &place).unwrap();
             let after = Sealer::new(vec![new.clone(), old]).unwrap();
-            proptest::prop_assert_eq!(after.open(&sealed, &place), Ok(plain));
+            proptest::prop_assert_eq!(after.open(&sealed, &place), Ok(plaintext));
             proptest::prop_assert_eq!(after.open(&sealed, &format!("{place}x")), Err(UnsealError));
             proptest::prop_assert_eq!(Sealer::new(vec![new]).unwrap().open(&sealed, &place), Err(UnsealError));
 

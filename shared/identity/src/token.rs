@@ -1,5 +1,5 @@
-//! Tokens: JSON Web Tokens (RFC 7519) signed with Ed25519, one `typ` for each use (RFC 8725 §3.11).
-//! They carry no rights: whether the session is alive and what its user may is asked of the store.
+//! JSON Web Tokens (RFC 7519), signed with Ed25519, with one `typ` per use (RFC 8725 §3.11). They contain no rights:
+//! the session and its user are read from the store on each request.
 
 use std::{collections::HashMap, fmt, str::FromStr};
 
@@ -10,21 +10,21 @@ use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{MalformedKey, NamedKey, ed25519, keys_of};
+use crate::{MalformedKey, NamedKey, ed25519, parse_keys};
 
 const ISSUER: &str = "halqa";
 const AUDIENCE: &str = "halqa-api";
-/// No token of ours comes near; nothing longer is even looked at.
+/// Longest token that is parsed, in bytes. Tokens of this service are much shorter.
 const MAX_LENGTH: usize = 4096;
 
 /// What a token may be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenUse {
-    /// Everything that a session may do.
+    /// All requests of a session.
     Access,
-    /// The one-time password step of a sign-in, alone.
+    /// Only the one-time password step of a sign-in.
     OtpStep,
-    /// The step that follows a password-less request, alone.
+    /// Only the second step of a passwordless sign-in.
     PasswordlessStep,
 }
 
@@ -38,63 +38,64 @@ impl TokenUse {
     }
 }
 
-/// What a token says. Times are Unix seconds.
+/// The claims of a token. Times are Unix seconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
     iss: String,
     aud: String,
-    /// Whose.
+    /// The account.
     pub sub: UserId,
-    /// In which session.
+    /// The session.
     pub sid: SessionId,
-    /// The token's own name.
+    /// The token's identifier, a UUID v7.
     pub jti: Uuid,
-    /// NewCode at.
+    /// Time of issue.
     pub iat: i64,
-    /// Not good before.
+    /// Start of validity.
     pub nbf: i64,
-    /// Not good from here on.
+    /// End of validity, exclusive.
     pub exp: i64,
-    /// When the person last proved who he is.
+    /// When the user last authenticated.
     pub auth_time: i64,
-    /// By what.
+    /// The authentication methods.
     pub amr: Vec<Method>,
-    /// The committee to read beside the user: a hint that proves nothing.
+    /// The committee to load with the account: a hint, not an authorisation.
     pub cid: CommitteeId,
-    /// The user's epoch, in tokens of steps: a step that began before all sessions ended is over too.
+    /// The user's epoch, only in tokens for a sign-in step: ending all sessions raises the epoch and so invalidates the
+    /// step as well.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
 }
 
-/// What goes into a new token.
+/// The content of a new token.
 #[derive(Debug, Clone)]
 pub struct NewToken {
-    /// Whose.
+    /// The account, `sub`.
     pub user_id: UserId,
-    /// In which session.
+    /// The session, `sid`.
     pub session_id: SessionId,
-    /// From when.
+    /// Time of issue and start of validity, `iat` and `nbf`.
     pub issued: Instant,
-    /// Until when.
+    /// End of validity, `exp`.
     pub expires: Instant,
-    /// When the person last proved who he is.
+    /// When the user last authenticated.
     pub auth_time: Instant,
-    /// By what.
+    /// The authentication methods.
     pub amr: Vec<Method>,
-    /// The user's committee.
+    /// The account's committee, `cid`.
     pub committee_id: CommitteeId,
-    /// The user's epoch, for a step.
+    /// The user's epoch; `None` in access tokens.
     pub epoch: Option<u64>,
 }
 
-/// Signs tokens. Only functions that sign people in hold one.
+/// Signs tokens. Only functions that sign users in have the private key.
 #[derive(Clone)]
 pub struct Signer {
     kid: String,
     key: EncodingKey,
 }
 
-/// Reads one key.
+/// Parses one key, the private seed.
 impl FromStr for Signer {
     type Err = MalformedKey;
 
@@ -104,7 +105,7 @@ impl FromStr for Signer {
 }
 
 impl Signer {
-    /// A signer with the seed `key`.
+    /// A signer whose Ed25519 seed is `key`.
     pub fn new(key: &NamedKey) -> Self {
         ed25519::install();
         Self {
@@ -113,10 +114,7 @@ impl Signer {
         }
     }
 
-    /// A token for `usage`.
-    ///
-    /// # Errors
-    /// When signing failed.
+    /// Signs a token for `usage` with the content `grant`.
     pub fn sign(
         &self,
         usage: TokenUse,
@@ -143,7 +141,7 @@ impl Signer {
     }
 }
 
-/// A public key with its name, written `kid:base64 of 32 bytes`.
+/// A named public key, written `kid:base64` with 32 bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey {
     kid: String,
@@ -151,7 +149,7 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// The public half of the seed `key`.
+    /// Derives the public key of the seed `key`.
     pub fn of(key: &NamedKey) -> Self {
         Self {
             kid: key.kid.clone(),
@@ -180,24 +178,24 @@ impl FromStr for PublicKey {
     }
 }
 
-/// Checks tokens against the public keys that are good now; several, so that keys can rotate.
+/// Verifies tokens with one or more public keys; several during key rotation.
 #[derive(Clone)]
 pub struct Verifier {
     keys: HashMap<String, DecodingKey>,
     validation: Validation,
 }
 
-/// Reads public keys separated by commas.
+/// Parses public keys separated by commas.
 impl FromStr for Verifier {
     type Err = MalformedKey;
 
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
-        Ok(Self::new(&keys_of(text)?))
+        Ok(Self::new(&parse_keys(text)?))
     }
 }
 
 impl Verifier {
-    /// A verifier that knows `keys`.
+    /// A verifier that accepts tokens signed with any of `keys`.
     pub fn new(keys: &[PublicKey]) -> Self {
         ed25519::install();
         let keys = keys
@@ -205,8 +203,8 @@ impl Verifier {
             .map(|key| (key.kid.clone(), DecodingKey::from_ed_der(&key.bytes)))
             .collect();
         let mut validation = Validation::new(Algorithm::EdDSA);
-        // Times are checked below against our own `now`, without leeway; the library would read
-        // the system's clock, allow a minute and forget `nbf`.
+        // `verify` checks the times against `now`, without leeway. The library would read the system clock, allow a
+        // minute and ignore `nbf`.
         validation.validate_exp = false;
         validation.validate_nbf = false;
         validation.leeway = 0;
@@ -216,7 +214,8 @@ impl Verifier {
         Self { keys, validation }
     }
 
-    /// The claims of `token`, if it is one of ours for `usage` and `now` lies in its time.
+    /// The claims of `token`; `None` unless its signature, issuer and audience are valid, its `typ` is that of `usage`
+    /// and `now` is within its validity.
     pub fn verify(&self, token: &str, usage: TokenUse, now: Instant) -> Option<Claims> {
         if token.len() > MAX_LENGTH {
             return None;

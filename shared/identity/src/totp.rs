@@ -1,5 +1,5 @@
-//! One-time passwords by time (RFC 6238: SHA-1, six digits, steps of 30 seconds, one step of slack on
-//! either side), the forms in which their secrets are shown, and recovery codes.
+//! Time-based one-time passwords (TOTP, RFC 6238) with SHA-1, six digits, 30-second steps and a tolerance of one step;
+//! the formats of their secrets; recovery codes.
 
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
 use domain::{Email, Instant, UserId, user::MaskedSecrets};
@@ -7,34 +7,34 @@ use totp_rs::{Algorithm, Builder};
 
 use crate::{
     random,
-    sealing::{Sealer, UnsealError, authenticated},
+    sealing::{Sealer, UnsealError, hmac_sha256},
 };
 
-/// Letters that recovery codes are made of: no two look alike. 32 of them, so a byte maps evenly.
-const LETTERS: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
+/// Characters of recovery codes, without look-alikes. There are 32, so `byte % 32` is unbiased.
+const RECOVERY_ALPHABET: &[u8; 32] = b"ABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
-/// How many recovery codes a person has.
+/// Recovery codes per account.
 pub const RECOVERY_CODES: usize = 10;
 
-/// A secret of 20 visible ASCII signs, 131 bits of chance (RFC 4226 §4 R6 asks for 128); its hexadecimal,
-/// ASCII and Base32 forms are forms of the same bytes.
+/// A TOTP secret of 20 printable ASCII characters with 131 bits of entropy (RFC 4226 §4 R6 requires 128). The
+/// hexadecimal, ASCII and Base32 formats encode the same bytes.
 #[derive(Clone)]
 pub struct Secret([u8; 20]);
 
 impl Secret {
-    /// A new secret.
+    /// Generates a random secret.
     pub fn generate() -> Self {
         Self::from_random(&random::bytes())
     }
 
-    /// The secret that `chance` makes: the last 20 digits of that number, written with the 94 signs from `!` to
-    /// `~`. Of 256 bits, 125 are left over, so no secret is likelier than another.
-    fn from_random(chance: &[u8; 32]) -> Self {
-        let mut number = *chance;
+    /// Takes the last 20 digits of the number `random` in base 94, with the characters `!` to `~` as digits. 256 bits
+    /// are 125 more than needed, so the bias is negligible.
+    fn from_random(random: &[u8; 32]) -> Self {
+        let mut number = *random;
         let digit = |_| {
             let rest = number.iter_mut().fold(0, |rest, byte| {
                 let part = rest << 8 | u16::from(*byte);
-                // below 94 × 256 by construction
+                // `part` is below 94 × 256.
                 *byte = u8::try_from(part / 94).unwrap_or(u8::MAX);
                 part % 94
             });
@@ -43,18 +43,15 @@ impl Secret {
         Self(std::array::from_fn(digit))
     }
 
-    /// The secret sealed for `place`.
-    ///
-    /// # Errors
-    /// None for a text so short.
+    /// Encrypts the secret with [`Sealer::seal`].
     pub fn seal(&self, sealer: &Sealer, place: &str) -> Result<String, UnsealError> {
         sealer.seal(&self.0, place)
     }
 
-    /// The secret that was sealed for `place`.
+    /// Decrypts a secret.
     ///
     /// # Errors
-    /// When it was not.
+    /// As [`Sealer::open`], and if the value does not have 20 bytes.
     pub fn open(sealed: &str, sealer: &Sealer, place: &str) -> Result<Self, UnsealError> {
         sealer
             .open(sealed, place)?
@@ -63,8 +60,8 @@ impl Secret {
             .map_err(|_| UnsealError)
     }
 
-    /// The step whose code `code` is at `now`, if it is one that comes after `last_step`: a code is
-    /// taken once, and none that is older than one that was taken.
+    /// The time step of `code` if it is valid at `now` and its step is after `last_step`, the step of the last accepted
+    /// code: a code can be used once, and none older than it afterwards.
     pub fn step_of(&self, code: &str, now: Instant, last_step: u64) -> Option<u64> {
         let totp = Builder::new()
             .with_algorithm(Algorithm::SHA1)
@@ -78,18 +75,18 @@ impl Secret {
             .filter(|step| *step > last_step)
     }
 
-    /// The HMAC under which the recovery code `code` is kept, however it was typed: its key is this
-    /// secret, so that the codes need no other key and end with it.
+    /// The HMAC under which the recovery code `code` is stored; case and separators do not matter. The key is this
+    /// secret, so that the codes become invalid together with it.
     pub fn recovery_mac(&self, code: &str) -> String {
         let plain: String = code
             .chars()
             .filter(char::is_ascii_alphanumeric)
             .map(|letter| letter.to_ascii_uppercase())
             .collect();
-        HEXLOWER.encode(&authenticated(&self.0, "recovery", plain.as_bytes()))
+        HEXLOWER.encode(&hmac_sha256(&self.0, "recovery", plain.as_bytes()))
     }
 
-    /// The forms in which `email`'s owner is shown the secret.
+    /// The secret in all formats; `email` is the account name in the URL.
     pub fn forms(&self, email: &Email) -> Forms {
         Forms {
             hex: HEXLOWER.encode(&self.0),
@@ -104,34 +101,35 @@ impl Secret {
     }
 }
 
-/// Where the secret in force of `user` is kept: table, key and field. What is sealed there opens nowhere else.
+/// The place for which `user`'s active secret is sealed: table, key and field.
 pub fn place_in_force(user: UserId) -> String {
     format!("records USER#{user} OTP sealed")
 }
 
-/// The same of a secret that is being tried out.
+/// The place for which `user`'s pending secret is sealed.
 pub fn place_tried_out(user: UserId) -> String {
     format!("transient USER#{user} ENROLMENT sealed")
 }
 
-/// A secret as it is shown.
+/// A secret in the formats that its owner sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Forms {
-    /// In hexadecimal.
+    /// Hexadecimal.
     pub hex: String,
-    /// As text.
+    /// ASCII text.
     pub ascii: String,
-    /// As the URL that authenticator apps read
+    /// The URL that authenticator apps read
     /// (<https://github.com/google/google-authenticator/wiki/Key-Uri-Format>).
     pub url: String,
-    /// In Base32.
+    /// Base32 without padding.
     pub base32: String,
 }
 
-/// Ten new recovery codes of 75 bits each, written `ABCDE-FGHJK-MNPQR`.
+/// Generates ten recovery codes of 75 bits each, in the format `ABCDE-FGHJK-MNPQR`.
 pub fn recovery_codes() -> [String; RECOVERY_CODES] {
     std::array::from_fn(|_| {
-        let letters = random::bytes::<15>().map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
+        let letters =
+            random::bytes::<15>().map(|byte| char::from(RECOVERY_ALPHABET[usize::from(byte % 32)]));
         letters
             .chunks(5)
             .map(String::from_iter)
@@ -141,7 +139,6 @@ pub fn recovery_codes() -> [String; RECOVERY_CODES] {
 }
 
 fn url_without_secret(email: &Email) -> String {
-    // An address has few letters that a URL's path may not have.
     let mut label = String::new();
     for byte in email.as_str().bytes() {
         match byte {
@@ -152,9 +149,8 @@ fn url_without_secret(email: &Email) -> String {
     format!("otpauth://totp/Halqa:{label}?issuer=Halqa&algorithm=SHA1&digits=6&period=30")
 }
 
-/// What a person is shown of his secrets: a secret that is being tried out; before that a well-formed
-/// one that is never accepted, derived from the person so that it stays the same; once the first code
-/// was good, nothing.
+/// The secrets that account owners see of themselves: `tried_out`, the pending secret, if there is one; otherwise a
+/// decoy that is never accepted, derived from the account so that it stays the same; nothing once `is_verified`.
 pub fn shown(
     sealer: &Sealer,
     user_id: UserId,

@@ -31,7 +31,7 @@ fn course() -> Course {
 }
 
 #[test]
-fn a_course_is_ready_when_it_says_what_how_and_whom_to_ask() {
+fn course_unready_lists_fields_missing_for_publication() {
     let mut course = course();
     let fields = |course: &Course| {
         course
@@ -68,7 +68,7 @@ fn a_course_is_ready_when_it_says_what_how_and_whom_to_ask() {
 }
 
 #[test]
-fn a_course_is_found_by_its_title_subtitle_section_and_city() {
+fn course_words_come_from_title_subtitle_section_and_city() {
     let mut course = course();
     course.outline.city = Some("تونس العاصمة".parse().unwrap());
     course.outline.section_of_matter = Some("Sécurité".parse().unwrap());
@@ -88,7 +88,7 @@ fn a_course_is_found_by_its_title_subtitle_section_and_city() {
 }
 
 #[test]
-fn publishing_again_keeps_the_first_time_and_no_change_makes_a_course_older() {
+fn course_republished_keeps_published_at_and_updated_at_never_falls() {
     let (course, first) = (course(), Instant::from_unix_milliseconds(1_800_000_001_000));
     let published = course.brought_to(State::Published, first);
     let earlier = Instant::from_unix_milliseconds(1_700_000_000_000);
@@ -106,7 +106,7 @@ fn publishing_again_keeps_the_first_time_and_no_change_makes_a_course_older() {
 }
 
 #[test]
-fn currencies_and_languages_are_codes() {
+fn currency_and_language_accept_codes_only() {
     for (text, expected) in [
         ("TND", None),
         ("EUR", None),

@@ -2,8 +2,8 @@ use super::*;
 use Reach::{Committee as C, Everywhere as E, Nowhere as N, Own as O};
 
 #[test]
-fn the_table_of_rights() {
-    // right, then by default MB, TR, CA, SA, then a member with every grant
+fn rights_by_profile_and_grants_match_the_table() {
+    // right; reach by default for MB, TR, CA, SA; reach for a member with every grant
     let table = [
         (Right::ReadCards, [C, C, C, E], C),
         (Right::ReadAccounts, [O, C, C, E], C),
@@ -46,7 +46,7 @@ fn standing(user: u128, committee: u128, profile: Profile, grants: &[Grant]) -> 
 }
 
 #[test]
-fn who_may_edit_whom() {
+fn admin_may_edit_lower_profiles_of_own_committee() {
     use Profile::{CommitteeAdmin, Member, SuperAdmin, Trainer};
     let admin = standing(1, 1, CommitteeAdmin, &[]);
     let super_admin = standing(2, 1, SuperAdmin, &[]);
@@ -67,12 +67,12 @@ fn who_may_edit_whom() {
     assert!(admin.may_grant(Grant::SmsSend) && !admin.may_grant(Grant::SmsBulk));
     assert!(
         !standing(1, 1, CommitteeAdmin, &Grant::ALL).may_grant(Grant::CpanelRead),
-        "only what one holds by profile"
+        "grants cannot be passed on"
     );
 }
 
 #[test]
-fn permissions_are_a_string_that_holds_a_sorted_list() {
+fn permissions_serialise_as_sorted_list() {
     let granted: Permissions = [Grant::UsersRead, Grant::CoursesWrite]
         .into_iter()
         .collect();
@@ -81,10 +81,10 @@ fn permissions_are_a_string_that_holds_a_sorted_list() {
 }
 
 proptest::proptest! {
-    /// Grants never take a right away, and no one without a grant for it climbs by editing:
-    /// whoever may edit somebody can already do all that this somebody can.
+    /// An account that may edit another has at least its rights, so editing cannot escalate privileges. Grants never
+    /// remove a right.
     #[test]
-    fn nobody_edits_someone_who_can_do_more(
+    fn editor_has_at_least_the_rights_of_the_edited_account(
         a in (0u128..3, 0u128..2, 0usize..4, 0u8..128), b in (0u128..3, 0u128..2, 0usize..4, 0u8..128),
     ) {
         let person = |(user, committee, profile, bits): (u128, u128, usize, u8)| {

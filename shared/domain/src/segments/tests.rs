@@ -7,8 +7,7 @@ use super::{
     *,
 };
 
-/// The default alphabet in the order of its 128 codes, row by row of the standard's table. 0x1B is the
-/// escape.
+/// The default alphabet in the order of its 128 codes, as in the table of the standard. 0x1B is the escape.
 const DEFAULT: [&str; 8] = [
     "@£$¥èéùìòÇ\nØø\rÅå",
     "Δ_ΦΓΛΩΠΨΣΘΞ\u{1b}ÆæßÉ",
@@ -29,7 +28,7 @@ fn default_alphabet() -> impl Iterator<Item = char> {
         .filter(|letter| *letter != '\u{1b}')
 }
 
-/// What `text` takes, counted by the tables above.
+/// Length of `text` by the tables above.
 fn length(text: &str, encoding: Encoding) -> usize {
     match encoding {
         Gsm7 => text
@@ -41,7 +40,7 @@ fn length(text: &str, encoding: Encoding) -> usize {
 }
 
 #[test]
-fn the_tables_are_those_of_the_standard() {
+fn gsm7_tables_match_the_standard() {
     assert!(DEFAULT.iter().all(|row| row.chars().count() == 16));
     assert_eq!(default_alphabet().collect::<HashSet<_>>().len(), 127);
     for letter in default_alphabet() {
@@ -51,7 +50,7 @@ fn the_tables_are_those_of_the_standard() {
     for letter in EXTENSION.chars() {
         assert_eq!(septets(letter), Some(2), "{letter:?}");
     }
-    // and nothing else is in them
+    // no other character is in the tables
     assert_eq!(
         ('\0'..=char::MAX)
             .filter(|letter| septets(*letter).is_some())
@@ -64,16 +63,16 @@ fn the_tables_are_those_of_the_standard() {
     );
 }
 
-/// In each row a text, its alphabet, and what each of its parts takes.
+/// Each row: a text, its encoding, and the length of each segment.
 #[test]
-fn a_text_travels_in_these_parts() {
+fn text_is_split_into_expected_segments() {
     let all: String = default_alphabet().collect();
     let n = |text: &str, times: usize| text.repeat(times);
     let and = |parts: &[&String]| parts.iter().map(|part| part.as_str()).collect::<String>();
     let french = "Votre code d'accès est 123456, valable jusqu'à 18 h. Ne le donnez à personne.";
     #[rustfmt::skip]
         let table: &[(String, Encoding, &[usize])] = &[
-            // short ones
+            // short texts
             (n("", 1), Gsm7, &[0]),
             (n("a", 1), Gsm7, &[1]),
             (n("€", 1), Gsm7, &[2]),
@@ -115,7 +114,7 @@ fn a_text_travels_in_these_parts() {
             (n("È", 1), Ucs2, &[1]),
             (n("« oui »", 1), Ucs2, &[7]),
             (n("a–b", 1), Ucs2, &[3]),
-            // the borders of GSM-7
+            // GSM-7 segment boundaries
             (all.clone(), Gsm7, &[127]),
             (and(&[&all, &n("a", 33)]), Gsm7, &[160]),
             (and(&[&all, &n("a", 34)]), Gsm7, &[153, 8]),
@@ -133,7 +132,7 @@ fn a_text_travels_in_these_parts() {
             (n("a", 1530), Gsm7, &[153; 10]),
             (n("a", 1600), Gsm7, &[153, 153, 153, 153, 153, 153, 153, 153, 153, 153, 70]),
             (n("é", 800), Gsm7, &[153, 153, 153, 153, 153, 35]),
-            // two septets at a border
+            // a two-septet character at a boundary
             (n("€", 80), Gsm7, &[160]),
             (n("€", 81), Gsm7, &[152, 10]),
             (and(&[&n("a", 158), &n("€", 1)]), Gsm7, &[160]),
@@ -147,7 +146,7 @@ fn a_text_travels_in_these_parts() {
             (and(&[&n("a", 152), &n("{", 1), &n("a", 150), &n("}", 1)]), Gsm7, &[152, 152, 2]),
             (n("\\", 533), Gsm7, &[152, 152, 152, 152, 152, 152, 152, 2]),
             (and(&[&n("a", 152), &n("\r\n", 1), &n("a", 152)]), Gsm7, &[153, 153]),
-            // the borders of UCS-2
+            // UCS-2 segment boundaries
             (n("ç", 66), Ucs2, &[66]),
             (n("ç", 67), Ucs2, &[67]),
             (n("ç", 69), Ucs2, &[69]),
@@ -163,7 +162,7 @@ fn a_text_travels_in_these_parts() {
             (n("م", 800), Ucs2, &[67, 67, 67, 67, 67, 67, 67, 67, 67, 67, 67, 63]),
             (n("مرحبا Amel, ça va ? 😀", 3), Ucs2, &[66]),
             (n("مرحبا Amel, ça va ? 😀", 4), Ucs2, &[67, 21]),
-            // two units at a border
+            // a surrogate pair at a boundary
             (n("😀", 35), Ucs2, &[70]),
             (n("😀", 36), Ucs2, &[66, 6]),
             (n("😀", 400), Ucs2, &[66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 66, 8]),
@@ -212,7 +211,7 @@ fn texts() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn parts_are_the_text_and_as_full_as_can_be(text in texts()) {
+    fn segments_concatenate_to_text_and_are_full(text in texts()) {
         let (parts, Measured { encoding, segments }) = (parts(&text), measure(&text));
         prop_assert_eq!(parts.concat(), text.as_str());
         prop_assert_eq!(parts.len(), usize::try_from(segments).unwrap());
@@ -226,13 +225,13 @@ proptest! {
     }
 
     #[test]
-    fn one_letter_outside_the_tables_is_enough(text in texts()) {
+    fn text_with_character_outside_gsm7_uses_ucs2(text in texts()) {
         let is_in_tables = |letter| default_alphabet().any(|other| other == letter) || EXTENSION.contains(letter);
         prop_assert_eq!(measure(&text).encoding == Gsm7, text.chars().all(is_in_tables));
     }
 
     #[test]
-    fn a_longer_text_never_needs_fewer_parts(text in texts(), more in texts()) {
+    fn longer_text_never_has_fewer_segments(text in texts(), more in texts()) {
         let longer = text.clone() + &more;
         prop_assert!(measure(&text).segments <= measure(&longer).segments);
     }

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn a_label_has_one_form() {
+fn label_parsed_is_canonical() {
     let longest = "a".repeat(63);
     for (text, form) in [
         (" Blog ", "blog"),
@@ -30,7 +30,7 @@ fn a_label_has_one_form() {
 }
 
 #[test]
-fn what_is_no_label_is_refused() {
+fn label_malformed_or_reserved_is_rejected() {
     let (long, long_mapped) = ("a".repeat(64), "é".repeat(63));
     for (text, error) in [
         ("", ValueError::Required),
@@ -73,7 +73,7 @@ fn what_is_no_label_is_refused() {
 }
 
 #[test]
-fn a_root_is_a_domain_name() {
+fn root_domain_accepts_domain_names_only() {
     let longest = format!("{0}.{0}.{0}.{1}", "a".repeat(63), "b".repeat(61));
     for (text, form) in [
         (" Example.ORG ", "example.org"),
@@ -113,12 +113,12 @@ fn a_root_is_a_domain_name() {
     assert_eq!(
         Subdomain::new(&label, &root),
         Err(ValueError::Length),
-        "the whole name has a bound, too"
+        "the joined name is too long"
     );
 }
 
 #[test]
-fn a_subdomain_stands_below_the_longest_domain_that_it_ends_with() {
+fn subdomain_is_split_at_longest_matching_root() {
     let own = |names: &[&str]| {
         names
             .iter()
@@ -165,9 +165,9 @@ fn a_subdomain_stands_below_the_longest_domain_that_it_ends_with() {
 }
 
 proptest! {
-    /// Whatever somebody writes: refused, or a label in the one form, which is its own form again.
+    /// Any text is rejected or becomes a canonical label, which parses to itself.
     #[test]
-    fn a_label_is_refused_or_plain(text in any::<String>()) {
+    fn label_any_text_is_rejected_or_canonical(text in any::<String>()) {
         if let Ok(label) = text.parse::<Label>() {
             prop_assert!(is_label(label.as_str()) && !RESERVED.contains(&label.as_str()));
             prop_assert_eq!(label.as_str().parse::<Label>(), Ok(label.clone()));
@@ -175,13 +175,13 @@ proptest! {
     }
 
     #[test]
-    fn plain_labels_are_taken(text in "[a-z0-9]([a-z0-9]{0,61}[a-z0-9])?") {
+    fn label_plain_ascii_is_accepted_unless_reserved(text in "[a-z0-9]([a-z0-9]{0,61}[a-z0-9])?") {
         let is_reserved = RESERVED.contains(&&*text);
         prop_assert_eq!(text.parse::<Label>().map(|label| label.0), if is_reserved { Err(ValueError::Value) } else { Ok(text) });
     }
 
     #[test]
-    fn a_root_is_refused_or_plain(text in "\\PC{0,20}\\.\\PC{0,20}") {
+    fn root_domain_any_text_is_rejected_or_canonical(text in "\\PC{0,20}\\.\\PC{0,20}") {
         if let Ok(root) = text.parse::<RootDomain>() {
             prop_assert!(root.as_str().split('.').all(is_label) && root.as_str().contains('.'));
             prop_assert_eq!(root.as_str().parse::<RootDomain>(), Ok(root.clone()));

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn a_line_is_trimmed_and_bounded_in_code_points() {
+fn line_is_trimmed_and_limited_in_code_points() {
     for (text, expected) in [
         ("  Amel ", Ok("Amel")),
         ("أمل", Ok("أمل")),
@@ -21,7 +21,7 @@ fn a_line_is_trimmed_and_bounded_in_code_points() {
 }
 
 #[test]
-fn folding_drops_accents_and_case() {
+fn folded_removes_accents_and_case() {
     assert_eq!(folded("Éléonore ÇELIK"), "eleonore celik");
     assert_eq!(folded("Straße"), folded("STRASSE"));
     assert_eq!(folded("STRAẞE"), folded("STRASSE"));
@@ -29,7 +29,7 @@ fn folding_drops_accents_and_case() {
 }
 
 #[test]
-fn folding_unifies_what_arabic_readers_do_not_tell_apart() {
+fn folded_unifies_arabic_variants() {
     for (one, other) in [
         ("أإآٱا", "ااااا"),
         ("مدرسة", "مدرسه"),
@@ -45,7 +45,7 @@ fn folding_unifies_what_arabic_readers_do_not_tell_apart() {
 }
 
 #[test]
-fn words_are_runs_of_letters_and_digits() {
+fn words_are_runs_of_letters_and_digits_truncated_to_64() {
     let found = |text| words(text).collect::<Vec<_>>();
     assert_eq!(
         found("L’électricité, niveau 2 (Été) — A/B C++ 3D"),
@@ -57,7 +57,7 @@ fn words_are_runs_of_letters_and_digits() {
 }
 
 #[test]
-fn prose_is_kept_as_it_was_written() {
+fn prose_is_stored_unchanged() {
     for (text, expected) in [
         ("a\r\n\tb ", Ok("a\r\n\tb ")),
         (" \n", Err(ValueError::Required)),
@@ -75,16 +75,16 @@ fn prose_is_kept_as_it_was_written() {
 }
 
 #[test]
-fn a_short_code_takes_upper_case_letters_digits_and_underscores() {
+fn short_code_accepts_upper_case_digits_and_underscores() {
     assert!("REG_01".parse::<ShortCode>().is_ok());
     assert_eq!("reg".parse::<ShortCode>(), Err(ValueError::Format));
     assert_eq!("ABCDEFGHIJK".parse::<ShortCode>(), Err(ValueError::Length));
 }
 
 proptest::proptest! {
-    /// Whoever types a word that he was shown in any case, or copies a folded one, asks for the same word.
+    /// A word from the index finds itself, folded or in upper case.
     #[test]
-    fn a_word_stays_the_word_that_it_is(text in "\\PC{0,60}") {
+    fn words_of_a_word_are_that_word(text in "\\PC{0,60}") {
         for word in words(&text) {
             proptest::prop_assert!(word.chars().count() >= 2 && word.chars().count() <= 64);
             proptest::prop_assert_eq!(words(&word).collect::<Vec<_>>(), [word.clone()]);
@@ -93,7 +93,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn lines_and_prose_are_measured_in_code_points(text in "\\PC{0,12}") {
+    fn line_and_prose_lengths_count_code_points(text in "\\PC{0,12}") {
         let length = text.trim().chars().count();
         proptest::prop_assert_eq!(text.parse::<Line<8>>().is_ok(), (1..=8).contains(&length));
         proptest::prop_assert_eq!(text.parse::<Prose<8>>().is_ok(), length > 0 && text.chars().count() <= 8);

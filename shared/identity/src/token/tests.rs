@@ -15,7 +15,7 @@ fn grant(now: Instant) -> NewToken {
 }
 
 #[test]
-fn a_token_is_good_for_its_use_in_its_time_alone() {
+fn token_is_valid_only_for_its_use_and_period() {
     let key = NamedKey::generate("2026-11");
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
     let token = Signer::new(&key)
@@ -43,12 +43,12 @@ fn a_token_is_good_for_its_use_in_its_time_alone() {
     assert_eq!(
         verifier.verify(&token, TokenUse::Access, now.before(Duration::from_secs(1))),
         None,
-        "a clock that stepped back"
+        "before nbf"
     );
 }
 
 #[test]
-fn keys_follow_each_other() {
+fn token_of_retired_key_is_valid_while_key_is_listed() {
     let (old, new, foreign) = (
         NamedKey::generate("old"),
         NamedKey::generate("new"),
@@ -78,7 +78,7 @@ fn keys_follow_each_other() {
 }
 
 #[test]
-fn forgeries_are_refused() {
+fn token_forged_is_rejected() {
     let key = NamedKey::generate("k");
     let public = PublicKey::of(&key);
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
@@ -87,11 +87,11 @@ fn forgeries_are_refused() {
         .sign(TokenUse::Access, &grant(now))
         .unwrap();
     let [head, claims, signature] = token.split('.').collect::<Vec<_>>()[..] else {
-        panic!("three parts")
+        panic!("not three parts")
     };
     let url = data_encoding::BASE64URL_NOPAD;
     let none = url.encode(br#"{"alg":"none","typ":"at+jwt","kid":"k"}"#);
-    // an HMAC with the public key for its secret
+    // algorithm confusion: HMAC with the public key as the secret
     let hs256 = url.encode(br#"{"alg":"HS256","typ":"at+jwt","kid":"k"}"#);
     let decoded: Claims = serde_json::from_slice(&url.decode(claims.as_bytes()).unwrap()).unwrap();
     let mut mac =
@@ -101,10 +101,10 @@ fn forgeries_are_refused() {
         "{hs256}.{claims}.{}",
         url.encode(&hmac::Mac::finalize(mac).into_bytes())
     );
-    let stranger = Signer::new(&NamedKey::generate("k"))
+    let other_key = Signer::new(&NamedKey::generate("k"))
         .sign(TokenUse::Access, &grant(now))
         .unwrap();
-    let foreign = |iss: &str, aud: &str| {
+    let with_claims = |iss: &str, aud: &str| {
         let mut header = Header::new(Algorithm::EdDSA);
         header.typ = Some("at+jwt".into());
         header.kid = Some("k".into());
@@ -117,7 +117,7 @@ fn forgeries_are_refused() {
     };
     assert!(
         verifier
-            .verify(&foreign(ISSUER, AUDIENCE), TokenUse::Access, now)
+            .verify(&with_claims(ISSUER, AUDIENCE), TokenUse::Access, now)
             .is_some()
     );
     for forged in [
@@ -126,11 +126,11 @@ fn forgeries_are_refused() {
         format!("{none}.{claims}."),
         format!("{head}.{claims}."),
         confused,
-        stranger,
+        other_key,
         format!("{head}.{claims}.{}", url.encode(&[0; 64])),
         format!("{token}{}", "A".repeat(4096)),
-        foreign("somebody", AUDIENCE),
-        foreign(ISSUER, "something"),
+        with_claims("other", AUDIENCE),
+        with_claims(ISSUER, "other"),
         format!("{head}.{claims}x.{signature}"),
     ] {
         assert_eq!(

@@ -2,7 +2,7 @@ use super::*;
 use crate::NamedKey;
 
 #[test]
-fn the_forms_of_a_shown_secret_agree_and_stay() {
+fn totp_secret_formats_agree_and_are_stable() {
     let sealer = Sealer::new(vec![NamedKey::generate("k")]).unwrap();
     let user = UserId::new(uuid::Uuid::from_u128(7));
     let email: Email = "amel+a@example.org".parse().unwrap();
@@ -40,9 +40,9 @@ fn the_forms_of_a_shown_secret_agree_and_stay() {
     assert!(!verified.otp_auth_url.contains("secret="));
 }
 
-/// RFC 6238 appendix B, the last six of its eight digits.
+/// Test vectors of RFC 6238 appendix B; the last six of their eight digits.
 #[test]
-fn codes_are_those_of_the_specification() {
+fn totp_codes_match_rfc_6238() {
     let secret = Secret(*b"12345678901234567890");
     for (seconds, code) in [
         (59, "287082"),
@@ -55,11 +55,11 @@ fn codes_are_those_of_the_specification() {
         let now = Instant::from_unix_milliseconds(seconds * 1000);
         let step = u64::try_from(seconds / 30).unwrap();
         assert_eq!(secret.step_of(code, now, 0), Some(step));
-        assert_eq!(secret.step_of(code, now, step), None, "once");
+        assert_eq!(secret.step_of(code, now, step), None, "used once already");
         assert_eq!(
             secret.step_of(code, now, step + 1),
             None,
-            "never an older one"
+            "older than the last accepted step"
         );
         for (moved, taken) in [(-60, false), (-30, true), (30, true), (60, false)] {
             let then = Instant::from_unix_milliseconds((seconds + moved) * 1000);
@@ -84,23 +84,23 @@ fn codes_are_those_of_the_specification() {
 }
 
 #[test]
-fn a_secret_is_made_of_all_visible_signs() {
-    let chance = |end: [u8; 2]| {
-        let mut chance = [0; 32];
-        chance[30..].copy_from_slice(&end);
-        Secret::from_random(&chance).0
+fn totp_secret_uses_all_printable_ascii() {
+    let secret = |end: [u8; 2]| {
+        let mut random = [0; 32];
+        random[30..].copy_from_slice(&end);
+        Secret::from_random(&random).0
     };
-    // the last digit comes first
-    assert_eq!(&chance([0, 93])[..3], b"~!!");
-    assert_eq!(&chance([0, 94])[..3], b"!\"!");
-    assert_eq!(&chance([0x22, 0x84])[..3], b"!!\"", "94 × 94");
-    let signs: std::collections::HashSet<u8> =
+    // least significant digit first
+    assert_eq!(&secret([0, 93])[..3], b"~!!");
+    assert_eq!(&secret([0, 94])[..3], b"!\"!");
+    assert_eq!(&secret([0x22, 0x84])[..3], b"!!\"", "94 × 94");
+    let characters: std::collections::HashSet<u8> =
         (0..200).flat_map(|_| Secret::generate().0).collect();
-    assert_eq!(signs, (b'!'..=b'~').collect());
+    assert_eq!(characters, (b'!'..=b'~').collect());
 }
 
 #[test]
-fn recovery_codes_are_many_and_may_be_typed_in_any_way() {
+fn recovery_codes_are_distinct_and_ignore_case_and_separators() {
     let secret = Secret::generate();
     let codes = recovery_codes();
     let all: std::collections::HashSet<String> =
