@@ -311,8 +311,8 @@ def operate(cloud, folder, *words):
 
 
 def operates(cloud, folder, *words):
-    code, said = operate(cloud, folder, *words)
-    expect(code == 0, f"ops {' '.join(words)}: {said}")
+    code, output = operate(cloud, folder, *words)
+    expect(code == 0, f"ops {' '.join(words)}: {output}")
 
 
 # ---- the scenario
@@ -380,8 +380,8 @@ def walk(cloud, template, folder):
         committee = admin.call("GET", "/auth/current-user", 200)["user"]["committeeID"]
 
     with step("a second bootstrap is rejected"):
-        code, said = operate(cloud, folder, "bootstrap", "infra/first.json")
-        expect(code == 1 and "already" in said, said)
+        code, output = operate(cloud, folder, "bootstrap", "infra/first.json")
+        expect(code == 1 and "already" in output, output)
 
     with step("the canary signs in and out"):
         operates(cloud, folder, "canary")
@@ -389,9 +389,9 @@ def walk(cloud, template, folder):
         expect("FunctionError" not in invoked, invoked["Payload"].read())
 
     with step("the smoke test passes, except for the preflight that this gateway answers itself"):
-        _, said = operate(cloud, folder, "smoke", f"{cloud.api(cloud.physical('Api'))}/api/v1")
-        bad = [line for line in said.splitlines() if line.startswith("  BAD")]
-        expect(len(bad) == 1 and "a preflight is allowed" in bad[0], said)
+        _, output = operate(cloud, folder, "smoke", f"{cloud.api(cloud.physical('Api'))}/api/v1")
+        bad = [line for line in output.splitlines() if line.startswith("  BAD")]
+        expect(len(bad) == 1 and "a preflight is allowed" in bad[0], output)
 
     with step("the super admin queues a batch of text messages"):
         batch = {"message": "Bonjour", "recipients": [{"to": "+21622000456"}]}
@@ -485,8 +485,8 @@ def check(cloud, folder):
     with step("SAM processes the template"):
         template, binaries = processed(cloud, parameters)
     with step("an operator creates the keys and the mail identity"):
-        code, said = operate(cloud, folder, "keys", "check")
-        expect(code == 1 and f"/halqa/{STAGE}/auth/TOKEN_SIGNING_KEY" in said, f"missing keys are not listed: {said}")
+        code, output = operate(cloud, folder, "keys", "check")
+        expect(code == 1 and f"/halqa/{STAGE}/auth/TOKEN_SIGNING_KEY" in output, f"missing keys are not listed: {output}")
         operates(cloud, folder, "keys")
         operates(cloud, folder, "keys", "check")
         cloud.client("sesv2").create_email_identity(EmailIdentity=parameters["MailIdentity"])
