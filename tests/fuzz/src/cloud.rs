@@ -51,7 +51,7 @@ impl Cloud {
         self.inner().is_frozen = true;
     }
 
-    /// Sets the complete HTTP response to every later request to cPanel.
+    /// Sets the complete HTTP response to all later cPanel requests.
     pub(crate) fn set_panel_response(&self, response: Vec<u8>) {
         self.inner().panel_response = Some(response);
     }

@@ -51,7 +51,7 @@ pub(crate) struct Stage {
     tokens: [(&'static str, String); 2],
 }
 
-/// Never dropped: a Tokio runtime must not be dropped in libFuzzer's exit handler.
+/// A static is never dropped, and the Tokio runtime must not be, whichever code ends the program.
 pub(crate) static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     let runtime = Builder::new_current_thread()
         .enable_all()
