@@ -1,4 +1,4 @@
-"""What Schemathesis cannot know: who calls, what there is to call for, and which headers an answer may have.
+"""Schemathesis hooks: callers, existing identifiers, and checks of response headers.
 
 Loaded by Schemathesis, which `infra/bin/check-answers` starts.
 """
@@ -17,22 +17,23 @@ from tally import Tally
 STAGE = Stage(os.environ["ANSWERS_URL"])
 TALLY = Tally(os.environ["ANSWERS_TALLY"])
 
-# The n-th call of an operation comes from the n-th of these, again and again. `best` is who may do it.
-CALLERS = ["best", "best", "committee admin", "best", "member", "best", "nobody", "best", "trainer", "best",
+# The callers of an operation, in turn. `best` has the rights to succeed.
+CALLERS = ["best", "best", "committee admin", "best", "member", "best", "anonymous", "best", "trainer", "best",
            "unverified", "best", "bad token"]
-# What changes the session, the secrets or the account of its caller comes from a passer-by, who is replaced when he
-# is used up, or from nobody: whoever else calls is needed to the end.
+# Operations that change the session, secrets or account of their caller. They are called by a throwaway account or
+# anonymously, because the other accounts are needed until the end.
 OF_ONESELF = {"logout", "listSessions", "endSession", "disableOtp", "generateOtp", "verifyOtp", "renewRecoveryCodes",
               "changePassword", "changeUser", "exportUser", "changeAvatar", "requestEmailVerification",
               "requestPhoneVerification", "verifyPhone"}
-# What a success uses up, so that the next call finds another.
-PASSER, COURSE = ["passer", "sid"], ["courseId", "questionId"]
-USED_UP = {"logout": PASSER, "disableOtp": PASSER, "verifyOtp": PASSER, "changePassword": PASSER,
-           "changeUser": PASSER, "resetPassword": PASSER, "endSession": ["sid"], "eraseUser": ["userId", *PASSER],
-           "changeUserStatus": ["userId"], "changeTeamMember": ["userId"], "changeCommittee": ["committeeId"],
-           "replaceCourse": COURSE, "archiveCourse": COURSE, "publishCourse": COURSE, "publishCourseByGet": COURSE,
-           "deleteQuestion": ["questionId"], "deleteFile": ["fileId"], "removeOptOut": ["number"]}
-# The query parameters that name something, and what.
+# What a success consumes; the next call gets a new one.
+THROWAWAY, COURSE = ["throwaway", "sid"], ["courseId", "questionId"]
+USED_UP = {"logout": THROWAWAY, "disableOtp": THROWAWAY, "verifyOtp": THROWAWAY, "changePassword": THROWAWAY,
+           "changeUser": THROWAWAY, "resetPassword": THROWAWAY, "endSession": ["sid"],
+           "eraseUser": ["userId", *THROWAWAY], "changeUserStatus": ["userId"], "changeTeamMember": ["userId"],
+           "changeCommittee": ["committeeId"], "replaceCourse": COURSE, "archiveCourse": COURSE,
+           "publishCourse": COURSE, "publishCourseByGet": COURSE, "deleteQuestion": ["questionId"],
+           "deleteFile": ["fileId"], "removeOptOut": ["number"]}
+# Query parameters that identify an object, and its kind.
 NAMED = {"userID": "userId", "committeeID": "committeeId", "batchID": "batchId"}
 
 calls = collections.Counter()
@@ -58,34 +59,33 @@ def has_other_method(case):
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    """Below the prefix stands all that names no server of its own; Schemathesis knows one server for everything."""
+    """Adds the prefix to every path without a `servers` entry: Schemathesis uses one server for all paths."""
     paths = raw_schema["paths"].items()
     raw_schema["paths"] = {path if "servers" in item else PREFIX + path: item for path, item in paths}
 
 
 def role_of(case):
-    """Who makes this call: asked again before it is made, the answer is the same."""
+    """The caller of this call. Depends only on `calls`, so repeated questions before the call agree."""
     operation = operation_of(case)
     role = "best" if is_example(case) else CALLERS[calls[operation] % len(CALLERS)]
     if operation in OF_ONESELF:
-        return "passer" if role == "best" else "nobody"
+        return "throwaway" if role == "best" else "anonymous"
     return role
 
 
 @schemathesis.auth(refresh_interval=None)
 class Caller:
-    """Who calls. Said this way, `ignored_auth` knows of it, and repeats a success as nobody and with a bad token.
-
-    Not asked where the document says that anyone may call.
+    """The caller's token. As an auth provider, so that the check `ignored_auth` repeats a success without a token and
+    with an invalid one. Schemathesis does not call it for operations without `security`.
     """
 
     def get(self, case, context):
         role = role_of(case)
-        if role == "nobody":
+        if role == "anonymous":
             return None
         if role == "bad token":
             return STAGE.admin.token[:-4] + "AAAA"
-        return (STAGE.living("passer") if role == "passer" else STAGE.people[role]).token
+        return (STAGE.get("throwaway") if role == "throwaway" else STAGE.people[role]).token
 
     def set(self, case, token, context):
         case.headers["Authorization"] = token
@@ -96,26 +96,26 @@ def before_call(context, case, kwargs):
     operation = operation_of(case)
     if has_other_method(case):
         return
-    callers[operation] = role_of(case) if "Authorization" in (case.headers or {}) else "nobody"
+    callers[operation] = role_of(case) if "Authorization" in (case.headers or {}) else "anonymous"
     calls[operation] += 1
     if is_example(case):
         SUCCESSES[operation](STAGE, case)
         return
-    # What is well formed names something that there is; every fifth time it does not, and is 404.
+    # Valid identifiers are replaced by existing ones, except in every fifth call, which gets a 404.
     turn = calls[operation] % 5
     if turn == 0:
         return
     if case.path_parameters and not case.meta.is_negative_at(ParameterLocation.PATH):
-        case.path_parameters.update({name: STAGE.living(name) for name in case.path_parameters})
+        case.path_parameters.update({name: STAGE.get(name) for name in case.path_parameters})
     if case.query and not case.meta.is_negative_at(ParameterLocation.QUERY):
-        case.query.update({name: STAGE.living(NAMED[name]) for name in NAMED.keys() & case.query.keys()})
+        case.query.update({name: STAGE.get(NAMED[name]) for name in NAMED.keys() & case.query.keys()})
         if "cursor" in case.query and operation in cursors:
             case.query["cursor"] = cursors[operation]
     if case.meta.is_negative_at(ParameterLocation.BODY):
         return
     if isinstance(case.body, dict) and "committeeID" in case.body:
         case.body["committeeID"] = STAGE.home
-    # The guards and keys of examples would refuse every change after the first.
+    # The conditions and idempotency keys of the examples would reject every change after the first.
     if turn < 4 and case.headers:
         for name in ("If-Match", "If-None-Match", "Idempotency-Key"):
             case.headers.pop(name, None)
@@ -126,7 +126,7 @@ def before_call(context, case, kwargs):
 @schemathesis.hook
 def after_call(context, case, response):
     operation = operation_of(case)
-    caller = callers.get(operation, "nobody")
+    caller = callers.get(operation, "anonymous")
     if has_other_method(case):
         TALLY.count("another method", caller, response.status_code)
         return
@@ -148,21 +148,20 @@ def hold(condition, what):
 
 @schemathesis.check
 def only_documented_headers(ctx, response, case):
-    """The document names every header of every answer, those of HTTP itself too, so there is no list of exceptions.
-
-    `Content-Type` it names as the key below `content`.
+    """The document names every header of every response, standard headers included, so there are no exceptions except
+    `Content-Type`, which is the key below `content`.
     """
     if has_other_method(case):
         return
     documented = case.operation.responses.find_by_status_code(response.status_code)
-    if documented:  # else status_code_conformance speaks
+    if documented:  # otherwise status_code_conformance reports it
         more = names(response.headers) - names(name for name, _ in documented.headers.items()) - {"content-type"}
         hold(not more, f"A {response.status_code} has headers that are not documented: {', '.join(sorted(more))}")
 
 
 @schemathesis.check
 def refused_content_types_conform(ctx, response, case):
-    """Schemathesis checks nothing where it sends an odd content type on purpose; that answer is documented too."""
+    """Schemathesis does not check responses to its content type probes; they are documented too."""
     if is_probe(case, *CONTENT_TYPE_PROBES):
         documented = case.operation.responses.find_by_status_code(response.status_code)
         hold(documented, f"{response.status_code} is not documented")
@@ -171,7 +170,7 @@ def refused_content_types_conform(ctx, response, case):
 
 @schemathesis.check
 def refused_methods_conform(ctx, response, case):
-    """A method that the document does not have: in the envelope, with all headers, like any other refusal."""
+    """The 405 for an undocumented method has the envelope and all headers, like any other error."""
     if not has_other_method(case) or response.request.method == "OPTIONS":
         return
     sets, there = case.operation.schema.raw_schema["x-headers"], names(response.headers)
@@ -180,4 +179,4 @@ def refused_methods_conform(ctx, response, case):
     hold(not more and not missing, f"A 405 has headers that are not documented ({more}), or lacks some ({missing})")
     body = response.json()
     code = body.get("code"), body.get("message", {}).get("RESPONSE_CODE")
-    hold(code == (405, "METHOD_NOT_ALLOWED_MESSAGE"), f"The body of a refused method is {body}")
+    hold(code == (405, "METHOD_NOT_ALLOWED_MESSAGE"), f"The body of a 405 is {body}")

@@ -1,7 +1,7 @@
-"""What stands in the service while its answers are checked: its people, and one living thing of each kind.
+"""Test data: accounts, and one existing object of each kind.
 
-It speaks from 127.0.0.2, which is another network than that of the calls that are checked: their wrong passwords
-and codes are not held against what is set up here.
+Calls the service from 127.0.0.2: login attempts are counted per network, so wrong passwords and codes in the checked
+calls, which come from another address, do not lock out the setup.
 """
 
 import base64
@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 PREFIX = "/api/v1"
 PASSWORD = "huit cigognes sur le toit"
 ADMIN = ("admin@example.org", "local-admin-passphrase")
-# People of the demonstration data (`cargo dev seed`) and everybody's password there.
+# Accounts of the demonstration data (`cargo dev seed`), and their common password.
 SEEDED = {"committee admin": "salma.khelifi@example.org", "trainer": "nizar.gharsalli@example.org",
           "member": "wassim.ferchiou@example.org", "unverified": "khadija.damak@example.com"}
 SEED_PASSWORD = "sept grenadiers en fleur"
@@ -42,7 +42,7 @@ def picture():
 
 
 class Person:
-    """Somebody with an account: who he is, and the token that he has."""
+    """An account with its credentials and token."""
 
     def __init__(self, email, password, user):
         self.email, self.password, self.id, self.token = email, password, user["userID"], user["token"]
@@ -53,8 +53,8 @@ class Person:
         self.secret = base64.b32decode(base32 + "=" * (-len(base32) % 8))
 
     def code(self, step):
-        """What his authenticator shows, `step` half minutes from now."""
-        if time.time() % 30 > 27:  # it would be too old by the time it arrives
+        """The TOTP code, `step` periods of 30 seconds from now."""
+        if time.time() % 30 > 27:  # the code could expire before it arrives
             time.sleep(3)
         digest = hmac.digest(self.secret, struct.pack(">Q", int(time.time()) // 30 + step), hashlib.sha1)
         number = struct.unpack_from(">I", digest, digest[-1] & 15)[0] & 0x7FFFFFFF
@@ -62,7 +62,7 @@ class Person:
 
 
 class Stage:
-    """Everything is made when it is first asked for, and anew after it was used up (`forget`)."""
+    """Creates each object on first use, and a new one after `forget`."""
 
     def __init__(self, base):
         self.base, self.made = base, {}
@@ -72,7 +72,7 @@ class Stage:
         self.home = self.ask("GET", f"/users/{self.people['member'].id}", self.admin)["user"]["committeeID"]
 
     def ask(self, method, path, person=None, body=None, base=None, headers=None):
-        """The body of the answer, which is a success."""
+        """The body of a successful response; raises RuntimeError for a status of 400 or above."""
         headers = dict(headers or {})
         if person:
             headers["Authorization"] = person.token
@@ -87,7 +87,7 @@ class Stage:
         finally:
             connection.close()
         if answer.status >= 400:
-            raise RuntimeError(f"{method} {path} was answered with {answer.status}: {content[:500]!r}")
+            raise RuntimeError(f"{method} {path}: {answer.status},  {content[:500]!r}")
         self.etag = answer.getheader("ETag")
         return json.loads(content) if content[:1] in (b"{", b"[") else content
 
@@ -96,7 +96,7 @@ class Stage:
         return Person(email, password, user)
 
     def newcomer(self):
-        """A verified member of the members' committee, whom nobody misses."""
+        """Registers a verified member for one-time use."""
         email = f"{uuid.uuid4().hex}@example.org"
         body = {"name": "Passant", "lastName": "Essai", "email": email, "phoneCode": "216", "phone": self.phone()}
         made = self.ask("POST", "/users/register", body=body | {"password": PASSWORD, "committeeID": self.home})
@@ -104,14 +104,14 @@ class Stage:
         return self.signed_in(email, PASSWORD)
 
     def phone(self):
-        """A mobile number that nobody else here has."""
+        """A mobile number without country code that no other account has."""
         self.made["phones"] = self.made.get("phones", 0) + 1
         return f"23{self.made['phones']:06}"
 
     def with_otp(self):
         person = self.newcomer()
         person.take_secret(self.ask("GET", "/otp/generate", person)["otpBase32"])
-        # The step before: none works that is older than one that was used, and more are needed.
+        # The previous period: a used code invalidates all older ones, and the current one is still needed.
         person.recovery_codes = self.ask("POST", "/otp/verify", person, {"code": person.code(-1)})["recoveryCodes"]
         return person
 
@@ -123,21 +123,21 @@ class Stage:
                 if message["id"] not in since and code:
                     return code[0]
             time.sleep(0.1)
-        raise RuntimeError(f"no {way} with a code came to {to}")
+        raise RuntimeError(f"no {way} with a code arrived for {to}")
 
     def messages(self, to, way="mail"):
         return [message for message in self.ask("GET", f"/{way}", base=f"{self.base}/_local") if message["to"] == to]
 
     def code_after(self, to, way, asking):
-        """What `asking` answers, and the code that was sent because of it."""
+        """The result of `asking`, and the code that was sent because of it."""
         if way == "mail":
-            self.sent_code(to, set())  # of his registration: late, it would be taken for the other one
+            self.sent_code(to, set())  # wait for the registration's mail, so that it is not mistaken for the new one
         since = {message["id"] for message in self.messages(to, way)}
         answer = asking()
         return answer, self.sent_code(to, since, way)
 
     def upload(self, name="plan.txt", text="Rez-de-chaussée"):
-        """A file of the administrator whose content has come, and nobody has said so yet."""
+        """Uploads a file as the administrator without completing it; returns its identifier."""
         content = text.encode()
         body = {"name": name, "contentType": "text/plain", "size": len(content), "visibility": "public"}
         made = self.ask("POST", "/files", self.admin, body)
@@ -150,9 +150,9 @@ class Stage:
         self.ask("POST", "", body=f"{sent}--{edge}--\r\n".encode(), base=made["upload"]["url"], headers=form)
         return made["file"]["fileID"]
 
-    # One living thing of each kind, under the name of the parameter that tells it.
+    # One object of each kind, by the name of the parameter that identifies it.
 
-    def living(self, kind):
+    def get(self, kind):
         if kind not in self.made:
             self.made[kind] = getattr(self, f"make_{kind}")()
         return self.made[kind]
@@ -161,7 +161,7 @@ class Stage:
         for kind in kinds:
             self.made.pop(kind, None)
 
-    def make_passer(self):
+    def make_throwaway(self):
         return self.newcomer()
 
     def make_userId(self):
@@ -175,7 +175,7 @@ class Stage:
         return self.ask("POST", "/courses", self.people["trainer"], COURSE)["course"]["courseID"]
 
     def make_questionId(self):
-        path, body = f"/courses/questions/{self.living('courseId')}", {"questions": [QUESTION]}
+        path, body = f"/courses/questions/{self.get('courseId')}", {"questions": [QUESTION]}
         return self.ask("POST", path, self.people["trainer"], body)["questions"][0]["questionID"]
 
     def make_fileId(self):
@@ -195,9 +195,9 @@ class Stage:
         return NUMBER
 
     def make_sid(self):
-        passer = self.living("passer")
-        self.signed_in(passer.email, passer.password)
-        sessions = self.ask("GET", "/auth/sessions", passer)["sessions"]
+        account = self.get("throwaway")
+        self.signed_in(account.email, account.password)
+        sessions = self.ask("GET", "/auth/sessions", account)["sessions"]
         return next(session["sid"] for session in sessions if not session["current"])
 
     def make_key(self):

@@ -1,6 +1,6 @@
-"""A request that succeeds for each operation: the document's example, with what is true of this service just now.
+"""A request that succeeds for each operation: the document's example with existing identifiers and valid credentials.
 
-Taken for the phase `examples`, so that every operation is known to have been answered with a success.
+Used in the phase `examples`, so that every operation succeeds at least once.
 """
 
 import uuid
@@ -10,11 +10,11 @@ from stage import PASSWORD, picture
 NEW_PASSWORD = "neuf citronniers au matin"
 
 
-def as_it_stands(stage, case):
-    """The example, with identifiers of what there is."""
+def with_existing_ids(stage, case):
+    """The example with existing identifiers."""
     for name in case.path_parameters or {}:
-        case.path_parameters[name] = stage.living(name)
-    # What guards a change, goes on with a list or names somebody needs more than an example.
+        case.path_parameters[name] = stage.get(name)
+    # Conditions, cursors and identifiers in the examples do not match existing objects.
     for name in ("cursor", "userID", "committeeID", "batchID"):
         (case.query or {}).pop(name, None)
     for name in ("If-Match", "If-None-Match"):
@@ -23,117 +23,117 @@ def as_it_stands(stage, case):
         case.body.pop("version", None)
 
 
-def comes_from(case, token):
+def set_token(case, token):
     case.headers["Authorization"] = token
 
 
 def with_body(make):
     def prepare(stage, case):
-        as_it_stands(stage, case)
-        case.body = make(stage, stage.living("passer"))
+        with_existing_ids(stage, case)
+        case.body = make(stage, stage.get("throwaway"))
     return prepare
 
 
 def from_newcomer(make):
-    """From somebody who is asked to prove nothing else: who has just had a code gets no second one, and of two that
-    are on their way the wrong one might be read."""
+    """Uses a new account, before and after which no other code is sent to the same address: codes are rate-limited, and
+    the wrong one of two might be read."""
     def prepare(stage, case):
-        stage.forget("passer", "sid")
-        as_it_stands(stage, case)
-        newcomer = stage.living("passer")
+        stage.forget("throwaway", "sid")
+        with_existing_ids(stage, case)
+        newcomer = stage.get("throwaway")
         case.body = make(stage, newcomer)
         if "Authorization" in case.headers:
-            comes_from(case, newcomer.token)
-        stage.forget("passer", "sid")
+            set_token(case, newcomer.token)
+        stage.forget("throwaway", "sid")
     return prepare
 
 
-def sign_in(stage, passer):
-    return {"email": passer.email, "password": passer.password}
+def sign_in(stage, account):
+    return {"email": account.email, "password": account.password}
 
 
 def passwordless(stage, case):
-    passer = stage.newcomer()
-    asking = lambda: stage.ask("POST", "/auth/passwordless", body={"email": passer.email, "sendMethode": "email"})
-    answer, code = stage.code_after(passer.email, "mail", asking)
+    account = stage.newcomer()
+    asking = lambda: stage.ask("POST", "/auth/passwordless", body={"email": account.email, "sendMethode": "email"})
+    answer, code = stage.code_after(account.email, "mail", asking)
     case.query = {"code": code}
-    comes_from(case, answer["token"])
+    set_token(case, answer["token"])
 
 
 def enrol(stage, case):
-    passer = stage.living("passer")
-    otp = stage.ask("GET", "/otp/generate", passer)
-    passer.take_secret(otp["otpBase32"])
-    case.body = {"code": passer.code(0)}
-    comes_from(case, passer.token)
+    account = stage.get("throwaway")
+    otp = stage.ask("GET", "/otp/generate", account)
+    account.take_secret(otp["otpBase32"])
+    case.body = {"code": account.code(0)}
+    set_token(case, account.token)
 
 
 def disable_otp(stage, case):
     person = stage.with_otp()
     case.body = {"password": PASSWORD, "recoveryCode": person.recovery_codes[0]}
-    comes_from(case, person.token)
+    set_token(case, person.token)
 
 
 def renew_recovery_codes(stage, case):
     person = stage.with_otp()
     case.body = {"code": person.code(0)}
-    comes_from(case, person.token)
+    set_token(case, person.token)
 
 
-def register(stage, passer):
+def register(stage, account):
     return {"name": "Youssef", "lastName": "Trabelsi", "email": f"{uuid.uuid4().hex}@example.org",
             "password": PASSWORD, "confirmPassword": PASSWORD, "committeeID": stage.home}
 
 
-def email_proof(stage, passer):
-    """The code of the registration itself."""
-    return {"email": passer.email, "code": stage.sent_code(passer.email, set())}
+def email_proof(stage, account):
+    """The code that the registration sent."""
+    return {"email": account.email, "code": stage.sent_code(account.email, set())}
 
 
-def phone_proof(stage, passer):
-    asking = lambda: stage.ask("POST", "/users/phone-verification", passer)
-    return {"code": stage.code_after(passer.phone, "sms", asking)[1]}
+def phone_proof(stage, account):
+    asking = lambda: stage.ask("POST", "/users/phone-verification", account)
+    return {"code": stage.code_after(account.phone, "sms", asking)[1]}
 
 
 def ask_for_reset(stage, case):
-    case.query = {"sendMethode": "email", "email": stage.living("passer").email}
+    case.query = {"sendMethode": "email", "email": stage.get("throwaway").email}
 
 
-def reset(stage, passer):
-    asking = lambda: stage.ask("GET", f"/users/reset-password?sendMethode=email&email={passer.email}")
-    code = stage.code_after(passer.email, "mail", asking)[1]
-    return {"email": passer.email, "code": code, "newPassword": NEW_PASSWORD, "confirmPassword": NEW_PASSWORD}
+def reset(stage, account):
+    asking = lambda: stage.ask("GET", f"/users/reset-password?sendMethode=email&email={account.email}")
+    code = stage.code_after(account.email, "mail", asking)[1]
+    return {"email": account.email, "code": code, "newPassword": NEW_PASSWORD, "confirmPassword": NEW_PASSWORD}
 
 
-def change_password(stage, passer):
-    return {"oldPassword": passer.password, "newPassword": NEW_PASSWORD, "confirmPassword": NEW_PASSWORD}
+def change_password(stage, account):
+    return {"oldPassword": account.password, "newPassword": NEW_PASSWORD, "confirmPassword": NEW_PASSWORD}
 
 
-def oneself(stage, case):
-    as_it_stands(stage, case)
-    passer = stage.living("passer")
-    case.path_parameters["userId"] = passer.id
-    comes_from(case, passer.token)
+def own_account(stage, case):
+    with_existing_ids(stage, case)
+    account = stage.get("throwaway")
+    case.path_parameters["userId"] = account.id
+    set_token(case, account.token)
 
 
-def erase_oneself(stage, case):
-    oneself(stage, case)
-    case.body = {"password": stage.living("passer").password}
+def erase_own_account(stage, case):
+    own_account(stage, case)
+    case.body = {"password": stage.get("throwaway").password}
 
 
 def portrait(stage, case):
-    as_it_stands(stage, case)
+    with_existing_ids(stage, case)
     case.media_type, case.body = "image/png", picture()
 
 
 def team(stage, case):
-    as_it_stands(stage, case)
+    with_existing_ids(stage, case)
     stage.ask("GET", f"/users/{case.path_parameters['userId']}", stage.admin)
     case.headers["If-Match"] = stage.etag
 
 
 def replace_course(stage, case):
-    as_it_stands(stage, case)
+    with_existing_ids(stage, case)
     stage.ask("GET", f"/courses/{case.path_parameters['courseId']}", stage.admin)
     case.headers["If-Match"] = stage.etag
 
@@ -142,15 +142,15 @@ def complete(stage, case):
     case.path_parameters["fileId"] = stage.upload()
 
 
-def subdomain(stage, passer):
-    return {"domain": f"cours-{uuid.uuid4().hex[:8]}", "rootdomain": stage.living("rootdomain")}
+def subdomain(stage, account):
+    return {"domain": f"cours-{uuid.uuid4().hex[:8]}", "rootdomain": stage.get("rootdomain")}
 
 
 class Successes(dict):
-    """Of what is not named, the example as it stands."""
+    """The default for an operation without an entry is its example."""
 
     def __missing__(self, operation):
-        return as_it_stands
+        return with_existing_ids
 
 
 SUCCESSES = Successes(
@@ -165,9 +165,9 @@ SUCCESSES = Successes(
     requestPasswordReset=ask_for_reset,
     resetPassword=from_newcomer(reset),
     changePassword=with_body(change_password),
-    changeUser=oneself,
-    exportUser=oneself,
-    eraseUser=erase_oneself,
+    changeUser=own_account,
+    exportUser=own_account,
+    eraseUser=erase_own_account,
     changeAvatar=portrait,
     changeTeamMember=team,
     replaceCourse=replace_course,

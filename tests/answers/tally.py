@@ -1,4 +1,4 @@
-"""How often each operation was called, and what was answered: written while Schemathesis runs, judged after.
+"""Counts calls per operation, caller and status while Schemathesis runs; evaluates them afterwards.
 
     tally.py openapi.yaml tally
 """
@@ -21,7 +21,7 @@ class Tally:
 
 
 def judge(document, lines):
-    """What is said of a run, and what is missing in it."""
+    """Prints the statistics of a run, and returns its failures."""
     documented = {}
     for item in document["paths"].values():
         for method in METHODS & item.keys():
@@ -43,7 +43,7 @@ def judge(document, lines):
     print(f"\n{sum(classes.values())} calls of {len(documented)} operations by {len(kinds)} kinds of callers: "
           + ", ".join(f"{count} {name}" for name, count in sorted(classes.items())))
     answers = sum(map(len, documented.values()))
-    print(f"{len(succeeded)} operations succeeded; {seen} of {answers} documented answers were seen")
+    print(f"{len(succeeded)} operations succeeded; {seen} of {answers} documented responses were seen")
     return [f"{operation} never succeeded" for operation in documented if operation not in succeeded]
 
 

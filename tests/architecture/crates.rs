@@ -1,4 +1,4 @@
-//! Which crate may depend on which.
+//! The dependencies that crates of the workspace may have.
 
 use std::{collections::BTreeSet, process::Command};
 
@@ -22,7 +22,7 @@ pub(crate) fn dependencies(manifest: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn dependencies_between_crates_go_one_way() {
+fn workspace_crates_depend_in_one_direction() {
     let functions = functions();
     let usual = [
         "accounts", "common", "domain", "identity", "runtime", "store",
@@ -107,7 +107,7 @@ fn dependencies_between_crates_go_one_way() {
 }
 
 #[test]
-fn one_room_names_each_outside_service() {
+fn external_crate_is_a_dependency_of_one_crate() {
     for (krate, room) in [
         ("totp-rs", "shared/identity"),
         ("image", "shared/storage"),
@@ -133,7 +133,7 @@ fn one_room_names_each_outside_service() {
 }
 
 #[test]
-fn rules_and_secrets_do_not_wait_or_talk() {
+fn domain_and_identity_have_no_io_dependencies() {
     for krate in [
         "tokio",
         "axum",
@@ -155,7 +155,7 @@ fn rules_and_secrets_do_not_wait_or_talk() {
     }
 }
 
-/// What the package `function` links on Lambda's platform, as `name version`.
+/// The crates that the package `function` links for Lambda on arm64, as `name version`.
 pub(crate) fn linked(function: &str) -> BTreeSet<String> {
     let mut tree = Command::new(env!("CARGO"));
     tree.args([
@@ -185,7 +185,7 @@ pub(crate) fn linked(function: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_slow_stacks_stay_out_of_the_functions() {
+fn function_links_no_second_tls_or_http_stack() {
     for function in functions() {
         let linked = linked(&function);
         let named = |name: &str| {
@@ -194,7 +194,7 @@ fn the_slow_stacks_stay_out_of_the_functions() {
                 .filter(|krate| krate.split(' ').next() == Some(name))
                 .count()
         };
-        // 22 ms of CPU at the first handshake; a second client; the embedded cloud
+        // aws-lc takes 22 ms of CPU at the first handshake; others are a second HTTP or TLS stack, or the local cloud.
         for slow in [
             "aws-lc-rs",
             "aws-lc-sys",
@@ -208,12 +208,12 @@ fn the_slow_stacks_stay_out_of_the_functions() {
         ] {
             assert_eq!(named(slow), 0, "{function} links {slow}");
         }
-        // what answers no HTTP links no router
+        // Functions without HTTP routes link no router.
         let is_http = !["canary", "dispatcher"].contains(&function.as_str());
         for http in ["axum", "lambda_http"] {
             assert_eq!(named(http), usize::from(is_http), "{function} and {http}");
         }
-        // the panel's own, and nobody else's
+        // Only the cPanel client has a second HTTP client.
         assert_eq!(
             named("reqwest"),
             usize::from(function == "cpanel"),
@@ -238,7 +238,7 @@ fn the_slow_stacks_stay_out_of_the_functions() {
 }
 
 #[test]
-fn a_function_does_not_know_another() {
+fn function_does_not_depend_on_another_function() {
     for function in functions() {
         let dependencies = dependencies(&format!("functions/{function}/Cargo.toml"));
         assert!(
@@ -251,7 +251,7 @@ fn a_function_does_not_know_another() {
 }
 
 #[test]
-fn only_identity_keys_of_functions_that_sign_people_in_ask_for_the_signing_key() {
+fn token_signing_key_is_requested_by_auth_and_otp_only() {
     for (file, text) in files("functions", "src/lib.rs") {
         let signs_people_in =
             ["functions/auth/src/lib.rs", "functions/otp/src/lib.rs"].contains(&file.as_str());
@@ -263,9 +263,9 @@ fn only_identity_keys_of_functions_that_sign_people_in_ask_for_the_signing_key()
     }
 }
 
-/// A crate that reaches a service, and the words that its policy must have then, and only then.
+/// A function has a service's actions or settings in the template exactly if it depends on the service's crate.
 #[test]
-fn a_function_may_reach_what_it_is_made_to_reach() {
+fn service_permissions_match_the_function_dependencies() {
     let template = read("infra/template.yaml");
     for function in functions() {
         let mut logical = function.clone();

@@ -1,10 +1,10 @@
-//! Files of a crate use each other one way.
+//! Modules of a crate do not use each other in a cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::files;
 
-/// The first names of a path that goes on with `rest`: one, or those of a list in braces.
+/// The next names of a path that continues with `rest`: one, or those of a list in braces.
 fn heads(rest: &str) -> Vec<String> {
     let name = |text: &str| -> String {
         text.trim_start()
@@ -33,7 +33,7 @@ fn heads(rest: &str) -> Vec<String> {
     heads
 }
 
-/// What the root of a crate re-exports, and from which of its modules.
+/// The names that a crate's root re-exports, each with its module.
 fn exports(root: &str) -> BTreeMap<String, String> {
     let mut exports = BTreeMap::new();
     for statement in root.split("use ").skip(1) {
@@ -48,7 +48,7 @@ fn exports(root: &str) -> BTreeMap<String, String> {
     exports
 }
 
-/// The files that `file` of the crate in `src` uses. The root is left out: it holds what all share.
+/// The modules that `text` uses. The root is left out because every module may use it.
 fn used(
     text: &str,
     modules: &BTreeSet<String>,
@@ -78,7 +78,7 @@ fn used(
 }
 
 #[test]
-fn files_of_a_crate_have_no_cycle() {
+fn modules_of_a_crate_have_no_cycle() {
     for folder in ["functions", "shared", "infra", "tests/bench"] {
         let mut crates: BTreeMap<String, Vec<(String, String)>> = BTreeMap::new();
         for (file, text) in files(folder, ".rs") {
@@ -93,7 +93,7 @@ fn files_of_a_crate_have_no_cycle() {
         for (krate, sources) in crates {
             let root = sources.iter().find(|(path, _)| path == "lib");
             let exports = root.map(|(_, text)| exports(text)).unwrap_or_default();
-            // a folder counts as the file that it belongs to
+            // Submodules count as their top-level module.
             let module = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
             let modules: BTreeSet<String> = sources
                 .iter()
@@ -109,7 +109,7 @@ fn files_of_a_crate_have_no_cycle() {
                     uses.entry(from).or_default().extend(used);
                 }
             }
-            // what uses nothing that is left goes, again and again; a cycle stays
+            // Remove leaves until none is left; what remains is a cycle.
             while let Some(leaf) = uses
                 .iter()
                 .find(|(_, used)| used.iter().all(|name| !uses.contains_key(name)))
@@ -117,7 +117,10 @@ fn files_of_a_crate_have_no_cycle() {
             {
                 uses.remove(&leaf);
             }
-            assert!(uses.is_empty(), "{krate}: a cycle among {uses:?}");
+            assert!(
+                uses.is_empty(),
+                "{krate}: these modules form a cycle: {uses:?}"
+            );
         }
     }
 }

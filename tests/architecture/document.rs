@@ -1,4 +1,4 @@
-//! The OpenAPI document against the code.
+//! Compares the OpenAPI document with the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use tests::Document;
 use crate::{effects, routes};
 
 #[test]
-fn every_route_stands_in_the_document_and_the_reverse() {
+fn routes_equal_documented_operations() {
     let routes: BTreeSet<String> = routes().into_iter().map(|(_, route)| route).collect();
     let operations: BTreeSet<String> = Document::get().operations().into_iter().collect();
     assert_eq!(routes, operations);
 }
 
 #[test]
-fn a_get_promises_a_304_unless_it_does_something() {
+fn get_documents_304_unless_it_has_effects() {
     let effects = effects();
     assert!(!effects.is_empty());
     for (path, item) in Document::get().root()["paths"].as_object().unwrap() {
@@ -47,7 +47,7 @@ fn pairs(value: &Value, found: &mut Vec<(String, String)>) {
 }
 
 #[test]
-fn its_examples_say_what_the_service_says() {
+fn document_examples_have_the_codes_and_texts_of_the_service() {
     let refusals = ErrorCode::ALL.iter().map(|one| (one.code(), one.text()));
     let table: BTreeMap<&str, &str> = refusals
         .chain(Message::ALL.iter().map(|one| (one.code(), one.text())))
@@ -61,24 +61,26 @@ fn its_examples_say_what_the_service_says() {
         .map(|(code, text)| {
             format!(
                 "{code}\t{text}\t{}",
-                table.get(code.as_str()).unwrap_or(&"no such code")
+                table
+                    .get(code.as_str())
+                    .unwrap_or(&"no such code in the service")
             )
         })
         .collect();
     assert!(
         wrong.is_empty(),
-        "code, the document's text, ours:\n{}",
+        "code, text in the document, text in the code:\n{}",
         wrong.into_iter().collect::<Vec<_>>().join("\n")
     );
 }
 
 #[test]
-fn every_message_that_is_told_is_promised_by_an_operation() {
+fn every_message_code_is_in_the_document() {
     let text = Document::get().root().to_string();
     for message in Message::ALL {
         assert!(
             text.contains(message.code()),
-            "{} is in no operation",
+            "{} is not in the document",
             message.code()
         );
     }

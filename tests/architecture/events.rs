@@ -1,4 +1,4 @@
-//! The sample events against the routes.
+//! Compares the sample events and the API test files with the routes.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{files, routes};
 
 #[test]
-fn every_route_has_its_event_and_every_event_its_route() {
+fn every_route_has_a_sample_event_and_every_event_a_route() {
     let routes = routes();
     let mut met = BTreeSet::new();
     for (file, text) in files("events", ".json") {
@@ -38,11 +38,11 @@ fn every_route_has_its_event_and_every_event_its_route() {
             .iter()
             .filter(|(_, route)| fits(route))
             .min_by_key(|(_, route)| route.matches('{').count());
-        let (function, route) = route.unwrap_or_else(|| panic!("{file} has no route"));
+        let (function, route) = route.unwrap_or_else(|| panic!("{file} matches no route"));
         assert_eq!(
             file.split('/').nth(1),
             Some(function.as_str()),
-            "{file} is an event of {function}"
+            "{file} belongs to {function}"
         );
         met.insert(route.clone());
     }
@@ -50,7 +50,7 @@ fn every_route_has_its_event_and_every_event_its_route() {
 }
 
 #[test]
-fn every_url_has_a_test_file_that_mirrors_it() {
+fn every_url_has_a_test_file_of_the_same_path() {
     let tested: BTreeSet<String> = files("tests/api", ".rs")
         .into_iter()
         .map(|(file, _)| file)
@@ -83,11 +83,11 @@ fn every_url_has_a_test_file_that_mirrors_it() {
             ("POST", [noun]) => format!("{noun}/create"),
             ("GET", [noun]) => format!("{noun}/list"),
             (_, [noun, word]) => format!("{noun}/{}", word.replace('-', "_")),
-            _ => panic!("a rule for {route}"),
+            _ => panic!("no file name rule for {route}"),
         };
         assert!(
             tested.contains(&format!("tests/api/{file}.rs")),
-            "{route} is tested in tests/api/{file}.rs"
+            "{route} has no tests/api/{file}.rs"
         );
     }
 }

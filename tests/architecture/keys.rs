@@ -1,4 +1,4 @@
-//! The tables' keys.
+//! Compares the keys of the tables with the key schema in `shared/store/src/keys.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use tests::{NewPerson, World};
 use crate::{files, read};
 
 #[test]
-fn every_prefix_stands_once_in_the_grammar() {
+fn key_prefixes_are_documented_once() {
     let text = read("shared/store/src/keys.rs");
     let mut rows = BTreeMap::new();
     for line in text.lines().filter(|line| {
@@ -39,7 +39,7 @@ fn every_prefix_stands_once_in_the_grammar() {
 }
 
 #[tokio::test]
-async fn no_item_stands_under_a_key_that_the_grammar_does_not_know() {
+async fn written_items_have_documented_keys() {
     let world = World::new().await;
     let member = world.member().await;
     world.anonymous().login("nobody@example.org", "x").await;
@@ -91,10 +91,10 @@ async fn no_item_stands_under_a_key_that_the_grammar_does_not_know() {
 }
 
 #[test]
-fn nothing_scans_but_the_kit_that_looks_behind_the_service() {
+fn functions_and_shared_crates_never_scan() {
     for folder in ["shared", "functions"] {
         for (file, text) in files(folder, ".rs") {
-            assert!(!text.contains(".scan("), "{file} scans");
+            assert!(!text.contains(".scan("), "{file} calls Scan");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The rules of the workspace, as tests.
+//! Rules of the workspace that its files must follow: dependencies, document, template, keys and names.
 #![expect(
     clippy::panic,
     clippy::unwrap_used,
@@ -27,7 +27,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// All files below `folder` whose names end in `ending`, as paths below the root with their texts.
+/// All files below `folder` whose names end with `ending`: path below the root, and text.
 fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut folders = vec![root().join(folder)];
@@ -57,7 +57,7 @@ fn sources(folder: &str) -> Vec<(String, String)> {
     all
 }
 
-/// Every path of the functions with its function and what it is routed to, read from their `lib.rs`.
+/// Function, path and handlers (source text) of every `.route(` in the functions' `lib.rs`.
 fn paths() -> Vec<(String, String, String)> {
     let mut all = Vec::new();
     for (file, text) in files("functions", "src/lib.rs") {
@@ -73,7 +73,7 @@ fn paths() -> Vec<(String, String, String)> {
     all
 }
 
-/// Every route of the functions as `GET /path`, with its function.
+/// Every route of the functions: function, and `GET /path`.
 fn routes() -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (function, path, handlers) in paths() {
@@ -96,7 +96,7 @@ fn effects() -> BTreeSet<String> {
     effects.map(|(_, path, _)| path).collect()
 }
 
-/// The functions, by the names of their crates.
+/// The crate names of the functions.
 fn functions() -> Vec<String> {
     files("functions", "Cargo.toml")
         .into_iter()
@@ -104,7 +104,7 @@ fn functions() -> Vec<String> {
         .collect()
 }
 
-/// The settings that functions and shared crates read: the names that readers of `Settings` are called with.
+/// The settings that functions and shared crates read: the names passed to the methods of `Settings`.
 fn settings_read() -> BTreeSet<String> {
     let readers = [
         "optional(",

@@ -1,4 +1,4 @@
-//! Which crate names which AWS SDK, which function links it, and what its calls need of a role.
+//! Which crates may depend on which AWS SDK, which functions link it, and which IAM actions its calls need.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::{
     files, functions,
 };
 
-/// Which crates may name which SDK; all others reach the service through them.
+/// Each SDK with the only crates that may depend on it directly.
 const SDKS: [(&str, &[&str]); 6] = [
     ("aws-sdk-dynamodb", &["shared/store"]),
     ("aws-sdk-s3", &["shared/storage"]),
@@ -81,9 +81,8 @@ fn local_process_links_no_ssm() {
     );
 }
 
-/// The actions that roles of functions allow on S3, SES, SNS and SSM are those of the SDK
-/// calls that the shared crates make, and the bucket's listing, without which S3 calls a missing object
-/// forbidden.
+/// The roles allow exactly the S3, SES, SNS and SSM actions that the shared crates call, and `s3:ListBucket`: without
+/// it S3 answers 403 instead of 404 for a missing object.
 #[test]
 fn roles_allow_the_actions_of_the_sdk_calls() {
     let mut called = BTreeSet::from(["s3:ListBucket".to_owned()]);
@@ -119,7 +118,7 @@ fn roles_allow_the_actions_of_the_sdk_calls() {
     assert_eq!(allowed, called);
 }
 
-/// `put_object` is allowed by `PutObject`; S3 has no action for `HeadObject` of its own.
+/// `PutObject` for `put_object`. `HeadObject` has no action of its own: it needs `GetObject`.
 fn action_of(operation: &str) -> String {
     let words = operation.split('_');
     let action: String = words

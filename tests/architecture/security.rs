@@ -1,4 +1,4 @@
-//! The security page, and what it says that no other test holds.
+//! Checks the security page (`shared/identity/README.md`), and rules on it that no other test checks.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use crate::{crates::dependencies, files, read, root, sources};
 
 const PAGE: &str = "shared/identity/README.md";
 
-/// ASVS 5.0.0, levels 1 and 2: of each chapter, how many lines each of its sections has. What is of level 3 alone
-/// comes last in its section, and is left out.
+/// ASVS 5.0.0: for each chapter, the number of level 1 and 2 requirements of each section. Requirements of level 3
+/// come last in their section and are not counted.
 const LINES: [&[u32]; 17] = [
     &[2, 9, 11, 3, 2],
     &[3, 3, 4, 1],
@@ -28,7 +28,7 @@ const LINES: [&[u32]; 17] = [
     &[1, 4, 2],
 ];
 
-/// The identifiers in `text`, such as `V6.2.1`.
+/// The requirement identifiers in `text`, for example `V6.2.1`.
 fn ids(text: &str) -> Vec<String> {
     let words =
         text.split(|letter: char| !(letter.is_ascii_digit() || ['V', '.'].contains(&letter)));
@@ -39,7 +39,7 @@ fn ids(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The cells of the rows of the page that begin with an identifier.
+/// The cells of the page's table rows that begin with an identifier.
 fn rows(page: &str) -> Vec<Vec<&str>> {
     let rows = page.lines().filter(|line| line.starts_with("| V"));
     rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
@@ -47,7 +47,7 @@ fn rows(page: &str) -> Vec<Vec<&str>> {
 }
 
 #[test]
-fn every_line_of_levels_1_and_2_stands_on_the_page_once() {
+fn asvs_level_1_and_2_requirements_are_listed_once() {
     let mut expected = BTreeSet::new();
     for (chapter, sections) in (1..).zip(LINES) {
         for (section, last) in (1..).zip(sections) {
@@ -56,21 +56,24 @@ fn every_line_of_levels_1_and_2_stands_on_the_page_once() {
     }
     let mut left = expected.clone();
     for id in ids(&read(PAGE)) {
-        assert!(expected.contains(&id), "{id} is no line of levels 1 and 2");
-        assert!(left.remove(&id), "{id} stands twice");
+        assert!(
+            expected.contains(&id),
+            "{id} is not a requirement of level 1 or 2"
+        );
+        assert!(left.remove(&id), "{id} is on the page twice");
     }
     assert!(left.is_empty(), "not on the page: {left:?}");
 }
 
 #[test]
-fn the_page_counts_its_lines() {
+fn asvs_page_summary_matches_its_rows() {
     let page = read(PAGE);
     let (mut holds, mut open) = (0, 0);
     for row in rows(&page) {
         match row.as_slice() {
             [id, what, _, _] if ids(id).len() == 1 && what.split(' ').count() <= 12 => holds += 1,
             [id, what, _] if what.split(' ').count() <= 12 => open += ids(id).len(),
-            row => panic!("a row of the page reads otherwise: {row:?}"),
+            row => panic!("a row has unexpected columns: {row:?}"),
         }
     }
     let idle: usize = page
@@ -86,7 +89,7 @@ fn the_page_counts_its_lines() {
 }
 
 #[test]
-fn every_proof_is_there() {
+fn asvs_proofs_name_existing_files_and_tests() {
     let page = read(PAGE);
     for row in rows(&page).into_iter().filter(|row| row.len() == 4) {
         let proofs: Vec<&str> = row[3].split('`').skip(1).step_by(2).collect();
@@ -97,25 +100,25 @@ fn every_proof_is_there() {
                 .map_or((proof, None), |(path, function)| (path, Some(function)));
             assert!(
                 root().join(path).is_file(),
-                "{}: {path} is not there",
+                "{}: {path} does not exist",
                 row[0]
             );
             let Some(function) = function else { continue };
             let text = read(path);
             let before = text
                 .split_once(&format!("fn {function}("))
-                .unwrap_or_else(|| panic!("{}: {proof} is not there", row[0]))
+                .unwrap_or_else(|| panic!("{}: {proof} does not exist", row[0]))
                 .0;
             let is_test = before.rsplit_once("#[").is_some_and(|(_, attribute)| {
                 attribute.contains("test") && !attribute.contains("fn ")
             });
-            assert!(is_test, "{}: {proof} is no test", row[0]);
+            assert!(is_test, "{}: {proof} is not a test", row[0]);
         }
     }
 }
 
 #[test]
-fn what_could_run_words_or_weaken_a_secret_is_in_no_crate() {
+fn interpreters_and_weak_cryptography_are_not_used() {
     let unwanted = [
         "bincode",
         "boa_engine",
@@ -149,10 +152,10 @@ fn what_could_run_words_or_weaken_a_secret_is_in_no_crate() {
                 unwanted.iter().all(|name| !named.contains(*name)),
                 "{manifest}"
             );
-            // for entity tags, which are no secret
+            // SHA-1 is used only for entity tags, which are not secret.
             assert!(
                 !named.contains("sha1") || manifest == "shared/common/Cargo.toml",
-                "{manifest} names sha1"
+                "{manifest} depends on sha1"
             );
         }
         for (file, text) in sources(folder) {
@@ -163,18 +166,18 @@ fn what_could_run_words_or_weaken_a_secret_is_in_no_crate() {
                 "include!(",
                 "extern \"C\"",
             ] {
-                assert!(!text.contains(word), "{file} has {word}");
+                assert!(!text.contains(word), "{file} contains {word}");
             }
         }
     }
 }
 
 #[test]
-fn chance_is_the_operating_systems() {
+fn random_bytes_come_from_the_operating_system() {
     for folder in ["functions", "shared"] {
         for (manifest, _) in files(folder, "Cargo.toml") {
             let named = dependencies(&manifest);
-            // secrets are made in one room; the store pauses by chance before it tries again
+            // `identity` makes secrets; `store` needs jitter for its retries.
             let may = ["shared/identity/Cargo.toml", "shared/store/Cargo.toml"]
                 .contains(&manifest.as_str());
             assert_eq!(named.contains("getrandom"), may, "{manifest} and getrandom");
@@ -195,11 +198,11 @@ fn chance_is_the_operating_systems() {
 }
 
 #[test]
-fn every_crate_lives_by_the_lints_of_the_workspace() {
+fn every_crate_uses_the_workspace_lints() {
     assert!(read("Cargo.toml").contains("unsafe_code = \"forbid\""));
     for folder in ["functions", "shared", "infra", "tests"] {
         for (manifest, text) in files(folder, "Cargo.toml") {
-            // Who has a workspace of his own says so himself.
+            // A package in its own workspace cannot inherit lints.
             let is_alone = text.contains("\n[workspace]\n") && text.contains("\nunsafe_code = ");
             assert!(
                 is_alone || text.contains("[lints]\nworkspace = true"),

@@ -1,4 +1,4 @@
-//! The SAM template against the code.
+//! Compares the SAM template with the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use tests::{Document, policies::template};
 
 use crate::{functions, read, routes, settings_read};
 
-/// Function to its routes, as `METHOD /path`.
+/// The routes of each function: method and path.
 fn gateway() -> BTreeMap<String, Vec<(String, String)>> {
     let template = template();
     let resources = template["Resources"].as_object().unwrap();
@@ -38,8 +38,8 @@ fn gateway() -> BTreeMap<String, Vec<(String, String)>> {
         .collect()
 }
 
-/// Which function the gateway sends `path` to, by its own rules: a literal segment goes before a
-/// variable, a greedy variable takes one segment or more, `$default` takes the rest.
+/// The function to which the gateway routes `path`: a literal segment has priority over a variable, a greedy variable
+/// matches one or more segments, and `$default` matches everything else.
 fn sent_to(gateway: &BTreeMap<String, Vec<(String, String)>>, path: &str) -> String {
     let path: Vec<&str> = path.trim_end_matches('/').split('/').collect();
     let mut best: Option<(usize, String)> = None;
@@ -69,7 +69,7 @@ fn sent_to(gateway: &BTreeMap<String, Vec<(String, String)>>, path: &str) -> Str
 }
 
 #[test]
-fn the_gateway_sends_every_path_with_and_without_slash_to_its_function() {
+fn gateway_routes_every_path_to_its_function() {
     let gateway = gateway();
     let default: Vec<&String> = gateway
         .iter()
@@ -102,7 +102,7 @@ fn the_gateway_sends_every_path_with_and_without_slash_to_its_function() {
 }
 
 #[test]
-fn its_tables_and_indexes_are_those_of_the_store() {
+fn template_tables_and_indexes_match_the_store() {
     let template = template();
     for table in &TABLES {
         let mut logical = table.name.to_owned();
@@ -151,7 +151,7 @@ fn its_tables_and_indexes_are_those_of_the_store() {
 }
 
 #[test]
-fn the_watchers_router_sends_every_path_where_the_gateway_does() {
+fn lambda_watch_router_matches_the_gateway() {
     let manifest = read("Cargo.toml");
     let section = manifest
         .split("[workspace.metadata.lambda.watch.router]")
@@ -176,7 +176,7 @@ fn the_watchers_router_sends_every_path_where_the_gateway_does() {
             expected.insert((path.replace("{proxy+}", "{*path}"), function.clone()));
         }
     }
-    // the emulator has no $default: what nobody else takes is named
+    // `cargo lambda watch` has no $default route.
     expected.extend([
         ("/{*path}".to_owned(), "fallback".to_owned()),
         ("/".to_owned(), "fallback".to_owned()),
@@ -184,9 +184,8 @@ fn the_watchers_router_sends_every_path_where_the_gateway_does() {
     assert_eq!(watched, expected);
 }
 
-/// What the template sets for functions, and what they read.
 #[test]
-fn every_variable_that_the_template_sets_is_read_and_every_one_that_is_read_is_set() {
+fn template_environment_equals_the_settings_read() {
     let template = template();
     let names = |variables: &Value| {
         variables
@@ -204,7 +203,7 @@ fn every_variable_that_the_template_sets_is_read_and_every_one_that_is_read_is_s
         set.extend(names(&resource["Properties"]["Environment"]["Variables"]));
     }
     let read_by_code = settings_read();
-    // Keys come from SSM, and the rest from Lambda itself; a laptop alone has another cloud.
+    // Keys come from SSM. Lambda sets AWS_*, except the endpoint, which only the local cloud sets.
     let elsewhere = |name: &&String| {
         name.starts_with("AWS_")
             || name.ends_with("_KEY")
@@ -221,7 +220,7 @@ fn every_variable_that_the_template_sets_is_read_and_every_one_that_is_read_is_s
 }
 
 #[test]
-fn a_role_names_its_actions_its_resources_and_its_keys() {
+fn role_has_no_wildcards_and_reads_only_its_own_keys() {
     let resources = template()["Resources"].as_object().unwrap();
     for function in functions() {
         let mut logical = function.clone();
@@ -244,7 +243,7 @@ fn a_role_names_its_actions_its_resources_and_its_keys() {
                 actions.iter().all(|action| !action.contains('*')),
                 "{function}: {actions:?}"
             );
-            // SNS has no name for a telephone number
+            // A phone number has no ARN, so the statement excludes all topics instead.
             if actions == ["sns:Publish"] {
                 assert!(
                     statement["Resource"].is_null()
@@ -281,7 +280,7 @@ fn a_role_names_its_actions_its_resources_and_its_keys() {
             .next()
             .unwrap();
         let mut expected = BTreeSet::new();
-        // who checks tokens answers requests, which the content network may bring
+        // Functions that verify tokens serve HTTP, possibly behind CloudFront: they read the edge's secret.
         if list.contains("TokenPublic") {
             expected.extend([public, edge]);
         }
@@ -293,7 +292,7 @@ fn a_role_names_its_actions_its_resources_and_its_keys() {
 }
 
 #[test]
-fn every_alarm_has_its_page_in_the_runbook() {
+fn every_alarm_has_a_runbook_section() {
     let runbook = read("infra/README.md");
     let alarms = template()["Resources"]
         .as_object()
@@ -312,18 +311,21 @@ fn every_alarm_has_its_page_in_the_runbook() {
             line.strip_prefix("### Alarm: ")
                 .is_some_and(|name| name.replace(' ', "-") == page)
         };
-        assert!(runbook.lines().any(heading), "{page} has no page");
+        assert!(
+            runbook.lines().any(heading),
+            "the runbook has no section {page}"
+        );
         pages.insert(page);
     }
     assert_eq!(
         runbook.matches("\n### Alarm: ").count(),
         pages.len(),
-        "a page is of no alarm"
+        "the runbook has a section without an alarm"
     );
 }
 
 #[test]
-fn each_function_is_built_for_arm_from_its_own_folder_with_its_own_keys() {
+fn function_has_its_own_folder_keys_and_role() {
     let template = template();
     for (name, resource) in template["Resources"].as_object().unwrap() {
         if resource["Type"] != "AWS::Serverless::Function" {
@@ -337,12 +339,12 @@ fn each_function_is_built_for_arm_from_its_own_folder_with_its_own_keys() {
         );
         assert!(
             text.contains(&format!("/{function}")),
-            "{name} has a path of keys"
+            "{name} has no path for its keys"
         );
         assert_eq!(
             resource["Properties"]["Role"],
             format!("{name}Role.Arn"),
-            "{name} has a role of its own"
+            "{name} does not have its own role"
         );
     }
 }

@@ -1,9 +1,9 @@
-//! Small rules that keep the house one house.
+//! Rules about names, file sizes, and where codes, settings and the clock may appear.
 
 use crate::{files, read, root, settings_read, sources};
 
 #[test]
-fn the_visible_root_has_seven_rooms_a_lock_file_and_a_licence() {
+fn repository_root_has_only_the_listed_entries() {
     let entries = std::fs::read_dir(root())
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned());
@@ -28,7 +28,7 @@ fn the_visible_root_has_seven_rooms_a_lock_file_and_a_licence() {
 }
 
 #[test]
-fn no_module_is_called_after_nothing() {
+fn module_names_say_what_they_contain() {
     for folder in ["functions", "shared", "infra", "tests"] {
         for (file, _) in files(folder, ".rs") {
             let name = file
@@ -56,11 +56,11 @@ fn no_module_is_called_after_nothing() {
 }
 
 #[test]
-fn files_stay_short_enough_to_read() {
+fn source_files_stay_below_the_line_limit() {
     for folder in ["functions", "shared", "infra"] {
         for (file, text) in files(folder, ".rs") {
             let code = text.split("#[cfg(test)]").next().unwrap().lines().count();
-            // a table of texts, and the operator's keys
+            // A table of texts, and the operators' key commands.
             let is_longer = ["shared/messaging/src/texts.rs", "infra/ops/src/keys.rs"];
             let most = if is_longer.contains(&file.as_str()) {
                 480
@@ -73,7 +73,7 @@ fn files_stay_short_enough_to_read() {
 }
 
 #[test]
-fn codes_and_texts_stand_in_the_table_alone() {
+fn response_codes_are_written_in_the_table_only() {
     for folder in ["functions", "shared"] {
         for (file, text) in files(folder, ".rs") {
             let code = text.split("#[cfg(test)]").next().unwrap();
@@ -87,28 +87,31 @@ fn codes_and_texts_stand_in_the_table_alone() {
 }
 
 #[test]
-fn nobody_asks_the_environment_or_a_clock_in_passing() {
+fn environment_and_clock_are_read_in_the_runtime_crate_only() {
     for folder in ["functions", "shared"] {
         for (file, text) in sources(folder) {
             for (word, place) in [
                 ("env::var", "shared/runtime/src/settings.rs"),
                 ("SystemTime::now", "shared/runtime/src/clock.rs"),
             ] {
-                assert!(!text.contains(word) || file == place, "{file} names {word}");
+                assert!(
+                    !text.contains(word) || file == place,
+                    "{file} contains {word}"
+                );
             }
         }
     }
 }
 
 #[test]
-fn a_functions_main_is_its_start_alone() {
+fn function_main_has_at_most_seven_lines() {
     for (file, text) in files("functions", "src/main.rs") {
         assert!(text.lines().count() <= 7, "{file}");
     }
 }
 
 #[test]
-fn every_setting_is_in_the_readme() {
+fn every_setting_is_documented() {
     let page = read("infra/settings.md");
     for name in settings_read() {
         assert!(

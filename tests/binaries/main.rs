@@ -1,4 +1,4 @@
-//! Odd events through the real binaries, as Lambda runs them: lambda_runtime, lambda_http and the guard before it.
+//! Sends unusual events to the real binaries as Lambda does: through lambda_runtime, lambda_http and the guard.
 #![expect(clippy::expect_used, reason = "a test that cannot go on has failed")]
 
 use std::{
@@ -15,7 +15,7 @@ use tests::{LambdaAnswer, World};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// A function's process, waiting for events. It ends when it is dropped.
+/// The process of a function and its Runtime API. Dropping it ends the process.
 struct Function {
     api: RuntimeApi,
     process: Child,
@@ -47,16 +47,16 @@ impl Function {
 
     async fn call(&mut self, event: &Value) -> LambdaAnswer {
         let event = Bytes::from(event.to_string());
-        let (_, answer) = self.api.call(&event).await.expect("an answer");
+        let (_, answer) = self.api.call(&event).await.expect("a response");
         self.api.wait_for_next().await.expect("the next event");
-        serde_json::from_slice(&answer).expect("an answer has its fields")
+        serde_json::from_slice(&answer).expect("a complete response")
     }
 }
 
-/// Where the binaries are, built as they are now.
+/// Builds the binaries and returns their folder.
 fn binaries() -> PathBuf {
     let built = Command::new(env!("CARGO"))
-        // With the tests, whose features the binaries then share: nothing else is built anew.
+        // With all targets, so that the features are those of the test build and nothing is compiled twice.
         .args(["build", "--workspace", "--all-targets", "--quiet"])
         .current_dir(ROOT)
         .status();
@@ -66,7 +66,7 @@ fn binaries() -> PathBuf {
     folder.to_owned()
 }
 
-/// The function that the gateway has answer `path`.
+/// The function to which the gateway routes `path`.
 fn function_of(path: &str) -> &'static str {
     let path = path
         .strip_prefix("/api/v1/")
@@ -84,7 +84,7 @@ fn read(name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn odd_events_through_real_binaries_get_enveloped_answers() {
+async fn real_binaries_unusual_event_returns_enveloped_response() {
     let (world, binaries) = (World::new().await, binaries());
     let mut functions = HashMap::new();
     let odd = fs::read_dir(format!("{ROOT}/events/odd")).expect("the folder is there");
@@ -114,7 +114,7 @@ async fn odd_events_through_real_binaries_get_enveloped_answers() {
         }
         events.push((format!("{field} = {value}"), event));
     }
-    events.push(("no event of a gateway".to_owned(), json!({})));
+    events.push(("no gateway event".to_owned(), json!({})));
     for (name, event) in events {
         let function = function_of(event["rawPath"].as_str().unwrap_or_default());
         if !functions.contains_key(function) {
@@ -132,7 +132,7 @@ async fn odd_events_through_real_binaries_get_enveloped_answers() {
         let is_malformed = ["method", "sourceIp", "rawPath"]
             .iter()
             .any(|field| name.contains(&format!("/{field} = ")))
-            || name.starts_with("no event");
+            || name.starts_with("no gateway event");
         let is_query = name.starts_with("query");
         if is_malformed || is_query {
             let expected = if is_malformed { 400 } else { 200 };

@@ -1,5 +1,5 @@
-// The walk on a page of another origin in Chromium, which lets a script read only what the service exposes; and
-// the page of the interface among the local pages, tried as a person does.
+// Runs the scenario in Chromium on a page of another origin, where CORS hides what the service does not expose, and
+// tries the API page of the local service.
 
 import { readFile } from "node:fs/promises"
 import { createServer } from "node:http"
@@ -7,7 +7,7 @@ import type { AddressInfo } from "node:net"
 import { type Browser, chromium } from "playwright-core"
 import { check, type walk, type World } from "./walk.js"
 
-/** Without a display, and without calls of its own. */
+/** No display, and no background requests. */
 const QUIET = [
 	"--headless",
 	"--no-sandbox",
@@ -25,7 +25,7 @@ const SCRIPTS: Record<string, string> = {
 	"/openapi-fetch.js": "node_modules/openapi-fetch/dist/index.mjs",
 }
 
-/** The other origin: a page, and the scripts of the walk. */
+/** Serves an empty page and the scripts of the scenario from another origin. */
 async function otherOrigin() {
 	const server = createServer(async ({ url = "/" }, response) => {
 		const script = SCRIPTS[url]
@@ -53,7 +53,7 @@ async function walkFromAnotherOrigin(browser: Browser, { base, email, password, 
 	for (const step of steps) console.log(`Chromium: ${step}`)
 
 	const read = await page.evaluate((url) => fetch(url).then(() => true, () => false), `${base}/_local/mail`)
-	check(!read, "another origin reads no local page")
+	check(!read, "another origin cannot read a local page")
 	const avatar = steps.find((step) => step.startsWith("a picture: "))?.split(": ")[1]
 	const width = await page.evaluate(
 		(url) =>
@@ -70,14 +70,14 @@ async function walkFromAnotherOrigin(browser: Browser, { base, email, password, 
 	server.close()
 }
 
-async function tryTheInterface(browser: Browser, { base, email, password }: World) {
+async function tryApiPage(browser: Browser, { base, email, password }: World) {
 	const page = await browser.newPage()
 	page.setDefaultTimeout(30_000)
-	const troubles: string[] = []
-	page.on("pageerror", ({ message }) => troubles.push(message))
-	page.on("console", (message) => message.type() === "error" && troubles.push(message.text()))
+	const problems: string[] = []
+	page.on("pageerror", ({ message }) => problems.push(message))
+	page.on("console", (message) => message.type() === "error" && problems.push(message.text()))
 	page.on("request", (request) => {
-		if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(base)) troubles.push(request.url())
+		if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(base)) problems.push(request.url())
 	})
 	await page.goto(`${base}/_local`)
 	await page.getByRole("link", { name: "the interface" }).click()
@@ -93,13 +93,13 @@ async function tryTheInterface(browser: Browser, { base, email, password }: Worl
 		await operation.getByRole("button", { name: "Execute" }).click()
 		const status = operation.locator(".live-responses-table tbody .response-col_status").first()
 		await status.waitFor()
-		const said = (await status.innerText()).trim()
-		check(said.startsWith("200"), `${path} answers 200 on the page, not ${said}`)
+		const text = (await status.innerText()).trim()
+		check(text.startsWith("200"), `${path} returns 200 on the page, not ${text}`)
 	}
 	await run("/health")
 	await run("/auth/login", JSON.stringify({ email, password }))
 	await run("/auth/check")
-	check(troubles.length === 0, `the page is without errors and asks nobody else: ${troubles.join(", ")}`)
+	check(problems.length === 0, `the page has no errors and calls no other origin: ${problems.join(", ")}`)
 	console.log(`Chromium: /_local/api shows ${count} operations; GET /health, a sign-in and GET /auth/check tried`)
 	await page.close()
 }
@@ -108,7 +108,7 @@ export async function inChromium(world: World) {
 	const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: QUIET })
 	try {
 		await walkFromAnotherOrigin(browser, world)
-		await tryTheInterface(browser, world)
+		await tryApiPage(browser, world)
 	} finally {
 		await browser.close()
 	}

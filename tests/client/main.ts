@@ -1,4 +1,4 @@
-// The walk in Node, then in Chromium.
+// Runs the scenario in Node, then in Chromium.
 
 import { inChromium } from "./browser.js"
 import { check, type Mail, walk } from "./walk.js"
@@ -7,7 +7,7 @@ const [base = "", email = "", password = ""] = process.argv.slice(2)
 
 async function mails(): Promise<Mail[]> {
 	const answer = await fetch(`${base}/_local/mail?limit=50`, { signal: AbortSignal.timeout(30_000) })
-	check(answer.ok, "the local pages show the mails")
+	check(answer.ok, "the local service lists the sent mail")
 	return (await answer.json()) as Mail[]
 }
 

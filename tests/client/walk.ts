@@ -1,52 +1,51 @@
-// A walk through the interface by a client that is made from its document alone. It runs in Node and, on a page
-// of another origin, in a browser, so it uses nothing but fetch: a header that a browser hides from that page
-// is missing here.
+// An end-to-end scenario with a client generated from the OpenAPI document. It also runs in a browser on a page of
+// another origin, so it uses only fetch: response headers that CORS does not expose are missing there.
 
 import createClient from "openapi-fetch"
 import type { paths } from "./interface.js"
 
 export type Mail = { to: string; text: string }
-/** Where the service is, who administers it, and how to read what was sent, newest first. */
+/** The service's URL, its administrator's credentials, and a function that lists the sent mail, newest first. */
 export type World = { base: string; email: string; password: string; mails: () => Promise<Mail[]> }
 
-const PATIENCE = 30_000
-/** One transparent point. */
+const TIMEOUT_MS = 30_000
+/** A PNG of one transparent pixel. */
 const PICTURE =
 	"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 
 export function check(holds: unknown, what: string): asserts holds {
-	if (!holds) throw new Error(`This does not hold: ${what}.`)
+	if (!holds) throw new Error(`Check failed: ${what}.`)
 }
 
 const hasCode = (error: { message: { RESPONSE_CODE: string } } | undefined, code: string) =>
-	check(error?.message.RESPONSE_CODE === code, `${code} is answered, not ${JSON.stringify(error)}`)
+	check(error?.message.RESPONSE_CODE === code, `the code is ${code}, not ${JSON.stringify(error)}`)
 
-/** The answer, or the end of the walk. */
-async function good<Data>(asked: Promise<{ data?: Data; error?: unknown; response: Response }>): Promise<Data> {
-	const { data, error, response } = await asked
-	check(data !== undefined, `${response.url} goes well: ${response.status} ${JSON.stringify(error)}`)
+/** The body of a successful response; otherwise the scenario fails. */
+async function succeed<Data>(request: Promise<{ data?: Data; error?: unknown; response: Response }>): Promise<Data> {
+	const { data, error, response } = await request
+	check(data !== undefined, `${response.url} succeeds: ${response.status} ${JSON.stringify(error)}`)
 	return data
 }
 
-/** What `ask` finds in the end; what follows from a write may take a moment. */
-async function found<Found>(what: string, ask: () => Promise<Found | undefined>): Promise<Found> {
+/** Repeats `ask` until it finds something, for at most 15 seconds: effects of a write can be delayed. */
+async function waitFor<Found>(what: string, ask: () => Promise<Found | undefined>): Promise<Found> {
 	for (let tries = 0; tries < 60; tries += 1) {
 		const answer = await ask()
 		if (answer !== undefined) return answer
 		await new Promise((resolve) => setTimeout(resolve, 250))
 	}
-	throw new Error(`${what} did not come.`)
+	throw new Error(`${what} did not arrive.`)
 }
 
 export async function walk({ base, email, password, mails }: World): Promise<string[]> {
 	const done: string[] = []
-	const patient = (request: Request) => fetch(request, { signal: AbortSignal.timeout(PATIENCE) })
-	const get = (url: string) => patient(new Request(url))
+	const fetchWithTimeout = (request: Request) => fetch(request, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+	const get = (url: string) => fetchWithTimeout(new Request(url))
 
 	function caller(token?: string) {
 		const client = createClient<paths>({
 			baseUrl: `${base}/api/v1`,
-			fetch: patient,
+			fetch: fetchWithTimeout,
 			headers: { Authorization: token },
 		})
 		client.use({
@@ -67,23 +66,23 @@ export async function walk({ base, email, password, mails }: World): Promise<str
 	}
 
 	const anyone = caller()
-	const { version } = await good(anyone.GET("/health"))
+	const { version } = await succeed(anyone.GET("/health"))
 	done.push(`the software's version is ${version}`)
 
 	const newcomer = { email: `walk-${crypto.randomUUID()}@example.org`, password: "le phare de Kelibia" }
-	const { committees } = await good(anyone.GET("/committees"))
+	const { committees } = await succeed(anyone.GET("/committees"))
 	const committeeID = committees[0]?.committeeID
 	check(committeeID, "there is a committee")
 	const names = { name: "Youssef", lastName: "Trabelsi" }
 	const registration = { ...names, ...newcomer, confirmPassword: newcomer.password, committeeID }
-	const { user: registered } = await good(anyone.POST("/users/register", { body: registration }))
-	check(!registered.isVerified, "who registers is not verified yet")
-	const code = await found("the code", async () => {
+	const { user: registered } = await succeed(anyone.POST("/users/register", { body: registration }))
+	check(!registered.isVerified, "a registered account is not verified yet")
+	const code = await waitFor("the code", async () => {
 		const mail = (await mails()).find(({ to }) => to.includes(newcomer.email))
 		return mail?.text.match(/\b\d{6}\b/)?.[0]
 	})
-	await good(anyone.PUT("/users/email-verification", { body: { email: newcomer.email, code } }))
-	done.push("registered, and proved the mailbox with the code of the mail")
+	await succeed(anyone.PUT("/users/email-verification", { body: { email: newcomer.email, code } }))
+	done.push("registered, and verified the mail address with the code")
 
 	const wrong = await anyone.POST("/auth/login", { body: { ...newcomer, password: "not this one" } })
 	check(wrong.response.status === 401, "a wrong password is 401")
@@ -98,16 +97,16 @@ export async function walk({ base, email, password, mails }: World): Promise<str
 		return caller(data.user.token)
 	}
 	const member = await signIn(newcomer)
-	const { user } = await good(member.GET("/auth/check"))
-	check(user.isVerified && user.email === newcomer.email && user.profile === "MB", "it is the newcomer")
-	check(user.Committee.committeeID === committeeID, "he is of the committee that he chose")
+	const { user } = await succeed(member.GET("/auth/check"))
+	check(user.isVerified && user.email === newcomer.email && user.profile === "MB", "the account is the registered one")
+	check(user.Committee.committeeID === committeeID, "the committee is the chosen one")
 	const admin = await signIn({ email, password })
 	done.push("signed in, checked")
 
 	const title = `Secourisme ${crypto.randomUUID().replaceAll("-", "")}`
 	const bad = await admin.POST("/courses", { body: { courseTitle: "" } })
-	check(bad.error?.errors?.[0]?.field === "courseTitle", "a bad field is named")
-	const { course } = await good(
+	check(bad.error?.errors?.[0]?.field === "courseTitle", "an invalid field is named")
+	const { course } = await succeed(
 		admin.POST("/courses", {
 			body: {
 				courseTitle: title,
@@ -121,26 +120,26 @@ export async function walk({ base, email, password, mails }: World): Promise<str
 	)
 	const path = { courseId: course.courseID }
 	const question = { language: "FR", question: "Pourquoi ?", questionType: "SHORT_REPLY" } as const
-	await good(admin.POST("/courses/questions/{courseId}", { params: { path }, body: { questions: [question] } }))
-	await good(admin.POST("/courses/{courseId}/publish", { params: { path } }))
-	const listed = await found("the published course", async () => {
+	await succeed(admin.POST("/courses/questions/{courseId}", { params: { path }, body: { questions: [question] } }))
+	await succeed(admin.POST("/courses/{courseId}/publish", { params: { path } }))
+	const listed = await waitFor("the published course", async () => {
 		const query = { q: title }
-		const { courses } = await good(member.GET("/courses/search-all", { params: { query } }))
+		const { courses } = await succeed(member.GET("/courses/search-all", { params: { query } }))
 		return courses.find(({ courseID }) => courseID === course.courseID)
 	})
-	check(listed.price === 45.5 && listed.state === "PUBLISHED", "what is found is what was written")
+	check(listed.price === 45.5 && listed.state === "PUBLISHED", "the course is found as it was written")
 	done.push("a course: written, published, found")
 
 	const first = await member.GET("/courses/{courseId}", { params: { path } })
 	check(first.data?.questions.length === 1, "the course has its question")
-	// Where a script sets If-None-Match itself, fetch adds `Cache-Control: no-cache` unless there is another.
+	// If a script sets If-None-Match itself, fetch adds `Cache-Control: no-cache` unless there is another.
 	const headers = { "If-None-Match": first.response.headers.get("ETag")!, "Cache-Control": "max-age=0" }
 	const { response: second } = await member.GET("/courses/{courseId}", { params: { path }, headers })
-	check(second.status === 304, "what has not changed is 304")
-	done.push("304 for what has not changed")
+	check(second.status === 304, "an unchanged course is 304")
+	done.push("304 for an unchanged course")
 
 	const content = new TextEncoder().encode("un, deux, trois\n")
-	const { file, upload } = await good(
+	const { file, upload } = await succeed(
 		member.POST("/files", {
 			body: { name: "trois.txt", contentType: "text/plain", size: content.length, visibility: "public" },
 		}),
@@ -148,31 +147,31 @@ export async function walk({ base, email, password, mails }: World): Promise<str
 	const form = new FormData()
 	for (const [name, value] of Object.entries(upload.fields)) form.append(name, value)
 	form.append("file", new Blob([content], { type: "text/plain" }))
-	const sent = await patient(new Request(upload.url, { method: "POST", body: form }))
-	check(sent.ok, `the form is taken: ${sent.status}`)
+	const sent = await fetchWithTimeout(new Request(upload.url, { method: "POST", body: form }))
+	check(sent.ok, `the upload is accepted: ${sent.status}`)
 	const fileId = { fileId: file.fileID }
-	await good(member.POST("/files/{fileId}/complete", { params: { path: fileId } }))
-	const { file: kept } = await good(member.GET("/files/{fileId}", { params: { path: fileId } }))
-	check(kept.status === "READY" && kept.url, "the file is ready")
-	for (const url of [kept.url, `${base}/api/v1/files/public/${file.fileID}`])
-		check((await (await get(url)).text()) === "un, deux, trois\n", "what comes back is what went")
-	done.push("a file: announced, sent by its form, read by its owner and by anyone")
+	await succeed(member.POST("/files/{fileId}/complete", { params: { path: fileId } }))
+	const { file: stored } = await succeed(member.GET("/files/{fileId}", { params: { path: fileId } }))
+	check(stored.status === "READY" && stored.url, "the file is ready")
+	for (const url of [stored.url, `${base}/api/v1/files/public/${file.fileID}`])
+		check((await (await get(url)).text()) === "un, deux, trois\n", "the download equals the upload")
+	done.push("a file: created, uploaded by form, read by its owner and anonymously")
 
 	const bytes = Uint8Array.from(atob(PICTURE), (letter) => letter.charCodeAt(0))
 	const picture = new FormData()
 	picture.append("avatar", new Blob([bytes], { type: "image/png" }), "point.png")
-	const { avatar } = await good(member.POST("/users/avatar", { body: picture, bodySerializer: () => picture }))
+	const { avatar } = await succeed(member.POST("/users/avatar", { body: picture, bodySerializer: () => picture }))
 	check(avatar.startsWith("/media/"), "the picture has an address")
 	done.push(`a picture: ${avatar}`)
 
 	const header = { "Idempotency-Key": crypto.randomUUID() }
 	const text = { to: "+21698000123", message: "Rendez-vous à 9 h." }
-	const send = () => good(admin.POST("/sms/single", { params: { header }, body: text }))
+	const send = () => succeed(admin.POST("/sms/single", { params: { header }, body: text }))
 	const [{ sms }, again] = [await send(), await send()]
 	check(sms.smsID === again.sms.smsID, "the same key sends once")
-	await found("the text message", async () => {
-		const asked = await good(admin.GET("/sms/{smsId}", { params: { path: { smsId: sms.smsID } } }))
-		return asked.sms.status === "SENT" ? true : undefined
+	await waitFor("the text message", async () => {
+		const response = await succeed(admin.GET("/sms/{smsId}", { params: { path: { smsId: sms.smsID } } }))
+		return response.sms.status === "SENT" ? true : undefined
 	})
 	done.push("a text message: accepted once, sent")
 
@@ -180,23 +179,23 @@ export async function walk({ base, email, password, mails }: World): Promise<str
 	let cursor: string | null = null
 	do {
 		const query: { limit: number; cursor?: string } = cursor ? { limit: 1, cursor } : { limit: 1 }
-		const page = await good(admin.GET("/users/my-committee-users", { params: { query } }))
-		for (const { userID } of page.users) check(!met.has(userID) && met.add(userID), "nobody is listed twice")
+		const page = await succeed(admin.GET("/users/my-committee-users", { params: { query } }))
+		for (const { userID } of page.users) check(!met.has(userID) && met.add(userID), "no user is listed twice")
 		cursor = page.nextCursor
 	} while (cursor && met.size < 100)
-	check(met.has(user.userID) && met.size > 1, "all are listed, page by page")
+	check(met.has(user.userID) && met.size > 1, "all users are listed, page by page")
 	done.push(`a list by its cursor: ${met.size} pages`)
 
-	const stranger = { email: `nobody-${crypto.randomUUID()}@example.org`, password: "not this one" }
-	let last = await anyone.POST("/auth/login", { body: stranger })
+	const unknownAccount = { email: `unknown-${crypto.randomUUID()}@example.org`, password: "not this one" }
+	let last = await anyone.POST("/auth/login", { body: unknownAccount })
 	for (let tries = 0; last.response.status === 401 && tries < 12; tries += 1)
-		last = await anyone.POST("/auth/login", { body: stranger })
-	check(last.response.status === 429, "who guesses too often is 429")
+		last = await anyone.POST("/auth/login", { body: unknownAccount })
+	check(last.response.status === 429, "too many attempts are 429")
 	hasCode(last.error, "TOO_MANY_ATTEMPTS_MESSAGE")
-	check(Number(last.response.headers.get("Retry-After")) > 60, "Retry-After says for how long")
-	done.push("429 with Retry-After for who guesses too often")
+	check(Number(last.response.headers.get("Retry-After")) > 60, "Retry-After is more than a minute")
+	done.push("429 with Retry-After after too many attempts")
 
-	await good(member.POST("/auth/logout"))
+	await succeed(member.POST("/auth/logout"))
 	const { response: gone } = await member.GET("/auth/current-user")
 	check(gone.headers.get("WWW-Authenticate")?.includes("invalid_token"), "a token ends with its session")
 	done.push("signed out")

@@ -1,16 +1,16 @@
-"""Proves the template by a deployment into an emulated cloud, ministack, and a walk through the service.
+"""Deploys the template into ministack, an emulated cloud, and runs an end-to-end scenario against it.
 
-Started by infra/bin/check-deploy with the folder of the binaries. Everything that is written lies below
-target/check-deploy; nothing listens anywhere but on 127.0.0.1. The roles of the template are in force: the
-emulator asks their policies about every call of a function.
+Started by infra/bin/check-deploy with the folder of the binaries. Writes only below target/check-deploy and listens
+only on 127.0.0.1. The template's roles are in force: the emulator evaluates their policies for every call of a
+function.
 
-A new function, table or alarm of the template needs nothing here. What the emulator cannot make is left out
-of the deployed copy and printed, so that a reader knows what was not proved. Nor are, though they are made:
+New functions, tables and alarms in the template need no change here. Resources that the emulator does not support are
+removed from the deployed copy and printed. The following are deployed but not tested:
 
-- what the gateway, the schedule and the stream are allowed: the emulator asks nobody;
-- preflights through the gateway, its throttling, its access log and its own refusals;
-- TTL, alarms, memory and time limits, how long anything takes;
-- whether a template is well formed: linters look at that, the emulator is more patient than AWS.
+- the permissions of the gateway, the schedule and the stream, which the emulator does not evaluate;
+- preflights through the gateway, its throttling, its access log and its own errors;
+- TTL, alarms, memory and time limits, latency;
+- whether the template is well formed: the emulator accepts more than AWS, and linters check this.
 """
 
 import contextlib
@@ -34,18 +34,18 @@ import zipfile
 
 ACCOUNT, REGION, STAGE, CODE = "000000000000", "eu-south-1", "dev", "check-deploy-code"
 STACK = f"halqa-{STAGE}"
-# Of nobody but this emulated environment.
+# Used in this emulated environment only.
 ADMIN_PASSWORD = "huit palmiers au bord du chott"
 WORK = pathlib.Path("target/check-deploy")
 CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "operator", "AWS_SECRET_ACCESS_KEY": "operator",
     "AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION,
 }
-# Before boto3 is imported, so that it finds nobody's own credentials.
+# Before boto3 is imported, so that it cannot use the caller's credentials.
 for name in [name for name in os.environ if name.startswith("AWS_")]:
     del os.environ[name]
 os.environ.update(CREDENTIALS, AWS_CONFIG_FILE=os.devnull, AWS_SHARED_CREDENTIALS_FILE=os.devnull)
-# It says at its import that it lacks a package which nothing here needs.
+# ministack warns at import about a package that is not needed here.
 logging.getLogger("kms").setLevel(logging.ERROR)
 
 import boto3
@@ -59,32 +59,32 @@ HTTP = urllib3.PoolManager(retries=False, timeout=30)
 
 
 class Failed(Exception):
-    """What was expected did not come."""
+    """An expectation that was not met."""
 
 
 def until(what, seconds, look):
-    """What `look` finds, as soon as it finds something."""
+    """Repeats `look` until it returns something true, and returns that; fails after `seconds`."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if found := look():
             return found
         time.sleep(0.5)
-    raise Failed(f"{what} did not come within {seconds} seconds")
+    raise Failed(f"{what} did not arrive within {seconds} seconds")
 
 
-def expect(truth, otherwise="what came is not what was expected"):
+def expect(truth, otherwise="unexpected result"):
     if not truth:
         raise Failed(otherwise)
 
 
 @contextlib.contextmanager
 def step(what):
-    """One line of the outcome; the first step that fails is the last."""
+    """Prints one line with the result of a step; a failed step ends the program."""
     try:
         yield
     except Exception as problem:
         print(f"failed  {what}: {problem if isinstance(problem, Failed) else repr(problem)}")
-        print(f"What the emulator and the functions said stands in {WORK / 'ministack.log'}.")
+        print(f"See the log of the emulator and the functions: {WORK / 'ministack.log'}")
         sys.exit(1)
     print(f"ok      {what}")
 
@@ -92,13 +92,13 @@ def step(what):
 # ---- the emulated cloud
 
 class Cloud:
-    """ministack, as a process of our own on a free port."""
+    """A ministack process on a free port."""
 
     def __init__(self):
         with socket.create_server(("127.0.0.1", 0)) as probe:
             self.port = probe.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        # Its functions get its environment, so it has nothing of ours. AUTH: the policies are asked.
+        # The functions inherit its environment, so it inherits nothing from here. AUTH: evaluate IAM policies.
         environment = CREDENTIALS | {
             "PATH": os.environ["PATH"], "HOME": str(WORK.absolute()), "TMPDIR": str(WORK.absolute()),
             "AUTH": "true", "BIND_HOST": "127.0.0.1", "GATEWAY_PORT": str(self.port), "MINISTACK_HOST": "127.0.0.1",
@@ -106,7 +106,7 @@ class Cloud:
         }
         self.log = WORK / "ministack.log"
         with self.log.open("wb") as log:
-            # A group of its own, which the functions' processes are in, too.
+            # A new process group, which also contains the processes of the functions.
             self.process = subprocess.Popen([sys.executable, "-m", "ministack"], env=environment, cwd=WORK,
                                             stdout=log, stderr=log, start_new_session=True)
 
@@ -119,7 +119,7 @@ class Cloud:
             return False
 
     def look(self, what):
-        """What the emulator shows of itself and AWS does not: mails and text messages that left."""
+        """The emulator's own interface, for example to sent mails and text messages; None if there is nothing."""
         answer = HTTP.request("GET", f"{self.url}/_ministack/{what}")
         return answer.json() if answer.status == 200 else None
 
@@ -127,12 +127,12 @@ class Cloud:
         return boto3.client(service, endpoint_url=self.url)
 
     def physical(self, name):
-        """What the resource of this logical name is called in the cloud."""
+        """The physical identifier of a resource, by its logical name."""
         found = self.client("cloudformation").describe_stack_resource(StackName=STACK, LogicalResourceId=name)
         return found["StackResourceDetail"]["PhysicalResourceId"]
 
     def lines(self, function):
-        """What the function of this logical name has said in its log."""
+        """The log lines of a function, by its logical name."""
         config = self.client("lambda").get_function_configuration(FunctionName=self.physical(function))
         logs = self.client("logs")
         try:
@@ -142,7 +142,7 @@ class Cloud:
         return [event["message"] for event in events]
 
     def api(self, api):
-        """Where the HTTP API of this identifier is reached."""
+        """The URL of the HTTP API with this identifier."""
         return f"{self.url}/_aws/execute-api/{api}/$default"
 
     def end(self):
@@ -163,18 +163,18 @@ class Cloud:
 # ---- the template
 
 def configuration():
-    """What `sam deploy --config-env dev` deploys with: capabilities and parameters."""
+    """The capabilities and parameters of `sam deploy --config-env dev`."""
     config = tomllib.loads(pathlib.Path("infra/samconfig.toml").read_text())[STAGE]["deploy"]["parameters"]
     parameters = dict(shlex.split(one)[0].split("=", 1) for one in config["parameter_overrides"])
     return config["capabilities"].split(), parameters
 
 
 def processed(cloud, parameters):
-    """The template as CloudFormation gets it from SAM, for x86_64, with its code in the emulated S3."""
+    """The template as SAM processes it, for x86_64 and with its code in the emulated S3; and binary to handler."""
     source = yaml_parse(pathlib.Path("infra/template.yaml").read_text())
     [architecture], source["Globals"]["Function"]["Architectures"] = (
         source["Globals"]["Function"]["Architectures"], ["x86_64"])
-    print(f"  not proved: {architecture}; binaries of this machine run")
+    print(f"  not tested: {architecture}; the binaries are built for this machine")
     binaries = {}
     for resource in source["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
@@ -191,50 +191,51 @@ def processed(cloud, parameters):
     for name, resource in list(template["Resources"].items()):
         if resource["Type"] == "AWS::ApiGatewayV2::Api" and "Body" in resource["Properties"]:
             template["Resources"].update(routes(name, resource))
-    # Whoever calls the API, such as the canary, finds it here.
+    # Callers of the API, such as the canary, must use the emulator's URL.
     text = re.sub(r"https://\$\{(\w+)\}\.execute-api\.\$\{AWS::Region\}\.(\$\{AWS::URLSuffix\}|amazonaws\.com)",
                   cloud.api(r"${\1}"), json.dumps(template))
     return json.loads(text), binaries
 
 
 def leave_out(template):
-    """Takes out of the template what the emulator cannot make, and says so."""
+    """Removes resources that the emulator does not support from the template, and prints them."""
     resources = template["Resources"]
-    strange = {name: one["Type"] for name, one in resources.items() if one["Type"] not in EMULATED}
-    for kind in sorted(set(strange.values())):
-        print(f"  left out, not emulated: {kind} ({', '.join(name for name in strange if strange[name] == kind)})")
-    for name in strange:
+    unsupported = {name: one["Type"] for name, one in resources.items() if one["Type"] not in EMULATED}
+    for kind in sorted(set(unsupported.values())):
+        names = ", ".join(name for name in unsupported if unsupported[name] == kind)
+        print(f"  left out, not emulated: {kind} ({names})")
+    for name in unsupported:
         del resources[name]
     for resource in resources.values():
         wanted = resource.get("DependsOn", [])
         wanted = [wanted] if isinstance(wanted, str) else wanted
-        resource["DependsOn"] = [one for one in wanted if one not in strange]
+        resource["DependsOn"] = [one for one in wanted if one not in unsupported]
     gradual = [name for name, resource in resources.items() if resource.pop("UpdatePolicy", None)]
     if gradual:
         print(f"  left out, not emulated: UpdatePolicy ({', '.join(gradual)})")
     outputs = template.get("Outputs", {})
-    for name in [name for name, one in outputs.items() if any(f'"{gone}"' in json.dumps(one) for gone in strange)]:
-        print(f"  left out with it: the output {name}")
+    for name in [name for name, one in outputs.items() if any(f'"{gone}"' in json.dumps(one) for gone in unsupported)]:
+        print(f"  left out, references a resource that is not emulated: the output {name}")
         del outputs[name]
 
 
 def without_tls(template):
-    """Takes out what refuses plain HTTP, which is all that the emulator speaks, and says so."""
+    """Removes bucket policy statements that deny plain HTTP, which the emulator needs, and prints the buckets."""
     for name, resource in template["Resources"].items():
         if resource["Type"] == "AWS::S3::BucketPolicy":
             document = resource["Properties"]["PolicyDocument"]
             kept = [one for one in document["Statement"] if "aws:SecureTransport" not in json.dumps(one)]
             if len(kept) < len(document["Statement"]):
-                print(f"  left out, no TLS here: what {name} refuses without it")
+                print(f"  left out, no TLS here: the statement of {name} that denies plain HTTP")
             document["Statement"] = kept
 
 
-# What the emulator asks a role's policies about "*", where AWS asks about the resources of the call.
+# Actions that the emulator evaluates for the resource "*", where AWS uses the resources of the call.
 ASKED_ABOUT_ALL = {"ses:SendEmail", "ssm:GetParameters"}
 
 
 def widen(template):
-    """Lets roles do what the emulator cannot ask them about precisely, and says so."""
+    """Allows `ASKED_ABOUT_ALL` on all resources, and prints the actions."""
     widened = set()
     for role in (one for one in template["Resources"].values() if one["Type"] == "AWS::IAM::Role"):
         for policy in role["Properties"].get("Policies", []):
@@ -245,11 +246,11 @@ def widen(template):
                     statement.pop("NotResource", None)
                     statement["Resource"] = "*"
     for action in sorted(widened):
-        print(f"  not proved: on what the roles may do {action}")
+        print(f"  not tested: the resources for which roles allow {action}")
 
 
 def routes(name, api):
-    """The routes and integrations of `api` as resources: the emulator does not read the body of an API."""
+    """The routes and integrations of `api` as resources, because the emulator does not read the `Body` of an API."""
     body, made = api["Properties"].pop("Body"), {}
     api["Properties"].update(Name=body["info"]["title"], ProtocolType="HTTP")
     for number, (path, methods) in enumerate(sorted(body["paths"].items())):
@@ -269,12 +270,12 @@ def routes(name, api):
 
 
 def upload(cloud, binaries, folder):
-    """Packages each function as it is released, without what only a debugger reads."""
+    """Packages each function like a release, without debug information."""
     s3 = cloud.client("s3")
     s3.create_bucket(Bucket=CODE, CreateBucketConfiguration={"LocationConstraint": REGION})
     for binary, handler in binaries.items():
         stripped = WORK / binary
-        expect((folder / binary).is_file(), f"there is no {folder / binary}: cargo build --workspace --bins")
+        expect((folder / binary).is_file(), f"{folder / binary} is missing: run cargo build --workspace --bins")
         subprocess.run(["strip", "--strip-debug", "-o", stripped, folder / binary], check=True)
         package, entry = io.BytesIO(), zipfile.ZipInfo(handler)
         entry.external_attr = 0o755 << 16
@@ -285,7 +286,7 @@ def upload(cloud, binaries, folder):
 
 
 def deploy(cloud, template, capabilities, parameters):
-    """Makes the stack."""
+    """Creates the stack, and fails with the reasons of the resources that failed."""
     cloud.client("s3").put_object(Bucket=CODE, Key="template.json", Body=json.dumps(template).encode())
     formation = cloud.client("cloudformation")
     formation.create_stack(
@@ -300,34 +301,34 @@ def deploy(cloud, template, capabilities, parameters):
                                for event in events if event["ResourceStatus"].endswith("_FAILED")))
 
 
-# ---- what operators do
+# ---- operators
 
 def operate(cloud, folder, *words):
-    """What `cargo ops dev ...` says, from the binary that cargo has built."""
+    """Runs `cargo ops dev ...` from the built binary; returns its exit code and output."""
     environment = os.environ | {"AWS_ENDPOINT_URL": cloud.url}
     done = subprocess.run([folder / "ops", STAGE, *words], env=environment, capture_output=True, text=True, timeout=60)
     return done.returncode, done.stdout
 
 
 def operates(cloud, folder, *words):
-    code, said = operate(cloud, folder, *words)
-    expect(code == 0, f"ops {' '.join(words)}: {said}")
+    code, output = operate(cloud, folder, *words)
+    expect(code == 0, f"ops {' '.join(words)}: {output}")
 
 
-# ---- the walk
+# ---- the scenario
 
-def told(answer):
+def summary(answer):
     return f"{answer.status} {answer.data[:400].decode(errors='replace')}"
 
 
 class Person:
-    """Somebody with a browser."""
+    """An API client with a token."""
 
     def __init__(self, cloud):
         self.cloud, self.base, self.token = cloud, cloud.api(cloud.physical("Api")), None
 
     def ask(self, method, path, body=None, **headers):
-        """Whatever is answered; what a path leaves open is `nowhere`."""
+        """The response, whatever its status; path parameters are replaced by `nowhere`."""
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.token:
             headers["authorization"] = self.token
@@ -335,9 +336,9 @@ class Person:
         return HTTP.request(method, self.base + re.sub(r"\{.*?\}", "nowhere", path), headers=headers, **content)
 
     def call(self, method, path, status, body=None, **headers):
-        """The body of an answer of this status; its headers stand in `last`."""
+        """The body of a response with this status; its headers are in `last`."""
         answer = self.ask(method, f"/api/v1{path}", body, **headers)
-        expect(answer.status == status, f"{method} {path}: {told(answer)}, not {status}")
+        expect(answer.status == status, f"{method} {path}: {summary(answer)}, not {status}")
         self.last = answer.headers
         return answer.json() if answer.data else None
 
@@ -361,7 +362,7 @@ def walk(cloud, template, folder):
     with step("an unknown path has the envelope of a 404"):
         expect(person.call("GET", "/nowhere", 404)["message"]["RESPONSE_CODE"])
 
-    with step("a function answers a preflight (handed to it by hand: this gateway answers all OPTIONS itself)"):
+    with step("a function answers a preflight (invoked directly: this gateway answers all OPTIONS itself)"):
         event = json.loads(pathlib.Path("events/auth/login.json").read_text()) | {"body": None}
         event["headers"] |= {"origin": "https://halqa.example.org", "access-control-request-method": "POST"}
         event["requestContext"]["http"]["method"] = "OPTIONS"
@@ -369,7 +370,7 @@ def walk(cloud, template, folder):
         answer = json.load(invoked["Payload"])
         expect(answer.get("statusCode") == 204 and answer["headers"]["access-control-allow-methods"], answer)
 
-    with step("the first super admin sets his password by the code of a mail (ops, stream, dispatcher, SES)"):
+    with step("the first super admin sets a password with the code of a mail (ops, stream, dispatcher, SES)"):
         operates(cloud, folder, "bootstrap", "infra/first.json")
         admin.call("POST", "/users/reset-password", 200, {
             "email": admin_email, "code": admin.mailed_code(admin_email),
@@ -378,33 +379,33 @@ def walk(cloud, template, folder):
         admin.token = admin.last["authorization"]
         committee = admin.call("GET", "/auth/current-user", 200)["user"]["committeeID"]
 
-    with step("there is no second first one"):
-        code, said = operate(cloud, folder, "bootstrap", "infra/first.json")
-        expect(code == 1 and "already" in said, said)
+    with step("a second bootstrap is rejected"):
+        code, output = operate(cloud, folder, "bootstrap", "infra/first.json")
+        expect(code == 1 and "already" in output, output)
 
-    with step("the canary signs in, out and is content"):
+    with step("the canary signs in and out"):
         operates(cloud, folder, "canary")
         invoked = cloud.client("lambda").invoke(FunctionName=cloud.physical("Canary"), Payload="{}")
         expect("FunctionError" not in invoked, invoked["Payload"].read())
 
-    with step("the smoke test finds everything, but for the preflight that this gateway answers itself"):
-        _, said = operate(cloud, folder, "smoke", f"{cloud.api(cloud.physical('Api'))}/api/v1")
-        bad = [line for line in said.splitlines() if line.startswith("  BAD")]
-        expect(len(bad) == 1 and "a preflight is allowed" in bad[0], said)
+    with step("the smoke test passes, except for the preflight that this gateway answers itself"):
+        _, output = operate(cloud, folder, "smoke", f"{cloud.api(cloud.physical('Api'))}/api/v1")
+        bad = [line for line in output.splitlines() if line.startswith("  BAD")]
+        expect(len(bad) == 1 and "a preflight is allowed" in bad[0], output)
 
-    with step("he queues a batch of text messages"):
+    with step("the super admin queues a batch of text messages"):
         batch = {"message": "Bonjour", "recipients": [{"to": "+21622000456"}]}
         admin.call("POST", "/sms/bulk", 200, batch, idempotency_key=str(uuid.uuid4()))
 
-    with step("somebody registers"):
+    with step("a person registers"):
         person.call("POST", "/users/register", 201, {
             "name": "Youssef", "lastName": "Trabelsi", "email": email, "password": password,
             "confirmPassword": password, "committeeID": committee})
 
-    with step("he verifies his address by the code of a mail"):
+    with step("the person verifies the address with the code of a mail"):
         person.call("PUT", "/users/email-verification", 200, {"email": email, "code": person.mailed_code(email)})
 
-    with step("he signs in by his password"):
+    with step("the person signs in with the password"):
         person.call("POST", "/auth/login", 200, {"email": email, "password": password})
         person.token = person.last["authorization"]
         expect(person.call("GET", "/auth/current-user", 200)["user"]["isVerified"])
@@ -416,16 +417,16 @@ def walk(cloud, template, folder):
             "city": "Sfax", "location": "Maison des jeunes", "contactEmail": admin_email})["course"]["courseID"]
         admin.call("POST", f"/courses/{course}/publish", 200, {})
 
-    with step("the other one finds it by a word (stream, dispatcher)"):
+    with step("the person finds it by a word (stream, dispatcher)"):
         until("the course", 30, lambda: person.call("GET", "/courses/search-all?q=secourisme", 200)["courses"])
         expect(person.call("GET", "/courses/search-all", 200)["courses"])
 
-    with step("he uploads a file by the form that S3 takes, and fetches it by its link"):
+    with step("the person uploads a file with the presigned form, and downloads it by its link"):
         announced = person.call("POST", "/files", 201, {"name": "a.txt", "contentType": "text/plain", "size": 5})
         form, file = announced["upload"], announced["file"]["fileID"]
         fields = form["fields"] | {"file": ("a.txt", b"hallo", "text/plain")}
         answer = HTTP.request("POST", form["url"], fields=fields)
-        expect(answer.status == 204, f"the form: {told(answer)}")
+        expect(answer.status == 204, f"the upload: {summary(answer)}")
         person.call("POST", f"/files/{file}/complete", 200, {})
         expect(HTTP.request("GET", person.call("GET", f"/files/{file}", 200)["file"]["url"]).data == b"hallo")
 
@@ -434,38 +435,38 @@ def walk(cloud, template, folder):
         admin.call("POST", "/sms/single", 200, message, idempotency_key=str(uuid.uuid4()))
         until("the text message", 30, lambda: message["to"] in json.dumps(cloud.look("sns/sms-messages")))
 
-    with step("every route leads to its function, which says so in its log"):
+    with step("every route reaches its function, which logs the request"):
         for key, function in routes_of(template):
             method, path = key.split(" ") if " " in key else ("GET", "/nowhere")
             answer = admin.ask("GET" if method == "ANY" else method, path)
-            expect(answer.status < 500 and answer.json()["code"] == answer.status, f"{key}: {told(answer)}")
-            until(f"the line of {key} in the log of {function}", 10,
+            expect(answer.status < 500 and answer.json()["code"] == answer.status, f"{key}: {summary(answer)}")
+            until(f"the log line of {key} in {function}", 10,
                   lambda: answer.headers["x-request-id"] in "".join(cloud.lines(function)))
 
-    with step("every path of the interface is known where it leads"):
+    with step("every documented path is known to its function"):
         for path, operations in yaml_parse(pathlib.Path("infra/api/openapi.yaml").read_text())["paths"].items():
             prefix = operations.get("servers", [{"url": "/api/v1"}])[0]["url"].rstrip("/")
             answer = person.ask("PATCH", prefix + path)
-            # A path that the function behind does not know is 404.
-            expect(answer.status == 405, f"PATCH {prefix + path}: {told(answer)}")
+            # A function answers 404 for an unknown path, and 405 for an unknown method.
+            expect(answer.status == 405, f"PATCH {prefix + path}: {summary(answer)}")
 
-    with step("the batch leaves with the sweep (schedule, dispatcher, SNS)"):
+    with step("the batch is sent by the sweep (schedule, dispatcher, SNS)"):
         until("the text message", 150, lambda: "+21622000456" in json.dumps(cloud.look("sns/sms-messages")))
 
-    with step("nothing was given up, and no function complains in its log"):
+    with step("the failure queue is empty, and no function logs a warning or an error"):
         queue = cloud.client("sqs").get_queue_attributes(
             QueueUrl=cloud.physical("DispatcherFailures"), AttributeNames=["ApproximateNumberOfMessages"])
         expect(queue["Attributes"]["ApproximateNumberOfMessages"] == "0")
         functions = [name for name, one in template["Resources"].items() if one["Type"] == "AWS::Lambda::Function"]
         lines = [line for name in functions for line in cloud.lines(name)]
-        # The smoke test has tried a wrong password.
-        meant = "somebody did not sign in"
-        complaints = [line for line in lines if re.search(r'"level":"(WARN|ERROR)"', line) and meant not in line]
+        # The smoke test tries a wrong password.
+        expected = "somebody did not sign in"
+        complaints = [line for line in lines if re.search(r'"level":"(WARN|ERROR)"', line) and expected not in line]
         expect(not complaints, "\n".join(complaints))
 
 
 def routes_of(template):
-    """The key of each route, and the logical name of the function behind it."""
+    """Yields the key of each route and the logical name of its function."""
     resources = template["Resources"]
     for route in (one for one in resources.values() if one["Type"] == "AWS::ApiGatewayV2::Route"):
         [integration] = re.findall(r"\w+(?=\}$)", route["Properties"]["Target"]["Fn::Sub"])
@@ -481,26 +482,26 @@ def check(cloud, folder):
     capabilities, parameters = configuration()
     with step(f"ministack starts on {cloud.url}"):
         until("ministack", 60, cloud.ready)
-    with step("SAM takes the template"):
+    with step("SAM processes the template"):
         template, binaries = processed(cloud, parameters)
-    with step("what an operator makes before: keys, and the identity that mails are from"):
-        code, said = operate(cloud, folder, "keys", "check")
-        expect(code == 1 and f"/halqa/{STAGE}/auth/TOKEN_SIGNING_KEY" in said, f"missing keys are not named: {said}")
+    with step("an operator creates the keys and the mail identity"):
+        code, output = operate(cloud, folder, "keys", "check")
+        expect(code == 1 and f"/halqa/{STAGE}/auth/TOKEN_SIGNING_KEY" in output, f"missing keys are not listed: {output}")
         operates(cloud, folder, "keys")
         operates(cloud, folder, "keys", "check")
         cloud.client("sesv2").create_email_identity(EmailIdentity=parameters["MailIdentity"])
     with step(f"{len(binaries)} functions are packaged"):
         upload(cloud, binaries, folder)
-    with step(f"the stack is made, {len(template['Resources'])} resources"):
+    with step(f"the stack is created, {len(template['Resources'])} resources"):
         deploy(cloud, template, capabilities, parameters)
     walk(cloud, template, folder)
 
 
 def stay(cloud):
-    """Leaves the environment up until somebody ends it."""
+    """Keeps the environment running until Ctrl-C."""
     email = json.loads(pathlib.Path("infra/first.json").read_text())["administrator"]["email"]
     print(f"""
-  The environment dev is up.
+  The environment dev is running.
 
     API        {cloud.api(cloud.physical("Api"))}/api/v1
     Sign-in    {email}  /  {ADMIN_PASSWORD}
@@ -514,7 +515,7 @@ def stay(cloud):
 
 if __name__ == "__main__":
     sys.stdout.reconfigure(line_buffering=True)
-    # Ended from outside, it ends the cloud, too.
+    # SIGTERM ends the emulator, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)

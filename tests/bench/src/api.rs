@@ -39,8 +39,8 @@ async fn main() -> Result<()> {
     compare_with_hash(&service).await
 }
 
-/// Every account is asked about once and every caller has a network of its own, so that no counter
-/// and no earlier code changes the path.
+/// Each account is used once and each caller has its own network, so that no counter and no earlier code affects a
+/// request.
 async fn compare_addresses(service: &LocalService) -> Result<()> {
     let committees = service.setup.store.committees(None, 1).await?.items;
     let committee = committees.first().ok_or_else(|| error("no committee"))?;
@@ -53,8 +53,8 @@ async fn compare_addresses(service: &LocalService) -> Result<()> {
         for turn in 0..PAIRS {
             let address = format!("known{number}x{turn}@example.org");
             register(service, &address, committee.committee_id, &hash).await?;
-            let stranger = format!("unknown{number}x{turn}@example.org");
-            let mut pair = [(&address, &mut known), (&stranger, &mut unknown)];
+            let unknown_address = format!("unknown{number}x{turn}@example.org");
+            let mut pair = [(&address, &mut known), (&unknown_address, &mut unknown)];
             // The second of two requests finds warmer caches.
             if turn % 2 == 1 {
                 pair.reverse();
@@ -106,7 +106,7 @@ async fn time_request(
     let status = response.await?.status();
     samples.record_time(start.elapsed());
     if status.is_server_error() || status == 429 {
-        return Err(error(format!("{method} {path} answered {status}")));
+        return Err(error(format!("{method} {path} returned {status}")));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Charts in SVG.
+//! Draws charts as SVG.
 
 use plotters::{
     coord::Shift,
@@ -17,15 +17,15 @@ const FONT: &str = "sans-serif";
 
 /// One diagram of a chart of lines.
 pub struct Panel<'a> {
-    /// Its title.
+    /// The title above it.
     pub title: &'a str,
-    /// What the horizontal axis shows.
+    /// The label of the horizontal axis.
     pub x: &'a str,
-    /// How a number on the horizontal axis is written.
+    /// Formats a number on the horizontal axis.
     pub x_label: fn(&f64) -> String,
-    /// What the vertical axis shows.
+    /// The label of the vertical axis.
     pub y: &'a str,
-    /// Its lines, by name.
+    /// The name and the points of each line.
     pub lines: Vec<(String, Vec<(f64, f64)>)>,
 }
 

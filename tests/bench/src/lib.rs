@@ -1,4 +1,4 @@
-//! What the benches share: the service in this process, samples, charts and output.
+//! Shared parts of the benchmarks: the service in this process, samples, charts and output.
 
 pub mod chart;
 pub mod process;
@@ -10,7 +10,7 @@ use hdrhistogram::Histogram;
 
 pub use local::LocalError as Error;
 
-/// The result of everything that can fail in a bench.
+/// The result type of the benchmarks.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// An [`Error`] with the text of `cause`.
@@ -18,7 +18,7 @@ pub fn error(cause: impl Display) -> Error {
     Error::new(cause.to_string())
 }
 
-/// An hour in nanoseconds: no sample is greater.
+/// The largest sample, an hour in nanoseconds.
 const HOUR: u64 = 3_600_000_000_000;
 
 /// Measured values, kept to three significant digits.
@@ -45,17 +45,17 @@ impl Samples {
         self.0.add(&other.0).map_err(error)
     }
 
-    /// How many there are.
+    /// The number of samples.
     pub fn count(&self) -> u64 {
         self.0.len()
     }
 
-    /// The value that this share of the samples does not exceed.
+    /// The value that `share` (0 to 1) of the samples do not exceed.
     pub fn quantile(&self, share: f64) -> f64 {
         self.0.value_at_quantile(share) as f64
     }
 
-    /// The same for durations, in milliseconds.
+    /// The quantile of durations, in milliseconds.
     pub fn milliseconds(&self, share: f64) -> f64 {
         self.quantile(share) / 1e6
     }
@@ -69,13 +69,13 @@ pub fn thousands(number: u64) -> String {
     format!("{},{:03}", thousands(number / 1000), number % 1000)
 }
 
-/// Prints `line`.
-#[expect(clippy::print_stdout, reason = "a bench prints its figures")]
+/// Prints `line` to the standard output.
+#[expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 pub fn print(line: impl Display) {
     println!("{line}");
 }
 
-/// Writes the page `name.md` and its chart `name.svg` beside the source of the benches.
+/// Writes the page `name.md` and its chart `name.svg` into `tests/bench`.
 pub fn write_page(name: &str, markdown: &str, svg: &str) -> Result<()> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
     fs::write(file.with_extension("md"), markdown).map_err(error)?;

@@ -1,4 +1,4 @@
-//! Processes that a bench starts, and their memory as Linux counts it (proc(5)).
+//! Starts the processes of a benchmark, and reads their memory (proc(5)).
 
 use std::{fs, process::Stdio, time::Duration};
 
@@ -17,7 +17,7 @@ use crate::{Result, error};
 pub struct Memory {
     /// In use now (`VmRSS`).
     pub resident: f64,
-    /// The most that was ever in use (`VmHWM`).
+    /// The peak so far (`VmHWM`).
     pub peak: f64,
 }
 
@@ -54,7 +54,7 @@ pub fn runtime(arguments: &[String], roles: &[&str]) -> Result<tokio::runtime::R
     builder.enable_all().build().map_err(error)
 }
 
-/// Sweeps as the dispatcher that the environment describes, until this process is killed.
+/// Runs the dispatcher's sweep at this interval with the settings in the environment, until the process is killed.
 pub async fn sweep_forever(clock: Clock, every: Duration) -> Result<()> {
     let dispatcher = Dispatcher::new(&LocalSettings::of_environment().setup(clock)?)?;
     loop {

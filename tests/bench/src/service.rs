@@ -31,20 +31,20 @@ pub enum Tables {
 pub struct LocalService {
     /// The embedded cloud.
     pub cloud: Cloud,
-    /// What its processes get as environment.
+    /// The environment of its processes.
     pub settings: LocalSettings,
-    /// What its functions are made of.
+    /// The settings, clock and store of its functions.
     pub setup: Setup,
-    /// All functions.
+    /// The edge in front of all functions.
     pub edge: Edge,
     /// The administrator's access token.
     pub token: String,
-    /// The data folder, deleted when this is dropped.
+    /// The data folder, deleted on drop.
     pub folder: TempDir,
 }
 
 impl LocalService {
-    /// Starts it with `settings` on top of the usual ones.
+    /// Starts the service with new keys; `settings` override its defaults.
     pub async fn start(tables: Tables, settings: &[(&str, &str)]) -> Result<Self> {
         let folder = tempfile::tempdir().map_err(error)?;
         let cloud = match tables {
@@ -74,7 +74,7 @@ impl LocalService {
         })
     }
 
-    /// The administrator's request, which must succeed.
+    /// Sends a request as the administrator; any status but 2xx is an error.
     pub async fn call(&self, method: &str, path: &str, body: &Value) -> Result<Answer> {
         call(&self.edge, method, path, &self.token, body).await
     }
@@ -84,11 +84,11 @@ impl LocalService {
 pub struct Answer {
     /// Its body.
     pub body: Value,
-    /// What the store did for it.
+    /// The cost in the store, if it was used.
     pub cost: Option<Cost>,
 }
 
-/// Sends one request without a network in between; it must succeed.
+/// Sends a request to `edge` in this process; any status but 2xx is an error.
 pub async fn call(
     edge: &Edge,
     method: &str,
@@ -100,7 +100,7 @@ pub async fn call(
     let response = edge.answer(request, Ipv4Addr::LOCALHOST.into()).await;
     if !response.status().is_success() {
         let body = String::from_utf8_lossy(response.body());
-        return Err(error(format!("{method} {path} answered {body}")));
+        return Err(error(format!("{method} {path} returned {body}")));
     }
     Ok(Answer {
         body: serde_json::from_slice(response.body()).map_err(error)?,
@@ -108,7 +108,7 @@ pub async fn call(
     })
 }
 
-/// The response to one request of `caller`, who is not signed in, whatever it is.
+/// Sends a request without a token from `caller`, and returns the response with any status.
 pub async fn call_from(
     edge: &Edge,
     caller: IpAddr,
@@ -129,7 +129,7 @@ fn request(method: &str, path: &str, token: &str, body: &Value) -> Result<Reques
     request.body(body_bytes(body)).map_err(error)
 }
 
-/// `body` as JSON; nothing for null.
+/// `body` as JSON; empty for null.
 pub fn body_bytes(body: &Value) -> Bytes {
     if body.is_null() {
         return Bytes::new();

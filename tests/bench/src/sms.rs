@@ -1,11 +1,11 @@
 //! `cargo bench-sms`: text messages.
 //!
-//! - `accept`: `POST /sms/bulk` with a thousand recipients, in a process that is the function alone.
+//! - `accept`: `POST /sms/bulk` with a thousand recipients, in a process that contains only the function.
 //! - `rate`: eight dispatchers and one batch: messages per second, and the delay of a sign-in code.
 //! - `crash [SEED [COUNT]]`: 10,000 messages, or COUNT; dispatchers are killed (`kill -9`), and SNS
-//!   refuses one request in ten before taking it and drops one in ten connections after.
+//!   rejects one request in ten, and accepts one in ten without responding.
 //!
-//! Dispatchers are processes of their own, as on AWS; the embedded cloud is this process.
+//! Each dispatcher is a separate process, as on AWS; the local cloud runs in this process.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -31,20 +31,20 @@ use serde_json::{Value, json};
 use store::keys::BULK_DUE;
 use tokio::time::sleep;
 
-/// The roles in which this program starts itself.
+/// The arguments with which this program starts itself in another role.
 const DISPATCHER: &str = "dispatcher";
 const FUNCTION: &str = "function";
-/// The setting that gives the function its caller's token.
+/// The setting with the caller's token.
 const TOKEN: &str = "BENCH_TOKEN";
 /// Quotas that no run reaches.
 const QUOTAS: [(&str, &str); 2] = [
     ("SMS_PER_USER_DAY", "1000000"),
     ("SMS_PER_COMMITTEE_DAY", "1000000"),
 ];
-/// What `rate` allows per second, and for how many seconds it measures.
+/// Messages per second in `rate`, and the seconds of its measurement.
 const RATE: usize = 20;
 const SECONDS: usize = 30;
-/// What `crash` kills, how often, and its longest duration.
+/// The number of dispatchers in `crash`, how many are killed, and its longest duration.
 const DISPATCHERS: u64 = 3;
 const KILLS: usize = 50;
 const TIMEOUT: Duration = Duration::from_secs(1800);
@@ -127,7 +127,7 @@ async fn function() -> Result<()> {
     Ok(())
 }
 
-/// Accepts `count` messages and has them written, so that they are due.
+/// Accepts `count` messages and delivers the stream until they are written and due.
 async fn accept_messages(service: &LocalService, count: usize) -> Result<()> {
     let numbers: Vec<String> = (0..count).map(|at| format!("+21620{at:06}")).collect();
     for chunk in numbers.chunks(1000) {
@@ -158,7 +158,7 @@ async fn rate() -> Result<()> {
         }
     });
     sleep(Duration::from_secs(SECONDS as u64 / 2)).await;
-    let asked = service.setup.clock.now().unix_milliseconds();
+    let requested_at = service.setup.clock.now().unix_milliseconds();
     let body = json!({ "email": EMAIL, "sendMethode": "sms" });
     service.call("POST", "/auth/passwordless", &body).await?;
     sleep(Duration::from_secs(SECONDS as u64 / 2 + 5)).await;
@@ -185,12 +185,12 @@ async fn rate() -> Result<()> {
     let code = code
         .and_then(sent_at)
         .ok_or_else(|| error("the code was not sent"))?
-        - asked;
+        - requested_at;
     print(format!(
         "8 dispatchers, {RATE} a second, {SECONDS} s\n\n| | |\n|---|---|"
     ));
     print(format!(
-        "| most in any second | {most} (at most {}) |",
+        "| maximum in any second | {most} (at most {}) |",
         RATE + 1
     ));
     print(format!("| share of the rate | {share} % (at least 90) |"));
@@ -226,7 +226,7 @@ async fn crash(seed: u64, messages: usize) -> Result<()> {
         .map(|_| start_dispatcher(&service))
         .collect();
     let mut dispatchers = dispatchers?;
-    // Refused and dropped requests.
+    // The numbers of rejected requests and of requests without a response.
     let (mut injected, mut seen) = ([0, 0], 0);
     let (mut kills, mut next_kill, mut checked) = (0, start, start);
     while start.elapsed() < TIMEOUT {
@@ -297,16 +297,16 @@ fn report(service: &LocalService, messages: usize) -> Result<()> {
         "| lost | {} | | |",
         messages.saturating_sub(written)
     ));
-    let is_sound = |(status, [none, once, twice]): (&String, &[usize; 3])| {
-        let is_true = match status.as_str() {
+    let is_consistent = |(status, [none, once, twice]): (&String, &[usize; 3])| {
+        let matches = match status.as_str() {
             "SENT" => *none == 0,
             "FAILED" => *once == 0,
             status => status == "UNKNOWN",
         };
-        is_true && *twice == 0
+        matches && *twice == 0
     };
-    let is_twice = sent.values().any(|times| *times > 1);
-    match written == messages && !is_twice && table.iter().all(is_sound) {
+    let has_duplicates = sent.values().any(|times| *times > 1);
+    match written == messages && !has_duplicates && table.iter().all(is_consistent) {
         true => Ok(()),
         false => Err(error(
             "a message was lost, sent twice, or has a wrong status",

@@ -1,10 +1,10 @@
-//! Avatars: an accepted picture becomes a small and complete one without metadata, which is accepted again.
+//! Avatars: the result of an accepted image is small, complete, without metadata, and is accepted as an input.
 
 use png::{BitDepth, ColorType, Decoder};
 use storage::avatar::{Avatar, Format, clean};
 use zune_jpeg::JpegDecoder;
 
-/// No side of a picture is longer.
+/// The longest side of a result, in pixels.
 const SIDE: usize = 512;
 
 pub(crate) fn run(input: &[u8]) {
@@ -17,15 +17,11 @@ pub(crate) fn run(input: &[u8]) {
         "lossless and animated WebP are refused"
     );
     let sides = plain(&avatar.bytes, avatar.format);
-    let Avatar { bytes, format } = clean(&avatar.bytes).expect("what was made is a picture");
-    assert_eq!(
-        plain(&bytes, format),
-        sides,
-        "a small picture keeps its size"
-    );
+    let Avatar { bytes, format } = clean(&avatar.bytes).expect("a result is accepted as an input");
+    assert_eq!(plain(&bytes, format), sides, "a small image keeps its size");
 }
 
-/// Width and height of a picture that was made: nothing stands in it but what its pixels need.
+/// The width and height of a result, after checking that it contains only what its pixels need.
 pub(crate) fn plain(file: &[u8], format: Format) -> (usize, usize) {
     let sides = match format {
         Format::Png => plain_png(file),
@@ -55,14 +51,14 @@ fn plain_png(file: &[u8]) -> (usize, usize) {
         .read_info()
         .expect("a PNG");
     let mut pixels = vec![0; reader.output_buffer_size().expect("it is small")];
-    let frame = reader.next_frame(&mut pixels).expect("a whole PNG");
+    let frame = reader.next_frame(&mut pixels).expect("a complete PNG");
     assert_eq!(
         (frame.color_type, frame.bit_depth),
         (ColorType::Rgba, BitDepth::Eight)
     );
     assert!(
         pixels.chunks(4).any(|pixel| pixel[3] < 255),
-        "an opaque picture is a JPEG"
+        "an opaque result is a JPEG"
     );
     (frame.width as usize, frame.height as usize)
 }
@@ -70,7 +66,7 @@ fn plain_png(file: &[u8]) -> (usize, usize) {
 fn plain_jpeg(file: &[u8]) -> (usize, usize) {
     let mut rest = file.strip_prefix(b"\xff\xd8").expect("a JPEG");
     while let [0xff, marker, high, low, ..] = rest {
-        // JFIF's own header, tables, the frame; the scan is the last.
+        // The JFIF header, tables, the frame; the scan comes last.
         assert!(
             [0xe0, 0xdb, 0xc0, 0xc4, 0xda].contains(marker),
             "{marker:x}"
@@ -83,6 +79,6 @@ fn plain_jpeg(file: &[u8]) -> (usize, usize) {
     }
     assert!(file.ends_with(b"\xff\xd9"));
     let mut decoder = JpegDecoder::new(std::io::Cursor::new(file));
-    decoder.decode().expect("a whole JPEG");
+    decoder.decode().expect("a complete JPEG");
     decoder.dimensions().expect("it has a size")
 }

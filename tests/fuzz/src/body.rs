@@ -1,4 +1,4 @@
-//! Bodies: read as an object exactly when a second reader of JSON takes them, and every refusal names its code.
+//! Request bodies: read as an object exactly if a second JSON reader accepts them; every error has a code.
 
 use axum::{
     body::{Body, to_bytes},
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::json::is_strict_object;
 
-/// A field of each kind that endpoints read, under the shortest name.
+/// One field of each kind that endpoints read, with a one-letter name.
 #[derive(Debug)]
 struct Everything;
 
@@ -58,7 +58,7 @@ pub(crate) fn run(input: &[u8]) {
         .body(Body::from(input.to_vec()));
     let read = Input::<Everything>::from_request(request.expect("a request"), &())
         .now_or_never()
-        .expect("nothing is waited for");
+        .expect("a body in memory is ready at once");
     let code = read.err().map(code_of);
     let is_invalid = code.as_deref() == Some("INVALID_JSON_MESSAGE");
     if input.len() > <Everything as FromFields<()>>::MAX_BYTES {
@@ -80,10 +80,10 @@ fn code_of(error: ApiError) -> String {
     let body = to_bytes(response.into_body(), usize::MAX)
         .now_or_never()
         .expect("it is in memory")
-        .expect("it is whole");
-    let told: Value = serde_json::from_slice(&body).expect("the envelope is JSON");
-    told["message"]["RESPONSE_CODE"]
+        .expect("it is complete");
+    let body: Value = serde_json::from_slice(&body).expect("the envelope is JSON");
+    body["message"]["RESPONSE_CODE"]
         .as_str()
-        .expect("a refusal has a code")
+        .expect("an error has a code")
         .to_owned()
 }

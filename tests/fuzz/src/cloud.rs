@@ -1,5 +1,5 @@
-//! What the service asks over the network, answered from memory by a server in this process: tables of which nothing
-//! changes once the stage is set, so that the same input always does the same, a bucket, and a panel.
+//! An HTTP server in this process instead of DynamoDB, S3 and cPanel. After [`Cloud::freeze`] the tables are read-only,
+//! so that the same input always has the same effect.
 
 use std::{
     collections::BTreeMap,
@@ -14,22 +14,22 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// Table, partition key, sort key.
-type Place = [String; 3];
+/// Table name, partition key, sort key.
+type ItemKey = [String; 3];
 
 #[derive(Clone, Default)]
 pub(crate) struct Cloud(Arc<Mutex<Inner>>);
 
 #[derive(Default)]
 struct Inner {
-    items: BTreeMap<Place, Value>,
-    is_set: bool,
-    panel: Option<Vec<u8>>,
+    items: BTreeMap<ItemKey, Value>,
+    is_frozen: bool,
+    panel_response: Option<Vec<u8>>,
     last_put: Vec<u8>,
 }
 
 impl Cloud {
-    /// A cloud and where it listens.
+    /// Starts the server on a free port of 127.0.0.1; returns it with its address.
     pub(crate) async fn start() -> io::Result<(Self, SocketAddr)> {
         let (cloud, listener) = (Self::default(), TcpListener::bind("127.0.0.1:0").await?);
         let (address, serving) = (listener.local_addr()?, cloud.clone());
@@ -46,17 +46,17 @@ impl Cloud {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on nothing changes.
-    pub(crate) fn set(&self) {
-        self.inner().is_set = true;
+    /// Ignores all later writes to the tables.
+    pub(crate) fn freeze(&self) {
+        self.inner().is_frozen = true;
     }
 
-    /// What the panel answers from now on, to the letter.
-    pub(crate) fn panel_says(&self, answer: Vec<u8>) {
-        self.inner().panel = Some(answer);
+    /// Sets the complete HTTP response to all later cPanel requests.
+    pub(crate) fn set_panel_response(&self, response: Vec<u8>) {
+        self.inner().panel_response = Some(response);
     }
 
-    /// What was last put into the bucket.
+    /// The body of the last `PutObject`.
     pub(crate) fn last_put(&self) -> Vec<u8> {
         self.inner().last_put.clone()
     }
@@ -92,15 +92,15 @@ impl Cloud {
             let body: Vec<u8> = read.drain(..head + length).skip(head).collect();
             let target = header("x-amz-target")
                 .and_then(|target| target.strip_prefix("DynamoDB_20120810.").map(str::to_owned));
-            let said = match target {
+            let response = match target {
                 Some(operation) => match self.inner().tables(&operation, &serde_json::from_slice(&body)?) {
-                    Some(answer) => whole("200 OK", answer.to_string().as_bytes()),
-                    None => whole("400 Bad Request", br#"{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException"}"#),
+                    Some(output) => http_response("200 OK", output.to_string().as_bytes()),
+                    None => http_response("400 Bad Request", br#"{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException"}"#),
                 },
                 None if text.starts_with("GET /execute/") => self.panel(&text),
                 None => self.bucket(&text, body),
             };
-            stream.write_all(&said).await?;
+            stream.write_all(&response).await?;
             if text.starts_with("GET /execute/") {
                 return Ok(());
             }
@@ -108,8 +108,8 @@ impl Cloud {
     }
 
     fn panel(&self, head: &str) -> Vec<u8> {
-        if let Some(answer) = self.inner().panel.clone() {
-            return answer;
+        if let Some(response) = self.inner().panel_response.clone() {
+            return response;
         }
         let data = match head.contains("/list_domains") {
             true => {
@@ -117,7 +117,7 @@ impl Cloud {
             }
             false => json!([{ "database": "halqa", "disk_usage": 1, "users": ["halqa"] }]),
         };
-        whole(
+        http_response(
             "200 OK",
             json!({ "status": 1, "data": data }).to_string().as_bytes(),
         )
@@ -127,14 +127,14 @@ impl Cloud {
         match head.split(' ').next() {
             Some("PUT") => self.inner().last_put = body,
             Some("DELETE" | "POST") => {}
-            _ => return whole("404 Not Found", b""),
+            _ => return http_response("404 Not Found", b""),
         }
-        whole("200 OK", b"")
+        http_response("200 OK", b"")
     }
 }
 
-/// A whole answer over HTTP.
-pub(crate) fn whole(status: &str, body: &[u8]) -> Vec<u8> {
+/// An HTTP/1.1 response with its status line, `Content-Length` and body.
+pub(crate) fn http_response(status: &str, body: &[u8]) -> Vec<u8> {
     [
         format!(
             "HTTP/1.1 {status}\r\ncontent-length: {}\r\n\r\n",
@@ -150,7 +150,7 @@ fn text(value: &Value) -> String {
     value["S"].as_str().unwrap_or_default().to_owned()
 }
 
-fn place(table: &Value, key: &Value) -> Place {
+fn item_key(table: &Value, key: &Value) -> ItemKey {
     [
         table.as_str().unwrap_or_default().to_owned(),
         text(&key["pk"]),
@@ -159,26 +159,26 @@ fn place(table: &Value, key: &Value) -> Place {
 }
 
 impl Inner {
-    /// `None` where a condition does not hold.
-    fn tables(&mut self, operation: &str, asked: &Value) -> Option<Value> {
-        let table = &asked["TableName"];
+    /// The output of `operation`; `None` if its condition fails.
+    fn tables(&mut self, operation: &str, input: &Value) -> Option<Value> {
+        let table = &input["TableName"];
         Some(match operation {
             "GetItem" => self
                 .items
-                .get(&place(table, &asked["Key"]))
+                .get(&item_key(table, &input["Key"]))
                 .map_or_else(|| json!({}), |item| json!({ "Item": item })),
             "BatchGetItem" => {
-                let tables = asked["RequestItems"].as_object().into_iter().flatten();
+                let tables = input["RequestItems"].as_object().into_iter().flatten();
                 let items = |name: &String, wanted: &Value| {
                     let table = json!(name);
                     let keys = wanted["Keys"].as_array().into_iter().flatten();
-                    keys.filter_map(|key| self.items.get(&place(&table, key)).cloned())
+                    keys.filter_map(|key| self.items.get(&item_key(&table, key)).cloned())
                         .collect::<Vec<_>>()
                 };
                 json!({ "Responses": tables.map(|(name, wanted)| (name.clone(), json!(items(name, wanted)))).collect::<serde_json::Map<_, _>>() })
             }
-            "Query" if asked["IndexName"].is_null() => {
-                let value = |name: &str| text(&asked["ExpressionAttributeValues"][name]);
+            "Query" if input["IndexName"].is_null() => {
+                let value = |name: &str| text(&input["ExpressionAttributeValues"][name]);
                 let (partition, prefix) = (value(":pk"), value(":prefix"));
                 let items = self.items.iter().filter(|([of, pk, sk], _)| {
                     *table == **of && *pk == partition && sk.starts_with(&prefix)
@@ -186,11 +186,11 @@ impl Inner {
                 json!({ "Items": items.map(|(_, item)| item).collect::<Vec<_>>() })
             }
             "Query" => json!({ "Items": [] }),
-            // The item as it stands; what counts, counts its first.
+            // The item is returned unchanged; every counter returns 1.
             "UpdateItem" => {
-                let before = self.items.get(&place(table, &asked["Key"]));
+                let before = self.items.get(&item_key(table, &input["Key"]));
                 if before.is_none()
-                    && asked["ConditionExpression"]
+                    && input["ConditionExpression"]
                         .as_str()
                         .is_some_and(|condition| condition.contains("attribute_exists("))
                 {
@@ -201,15 +201,15 @@ impl Inner {
                 after["exp"] = json!({ "N": "9000000000000" });
                 json!({ "Attributes": after })
             }
-            "PutItem" => self.keep(table, &asked["Item"]),
+            "PutItem" => self.put(table, &input["Item"]),
             "TransactWriteItems" => {
-                for put in asked["TransactItems"]
+                for put in input["TransactItems"]
                     .as_array()
                     .into_iter()
                     .flatten()
                     .map(|part| &part["Put"])
                 {
-                    self.keep(&put["TableName"], &put["Item"]);
+                    self.put(&put["TableName"], &put["Item"]);
                 }
                 json!({})
             }
@@ -217,9 +217,9 @@ impl Inner {
         })
     }
 
-    fn keep(&mut self, table: &Value, item: &Value) -> Value {
-        if !self.is_set && item.is_object() {
-            self.items.insert(place(table, item), item.clone());
+    fn put(&mut self, table: &Value, item: &Value) -> Value {
+        if !self.is_frozen && item.is_object() {
+            self.items.insert(item_key(table, item), item.clone());
         }
         json!({})
     }

@@ -1,4 +1,4 @@
-//! Cursors and the query around them: nobody makes a cursor but we, and what is sealed in ours says only what it said.
+//! Cursors and page queries: no cursor can be forged, and a sealed one is read unchanged.
 
 use axum::{
     extract::{FromRequestParts, Request},
@@ -19,7 +19,7 @@ pub(crate) fn run(input: &[u8]) {
     let cursors: Cursors = key.parse().expect("a key");
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
 
-    // What is sealed by us, whatever it is, is read as it was sealed, here alone, or refused.
+    // A sealed cursor with any content is read unchanged, in its own list only, or is a client error.
     if let Some(plain) = input.strip_prefix(b"!") {
         let cursor = sealer
             .seal(plain, &format!("cursor {LIST}"))
@@ -47,7 +47,7 @@ pub(crate) fn run(input: &[u8]) {
     };
     match Paging::from_request_parts(&mut request.into_parts().0, &())
         .now_or_never()
-        .expect("nothing is waited for")
+        .expect("a query is ready at once")
     {
         Ok(paging) => assert!((1..=100).contains(&paging.limit)),
         Err(error) => assert!(is_client_error(error)),

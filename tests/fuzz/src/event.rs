@@ -1,8 +1,8 @@
-//! Whole requests, from the gateway's event to the answer, through every function: an answer is whole, never a fault,
-//! and nobody without a token does what takes one.
+//! Gateway events through all functions: every response is complete and never a 5xx, and routes that need a token
+//! reject requests without one.
 //!
-//! An input is the JSON of an event, or a request as HTTP writes it: method and path, headers, an empty line, the body.
-//! `$ADMIN` and `$MEMBER` in it are the tokens of those two.
+//! An input is the JSON of an event, or method and path, header lines, an empty line and the body. `$ADMIN` and
+//! `$MEMBER` in it are replaced by the tokens of these two people.
 
 use common::{ErrorCode, Message};
 use data_encoding::BASE64;
@@ -19,7 +19,7 @@ pub(crate) fn run(input: &[u8]) {
         let Some(answer) = STAGE.answer(event) else {
             return;
         };
-        return is_whole(&answer);
+        return assert_complete(&answer);
     }
     let Some(request) = Request::read(input) else {
         return;
@@ -27,8 +27,8 @@ pub(crate) fn run(input: &[u8]) {
     let Some(answer) = STAGE.answer(&request.event().to_string()) else {
         return;
     };
-    is_whole(&answer);
-    let is_anybodys = [
+    assert_complete(&answer);
+    let public_prefixes = [
         "/health",
         "/committees",
         "/auth",
@@ -37,27 +37,27 @@ pub(crate) fn run(input: &[u8]) {
         "/files/public",
     ];
     let path = request.target.strip_prefix("/api/v1").unwrap_or_default();
-    let is_stranger = !request
+    let is_anonymous = !request
         .headers
         .iter()
         .any(|(_, value)| STAGE.is_signed_in(value));
-    let does_something = (200..300).contains(&answer.status_code) && request.method != "OPTIONS";
-    if is_stranger
-        && does_something
+    let succeeded = (200..300).contains(&answer.status_code) && request.method != "OPTIONS";
+    if is_anonymous
+        && succeeded
         && !request.target.starts_with("/media/")
         && !request.target.starts_with("/health")
     {
-        let lies_open = is_anybodys.iter().any(|start| path.starts_with(start))
+        let is_public = public_prefixes.iter().any(|start| path.starts_with(start))
             || request.target.starts_with("/api/dev");
         assert!(
-            lies_open,
-            "a stranger got {} for {} {}",
+            is_public,
+            "{} without a token for {} {}",
             answer.status_code, request.method, request.target
         );
     }
 }
 
-/// A request as it is written in inputs.
+/// A request in the text form of inputs.
 pub(crate) struct Request<'a> {
     pub(crate) method: &'a str,
     pub(crate) target: &'a str,
@@ -86,7 +86,7 @@ impl<'a> Request<'a> {
             || (BASE64.encode(self.body), true),
             |body| (body.to_owned(), false),
         );
-        // Of two with one name the last counts, as in an object of the gateway's.
+        // The last of several headers with the same name counts, as in a JSON object.
         let headers: serde_json::Map<String, Value> = self
             .headers
             .iter()
@@ -99,8 +99,8 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Whatever was asked, this is an answer of ours.
-pub(crate) fn is_whole(answer: &Answer) {
+/// Checks that the response has the envelope of the service: status, request id, known code.
+pub(crate) fn assert_complete(answer: &Answer) {
     let status = answer.status_code;
     assert!((200..500).contains(&status), "{answer:?}");
     assert!(
@@ -115,17 +115,17 @@ pub(crate) fn is_whole(answer: &Answer) {
     {
         return;
     }
-    let told: Value = serde_json::from_str(&answer.body).expect("the body is JSON");
-    assert_eq!(told["code"], status, "{}", answer.body);
+    let body: Value = serde_json::from_str(&answer.body).expect("the body is JSON");
+    assert_eq!(body["code"], status, "{}", answer.body);
     if status >= 400 {
-        let code = told["message"]["RESPONSE_CODE"]
+        let code = body["message"]["RESPONSE_CODE"]
             .as_str()
-            .expect("a refusal has a code");
+            .expect("an error has a code");
         assert!(
-            ErrorCode::ALL.iter().any(|refusal| refusal.code() == code),
+            ErrorCode::ALL.iter().any(|error| error.code() == code),
             "{code}"
         );
-    } else if let Some(code) = told["message"]["RESPONSE_CODE"].as_str() {
+    } else if let Some(code) = body["message"]["RESPONSE_CODE"].as_str() {
         assert!(
             Message::ALL.iter().any(|message| message.code() == code),
             "{code}"

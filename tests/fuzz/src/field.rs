@@ -1,4 +1,4 @@
-//! The types of fields: what one takes is kept, and read from where it is kept, as the same, and is taken again.
+//! Field types: an accepted value is stored, read and displayed as the same value.
 
 use std::fmt::Debug;
 
@@ -19,28 +19,28 @@ use crate::text;
 
 pub(crate) fn run(input: &[u8]) {
     let Some(written) = text(input) else { return };
-    same::<Line<200>>(written);
-    same::<Line<11>>(written);
-    same::<Prose<1000>>(written);
-    same::<ShortCode>(written);
-    same::<Email>(written);
-    same::<E164>(written);
-    same::<Price>(written);
-    same::<Instant>(written);
-    same::<Language>(written);
-    same::<Currency>(written);
-    same::<FileName>(written);
-    same::<ContentType>(written);
-    same::<SenderId>(written);
-    same::<Text>(written);
-    same::<Profile>(written);
-    same::<QuestionType>(written);
-    same::<UserId>(written);
-    same::<CourseId>(written);
-    bounded(written);
+    assert_round_trip::<Line<200>>(written);
+    assert_round_trip::<Line<11>>(written);
+    assert_round_trip::<Prose<1000>>(written);
+    assert_round_trip::<ShortCode>(written);
+    assert_round_trip::<Email>(written);
+    assert_round_trip::<E164>(written);
+    assert_round_trip::<Price>(written);
+    assert_round_trip::<Instant>(written);
+    assert_round_trip::<Language>(written);
+    assert_round_trip::<Currency>(written);
+    assert_round_trip::<FileName>(written);
+    assert_round_trip::<ContentType>(written);
+    assert_round_trip::<SenderId>(written);
+    assert_round_trip::<Text>(written);
+    assert_round_trip::<Profile>(written);
+    assert_round_trip::<QuestionType>(written);
+    assert_round_trip::<UserId>(written);
+    assert_round_trip::<CourseId>(written);
+    assert_bounded(written);
 }
 
-fn same<
+fn assert_round_trip<
     T: std::str::FromStr<Err = ValueError> + Serialize + DeserializeOwned + PartialEq + Debug,
 >(
     written: &str,
@@ -48,13 +48,13 @@ fn same<
     let Ok(value) = written.parse::<T>() else {
         return;
     };
-    let kept = serde_json::to_string(&value).expect("it can be kept");
+    let stored = serde_json::to_string(&value).expect("it can be stored");
     assert_eq!(
-        serde_json::from_str::<T>(&kept).ok().as_ref(),
+        serde_json::from_str::<T>(&stored).ok().as_ref(),
         Some(&value),
-        "{written:?} is kept as {kept}"
+        "{written:?} is stored as {stored}"
     );
-    let shown = match serde_json::from_str(&kept).expect("JSON") {
+    let shown = match serde_json::from_str(&stored).expect("JSON") {
         Value::String(text) => text,
         number => number.to_string(),
     };
@@ -65,15 +65,15 @@ fn same<
     );
 }
 
-fn bounded(written: &str) {
+fn assert_bounded(written: &str) {
     if let (Ok(price), Ok(meant)) = (
         written.parse::<Price>(),
         serde_json::from_str::<f64>(written),
     ) {
-        let kept = serde_json::to_string(&price).expect("a number");
+        let stored = serde_json::to_string(&price).expect("a number");
         assert!(
-            (kept.parse::<f64>().expect("a number") - meant).abs() < 1e-3,
-            "{written} is not {kept}"
+            (stored.parse::<f64>().expect("a number") - meant).abs() < 1e-3,
+            "{written} is stored as {stored}"
         );
     }
     if let Ok(line) = written.parse::<Line<200>>() {
@@ -93,7 +93,7 @@ fn bounded(written: &str) {
     }
     assert!(
         folded(written).len() <= 40 * written.len(),
-        "folding makes it so long"
+        "folding makes the text too long"
     );
     for word in words(written) {
         assert!(

@@ -1,11 +1,11 @@
-//! Uploaded pictures: the first line is the content type, the rest the body. What is kept of a form is a small, plain
-//! picture; everything else is refused.
+//! Avatar uploads: the first line of an input is the content type, the rest the body. Either the upload is rejected, or
+//! a small image without metadata is stored.
 
 use storage::avatar::Format;
 
 use crate::{
     avatar::plain,
-    event::{Request, is_whole},
+    event::{Request, assert_complete},
     stage::STAGE,
     text,
 };
@@ -30,7 +30,7 @@ pub(crate) fn run(input: &[u8]) {
     let Some(answer) = STAGE.answer(&request.event().to_string()) else {
         return;
     };
-    is_whole(&answer);
+    assert_complete(&answer);
     assert!(
         [200, 400, 413, 415].contains(&answer.status_code),
         "{answer:?}"

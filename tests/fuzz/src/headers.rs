@@ -1,11 +1,11 @@
-//! Request headers, a line each: what is known is known by its tag alone, a preflight repeats what it was asked, and no
-//! header but a good token lets anybody in.
+//! Request headers, one per line: only a named entity tag matches, a preflight is always answered, and only a valid
+//! token gives access.
 
 use common::{if_match_holds, if_none_match_holds};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::{
-    event::{Request, is_whole},
+    event::{Request, assert_complete},
     stage::STAGE,
     text,
 };
@@ -18,7 +18,7 @@ pub(crate) fn run(input: &[u8]) {
         .split('\n')
         .filter_map(|line| line.split_once(": "))
         .collect();
-    conditions(&headers);
+    check_conditions(&headers);
     for (method, target) in [
         ("OPTIONS", "/api/v1/sms"),
         ("GET", "/health"),
@@ -33,7 +33,7 @@ pub(crate) fn run(input: &[u8]) {
         let Some(answer) = STAGE.answer(&request.event().to_string()) else {
             return;
         };
-        is_whole(&answer);
+        assert_complete(&answer);
         let header = |name: &str| {
             headers
                 .iter()
@@ -43,10 +43,10 @@ pub(crate) fn run(input: &[u8]) {
         };
         match target {
             "/health" => {
-                let names_some = header("if-none-match")
+                let has_a_tag = header("if-none-match")
                     .is_some_and(|tags| tags.contains('*') || tags.contains("\""));
                 assert!(
-                    answer.status_code == 200 || (answer.status_code == 304 && names_some),
+                    answer.status_code == 200 || (answer.status_code == 304 && has_a_tag),
                     "{answer:?}"
                 );
             }
@@ -57,8 +57,8 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// `If-Match` and `If-None-Match`, as they would guard a change of what has [`TAG`].
-fn conditions(written: &[(&str, &str)]) {
+/// Checks `If-Match` and `If-None-Match` against a resource whose entity tag is [`TAG`].
+fn check_conditions(written: &[(&str, &str)]) {
     let mut headers = HeaderMap::new();
     for (name, value) in written {
         if let (Ok(name), Ok(value)) = (HeaderName::try_from(*name), HeaderValue::try_from(*value))

@@ -1,5 +1,5 @@
-//! Names of hosts and addresses of mailboxes: what is taken is in one form, which is taken again as itself, and which
-//! is a name that can be shown in its own script.
+//! Host names and mail addresses: an accepted one has one normal form, which parses to itself, and A-labels decode to
+//! their own script.
 
 use domain::{
     Email,
@@ -12,7 +12,7 @@ pub(crate) fn run(input: &[u8]) {
     let Some(written) = text(input) else { return };
     let (label, root) = (written.parse::<Label>(), written.parse::<RootDomain>());
     if let Ok(label) = &label {
-        is_host(label.as_str(), 63);
+        assert_host(label.as_str(), 63);
         assert!(!label.as_str().contains('.') && label.as_str() != "www");
         assert_eq!(label.as_str().parse().as_ref(), Ok(label));
         let (shown, known) = idna::domain_to_unicode(label.as_str());
@@ -24,7 +24,7 @@ pub(crate) fn run(input: &[u8]) {
         assert!(Subdomain::new(label, &root).is_ok_and(|whole| whole.fqdn.len() <= 253));
     }
     if let Ok(root) = &root {
-        is_host(root.as_str(), 253);
+        assert_host(root.as_str(), 253);
         assert!(
             label.is_err()
                 && root
@@ -52,7 +52,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-fn is_host(name: &str, longest: usize) {
+fn assert_host(name: &str, longest: usize) {
     let plain =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
     assert!(

@@ -1,10 +1,10 @@
-//! JSON as RFC 8259 has it and as bodies have to be, read by hand, to be held against what reads bodies: an object, in
-//! UTF-8, no key twice, no lone surrogate, 127 levels deep at most.
+//! A second JSON reader (RFC 8259) to compare the service's with: accepts one object in UTF-8 without duplicate keys or
+//! lone surrogates, at most 127 levels deep.
 
 use std::collections::HashSet;
 
-/// Whether `body` is such an object, perhaps behind a byte order mark, or nothing at all. `None` for numbers so large
-/// that only rounding tells whether they are finite.
+/// Whether `body` is such an object, with or without a byte order mark, or empty. `None` if it contains a number so
+/// large that it depends on rounding whether it is finite.
 pub(crate) fn is_strict_object(body: &[u8]) -> Option<bool> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     if body.is_empty() {
@@ -20,11 +20,11 @@ pub(crate) fn is_strict_object(body: &[u8]) -> Option<bool> {
     reader.space();
     let is_object = reader.rest.starts_with('{') && reader.value(1).is_some();
     reader.space();
-    let is_whole = is_object && reader.rest.is_empty();
-    if is_whole && reader.is_unsure {
+    let is_valid = is_object && reader.rest.is_empty();
+    if is_valid && reader.is_unsure {
         None
     } else {
-        Some(is_whole)
+        Some(is_valid)
     }
 }
 

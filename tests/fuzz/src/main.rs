@@ -1,10 +1,9 @@
-//! Every parser that meets strangers, fed by libFuzzer: it keeps what reaches a branch that nothing has reached
-//! before, and changes that. One program for all targets; `FUZZ_TARGET` names the one that runs.
+//! Fuzzes every parser of untrusted input with libFuzzer. One program contains all targets; `FUZZ_TARGET` selects one.
 #![no_main]
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    reason = "a finding ends the program, and so does a stage that cannot be set"
+    reason = "a finding ends the program, and so does a failed setup"
 )]
 
 mod avatar;
@@ -26,7 +25,7 @@ mod uapi;
 
 use std::sync::LazyLock;
 
-/// What a target does with an input. A finding is a panic.
+/// Runs a target on one input; panics on a finding.
 type Run = fn(&[u8]);
 
 const TARGETS: [(&str, Run); 13] = [
@@ -48,28 +47,28 @@ const TARGETS: [(&str, Run); 13] = [
 static TARGET: LazyLock<Run> = LazyLock::new(|| {
     #[expect(
         clippy::disallowed_methods,
-        reason = "libFuzzer reads the arguments, so the target's name stands in the environment"
+        reason = "libFuzzer reads the arguments, so an environment variable names the target"
     )]
     let name = std::env::var("FUZZ_TARGET").unwrap_or_default();
     let names = TARGETS.map(|(name, _)| name).join(" ");
     TARGETS
         .iter()
         .find(|(target, _)| *target == name)
-        .unwrap_or_else(|| panic!("FUZZ_TARGET is one of {names}"))
+        .unwrap_or_else(|| panic!("FUZZ_TARGET must be one of {names}"))
         .1
 });
 
 libfuzzer_sys::fuzz_target!(
     init: {
-        // libFuzzer's hook ends the program at a panic that somebody catches, too: decoders' are caught, and are no picture.
+        // libFuzzer's hook ends the program even if the panic is caught, as those of image decoders are.
         drop(std::panic::take_hook());
-        // What is set up once takes none of the time that the first input has.
+        // One-time setup must not count towards the time limit of the first input.
         TARGET(b"");
     },
     |input: &[u8]| TARGET(input)
 );
 
-/// What a target reads that reads text.
+/// `input` as UTF-8, or `None`.
 fn text(input: &[u8]) -> Option<&str> {
     std::str::from_utf8(input).ok()
 }

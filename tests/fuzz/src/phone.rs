@@ -1,4 +1,4 @@
-//! Telephone numbers: what is taken is E.164, and its two parts and its one form are the same number.
+//! Phone numbers: an accepted number is E.164, and code plus number equals the whole number.
 
 use domain::{E164, Mobile, Phone};
 
@@ -32,7 +32,7 @@ pub(crate) fn run(input: &[u8]) {
             .count();
         assert_eq!(
             of_a_country, 1,
-            "{written} is a number of so many countries"
+            "{written} must be valid in exactly one country"
         );
     }
     if let Ok(mobile) = &mobile {

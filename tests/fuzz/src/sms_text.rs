@@ -1,4 +1,4 @@
-//! Texts of messages: parts are packed as the standard says and are the text again, and a template is filled once.
+//! SMS texts: segments follow 3GPP TS 23.038 and add up to the text; template values are inserted only once.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,28 @@ use domain::{
 
 use crate::text;
 
-/// 3GPP TS 23.038: the default alphabet without its escape, and what stands behind the escape.
+/// The default alphabet of 3GPP TS 23.038 without the escape character; [`EXTENSION`] contains what follows an escape.
 const DEFAULT: &str = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
     ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
 const EXTENSION: &str = "\u{c}^{}\\[~]|€";
 
 pub(crate) fn run(input: &[u8]) {
     let Some(written) = text(input) else { return };
-    packed(written);
+    check_segments(written);
     if let Ok(accepted) = written.parse::<Text>() {
         assert!(accepted.as_str() == written && written.len() <= MAX_BYTES);
     }
-    // A template, and below it a line `name=value` for each value.
+    // The first line is the template; the others are `name=value`.
     let mut lines = written.split('\n');
     let template = lines.next().unwrap_or_default();
     let values: BTreeMap<String, String> = lines
         .filter_map(|line| line.split_once('='))
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
-    filled_once(template, &values);
+    check_template(template, &values);
 }
 
-fn packed(written: &str) {
+fn check_segments(written: &str) {
     let (measured, parts) = (measure(written), parts(written));
     let is_gsm = written
         .chars()
@@ -72,8 +72,8 @@ fn packed(written: &str) {
     }
 }
 
-/// Each name stands for a letter of nobody's first, and that for its value: so no value is looked at again.
-fn filled_once(template: &str, values: &BTreeMap<String, String>) {
+/// Compares with a substitution in two steps, name to private-use character to value, which never interprets a value.
+fn check_template(template: &str, values: &BTreeMap<String, String>) {
     let result = filled(template, values, MAX_BYTES);
     let Ok(text) = &result else { return };
     assert!(text.len() <= MAX_BYTES);

@@ -1,5 +1,5 @@
-//! The whole service on a stage: a cloud in this process, a committee, a super admin and a member with sessions, a
-//! course with a question, and a file. Their identifiers are the same in every run, so that inputs can name them.
+//! The service under test with its data: a committee, a signed-in super admin and member, a course with a question, and
+//! a file. Their identifiers are the same in every run, so that inputs can name them.
 
 use std::{
     collections::BTreeMap,
@@ -31,7 +31,7 @@ use uuid::Uuid;
 
 use crate::{cloud::Cloud, event::Request};
 
-/// What the gateway takes back.
+/// A response in the payload format 2.0 of API Gateway.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Answer {
@@ -47,11 +47,11 @@ pub(crate) struct Stage {
     pub(crate) address: SocketAddr,
     pub(crate) dispatcher: Dispatcher,
     edge: Edge,
-    /// What stands for a token in inputs, and the token.
+    /// The placeholder of a token in inputs, and the token.
     tokens: [(&'static str, String); 2],
 }
 
-/// Leaked, for a runtime must not be dropped by whoever ends the program.
+/// A static is never dropped, and the Tokio runtime must not be, whichever code ends the program.
 pub(crate) static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     let runtime = Builder::new_current_thread()
         .enable_all()
@@ -62,12 +62,12 @@ pub(crate) static STAGE: LazyLock<Stage> = LazyLock::new(|| {
         .expect("a port of this machine");
     let setup = setup(address);
     let tokens = runtime
-        .block_on(people_and_things(&setup))
-        .expect("the stage is set");
-    cloud.set();
-    let edge = Edge::new(&setup, routes(&setup).expect("the settings are good"))
-        .expect("the settings are good");
-    let dispatcher = Dispatcher::new(&setup).expect("the settings are good");
+        .block_on(add_data(&setup))
+        .expect("the data is written");
+    cloud.freeze();
+    let edge = Edge::new(&setup, routes(&setup).expect("the settings are valid"))
+        .expect("the settings are valid");
+    let dispatcher = Dispatcher::new(&setup).expect("the settings are valid");
     let stage = Stage {
         runtime,
         cloud,
@@ -92,16 +92,16 @@ pub(crate) static STAGE: LazyLock<Stage> = LazyLock::new(|| {
 });
 
 impl Stage {
-    /// The answer to an event; `None` when the text is none.
+    /// The response to an event; `None` if `event` is not JSON.
     pub(crate) fn answer(&self, event: &str) -> Option<Answer> {
         let event = serde_json::from_str(&self.with_tokens(event)).ok()?;
         let event = LambdaEvent::new(event, Context::default());
         let Ok(answer) = self.runtime.block_on(answer_event(&self.edge, event));
         let answer = serde_json::to_value(answer).expect("an answer is JSON");
-        Some(serde_json::from_value(answer).expect("an answer has its fields"))
+        Some(serde_json::from_value(answer).expect("a complete response"))
     }
 
-    /// Whether the input holds somebody's token.
+    /// Whether the input contains a placeholder of a token.
     pub(crate) fn is_signed_in(&self, input: &str) -> bool {
         self.tokens.iter().any(|(name, _)| input.contains(name))
     }
@@ -164,7 +164,9 @@ fn setup(address: SocketAddr) -> Setup {
         .into_iter()
         .filter_map(|name| Some((name.to_owned(), lookup(name)?)));
     let startup = Startup::of_settings(settings.collect(), Clock::default());
-    startup.and_then(Setup::new).expect("the settings are good")
+    startup
+        .and_then(Setup::new)
+        .expect("the settings are valid")
 }
 
 fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
@@ -186,8 +188,8 @@ fn id(number: u128) -> Uuid {
     Uuid::from_u128(0x0198_c0de_0000_7000_8000_0000_0000_0000 + number)
 }
 
-/// Puts them into the tables, and gives the tokens.
-async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2], common::ApiError> {
+/// Writes the people and objects, and returns the tokens of the two people.
+async fn add_data(setup: &Setup) -> Result<[(&'static str, String); 2], common::ApiError> {
     let now = setup.clock.now();
     let committee = committee();
     let committee_id = committee.committee_id;
@@ -201,13 +203,13 @@ async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2],
         ..user(3, "member@example.org", committee_id, now)
     };
     let store = &setup.store;
-    let nobody_knows = || "nobody knows".to_owned();
+    let no_password = || "no password".to_owned();
     store
         .bootstrap(
             &committee,
             &NewUser {
                 user: admin.clone(),
-                password_hash: nobody_knows(),
+                password_hash: no_password(),
             },
             store.transaction(),
         )
@@ -216,7 +218,7 @@ async fn people_and_things(setup: &Setup) -> Result<[(&'static str, String); 2],
     let mut add = store.transaction();
     add.new_user(&NewUser {
         user: member.clone(),
-        password_hash: nobody_knows(),
+        password_hash: no_password(),
     });
     add.new_course(&course);
     assert_eq!(add.commit().await?, CommitOutcome::Committed);

@@ -1,4 +1,4 @@
-//! Events that wake the dispatcher: whatever records they hold, it names only those again that it was brought.
+//! Stream events for the dispatcher: it reports only records that it received as failed.
 
 use dispatcher::Event;
 use serde_json::Value;
@@ -15,23 +15,23 @@ pub(crate) fn run(input: &[u8]) {
     let handled = STAGE
         .runtime
         .block_on(STAGE.dispatcher.clone().handle(event));
-    let handled = serde_json::to_value(&handled).expect("an answer to Lambda");
-    let brought = texts(&whole);
-    let again: Vec<&Value> = handled["batchItemFailures"]
+    let handled = serde_json::to_value(&handled).expect("a response for Lambda");
+    let received = texts(&whole);
+    let failed: Vec<&Value> = handled["batchItemFailures"]
         .as_array()
         .into_iter()
         .flatten()
         .map(|item| &item["itemIdentifier"])
         .collect();
     assert!(
-        again
+        failed
             .iter()
-            .all(|number| brought.iter().any(|text| **number == **text)),
+            .all(|number| received.iter().any(|text| **number == **text)),
         "{handled}"
     );
 }
 
-/// Every text in `value`, wherever it stands.
+/// All strings in `value`, at any depth.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],

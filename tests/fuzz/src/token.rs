@@ -1,5 +1,5 @@
-//! Tokens and keys: what strangers write is never good, and what is signed by our key is good for one use, in its
-//! time, only when it says that it is for us.
+//! Tokens and keys: no token can be forged, and a token signed by our key is valid for one use, in its time, for this
+//! service.
 
 use std::sync::LazyLock;
 
@@ -37,7 +37,7 @@ pub(crate) fn run(input: &[u8]) {
         assert_eq!(
             VERIFIER.verify(written, usage, now),
             None,
-            "nobody signed {written:?}"
+            "{written:?} is not signed"
         );
     }
     if let Ok(key) = written.parse::<NamedKey>() {
@@ -53,7 +53,7 @@ pub(crate) fn run(input: &[u8]) {
     }
 }
 
-/// `signed` is a header, a line break, and claims, which get a good signature.
+/// `signed` is a header, a line break and claims; they get a valid signature.
 fn signed_by_us(signed: &[u8], now: Instant) {
     let mut parts = signed.splitn(2, |byte| *byte == b'\n');
     let (header, claims) = (
@@ -67,16 +67,16 @@ fn signed_by_us(signed: &[u8], now: Instant) {
     );
     let signature = SigningKey::from_bytes(&[b'A'; 32]).sign(head.as_bytes());
     let token = format!("{head}.{}", BASE64URL_NOPAD.encode(&signature.to_bytes()));
-    let good: Vec<_> = USES
+    let valid: Vec<_> = USES
         .into_iter()
         .filter_map(|usage| VERIFIER.verify(&token, usage, now))
         .collect();
-    assert!(good.len() <= 1, "a token for two uses");
-    let Some(claims) = good.first() else { return };
+    assert!(valid.len() <= 1, "a token for two uses");
+    let Some(claims) = valid.first() else { return };
     assert!(
         claims.nbf <= now.unix_seconds() && now.unix_seconds() < claims.exp && token.len() <= 4096
     );
-    let (header, told): (Value, _) = (
+    let (header, payload): (Value, _) = (
         serde_json::from_slice(header).expect("JSON"),
         serde_json::to_value(claims).expect("JSON"),
     );
@@ -85,7 +85,7 @@ fn signed_by_us(signed: &[u8], now: Instant) {
         (&Value::from("EdDSA"), &Value::from("k"))
     );
     assert_eq!(
-        (&told["iss"], &told["aud"]),
+        (&payload["iss"], &payload["aud"]),
         (&Value::from("halqa"), &Value::from("halqa-api"))
     );
 }

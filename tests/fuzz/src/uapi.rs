@@ -1,12 +1,12 @@
-//! A hostile panel: whatever it answers, it is read within bounds or is a trouble of its kind. An input is the body of
-//! a 200, or, where it begins so, a whole answer of HTTP.
+//! Responses of cPanel: each is read within bounds or is a `PanelError`. An input is the body of a 200, or a complete
+//! HTTP response if it begins with `HTTP/1.1 `.
 
 use std::{sync::LazyLock, time::Duration};
 
 use cpanel_client::{Panel, PanelError, Patience};
 use tokio::time::Instant;
 
-use crate::{cloud::whole, stage::STAGE};
+use crate::{cloud::http_response, stage::STAGE};
 
 static PANEL: LazyLock<Panel> = LazyLock::new(|| {
     let long = Duration::from_secs(9);
@@ -27,11 +27,13 @@ static PANEL: LazyLock<Panel> = LazyLock::new(|| {
 
 pub(crate) fn run(input: &[u8]) {
     let stage = &*STAGE;
-    stage.cloud.panel_says(if input.starts_with(b"HTTP/1.1 ") {
-        input.to_vec()
-    } else {
-        whole("200 OK", input)
-    });
+    stage
+        .cloud
+        .set_panel_response(if input.starts_with(b"HTTP/1.1 ") {
+            input.to_vec()
+        } else {
+            http_response("200 OK", input)
+        });
     stage.runtime.block_on(async {
         let domains = PANEL.domains(PANEL.trial(Instant::now())).await;
         if let Some(domains) = known(domains) {
@@ -60,26 +62,28 @@ pub(crate) fn run(input: &[u8]) {
     });
 }
 
-/// What came, or a trouble whose words fit into a log.
+/// The value, or `None` for an error that may occur here and whose text fits into a log line without the token.
 fn known<T>(result: Result<T, PanelError>) -> Option<T> {
-    let trouble = match result {
+    let error = match result {
         Ok(value) => return Some(value),
-        Err(trouble) => trouble,
+        Err(error) => error,
     };
     assert!(
         !matches!(
-            trouble,
+            error,
             PanelError::NotSent
                 | PanelError::Unreachable(_)
                 | PanelError::TimedOut
                 | PanelError::TimedOutWaiting
         ),
-        "{trouble}"
+        "{error}"
     );
-    let said = trouble.to_string();
+    let message = error.to_string();
     assert!(
-        said.chars().count() <= 500 && !said.contains(char::is_control) && !said.contains("TOKEN"),
-        "{said:?}"
+        message.chars().count() <= 500
+            && !message.contains(char::is_control)
+            && !message.contains("TOKEN"),
+        "{message:?}"
     );
     None
 }

@@ -1,6 +1,6 @@
-//! Scans, tables and metadata without end.
+//! JPEGs with as many scans, tables and metadata as the file size permits.
 
-/// What a JPEG of the test consists of.
+/// The parts of a JPEG.
 struct Jpeg<'a> {
     size: (u16, u16),
     /// Sampling factors of each component.
@@ -8,12 +8,12 @@ struct Jpeg<'a> {
     progressive: bool,
     /// Segments before the frame.
     extras: Vec<u8>,
-    /// Scans: the components, the spectral selection, the approximation, the data.
+    /// Scans: components, spectral selection and approximation, data.
     scans: Vec<(Vec<u8>, [u8; 3], Vec<u8>)>,
 }
 
 impl Jpeg<'_> {
-    /// The file. Its codes are one zero bit for "no change", and for "end of block".
+    /// The file. One zero bit codes "no change", and "end of block".
     fn file(&self) -> Vec<u8> {
         let (width, height) = (self.size.0.to_be_bytes(), self.size.1.to_be_bytes());
         let mut frame = vec![
@@ -29,7 +29,7 @@ impl Jpeg<'_> {
                 .zip(self.components)
                 .flat_map(|(id, factors)| [id, *factors, 0]),
         );
-        // AC table 0 has an end of block alone; 1 a run of 16,384 ends of blocks, which takes 14 more bits.
+        // AC table 0 codes only an end of block; table 1 a run of 16,384 ends of block, followed by 14 bits.
         let table = |class: u8, symbol: u8| [&[class, 1][..], &[0; 15], &[symbol]].concat();
         let mut file = [&[0xFF, 0xD8][..], &self.extras].concat();
         file.extend(segment(0xDB, &[&[0][..], &[1; 64]].concat()));
@@ -62,7 +62,7 @@ fn segment(marker: u8, data: &[u8]) -> Vec<u8> {
 
 pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     let all = |count: u8| (1..=count).collect::<Vec<u8>>();
-    // Of 4,000 by 4,000: 250,000 blocks of each component.
+    // 4,000 × 4,000 pixels: 250,000 blocks per component.
     let dc = |components: u8| {
         (
             all(components),
@@ -89,7 +89,7 @@ pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
         }));
         scans
     };
-    // One AC scan: 16 runs of ends of blocks, of 15 bits each.
+    // Each AC scan: 16 runs of ends of block, 15 bits each.
     let mut runs = vec![dc(3)];
     runs.extend((0..31).map(|at: u8| (vec![at % 3 + 1], [1, 63, 0], vec![0; 32])));
     let mut refined_runs = vec![dc(3)];

@@ -1,5 +1,5 @@
-//! The memory and CPU that the most expensive pictures take, accepted or refused, each in a process of
-//! its own: `cargo test --release -p storage --test worst_pictures -- --ignored --nocapture`
+//! Measures the memory and CPU that the most expensive images need, accepted or rejected, each in its own process:
+//! `cargo test --release -p storage --test worst_pictures -- --ignored --nocapture`
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -19,7 +19,7 @@ const MAX_CPU_MS: u64 = 2_000;
 
 #[test]
 #[ignore = "measures a release build"]
-fn worst_pictures_stay_within_memory_and_cpu() {
+fn expensive_images_stay_within_memory_and_cpu_limits() {
     let file = env::temp_dir().join(format!("worst-picture-{}", std::process::id()));
     let mut beyond = Vec::new();
     for (name, picture) in pictures() {
@@ -30,8 +30,10 @@ fn worst_pictures_stay_within_memory_and_cpu() {
             .env("PICTURE", &file)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&child.stderr);
-        let measured = said.lines().find_map(|line| line.strip_prefix("measured "));
+        let stderr_text = String::from_utf8_lossy(&child.stderr);
+        let measured = stderr_text
+            .lines()
+            .find_map(|line| line.strip_prefix("measured "));
         let mut figures = measured.unwrap_or_default().split(' ');
         let (outcome, memory, cpu) = (figures.next(), figures.next(), figures.next());
         let (memory, cpu): (u64, u64) = match (memory, cpu) {
@@ -54,7 +56,7 @@ fn worst_pictures_stay_within_memory_and_cpu() {
     assert!(beyond.is_empty(), "beyond the limits: {beyond:?}");
 }
 
-/// What the parent test starts: cleans the picture that the environment names.
+/// Runs in the child process: cleans the image that `PICTURE` names.
 #[test]
 #[ignore = "started by the other test"]
 #[expect(clippy::disallowed_methods, reason = "not a setting of a function")]
@@ -82,7 +84,7 @@ fn peak_memory() -> u64 {
     kib * 1024
 }
 
-/// User and system time; Linux counts in hundredths of a second.
+/// User and system time; Linux counts it in hundredths of a second.
 fn cpu_ms() -> u64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     let fields = stat.rsplit(')').next().unwrap().split_whitespace();

@@ -1,4 +1,4 @@
-//! Pixels, profiles and texts that inflate.
+//! PNGs whose pixels, profiles and texts decompress to much more than the file.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use super::noise;
 
 pub(super) fn pictures() -> Vec<(&'static str, Vec<u8>)> {
     let zeros = |count: usize| zlib(std::iter::repeat_n(0, count));
-    // Rows of Paeth-filtered noise as long as the file may be, then zeros.
+    // Rows of Paeth-filtered noise up to the maximum file size, then zeros.
     let paeth = |row: usize, rows: usize| {
         let noise = noise(3_000_000);
         zlib((0..row * rows).map(|at| match at % row {
@@ -111,7 +111,7 @@ fn zlib(bytes: impl Iterator<Item = u8>) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A zlib stream of 4,000 MB of zeros, without its end.
+/// A zlib stream of 4,000 MB of zeros, without an end.
 fn four_gigabytes() -> Vec<u8> {
     let mut encoder = ZlibEncoder::new(Vec::new(), Compression::best());
     let mut ends = Vec::new();

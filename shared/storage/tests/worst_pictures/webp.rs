@@ -1,4 +1,4 @@
-//! Frames larger than the picture, and transparency whose codes expand.
+//! WebPs with frames larger than the image, and alpha channels with expensive codes.
 
 use super::noise;
 
@@ -131,20 +131,20 @@ fn vp8x(flags: u8, width: u32, height: u32) -> Vec<u8> {
     [&[flags, 0, 0, 0], &width[..3], &height[..3]].concat()
 }
 
-/// A key frame whose header is plain and whose macroblocks are noise.
+/// A key frame with a simple header and macroblocks of noise.
 fn vp8(width: u32, height: u32, length: usize) -> Vec<u8> {
     let noise = noise(length);
     let first = (length / 8).min(500_000);
     vp8_frame(width, height, first, &noise)
 }
 
-/// A key frame of which every bit is zero.
+/// A key frame whose macroblock bits are all zero.
 fn zeroed(side: u32) -> Vec<u8> {
     vp8_frame(side, side, 500_000, &vec![0; 3_900_000])
 }
 
 fn vp8_frame(width: u32, height: u32, first: usize, data: &[u8]) -> Vec<u8> {
-    // A key frame that is shown; how long the first partition is.
+    // A shown key frame, and the length of the first partition.
     let tag = (first as u32) << 5 | 0x10;
     let (width, height) = (width.to_le_bytes(), height.to_le_bytes());
     let head = [
@@ -158,11 +158,11 @@ fn vp8_frame(width: u32, height: u32, first: usize, data: &[u8]) -> Vec<u8> {
     [&head[..], &[0x08, 0x80, 0x40], &data[3..]].concat()
 }
 
-/// A lossless stream without its header: so many groups of codes, the first of each but the last of
-/// 2,048 symbols of eleven bits, which a decoder expands from 10 bytes to 70 kB; then one colour.
+/// A lossless stream without a header: `groups` code groups, then one colour. In all but the last group the first code
+/// has 2,048 symbols of eleven bits, which a decoder expands from 10 bytes to 70 kB.
 fn codes(groups: u32) -> Vec<u8> {
     const ZERO: (u32, u32) = (1, 4);
-    // No transform; the largest cache of colours; groups named by an image of blocks of 512 by 512.
+    // No transform; the largest colour cache; code groups selected per block of 512 × 512 pixels.
     let mut fields = vec![(0, 1), (1, 1), (11, 4), (1, 1), (7, 3), (0, 1)];
     fields.extend([
         (0b101, 3),

@@ -1,4 +1,4 @@
-//! A function that does nothing, as lean as ours are built: what Lambda itself takes.
+//! The baseline of `cargo bench-lambda`: a function that does nothing, built like the functions of the service.
 
 use lambda_http::{Body, Error, Request, Response, run, service_fn};
 

@@ -1,4 +1,4 @@
-//! An account: the values that it may have, and its sessions.
+//! An account: the values that its fields may have, and its sessions.
 
 use local::random::SeededRandom;
 use serde_json::json;
@@ -20,7 +20,7 @@ pub(crate) enum SessionState {
 pub(crate) struct Session {
     pub(crate) token: String,
     pub(crate) state: SessionState,
-    /// Refusals in a row: a wrong clock causes them, too.
+    /// Consecutive 401 responses; a wrong clock causes them, too.
     rejections: u32,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Account {
     pub(crate) password: Expected<String>,
     pub(crate) last_name: Expected<String>,
     pub(crate) profile: Expected<String>,
-    /// The role's label that an administrator gave; empty for none.
+    /// The role label that an administrator set; may be empty.
     pub(crate) label: Expected<String>,
     pub(crate) is_verified: Expected<bool>,
     pub(crate) is_active: Expected<bool>,
@@ -91,7 +91,7 @@ impl Account {
         session.map(|session| session.token.clone())
     }
 
-    /// The token of the newest session, or nothing.
+    /// The token of the newest session; empty if there is none.
     pub(crate) fn last_token(&self) -> String {
         let last = self.sessions.last();
         last.map(|session| session.token.clone())
@@ -103,7 +103,7 @@ impl Account {
         sessions.find(|session| session.token == token)
     }
 
-    /// Notes a response to a request with `token`.
+    /// Records a response to a request with `token`.
     pub(crate) fn record_response(&mut self, token: &str, response: &Response) {
         if let Some(session) = self.session(token) {
             let is_rejected = response.status == 401;
@@ -115,7 +115,7 @@ impl Account {
         }
     }
 
-    /// Signs in with one of the passwords that it may have: whether that succeeded.
+    /// Signs in with one of its possible passwords; returns whether that succeeded.
     pub(crate) async fn sign_in(&mut self, client: &mut Client) -> bool {
         for password in self.password.all().to_vec().into_iter().rev() {
             let body = json!({ "email": self.email, "password": password });
@@ -135,7 +135,7 @@ impl Account {
         false
     }
 
-    /// A request that ends all sessions but that of `kept` had this `outcome`.
+    /// Records the outcome of a request that ends all sessions except the one with the token `kept`.
     pub(crate) fn end_sessions(&mut self, outcome: Outcome, kept: &str) {
         for session in &mut self.sessions {
             if session.token != kept {

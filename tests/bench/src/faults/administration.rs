@@ -1,4 +1,4 @@
-//! What super admins do: they create, change, close, reopen and erase accounts, and create subdomains.
+//! Actions of super admins: create, change, close, reopen and erase accounts, and create subdomains.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::{
     virtual_user::VirtualUser,
 };
 
-/// Accounts of one administrator at most.
+/// Maximum number of accounts per administrator.
 const MOST: usize = 8;
 
 impl VirtualUser {
@@ -74,7 +74,7 @@ impl VirtualUser {
         self.record_audited(outcome, true, "USER_DELETED", id);
     }
 
-    /// An ended session is refused at once, during faults, too.
+    /// Uses a session; an ended one must be rejected at once, also during faults.
     async fn use_a_session(&mut self, at: usize) {
         let sessions = &self.people[at].sessions;
         let Some(session) = Self::pick(&mut self.random, sessions) else {
@@ -84,7 +84,7 @@ impl VirtualUser {
         let response = self.client.send(&call).await;
         if response.is_done() && session.state == SessionState::Ended {
             let id = &self.people[at].id;
-            let what = format!("a session of {id} that was ended is accepted");
+            let what = format!("an ended session of {id} is accepted");
             self.violation(&what);
         }
         self.people[at].record_response(&session.token, &response);
@@ -105,7 +105,7 @@ impl VirtualUser {
         let exists = outcome == Outcome::Acknowledged
             || (outcome == Outcome::Unknown && account.sign_in(&mut self.client).await);
         if !exists {
-            // Nothing changes it, and its address is not used again.
+            // The account is not changed any more, and its address is not used again.
             account.is_erased = Expected::new(true);
             account.is_erased.write(Outcome::Unknown, false);
             account.id = String::new();

@@ -1,4 +1,4 @@
-//! All promises.
+//! Checks all promises.
 
 mod audit;
 mod courses;
@@ -94,7 +94,7 @@ fn responses(deployment: &Deployment, users: &[VirtualUser]) -> [PromiseCheck; 3
     envelopes.broken.clone_from(&responses.malformed);
     let mut replays = PromiseCheck::of("an idempotency key always gets the same response");
     replays.checked = users.iter().map(|user| user.replays).sum();
-    let mut during = PromiseCheck::of("responses during the faults were true");
+    let mut during = PromiseCheck::of("responses during the faults were correct");
     during.checked = envelopes.checked;
     let violations = users.iter().flat_map(|user| user.violations.clone());
     during.broken = violations.collect();

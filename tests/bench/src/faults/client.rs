@@ -1,4 +1,4 @@
-//! HTTP to the service, from an address per user, to whichever of its processes is up.
+//! HTTP client of a user, with its own source address; uses either of the two service processes.
 
 use std::{
     collections::BTreeMap,
@@ -22,14 +22,14 @@ use tokio::{
 
 use crate::expected::Outcome;
 
-/// Longer than any answer takes.
+/// Longer than any response takes.
 const TIMEOUT: Duration = Duration::from_secs(30);
-/// One connection in so many is cut by its client.
+/// The client cuts one connection in this many.
 const CUT_ONE_IN: u64 = 80;
 
 /// The service as its clients see it.
 pub(crate) struct Service {
-    /// Where its processes listen.
+    /// The ports of its processes.
     pub(crate) ports: [u16; 2],
     responses: Mutex<Responses>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Service {
 #[derive(Default)]
 pub(crate) struct Responses {
     pub(crate) by_status: BTreeMap<u16, u64>,
-    /// Requests that left and were not answered.
+    /// Requests that were sent and got no response.
     pub(crate) unanswered: u64,
     /// Connections that their clients cut.
     pub(crate) cut: u64,
@@ -95,12 +95,12 @@ impl Call {
     }
 }
 
-/// What came back.
+/// A response, or its absence.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Response {
-    /// 0 when no answer came.
+    /// 0 if there was no response.
     pub(crate) status: u16,
-    /// Whether the request left at all.
+    /// Whether the request was sent.
     was_sent: bool,
     /// Whether it is marked as the response to an earlier request.
     pub(crate) is_replayed: bool,
@@ -108,7 +108,7 @@ pub(crate) struct Response {
 }
 
 impl Response {
-    /// The request left, and no answer came.
+    /// A sent request without a response.
     pub(crate) fn unanswered() -> Self {
         Self {
             was_sent: true,
@@ -134,7 +134,7 @@ impl Response {
         code.as_str().unwrap_or_default()
     }
 
-    /// The text at `pointer`, or nothing.
+    /// The text at the JSON pointer `pointer`, or an empty string.
     pub(crate) fn text(&self, pointer: &str) -> String {
         self.body.pointer(pointer).map(text).unwrap_or_default()
     }
@@ -144,7 +144,7 @@ pub(crate) struct Client {
     service: Arc<Service>,
     address: Ipv4Addr,
     random: SeededRandom,
-    /// Whether it sometimes cuts its own connections.
+    /// Whether it cuts some of its own connections.
     pub(crate) cuts: bool,
 }
 
@@ -158,7 +158,7 @@ impl Client {
         }
     }
 
-    /// Moves to an address of its own, so that failures of one account do not count for the next.
+    /// Changes the source address, so that failed sign-ins of one account do not count for the next.
     pub(crate) fn move_to(&mut self, number: usize) {
         let [.., high, low] = (number % 60_000 + 256 * 4).to_be_bytes();
         self.address = Ipv4Addr::new(127, 1, high, low);
@@ -173,17 +173,17 @@ impl Client {
         }
     }
 
-    /// The response to `call`, from either process.
+    /// Sends `call` to either process.
     pub(crate) async fn send(&mut self, call: &Call) -> Response {
         let first = usize::from(self.random.below(2) == 1);
         self.send_to(first, call).await
     }
 
-    /// The same from the process `first`, unless it is down.
+    /// Sends `call` to the process `first`, or to the other one if that is down.
     pub(crate) async fn send_to(&mut self, first: usize, call: &Call) -> Response {
         let cut = (self.cuts && self.random.below(CUT_ONE_IN) == 0)
             .then(|| Duration::from_millis(self.random.below(40)));
-        // Both are seldom down at once.
+        // Both processes are seldom down at once.
         for tries in 0..20 {
             let port = self.service.ports[(first + tries) % 2];
             if let Ok(stream) = self.connect(port).await {
@@ -223,7 +223,7 @@ impl Client {
     }
 }
 
-/// `None` when the connection broke.
+/// `None` if the connection failed.
 async fn exchange(stream: TcpStream, call: &Call) -> Option<Response> {
     let request = Request::builder().method(call.method);
     let request = request.uri(format!("/api/v1{}", call.path));
@@ -244,7 +244,7 @@ async fn exchange(stream: TcpStream, call: &Call) -> Option<Response> {
     })
 }
 
-/// One request on a connection of its own, which ends with it.
+/// Sends one request on `stream` and closes it.
 async fn http1_call(
     stream: TcpStream,
     request: request::Builder,
@@ -261,11 +261,11 @@ async fn http1_call(
         let body = body.collect().await.ok()?.to_bytes();
         Some((parts.status.as_u16(), parts.headers, body))
     };
-    // Both on this task: dropping it closes the connection.
+    // Both run on this task, so that dropping it closes the connection.
     tokio::join!(connection, answer).1
 }
 
-/// Status and body of a request to the bucket at `url`.
+/// The status and body of a response of the bucket at `url`; `None` if there was none.
 pub(crate) async fn call_bucket(
     url: &str,
     request: request::Builder,

@@ -8,7 +8,7 @@ use crate::{
     virtual_user::VirtualUser,
 };
 
-/// Open courses of one user at most.
+/// Maximum number of open courses per user.
 const MOST: usize = 12;
 
 impl ExpectedCourse {
@@ -82,7 +82,7 @@ impl VirtualUser {
         self.courses.push(course);
     }
 
-    /// With the version in the last response, or one that is certainly too old.
+    /// Replaces a course with the version of the last response, or with a stale one.
     async fn replace_course(&mut self, token: &str, at: usize) {
         let word = self.word();
         let is_stale = self.random.below(8) == 0;
@@ -95,13 +95,15 @@ impl VirtualUser {
         let response = self.call(token, call.json(body)).await;
         let outcome = self.record_word(&word, &response);
         if version.is_some() && is_stale && outcome == Outcome::Acknowledged {
-            self.violation(&format!("a course was replaced by a stale version: {word}"));
+            self.violation(&format!(
+                "a course was replaced with a stale version: {word}"
+            ));
         }
         self.courses[at].title.write(outcome, word);
         self.courses[at].record_version(&response);
     }
 
-    /// The response must be what was written.
+    /// Reads a course; the response must match what was written.
     async fn read_course(&mut self, token: &str, at: usize) {
         let call = Call::new("GET", format!("/courses/{}", self.courses[at].id));
         let response = self.call(token, call).await;
@@ -134,7 +136,7 @@ impl VirtualUser {
         let response = self.call(token, call).await;
         self.courses[at].state.write(response.outcome(), state);
         self.courses[at].record_version(&response);
-        // A course that was in this state already does not change, and writes no audit entry.
+        // A course that is already in this state does not change, and no audit entry is written.
         if !before.is_exactly(&state) {
             self.record_audited(response.outcome(), !before.allows(&state), action, id);
         }

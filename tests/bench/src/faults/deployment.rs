@@ -1,4 +1,4 @@
-//! The cloud, the committees and the users, created before any fault.
+//! Creates the cloud, the committees and the users before any fault.
 
 use std::{net::TcpListener, sync::Arc};
 
@@ -16,7 +16,7 @@ use crate::{
     virtual_user::{Role, VirtualUser},
 };
 
-/// Roles, profiles, permissions, and how many users have them.
+/// Roles, profiles, permissions, and the number of users that have them.
 const USERS: [(Role, &str, &[&str], u64); 4] = [
     (Role::SuperAdmin, "SA", &[], 2),
     (Role::CommitteeAdmin, "CA", &["sms:bulk"], 4),
@@ -37,7 +37,7 @@ impl Deployment {
         let settings = [
             ("REGISTER_PER_HOUR", "1000000"),
             ("SMS_RATE_PER_SECOND", "200"),
-            // Longer than any clock is wrong.
+            // Longer than any clock error.
             ("SMS_CLAIM_SECONDS", "300"),
             ("SMS_PER_USER_DAY", &SMS_PER_USER.to_string()),
             ("SMS_PER_COMMITTEE_DAY", &SMS_PER_COMMITTEE.to_string()),
@@ -94,7 +94,7 @@ impl Deployment {
         let mut account = Account::new(id, [&email, &password, "Trabelsi", profile]);
         account.is_verified = Expected::new(true);
         let address = format!("127.0.1.{}", number + 1).parse().map_err(error)?;
-        // Each user has random numbers of their own, whichever user is faster.
+        // Each user has their own random numbers, so that the order of the users does not matter.
         let seed = seed.wrapping_mul(1_000_003).wrapping_add(number * 2);
         let client = Client::new(Arc::clone(&self.service), address, SeededRandom::new(seed));
         let random = SeededRandom::new(seed.wrapping_add(1));
@@ -110,7 +110,7 @@ impl Deployment {
     }
 }
 
-/// A port that was free a moment ago.
+/// A free port; another process could still take it.
 fn free_port() -> Result<u16> {
     let listener = TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, 0));
     let address = listener.and_then(|listener| listener.local_addr());

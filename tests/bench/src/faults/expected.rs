@@ -1,13 +1,13 @@
-//! What the service must hold, from what it answered.
+//! The state that the service must have, derived from its responses.
 
-/// What became of a request.
+/// The outcome of a request, as far as the client knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// The answer says that it was done.
+    /// A 2xx or 3xx response.
     Acknowledged,
-    /// The answer says that it was not, or it never left.
+    /// A 4xx response, or the request was not sent.
     Refused,
-    /// There was no answer, or one that says neither.
+    /// A 5xx response, or none.
     Unknown,
 }
 
@@ -20,7 +20,7 @@ impl<T: Clone + PartialEq> Expected<T> {
         Self(vec![value])
     }
 
-    /// `value` was written, with this `outcome`.
+    /// Records a write of `value` with this `outcome`.
     pub(crate) fn write(&mut self, outcome: Outcome, value: T) {
         match outcome {
             Outcome::Acknowledged => self.0 = vec![value],
@@ -96,11 +96,11 @@ pub(crate) struct ExpectedBatch {
 /// Two registrations of one address at the same moment.
 pub(crate) struct Race {
     pub(crate) email: String,
-    /// The accounts of which the registration was acknowledged.
+    /// The accounts whose registration was acknowledged.
     pub(crate) winners: Vec<String>,
 }
 
-/// Something that the audit holds once, if it was done.
+/// An action that has one audit entry if it was done.
 pub(crate) struct AuditedAction {
     pub(crate) action: &'static str,
     /// An identifier, or a word in what changed.

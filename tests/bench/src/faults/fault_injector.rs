@@ -20,9 +20,9 @@ use crate::{
     processes::{DISPATCHER, EDGE, Process},
 };
 
-/// The run ends after this time with fewer faults than wanted.
+/// The run ends after this time, even with fewer faults than wanted.
 const TIMEOUT: Duration = Duration::from_secs(540);
-/// Faults for a hundred answered requests; each request is several requests to the cloud.
+/// Faults per hundred responses; each request causes several requests to the cloud.
 const FAULTS_PER_HUNDRED: u64 = 50;
 /// Errors of DynamoDB.
 const DYNAMODB_ERRORS: [&str; 3] = [
@@ -35,13 +35,13 @@ const CPANEL_ERRORS: [&str; 7] = [
     "status0", "missing", "wrapped", "broken", "redirect", "blank", "html",
 ];
 
-/// How many faults of each kind happened.
+/// The number of faults of each kind.
 pub(crate) type FaultCounts = BTreeMap<String, u64>;
 
 pub(crate) struct FaultInjector {
     pub(crate) processes: Vec<Process>,
     random: SeededRandom,
-    /// Faults that are not of a service.
+    /// Faults other than those of a service.
     other: FaultCounts,
 }
 
@@ -64,7 +64,7 @@ impl FaultInjector {
         })
     }
 
-    /// Continues until `wanted` faults happened.
+    /// Injects faults until `wanted` have happened.
     pub(crate) async fn run(&mut self, deployment: &Deployment, wanted: u64) -> Result<()> {
         let cloud = &deployment.local.cloud;
         let dispatcher = Dispatcher::new(&deployment.local.setup)?;
@@ -78,11 +78,11 @@ impl FaultInjector {
             }
             let answered: u64 = deployment.service.responses().by_status.values().sum();
             let injected: u64 = cloud.faults().struck().values().sum();
-            // Most requests must succeed all the same.
+            // Most requests must still succeed.
             if injected < 40 + answered * FAULTS_PER_HUNDRED / 100 {
                 self.inject_fault(deployment);
             }
-            // Both edges are never down for long: a killed one is up again before the next kill.
+            // The edges are never both down for long: a killed process is up again before the next kill.
             if next_kill < Instant::now() && are_up(deployment).await {
                 next_kill = self.soon();
                 self.kill_process().await?;
@@ -91,7 +91,7 @@ impl FaultInjector {
                 next_print = Instant::now() + Duration::from_secs(10);
                 let seconds = start.elapsed().as_secs();
                 print(format!(
-                    "after {seconds} s {all} of {wanted} faults, {answered} requests answered"
+                    "after {seconds} s: {all} of {wanted} faults, {answered} responses"
                 ));
             }
             if next_move < Instant::now() {
@@ -140,7 +140,7 @@ impl FaultInjector {
         Ok(())
     }
 
-    /// Lets one of the services fail one to three requests.
+    /// Makes one of the services fail one to three requests.
     fn inject_fault(&mut self, deployment: &Deployment) {
         let service = match self.random.below(20) {
             0..13 => Service::Dynamodb,
@@ -152,7 +152,7 @@ impl FaultInjector {
         let mode = match self.random.below(12) {
             0 => Mode::Slow,
             1..3 => Mode::Throttle,
-            // Of DynamoDB only: for other services these would never happen and block others.
+            // DynamoDB only: for other services these would never take effect, and block other faults.
             3..5 if service == Service::Dynamodb => Mode::Conflict,
             5 if service == Service::Dynamodb => Mode::Partial,
             3..8 => Mode::Refuse,
@@ -173,7 +173,7 @@ impl FaultInjector {
         deployment.local.cloud.faults().add(service, fault);
     }
 
-    /// Corrects the clock that is wrong, or moves another one by up to a minute and a half.
+    /// Corrects the wrong clock; if there is none, moves one by up to 90 seconds.
     async fn move_clock(&mut self) -> Result<()> {
         let any = self.below(self.processes.len());
         let wrong = self
@@ -181,8 +181,8 @@ impl FaultInjector {
             .iter()
             .position(|process| process.offset != 0);
         let at = wrong.unwrap_or(any);
-        // The slots that a dispatcher reserves are as far ahead as its clock, and the others wait for
-        // as long: a few seconds, or nothing would be sent during the run.
+        // A dispatcher reserves send slots by its own clock, and the others wait until then. Its clock is at most three
+        // seconds ahead, or nothing would be sent during the run.
         let is_dispatcher = self.processes[at].role == DISPATCHER;
         let most = if is_dispatcher { 3_000 } else { 90_000 };
         let ahead = i64::try_from(2_000 + self.random.below(most - 2_000)).unwrap_or(0);
@@ -196,7 +196,7 @@ impl FaultInjector {
         Ok(())
     }
 
-    /// Delivers the stream's records without waiting; one time in twelve they are lost.
+    /// Delivers the stream's records in the background; discards them one time in twelve.
     fn deliver_stream(&mut self, deployment: &Deployment, dispatcher: &Dispatcher) -> Result<()> {
         let (cloud, dispatcher) = (deployment.local.cloud.clone(), dispatcher.clone());
         if self.random.below(12) == 0 {
@@ -209,7 +209,7 @@ impl FaultInjector {
             }
             return Ok(());
         }
-        // What fails here is left to the sweeps.
+        // The sweeps process what fails here.
         tokio::spawn(async move { delivery::deliver(&cloud, &dispatcher).await.unwrap_or(0) });
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Files: announced, uploaded, completed, deleted.
+//! Actions on files: create, upload, complete, delete.
 
 use http::Request;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ impl VirtualUser {
             is_ready: false,
             is_deleted: Expected::new(false),
         };
-        // One file in eight is announced and not uploaded.
+        // One file in eight is created and not uploaded.
         if self.random.below(8) > 0 {
             for _ in 0..2 {
                 if !file.was_sent.is_exactly(&true) {
@@ -60,7 +60,7 @@ impl VirtualUser {
         if response.is_done() {
             file.is_ready = true;
             if file.was_sent.is_exactly(&false) {
-                let what = format!("the file {} is complete and was never sent", file.id);
+                let what = format!("the file {} was completed and never uploaded", file.id);
                 self.violation(&what);
             }
         } else if response.status == 404

@@ -1,10 +1,9 @@
-//! `cargo bench-faults [SEED [COUNT]]`: two dozen virtual users work with the whole service while
-//! COUNT faults are injected; then every promise is checked against the store and the interface.
+//! `cargo bench-faults [SEED [COUNT]]`: two dozen virtual users use the whole service while COUNT faults are injected;
+//! then every promise is checked against the store and the API.
 //!
-//! This process is the cloud, with its tables in a file, the users and the fault injector. The
-//! service runs in processes of its own, two edges and two dispatchers, which are killed
-//! (`kill -9`) and whose clocks are moved. What users do and which faults come follows from the
-//! seed; the timing is that of real processes, so a second run with one seed is similar, not equal.
+//! This process contains the cloud with its tables in a file, the users and the fault injector. The service runs in
+//! separate processes, two edges and two dispatchers, which are killed (`kill -9`) and whose clocks are moved. The seed
+//! determines the actions and the faults; the timing is real, so two runs with one seed are similar, not equal.
 
 mod account;
 mod administration;
@@ -52,6 +51,6 @@ async fn run(arguments: &[String]) -> Result<()> {
 }
 
 fn number(text: &str) -> Result<u64> {
-    let malformed = |_| error(format!("{text} is no whole number."));
+    let malformed = |_| error(format!("{text} is not a whole number."));
     text.parse().map_err(malformed)
 }

@@ -1,5 +1,5 @@
-//! Text messages: single ones, batches, and the opt-out list. A request of unknown outcome is sent
-//! again under its idempotency key.
+//! Actions on text messages: single ones, batches, and the opt-out list. A request of unknown outcome is repeated with
+//! its idempotency key.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::{
     virtual_user::VirtualUser,
 };
 
-/// Requests under one key at most.
+/// Maximum number of requests with one key.
 const TRIES: usize = 4;
 
 impl VirtualUser {
@@ -36,7 +36,7 @@ impl VirtualUser {
         let word = self.word();
         let number = |at| format!("+21620{:02}{at:04}", self.number);
         let mut recipients: Vec<String> = (0..5 + self.random.below(60)).map(number).collect();
-        // One number comes twice, and one is malformed.
+        // One number is duplicate, and one is malformed.
         recipients.extend([recipients[0].clone(), "+216".to_owned()]);
         let body = json!({ "recipients": recipients, "message": format!("Bonjour {word}") });
         let response = self
@@ -78,8 +78,8 @@ impl VirtualUser {
         self.opt_outs[at].1.write(outcome, adds);
     }
 
-    /// Sends the request under the key `word` until its outcome is known; sometimes once more, since
-    /// the response must be the same.
+    /// Sends the request with the key `word` until its outcome is known, and sometimes once more: the response must be
+    /// the same.
     async fn call_idempotently(
         &mut self,
         path: &str,
@@ -99,7 +99,7 @@ impl VirtualUser {
         }
         self.me.record_response(token, &response);
         if !response.is_done() && was_unknown {
-            // The refusal of a later try does not tell what became of the first.
+            // A rejected retry does not show the outcome of the first request.
             return Response::unanswered();
         }
         if response.is_done() && self.random.below(4) == 0 {
@@ -109,7 +109,7 @@ impl VirtualUser {
             if again.is_done() && !is_same {
                 let (first, then) = (&response.body, &again.body);
                 self.violation(&format!(
-                    "{path} under the same key: first {first}, then {then}"
+                    "{path} with the same key: first {first}, then {then}"
                 ));
             }
             if again.code() == "IDEMPOTENCY_KEY_REUSED_MESSAGE" {

@@ -1,4 +1,4 @@
-//! The processes of the service: this program in another role, killed and started again.
+//! The processes of the service: this program in another role, killed and restarted.
 
 use std::{net::Ipv4Addr, process::Stdio, time::Duration};
 
@@ -13,12 +13,12 @@ pub(crate) const DISPATCHER: &str = "dispatcher";
 /// The setting with the port of an edge.
 const PORT: &str = "BENCH_PORT";
 
-/// A process that is started again after every kill.
+/// A process that is restarted after every kill.
 pub(crate) struct Process {
     pub(crate) role: &'static str,
     settings: LocalSettings,
     child: Child,
-    /// By how many milliseconds its clock is wrong.
+    /// The offset of its clock in milliseconds.
     pub(crate) offset: i64,
 }
 
@@ -35,7 +35,7 @@ impl Process {
         })
     }
 
-    /// Kills it (`kill -9`) and starts it again, with a correct clock.
+    /// Kills it (`kill -9`) and restarts it with a correct clock.
     pub(crate) async fn kill(&mut self) -> Result<()> {
         self.child.kill().await.map_err(error)?;
         self.child = start_role(self.role, &self.settings, Stdio::null())?;
@@ -46,7 +46,7 @@ impl Process {
     /// Moves its clock by `milliseconds`.
     pub(crate) async fn move_clock(&mut self, milliseconds: i64) -> Result<()> {
         let input = self.child.stdin.as_mut();
-        let input = input.ok_or_else(|| error("A process has no input."))?;
+        let input = input.ok_or_else(|| error("A process has no standard input."))?;
         let line = format!("{milliseconds}\n");
         input.write_all(line.as_bytes()).await.map_err(error)?;
         self.offset += milliseconds;
@@ -68,8 +68,8 @@ pub(crate) async fn serve_edge() -> Result<()> {
     Ok(())
 }
 
-/// A clock that every line of the standard input moves by so many milliseconds. When the input
-/// ends, so does this process: the one that started it is gone.
+/// A clock that each line of the standard input moves by that number of milliseconds. The process exits at the end of
+/// the input, because its parent has ended.
 pub(crate) fn moved_clock() -> Clock {
     let clock = Clock::default();
     let moved = clock.clone();

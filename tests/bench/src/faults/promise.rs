@@ -7,7 +7,7 @@ use crate::{
     tables::Tables,
 };
 
-/// What was checked for a promise, and what breaks it.
+/// A promise, the number of its checks, and the failed ones.
 pub(crate) struct PromiseCheck {
     pub(crate) promise: &'static str,
     pub(crate) checked: u64,
@@ -23,7 +23,7 @@ impl PromiseCheck {
         }
     }
 
-    /// Counts one check, which holds or is described by `what`.
+    /// Counts one check; `what` describes it if it fails.
     pub(crate) fn check(&mut self, holds: bool, what: impl FnOnce() -> String) {
         self.checked += 1;
         if !holds {

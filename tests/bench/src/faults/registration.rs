@@ -1,5 +1,5 @@
-//! Newcomers: two register one address at the same moment; the winner verifies it, uses the account
-//! and erases it, and the address is free again.
+//! Actions of newcomers: two register one address concurrently; the winner verifies it, uses the account and erases it,
+//! and the address is free again.
 
 use local::recorder::Recorder;
 use serde_json::json;
@@ -12,7 +12,7 @@ use crate::{
     virtual_user::VirtualUser,
 };
 
-/// Addresses of one newcomer, used one after the other and again.
+/// Addresses per newcomer; an address is reused once its account is erased.
 const ADDRESSES: usize = 6;
 
 impl VirtualUser {
@@ -47,7 +47,7 @@ impl VirtualUser {
         }
     }
 
-    /// Two registrations of one address at once, one at each process.
+    /// Registers one address twice concurrently, once in each process.
     async fn race(&mut self) {
         let is_used = |email: &String| {
             let mut people = self.people.iter();
@@ -102,7 +102,7 @@ impl VirtualUser {
         }
     }
 
-    /// With the code of the newest mail to the address, if there is one.
+    /// Verifies the address with the code of the newest mail to it, if there is one.
     async fn verify_address(&mut self, at: usize) {
         let person = &mut self.people[at];
         if person.is_verified.is_exactly(&true) {
@@ -144,7 +144,7 @@ impl VirtualUser {
     }
 }
 
-/// The six digits in the newest mail to `email`.
+/// The six-digit code in the newest mail to `email`.
 fn mailed_code(recorder: &Recorder, email: &str) -> Option<String> {
     let mails = recorder.newest_mails(400);
     let mut mails = mails.iter().filter(|mail| mail["subject"].is_string());

@@ -1,4 +1,4 @@
-//! One run: faults, recovery, checks, report.
+//! Runs the phases: faults, recovery, checks, report.
 
 use std::{
     sync::{
@@ -21,7 +21,7 @@ use crate::{
     tables::Tables,
 };
 
-/// After the faults the clock is advanced by this until nothing is due, this often at most.
+/// After the faults, the clock is advanced in steps of this size until nothing is due, and the maximum number of steps.
 const STEP: Duration = Duration::from_secs(600);
 const STEPS: u32 = 80;
 
@@ -61,11 +61,11 @@ pub(crate) async fn run(seed: u64, wanted: u64) -> Result<()> {
     }
 }
 
-/// Corrects all clocks, kills nothing any more, and does what is due: how many sweeps that took.
+/// Restarts the edges without faults and sweeps until nothing is due; returns the number of sweeps.
 async fn recover(deployment: &Deployment, injector: &mut FaultInjector) -> Result<u32> {
-    // The only dispatcher is this process: no other holds a message or a slot of the rate.
+    // From here on this process is the only dispatcher: no other one holds a message or a send slot.
     injector.processes.retain(|process| process.role == EDGE);
-    // New processes have no state. Their clocks are ahead of every clock that signed a token.
+    // New processes have no cached state. Their clocks are ahead of every clock that signed a token.
     for process in &mut injector.processes {
         process.kill().await?;
         process.move_clock(120_000).await?;

@@ -1,4 +1,4 @@
-//! The tables as they are stored, in plain JSON.
+//! The stored items of both tables, as plain JSON.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
-    /// Everything that `cloud` holds now.
+    /// Reads all items.
     pub(crate) fn read(cloud: &Cloud) -> Result<Self> {
         let stored = [cloud.items("records")?, cloud.items("transient")?].concat();
         let items: Vec<Value> = stored.iter().map(plain_item).collect();
@@ -40,7 +40,7 @@ impl Tables {
     }
 }
 
-/// The text at `name`, or nothing.
+/// The text of the field `name`, or an empty string.
 pub(crate) fn text(value: &Value, name: &str) -> String {
     bench::service::text(&value[name])
 }
@@ -57,7 +57,7 @@ fn plain_item(item: &Value) -> Value {
     fields.collect::<Map<_, _>>().into()
 }
 
-/// A value of DynamoDB's JSON as plain JSON.
+/// Converts a value of DynamoDB's JSON into plain JSON.
 fn plain(value: &Value) -> Value {
     let only = value.as_object().and_then(|value| value.iter().next());
     let Some((kind, content)) = only else {

@@ -1,5 +1,5 @@
-//! A virtual user: what they may do, what they have done, and what the service must hold for it.
-//! Only this user writes what is theirs, so every difference is an error of the service.
+//! A virtual user: their role, and the state that the service must have after their actions. Only this user changes
+//! their own data, so every difference is an error of the service.
 
 use local::{random::SeededRandom, recorder::Recorder};
 
@@ -12,7 +12,7 @@ use crate::{
     },
 };
 
-/// What a user does depends on their role.
+/// The role of a user, which determines their actions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     SuperAdmin,
@@ -37,9 +37,9 @@ pub(crate) struct VirtualUser {
     pub(crate) opt_outs: Vec<(String, Expected<bool>)>,
     pub(crate) audited: Vec<AuditedAction>,
     pub(crate) subdomains: Vec<(String, Outcome)>,
-    /// Words of requests that were refused: they must be stored nowhere.
+    /// Words of rejected requests, which must not be stored.
     pub(crate) refused: Vec<String>,
-    /// Responses that were requested again under the same key.
+    /// The number of responses that were requested again with the same key.
     pub(crate) replays: u64,
     /// Responses that contradict earlier ones.
     pub(crate) violations: Vec<String>,
@@ -84,14 +84,14 @@ impl VirtualUser {
         }
     }
 
-    /// Sends `call` with `token`, one of this user's own.
+    /// Sends `call` with `token`, which belongs to this user.
     pub(crate) async fn call(&mut self, token: &str, call: Call) -> Response {
         let response = self.client.send(&call.with(token)).await;
         self.me.record_response(token, &response);
         response
     }
 
-    /// A word that is stored nowhere yet: letters only, since it becomes a name, a title and a text.
+    /// A new unique word. It has only letters, because it is used in names, titles and texts.
     pub(crate) fn word(&mut self) -> String {
         let number = self.number * 1_000_000 + self.words;
         self.words += 1;
@@ -101,7 +101,7 @@ impl VirtualUser {
         format!("zq{}", (0..8).rev().map(letter).collect::<String>())
     }
 
-    /// The outcome of `response`; notes `word` if it was refused.
+    /// The outcome of `response`; records `word` if the request was rejected.
     pub(crate) fn record_word(&mut self, word: &str, response: &Response) -> Outcome {
         let outcome = response.outcome();
         if outcome == Outcome::Refused {
@@ -110,8 +110,8 @@ impl VirtualUser {
         outcome
     }
 
-    /// Notes what the audit must hold of an action with this `outcome`; `changes` says whether it
-    /// changed something.
+    /// Records the audit entry that an action with this `outcome` must have; `changes` is whether it certainly changes
+    /// something.
     pub(crate) fn record_audited(
         &mut self,
         outcome: Outcome,
@@ -128,7 +128,7 @@ impl VirtualUser {
         }
     }
 
-    /// Notes a response that contradicts earlier ones.
+    /// Records a response that contradicts earlier ones.
     pub(crate) fn violation(&mut self, what: &str) {
         if self.violations.len() < 20 {
             self.violations
@@ -136,7 +136,7 @@ impl VirtualUser {
         }
     }
 
-    /// One of `list`.
+    /// A random element of `list`; `None` if it is empty.
     pub(crate) fn pick<T: Clone>(random: &mut SeededRandom, list: &[T]) -> Option<T> {
         let at = random.below(list.len().max(1) as u64);
         list.get(usize::try_from(at).ok()?).cloned()

@@ -1,4 +1,4 @@
-//! What virtual users do, at random, until the run ends.
+//! The main loop of virtual users: random actions until the run ends.
 
 use std::sync::{
     Arc,
@@ -40,7 +40,7 @@ impl VirtualUser {
         self
     }
 
-    /// The token of one of their sessions; a new one if there is none, and now and then.
+    /// The token of one of their sessions. Signs in if there is none, and one time in fifty.
     async fn token(&mut self) -> Option<String> {
         if self.me.usable_sessions() == 0 || self.random.below(50) == 0 {
             self.me.sign_in(&mut self.client).await;

@@ -1,4 +1,4 @@
-//! A function with an event, started and called, and what is measured of it.
+//! Starts a function, calls it with an event, and measures both.
 
 use std::{fs, io::Write, path::PathBuf, time::Duration};
 
@@ -11,7 +11,7 @@ use local::runtime_api::RuntimeApi;
 
 use crate::process::Process;
 
-/// A function, an event, and what was measured of them.
+/// A function, an event, and their measurements.
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) function: String,
@@ -62,7 +62,7 @@ impl Case {
         })
     }
 
-    /// Starts the function, which asks for its first event.
+    /// Starts the function, and waits until it requests its first event.
     async fn start(&self) -> Result<(Process, RuntimeApi)> {
         let mut api = RuntimeApi::open().await?;
         let mut environment = self.environment.clone();
@@ -113,7 +113,7 @@ impl Case {
     }
 }
 
-/// How long the answer to `event` took, which is a 200 if it has a status.
+/// Calls the function, and returns how long it took; a status other than 200 is an error.
 async fn call(api: &mut RuntimeApi, event: &Bytes) -> Result<Duration> {
     let (took, answer) = api.call(event).await?;
     let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
@@ -121,7 +121,7 @@ async fn call(api: &mut RuntimeApi, event: &Bytes) -> Result<Duration> {
         .as_u64()
         .is_some_and(|status| status != 200)
     {
-        return Err(error(format!("the function answered {answer}")));
+        return Err(error(format!("the function returned {answer}")));
     }
     api.wait_for_next().await?;
     Ok(took)

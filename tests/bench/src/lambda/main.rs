@@ -1,9 +1,9 @@
-//! `cargo bench-lambda [FUNCTION]...`: our release binaries as Lambda runs them, beside a function
-//! that does nothing, `tests/bench/floor`.
+//! `cargo bench-lambda [FUNCTION]...`: runs release binaries as Lambda does, and compares them with a function that
+//! does nothing, `tests/bench/floor`.
 //!
-//! Each runs behind a Runtime API of its own, on a core of its own, with the embedded cloud behind
-//! TLS, in rounds that take turns, so that a busy machine is busy for all. Read the ratios. Without
-//! arguments it writes `lambda.md` and `lambda.svg`.
+//! Each function has its own Runtime API and its own core; the local cloud is behind TLS. The cases alternate in
+//! rounds, so that other load on the machine affects all alike. Read the ratios. Without arguments it writes
+//! `lambda.md` and `lambda.svg`.
 
 mod case;
 mod process;
@@ -26,7 +26,7 @@ use case::Case;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const USUAL: [&str; 5] = ["fallback", "auth", "courses", "sms", "canary"];
-/// What each function is asked; of others only the start is measured.
+/// The events of each function; without an event, only the start is measured.
 const EVENTS: [(&str, &str); 9] = [
     ("fallback", "health"),
     ("auth", "current-user"),

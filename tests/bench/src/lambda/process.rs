@@ -1,4 +1,4 @@
-//! A function's process on a core of its own, and what the kernel counts of it.
+//! Runs a function on its own core, and reads its CPU time, page faults and memory.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use nix::{
     unistd::Pid,
 };
 
-/// Killed when it is dropped.
+/// The process of a function, killed on drop.
 pub(crate) struct Process {
     child: Child,
     clock: ClockId,
@@ -48,7 +48,7 @@ impl Process {
     /// Minor and major page faults so far: fields 10 and 12 of `/proc/<pid>/stat` (proc_pid_stat(5)).
     pub(crate) fn page_faults(&self) -> Result<u64> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).map_err(error)?;
-        // The second field, the name, ends with the last bracket.
+        // The second field, the name, may contain spaces and ends with the last bracket.
         let fields = stat
             .rsplit_once(')')
             .map_or("", |(_, rest)| rest)
@@ -57,7 +57,7 @@ impl Process {
         Ok(numbers[7] + numbers[9])
     }
 
-    /// The most memory that it ever used, in MB.
+    /// Its peak memory so far, in MB.
     pub(crate) fn peak_memory(&self) -> Result<f64> {
         Ok(process::memory(self.child.id())?.peak)
     }
@@ -70,11 +70,11 @@ impl Drop for Process {
     }
 }
 
-/// How many cores this process has, read before it leaves one.
+/// The number of cores, read before `leave_last_core` reduces it.
 static CORES: LazyLock<usize> =
     LazyLock::new(|| std::thread::available_parallelism().map_or(1, usize::from));
 
-/// Leaves the last core to what is measured.
+/// Restricts this process to all cores but the last, on which the measured functions run.
 pub(crate) fn leave_last_core() -> Result<()> {
     keep_to(0..(*CORES - 1).max(1))
 }

@@ -1,11 +1,11 @@
-//! The figures as a page and a chart, and the targets.
+//! Writes the measurements as a page and a chart, with the targets.
 
 use bench::{Result, Samples, chart};
 use store::Cost;
 
 use crate::case::Case;
 
-/// The page of `cases`, the first of which is the floor; `login` is what the store did for a sign-in.
+/// The page of `cases`, the first of which is the floor; `login` is the store's cost of a sign-in.
 pub(crate) fn page(cases: &[Case], login: Option<Cost>) -> String {
     let mut text = "# Functions as Lambda runs them, beside one that does nothing\n\n\
         This page is for engineers who change the start of a function or the path of a request. Written by \

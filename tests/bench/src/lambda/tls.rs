@@ -1,4 +1,4 @@
-//! TLS in front of the embedded cloud, with a certificate made at the start.
+//! Terminates TLS in front of the local cloud, with a generated certificate.
 
 use std::{fs, net::SocketAddr, path::Path, sync::Arc};
 
@@ -11,10 +11,10 @@ use tokio::{
 };
 use tokio_rustls::TlsAcceptor;
 
-/// The roots that functions trust on AWS: the new one is appended, since all are read at the start.
+/// The roots that functions trust on AWS. The bundle contains them too, because functions parse all roots at start.
 const AMAZON_ROOTS: &str = include_str!("../../../../shared/runtime/src/amazon-roots.pem");
 
-/// Forwards TLS connections to `cloud`, and writes the roots to trust to `bundle`: its URL.
+/// Forwards TLS connections to `cloud`, and writes the trusted roots to `bundle`; returns the URL.
 pub(crate) async fn open(cloud: SocketAddr, bundle: &Path) -> Result<String> {
     let mut authority = CertificateParams::new([]).map_err(error)?;
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -23,7 +23,7 @@ pub(crate) async fn open(cloud: SocketAddr, bundle: &Path) -> Result<String> {
     fs::write(bundle, format!("{AMAZON_ROOTS}{}", authority.pem())).map_err(error)?;
     let key = KeyPair::generate().map_err(error)?;
     let mut names = CertificateParams::new(["localhost".to_owned()]).map_err(error)?;
-    // With the authority's own name it would count as self-signed.
+    // With the same name as the authority, the certificate would count as self-signed.
     names
         .distinguished_name
         .push(DnType::CommonName, "localhost");
@@ -51,8 +51,8 @@ pub(crate) async fn open(cloud: SocketAddr, bundle: &Path) -> Result<String> {
 async fn forward(acceptor: TlsAcceptor, stream: TcpStream, cloud: SocketAddr) {
     let _ = stream.set_nodelay(true);
     let opened = tokio::join!(acceptor.accept(stream), TcpStream::connect(cloud));
-    if let (Ok(mut inside), Ok(mut plain)) = opened {
+    if let (Ok(mut encrypted), Ok(mut plain)) = opened {
         let _ = plain.set_nodelay(true);
-        let _ = copy_bidirectional(&mut inside, &mut plain).await;
+        let _ = copy_bidirectional(&mut encrypted, &mut plain).await;
     }
 }

@@ -1,4 +1,4 @@
-//! One client: a signed-in trainer with an account, a course and files of their own.
+//! A client: a signed-in trainer with their own account, course and files.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -20,7 +20,7 @@ use hyper_util::{
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-/// Requests, and how many of a thousand are of each kind.
+/// The kinds of requests, with their share per thousand.
 pub(crate) const MIX: [(&str, u64); 10] = [
     ("GET /health", 20),
     ("GET /auth/check", 160),
@@ -35,7 +35,7 @@ pub(crate) const MIX: [(&str, u64); 10] = [
 ];
 /// Coprime to a thousand, so that each kind is spread evenly.
 const STRIDE: u64 = 381;
-/// The longest wait for an answer: a Lambda function would have timed out, too.
+/// The longest wait for a response: a Lambda function would have timed out, too.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// The service closes idle connections after five seconds.
 const IDLE: Duration = Duration::from_secs(4);
@@ -48,12 +48,12 @@ pub(crate) struct Client {
     user: String,
     course: String,
     course_version: u64,
-    /// Where the second page of courses starts, after the first was read.
+    /// The query of the second page of courses; empty if the first page is next.
     cursor: String,
     changes: u64,
 }
 
-/// `count` new trainers at the service at `address`.
+/// Registers `count` trainers with the service at `address`.
 pub(crate) async fn register(address: SocketAddr, count: usize) -> Result<Vec<Client>> {
     let mut admin = Client::new(0, address, EMAIL.to_owned());
     admin.sign_in().await?;
@@ -84,7 +84,7 @@ impl Client {
         }
     }
 
-    /// The same with new connections.
+    /// This client with new connections.
     pub(crate) fn reconnected(self, number: usize) -> Self {
         Self {
             http: http_client(number),
@@ -152,7 +152,7 @@ impl Client {
         let answer = self.api(method, &path, &body).await?;
         match kind {
             "PUT /courses/{courseId}" => self.course_version = version(&answer),
-            // The second page follows the first; then the first again.
+            // The first and the second page alternate.
             "GET /courses/search-all" if self.cursor.is_empty() => {
                 let next = answer["nextCursor"].as_str();
                 self.cursor = next.map_or(String::new(), |next| format!("?cursor={next}"));
@@ -183,7 +183,7 @@ impl Client {
         body
     }
 
-    /// The body of a success.
+    /// Sends a request, and returns the body of a 2xx response; any other status is an error.
     async fn api(&self, method: &str, path: &str, body: &Value) -> Result<Value> {
         let uri = format!("http://{}/api/v1{path}", self.address);
         let mut request = Request::builder().method(method).uri(uri);
@@ -206,7 +206,7 @@ impl Client {
     }
 }
 
-/// Calls from an address of its own and never retries.
+/// A client with its own source address and without retries.
 fn http_client(number: usize) -> legacy::Client<HttpConnector, Full<Bytes>> {
     let mut connector = HttpConnector::new();
     let [.., third, last] = u32::try_from(number + 1).unwrap_or(1).to_be_bytes();

@@ -1,8 +1,7 @@
 //! `cargo bench-load`: the service under 1, 8, 64 and 256 clients that send without pause.
 //!
-//! The service is a process of its own, with its tables in a file; the clients are this process on
-//! the same machine. `write` rewrites `load.md` and `load.svg`; `short` sends a tenth of the
-//! requests. Fails when a request does not succeed.
+//! The service is a separate process with its tables in a file; the clients run in this process on the same machine.
+//! `write` rewrites `load.md` and `load.svg`; `short` sends a tenth of the requests. Fails if a request fails.
 
 mod client;
 
@@ -33,9 +32,9 @@ use tokio::{
 
 use client::{Client, MIX};
 
-/// The role in which this program starts itself.
+/// The argument with which this program starts itself as the service.
 const SERVICE: &str = "service";
-/// Numbers of clients, and how many requests they send together; the first step warms up.
+/// The number of clients of each step, and of their requests in total; the first step is a warm-up.
 const STEPS: [(usize, u64); 5] = [
     (64, 5_000),
     (1, 10_000),
@@ -43,20 +42,20 @@ const STEPS: [(usize, u64); 5] = [
     (64, 100_000),
     (256, 10_000),
 ];
-/// A client stops after this many errors.
+/// The number of errors after which a client stops.
 const MAX_ERRORS: u64 = 20;
-/// With 256 clients, p99 may be this many times p50.
+/// The target for p99 ÷ p50 with 256 clients.
 const MAX_SPREAD: f64 = 20.0;
-/// Memory may grow by this factor within a step, once its connections are open.
+/// The target for the growth of memory within a step, once its connections are open.
 const MAX_GROWTH: f64 = 1.1;
 
-/// What one number of clients measured.
+/// The measurements of one step.
 struct Step {
     clients: usize,
     requests: u64,
     took: Duration,
     times: Samples,
-    /// Failures and how often each happened.
+    /// The count of each error.
     errors: BTreeMap<String, u64>,
     /// Resident memory of the service in MB, every second.
     memory: Vec<f64>,
@@ -78,7 +77,7 @@ fn main() -> Result<()> {
 
 /// The whole service, as `cargo dev` runs it; prints its address.
 async fn serve() -> Result<()> {
-    // The input ends with the process that started this one.
+    // The standard input is closed when the parent process ends.
     std::thread::spawn(|| {
         let _ = std::io::read_to_string(std::io::stdin());
         std::process::exit(0)
@@ -126,7 +125,7 @@ async fn bench(divisor: u64, writes: bool) -> Result<()> {
     Ok(())
 }
 
-/// Lets `clients` send `requests` together, each its next when the last was answered.
+/// Sends `requests` in total; each client sends its next request after its last response.
 async fn run(clients: Vec<Client>, requests: u64, process: u32) -> Result<(Step, Vec<Client>)> {
     let sent = Arc::new(AtomicU64::new(0));
     let start = Instant::now();
@@ -189,7 +188,7 @@ fn table(steps: &[Step]) -> String {
         let last = step.memory.last().copied().unwrap_or_default();
         let rate = step.times.count() as f64 / step.took.as_secs_f64();
         spread = p99 / p50;
-        // The second sample: after a second every client has its connection.
+        // The third sample: after a second every client has its connection.
         growth = growth.max(last / step.memory.get(2).copied().unwrap_or(last));
         text += &format!(
             "| {} | {} | {rate:.0} | {p50:.1} | {p99:.1} | {spread:.1} | {} | {:.0} → {last:.0} |\n",

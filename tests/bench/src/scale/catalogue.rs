@@ -1,4 +1,4 @@
-//! Courses in French and Arabic; the course with a given number is always of the same kind.
+//! Generates courses in French and Arabic; the content of a course depends only on its number.
 
 use std::{str::FromStr, time::Duration};
 
@@ -10,7 +10,7 @@ use domain::{
 use identity::random;
 use local::random::SeededRandom;
 
-/// Words that many courses have, and how many of a hundred.
+/// Frequent words, and the percentage of titles that contain each.
 pub(crate) const FREQUENT: [(&str, u64); 5] = [
     ("formation", 45),
     ("pratique", 35),
@@ -18,20 +18,20 @@ pub(crate) const FREQUENT: [(&str, u64); 5] = [
     ("التكوين", 25),
     ("السلامة", 20),
 ];
-/// A description is this, three times.
+/// A third of a description.
 const DESCRIPTION: &str = "Les participants travaillent en petits groupes sur des cas tirés de leur propre entreprise.\n\
     يشتمل البرنامج على جانب نظري في الصباح وورشات تطبيقية بعد الظهر.\n";
 /// The time between two courses.
 const INTERVAL: Duration = Duration::from_secs(120);
 
-/// All courses: of `committees`, the first created at `start`.
+/// The courses of `committees`; the first one is created at `start`.
 pub(crate) struct Catalogue {
     pub(crate) committees: Vec<(CommitteeId, UserId)>,
     pub(crate) start: Instant,
 }
 
 impl Catalogue {
-    /// The course `number`, counted from 0; `own_word` makes it published and is in its title.
+    /// The course with this number, from 0. With `own_word` in its title it is always published.
     pub(crate) fn course(&self, number: u64, own_word: Option<&str>) -> Result<Course> {
         let mut random = SeededRandom::new(number);
         let offset = INTERVAL * u32::try_from(number).map_err(error)?;
@@ -82,10 +82,10 @@ impl Catalogue {
 /// `text` as a value of its type.
 pub(crate) fn parsed<T: FromStr<Err = ValueError>>(text: &str) -> Result<T> {
     text.parse()
-        .map_err(|flaw| error(format!("“{text}”: {flaw:?}")))
+        .map_err(|cause| error(format!("“{text}”: {cause:?}")))
 }
 
-/// Frequent words as often as they are frequent, and others; one title in twenty has all frequent ones.
+/// Frequent words by their percentage, and other words; one title in twenty contains all frequent words.
 fn title(random: &mut SeededRandom, own_word: Option<&str>) -> String {
     let has_all = random.below(100) < 5;
     let mut title: Vec<String> = Vec::new();
@@ -103,7 +103,7 @@ fn title(random: &mut SeededRandom, own_word: Option<&str>) -> String {
     title.join(" ")
 }
 
-/// One of 72 words of which the first are the more frequent; one in three is of few courses.
+/// One of 72 words, the first of which are more frequent; one time in three, one of 32,768 rare words.
 fn word(random: &mut SeededRandom) -> String {
     if random.below(3) == 0 {
         return format!("rare{}", random.below(32_768));

@@ -1,8 +1,8 @@
 //! `cargo bench-scale`: read units of lists and searches at 10 to 100,000 courses.
 //!
-//! Courses are loaded past the stream into a store in a file; at each size the same requests go
-//! through the real edge. `million` adds a million courses and rewrites `scale.md` and `scale.svg`;
-//! a number ends the sizes there. Fails when a request costs more at one size than at another.
+//! Courses are imported directly into a store in a file; at each size the same requests go through the real edge.
+//! `million` adds a million courses and rewrites `scale.md` and `scale.svg`; a number is the largest size. Fails if a
+//! request costs more at one size than at another.
 
 mod catalogue;
 
@@ -28,14 +28,14 @@ use tokio::time::Instant;
 use catalogue::{Catalogue, FREQUENT, parsed};
 
 const SIZES: [u64; 5] = [10, 1_000, 10_000, 100_000, 1_000_000];
-/// From this size on every list is longer than a page, and the rarest of the five frequent words
+/// From this size on, every list is longer than a page, and the rarest of the five frequent words
 /// has more courses than a search reads.
 const FULL: u64 = 10_000;
 /// Courses differ in length, and read units are steps of 4 KB.
 const TOLERANCE: f64 = 1.0;
-/// How many courses are imported at once.
+/// Courses per import.
 const BATCH: u64 = 2_000;
-/// How often each request is sent.
+/// Repetitions of each request.
 const CALLS: usize = 50;
 
 /// One request at one size.
@@ -49,7 +49,7 @@ struct Figure {
 /// Requests by name, and their figures by size.
 type Figures = BTreeMap<&'static str, BTreeMap<u64, Figure>>;
 
-// On one thread, requests that leave together are counted together, however busy the machine is.
+// On one thread, concurrent requests always count as one round trip, however busy the machine is.
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let argument = std::env::args().nth(1);
@@ -86,7 +86,7 @@ async fn main() -> Result<()> {
     }
 }
 
-/// The administrator's committee and 23 others, with an author each.
+/// The administrator's committee and 23 others, each with an author.
 async fn committees(service: &LocalService) -> Result<Vec<(CommitteeId, UserId)>> {
     let now = service.setup.clock.now();
     let page = service.setup.store.committees(None, 1).await?.items;

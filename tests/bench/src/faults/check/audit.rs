@@ -1,4 +1,4 @@
-//! The audit: every action once, and nothing that was not done.
+//! Checks the audit: each action has one entry, and there are no other entries.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,7 +24,7 @@ pub(crate) fn all(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> [PromiseChe
 
 fn actions(entries: &[&Value], users: &[VirtualUser]) -> PromiseCheck {
     let mut promise = PromiseCheck::of("every action is in the audit once, and nothing else");
-    // By actor, action and target. Actions of the first administrator came before the run.
+    // By actor, action and target. The first administrator acted only before the run.
     let mut entered: BTreeMap<[String; 3], u64> = BTreeMap::new();
     let actors: BTreeSet<&str> = users.iter().map(|user| user.me.id.as_str()).collect();
     for entry in entries {
@@ -38,7 +38,7 @@ fn actions(entries: &[&Value], users: &[VirtualUser]) -> PromiseCheck {
             *entered.entry([actor, action, target]).or_default() += 1;
         }
     }
-    // How often each was certainly done, and how often at most.
+    // The minimum and the maximum number of times that each action was done.
     let mut done: BTreeMap<[String; 3], (u64, u64)> = BTreeMap::new();
     for user in users {
         let key =
@@ -70,8 +70,8 @@ fn actions(entries: &[&Value], users: &[VirtualUser]) -> PromiseCheck {
     promise
 }
 
-/// Clocks are wrong, so entries have no order: but for each state, the entries that lead to it minus
-/// those that leave it must end in the stored one.
+/// Clocks are wrong, so the order of the entries is unknown. But for each state, the number of entries that enter it
+/// minus those that leave it follows from the first and the stored state.
 fn states(snapshot: &Snapshot<'_>, entries: &[&Value]) -> PromiseCheck {
     let mut promise = PromiseCheck::of("the last audit entry matches the stored state");
     let mut flows: HashMap<(String, String), i64> = HashMap::new();
@@ -148,10 +148,10 @@ fn subdomains(snapshot: &Snapshot<'_>, entries: &[&Value], users: &[VirtualUser]
     for (word, outcome) in users.iter().flat_map(|user| &user.subdomains) {
         let fqdn = format!("{word}.formation.example.org");
         let is_listed = listed.contains(fqdn.as_str());
-        let of_it = entries
+        let matching = entries
             .iter()
             .filter(|entry| entry["after"]["fqdn"] == fqdn);
-        let times = of_it.count();
+        let times = matching.count();
         let holds = match outcome {
             Outcome::Acknowledged => is_listed && times == 1,
             Outcome::Refused => !is_listed && times < 2,

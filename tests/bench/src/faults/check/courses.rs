@@ -1,4 +1,4 @@
-//! Courses, their questions, and searches.
+//! Checks courses, their questions, and searches.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -46,7 +46,7 @@ fn written(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
             });
         }
         let holds = stored.len() <= course.questions.len();
-        promise.check(holds, || format!("{pk} has questions that nobody added"));
+        promise.check(holds, || format!("{pk} has unexpected questions"));
     }
     promise
 }
@@ -118,11 +118,11 @@ async fn found(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseChe
     promise.check(differ.is_empty(), || {
         format!("the list of all differs in {differ:?}")
     });
-    // No entry is left of a title that was replaced or refused.
+    // The search index has no entry of a replaced or rejected title.
     for item in snapshot.tables.of("WORD#zq", "AT#") {
         let word = text(item, "pk").trim_start_matches("WORD#").to_owned();
         let holds = titles.contains(&format!("Cours {word}"));
-        promise.check(holds, || format!("an entry is left of {word}"));
+        promise.check(holds, || format!("an index entry of {word} is left"));
     }
     promise
 }

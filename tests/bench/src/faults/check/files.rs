@@ -1,4 +1,4 @@
-//! Files, and the bytes that they use.
+//! Checks files, and the bytes that they use.
 
 use std::collections::BTreeMap;
 
@@ -36,9 +36,9 @@ async fn kept(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseChec
                 let response = snapshot.call(&call).await;
                 let url = response.text("/file/url");
                 let stored = call_bucket(&url, Request::get(""), String::new()).await;
-                let is_whole = |(status, bytes)| status == 200 && bytes == file.text;
-                promise.check(stored.is_some_and(is_whole), || {
-                    format!("{id} is not what was sent: {}", response.body)
+                let is_complete = |(status, bytes)| status == 200 && bytes == file.text;
+                promise.check(stored.is_some_and(is_complete), || {
+                    format!("{id} differs from the uploaded text: {}", response.body)
                 });
             }
         }

@@ -1,4 +1,4 @@
-//! Text messages and mails: none lost, none twice, all counted.
+//! Checks that text messages and mails are stored, sent at most once, and counted.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -45,9 +45,9 @@ fn accepted(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
     }
     for sms in users.iter().flat_map(|user| &user.texts) {
         let found = stored.remove(&sms.word).unwrap_or_default();
-        let is_it = |(id, to): (&String, &String)| *id == sms.sms_id && *to == sms.to;
+        let matches = |(id, to): (&String, &String)| *id == sms.sms_id && *to == sms.to;
         let holds = match sms.outcome {
-            Outcome::Acknowledged => found.len() == 1 && found.iter().all(is_it),
+            Outcome::Acknowledged => found.len() == 1 && found.iter().all(matches),
             Outcome::Refused => found.is_empty(),
             Outcome::Unknown => found.len() < 2,
         };
@@ -72,15 +72,13 @@ fn accepted(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
         });
     }
     let is_empty = stored.is_empty();
-    promise.check(is_empty, || {
-        format!("messages that nobody sent: {stored:?}")
-    });
+    promise.check(is_empty, || format!("unexpected messages: {stored:?}"));
     promise
 }
 
 fn sent(snapshot: &Snapshot<'_>) -> PromiseCheck {
     let mut promise =
-        PromiseCheck::of("a text message is sent at most once, and its status says so");
+        PromiseCheck::of("a text message is sent at most once, and its status is correct");
     let mut sent: HashMap<(String, String), usize> = HashMap::new();
     for sms in snapshot.deployment.local.cloud.recorder().texts() {
         let (to, text) = (text(&sms, "to"), text(&sms, "text"));
@@ -101,14 +99,14 @@ fn sent(snapshot: &Snapshot<'_>) -> PromiseCheck {
     }
     let count = sent.len();
     promise.check(count == 0, || {
-        format!("{count} messages sent that nobody sent")
+        format!("{count} unexpected messages were sent")
     });
     promise
 }
 
-/// A mail's text is deleted once it is sent, so mails are counted; those with a code differ by it.
+/// A mail's text is deleted once it is sent, so mails are only counted; those with a code are distinguished by it.
 fn mails(snapshot: &Snapshot<'_>) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("a mail is sent at most once, and its status says so");
+    let mut promise = PromiseCheck::of("a mail is sent at most once, and its status is correct");
     let (mut sent, mut unknown) = (0, 0);
     for item in snapshot.tables.of("OUTBOX#", "OUTBOX") {
         let status = text(&item["card"], "status");
@@ -135,10 +133,10 @@ fn mails(snapshot: &Snapshot<'_>) -> PromiseCheck {
     promise
 }
 
-/// A status is UNKNOWN only where a fault caused it: no answer of the carrier or of the store to a
-/// claim or its result, or a killed dispatcher, which held eight messages at most (two at the end).
+/// A status is UNKNOWN only if a fault caused it: no response from SNS or SES, or from the store to a claim or its
+/// result, or a killed dispatcher, which held at most eight messages. The two dispatchers killed at the end count, too.
 fn unknown(snapshot: &Snapshot<'_>) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("a message is UNKNOWN only if a fault hit it");
+    let mut promise = PromiseCheck::of("a message is UNKNOWN only if a fault caused it");
     let times = |kind: &str| snapshot.faults.get(kind).copied().unwrap_or(0);
     let of = |service: &str, modes: &[&str]| -> u64 {
         let kinds = modes
@@ -157,14 +155,17 @@ fn unknown(snapshot: &Snapshot<'_>) -> PromiseCheck {
         let card = &item["card"];
         let is_unknown = card["status"] == "UNKNOWN";
         let holds = !is_unknown || left > 0;
-        promise.check(holds, || format!("{card} is one too many"));
+        promise.check(holds, || {
+            format!("{card}: more UNKNOWN messages than faults")
+        });
         left = left.saturating_sub(u64::from(is_unknown));
     }
     promise
 }
 
 fn quotas(snapshot: &Snapshot<'_>) -> PromiseCheck {
-    let mut promise = PromiseCheck::of("accepted messages count against the quotas, which hold");
+    let mut promise =
+        PromiseCheck::of("accepted messages count against the quotas, which are not exceeded");
     let mut messages: BTreeMap<String, u64> = BTreeMap::new();
     for item in snapshot.tables.of("SMS#", "SMS") {
         let user = format!("USER#{}", text(&item["card"], "userID"));

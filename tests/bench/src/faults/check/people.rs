@@ -1,4 +1,4 @@
-//! Accounts, addresses, passwords and sessions.
+//! Checks accounts, addresses, passwords and sessions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,7 @@ async fn addresses(snapshot: &Snapshot<'_>) -> Result<PromiseCheck> {
             continue;
         }
         let (id, email) = (text(&item["card"], "userID"), text(&item["card"], "email"));
-        let malformed = |_| error(format!("{email} is no address."));
+        let malformed = |_| error(format!("{email} is not an address."));
         let address = email.parse().map_err(malformed)?;
         let owner = snapshot
             .deployment
@@ -149,7 +149,7 @@ async fn sessions(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> Promise
             let response = snapshot.call(&call).await;
             let (email, status, body) = (&account.email, response.status, &response.body);
             promise.check(status == expected, || {
-                format!("{expected} of {email}: {status} {body}")
+                format!("{expected} expected for {email}: {status} {body}")
             });
         }
     }
@@ -174,7 +174,7 @@ async fn passwords(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> Promis
             statuses.push(snapshot.call(&call).await.status);
         }
         promise.check(statuses.contains(&200) != is_closed, || {
-            format!("{email} is closed: {is_closed}, answered {statuses:?}")
+            format!("{email} is closed: {is_closed}, statuses {statuses:?}")
         });
     }
     promise
