@@ -24,7 +24,7 @@ fn row(route: &str, cost: Cost) -> String {
 }
 
 #[tokio::test]
-async fn every_endpoint_costs_what_the_table_says() {
+async fn endpoint_costs_match_the_cost_table() {
     let measured = every_endpoint(&World::new().await).await;
     let promised = |Budget {
                         route,
@@ -147,7 +147,7 @@ const UNASKED: [(&str, &str, &str); 2] = [
 ];
 
 #[tokio::test]
-async fn every_right_of_a_role_is_used_and_nothing_is_asked_beyond_it() {
+async fn role_permissions_are_all_used_and_never_exceeded() {
     let world = World::new().await;
     every_endpoint(&world).await;
     every_other_way(&world).await;
@@ -432,7 +432,7 @@ async fn one_time_passwords(world: &World, admin: &Person, within: Within<'_>) {
 }
 
 #[test]
-fn every_operation_has_a_row_and_every_row_an_operation() {
+fn cost_table_has_one_row_per_operation() {
     let rows: BTreeSet<String> = COSTS.iter().map(|budget| budget.route.to_owned()).collect();
     let mut operations: BTreeSet<String> = Document::get().operations().into_iter().collect();
     operations.remove("GET /media/{key}");
@@ -441,7 +441,7 @@ fn every_operation_has_a_row_and_every_row_an_operation() {
 }
 
 #[tokio::test]
-async fn an_authenticated_read_waits_once_in_front_of_its_own_work() {
+async fn authenticated_read_needs_one_round_trip() {
     let world = World::new().await;
     let member = world.member().await;
     member.get("/auth/check").await;

@@ -428,7 +428,7 @@ async fn call(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
+async fn every_cell_of_the_rights_matrix_matches_the_table() {
     let world = World::with(&[("RATE_LIMIT", "1000000"), ("MESSAGE_INTERVAL_SECONDS", "1")]).await;
     let (open, closed) = (
         world.another_committee("Ouvert", true).await,
@@ -595,7 +595,7 @@ async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
 }
 
 #[test]
-fn every_operation_stands_in_the_matrix() {
+fn matrix_contains_every_operation() {
     let operations: BTreeSet<String> = Document::get().operations().into_iter().collect();
     let known: BTreeSet<String> = endpoints()
         .into_iter()
@@ -605,7 +605,7 @@ fn every_operation_stands_in_the_matrix() {
 }
 
 #[tokio::test]
-async fn without_a_session_everything_that_asks_for_one_is_401() {
+async fn operation_that_needs_a_session_returns_401_without_one() {
     let world = World::new().await;
     let nobody = world
         .anonymous()

@@ -35,7 +35,7 @@ async fn started(world: &World, name: &str, keys: &[Key]) -> Result<Setup, Strin
 }
 
 #[tokio::test]
-async fn keys_are_made_once_and_every_function_finds_its_own() {
+async fn keys_are_created_once_and_found_by_each_function() {
     let world = World::new().await;
     let parameters = parameters(&world);
     let problems = async || ops::problems(&parameters, DEV, &[]).await.unwrap();
@@ -77,7 +77,7 @@ async fn keys_are_made_once_and_every_function_finds_its_own() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_missing_is_named_and_made_like_its_twins() {
+async fn missing_key_is_named_and_created_equal_to_its_copies() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
@@ -101,7 +101,7 @@ async fn a_key_that_is_missing_is_named_and_made_like_its_twins() {
 }
 
 #[tokio::test]
-async fn every_kind_of_key_is_followed_by_another_in_three_steps() {
+async fn each_kind_of_key_is_rotated_in_three_steps() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
@@ -167,7 +167,7 @@ async fn every_kind_of_key_is_followed_by_another_in_three_steps() {
 }
 
 #[tokio::test]
-async fn a_signing_key_follows_another_and_tokens_of_both_are_good_meanwhile() {
+async fn signing_key_rotation_accepts_tokens_of_both_keys_meanwhile() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
@@ -253,7 +253,7 @@ async fn a_signing_key_follows_another_and_tokens_of_both_are_good_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_sealing_key_stays_while_a_secret_is_left_under_it() {
+async fn sealing_key_is_kept_while_a_secret_uses_it() {
     let old = NamedKey::generate("2026-01-01-1767225600000").to_setting();
     let world = World::with(&[("SEALING_KEYS", &old)]).await;
     let parameters = parameters(&world);
@@ -296,7 +296,7 @@ async fn a_sealing_key_stays_while_a_secret_is_left_under_it() {
 }
 
 #[tokio::test]
-async fn a_change_that_was_broken_off_is_told_and_ends_when_it_is_made_again() {
+async fn interrupted_key_change_is_reported_and_completed_by_repetition() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
@@ -331,7 +331,7 @@ async fn a_change_that_was_broken_off_is_told_and_ends_when_it_is_made_again() {
 }
 
 #[tokio::test]
-async fn a_key_that_signs_and_that_nobody_knows_is_told() {
+async fn unknown_signing_key_is_reported() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
@@ -368,7 +368,7 @@ async fn empty() -> (LocalSettings, Cloud, Setup, tempfile::TempDir) {
 }
 
 #[tokio::test]
-async fn the_first_administrator_sets_his_password_by_a_mailed_code_and_there_is_no_second() {
+async fn bootstrap_creates_one_administrator_who_resets_by_mailed_code() {
     let (_settings, cloud, setup, _folder) = empty().await;
     let email = ops::bootstrap(&setup, first()).await.unwrap();
     let refused = ops::bootstrap(&setup, first()).await.unwrap_err();
@@ -419,7 +419,7 @@ async fn the_first_administrator_sets_his_password_by_a_mailed_code_and_there_is
 }
 
 #[tokio::test]
-async fn a_first_committee_that_makes_no_sense_is_refused_and_nothing_is_written() {
+async fn invalid_bootstrap_file_is_rejected_and_nothing_is_written() {
     let (_settings, cloud, setup, _folder) = empty().await;
     let file = json!({ "committee": { "nameArabe": "أ" }, "administrator": { "name": "A", "lastName": "B", "email": "a@example.org" } });
     let problem = ops::bootstrap(&setup, serde_json::from_value(file).unwrap())
@@ -443,7 +443,7 @@ async fn door(world: &World) -> SocketAddr {
 }
 
 #[tokio::test]
-async fn the_canary_signs_in_until_something_is_wrong() {
+async fn canary_signs_in_and_reports_failures() {
     let world = World::new().await;
     let sign_in = SignIn::of(&world.setup().keys).unwrap();
     assert!(ops::make_canary(world.setup(), &sign_in).await.unwrap());
@@ -495,7 +495,7 @@ async fn the_canary_signs_in_until_something_is_wrong() {
 }
 
 #[tokio::test]
-async fn a_smoke_test_looks_at_what_a_client_meets_and_says_what_is_wrong() {
+async fn smoke_test_reports_what_is_wrong() {
     let world = World::new().await;
     let sign_in = SignIn::of(&world.setup().keys).unwrap();
     ops::make_canary(world.setup(), &sign_in).await.unwrap();
@@ -545,7 +545,7 @@ async fn a_smoke_test_looks_at_what_a_client_meets_and_says_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn an_environment_is_known_by_its_name_alone() {
+async fn stage_name_determines_all_settings() {
     let environment = [
         ("AWS_REGION", "eu-west-3"),
         ("RECORDS_TABLE", "halqa-dev-records"),

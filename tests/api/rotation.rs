@@ -8,7 +8,7 @@ use serde_json::json;
 use tests::{PASSWORD, TotpApp, World};
 
 #[tokio::test]
-async fn old_tokens_stay_good_until_they_end() {
+async fn tokens_of_the_old_signing_key_stay_valid_until_it_is_removed() {
     let world = World::new().await;
     let member = world.member().await;
     let new = NamedKey::generate("next");
@@ -45,7 +45,7 @@ async fn old_tokens_stay_good_until_they_end() {
 }
 
 #[tokio::test]
-async fn after_resealing_the_old_key_can_go() {
+async fn retired_sealing_key_is_unused_after_reseal() {
     let world = World::new().await;
     let mut people = Vec::new();
     for _ in 0..3 {
@@ -87,7 +87,7 @@ async fn after_resealing_the_old_key_can_go() {
 }
 
 #[tokio::test]
-async fn a_code_that_was_sent_under_the_old_key_still_works_beside_the_new_one() {
+async fn code_sent_under_the_old_sealing_key_stays_valid() {
     let world = World::new().await;
     world
         .anonymous()

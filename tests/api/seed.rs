@@ -4,7 +4,7 @@ use serde_json::Value;
 use tests::World;
 
 #[tokio::test]
-async fn the_demonstration_data_is_valid_and_found_and_brought_once() {
+async fn demonstration_data_is_valid_searchable_and_loaded_once() {
     let world = World::new().await;
     world.seed().await;
     world.deliver().await;

@@ -6,7 +6,7 @@ use tests::{NewPerson, World};
 use super::wish;
 
 #[tokio::test]
-async fn a_super_admin_founds_a_committee() {
+async fn super_admin_can_create_committee() {
     let world = World::new().await;
     let body = world
         .admin()
@@ -33,7 +33,7 @@ async fn a_super_admin_founds_a_committee() {
 }
 
 #[tokio::test]
-async fn what_is_optional_has_its_empty_form() {
+async fn optional_fields_get_their_empty_values() {
     let world = World::new().await;
     let mut wish = wish("Sfax");
     for field in ["VAT", "address", "secondaryEmail", "secondaryPhone"] {
@@ -62,7 +62,7 @@ async fn what_is_optional_has_its_empty_form() {
 }
 
 #[tokio::test]
-async fn nobody_else_does_whatever_was_granted() {
+async fn other_profiles_cannot_create_committee_despite_grants() {
     let world = World::new().await;
     world
         .anonymous()
@@ -88,7 +88,7 @@ async fn nobody_else_does_whatever_was_granted() {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named_with_its_reason() {
+async fn invalid_field_is_reported_with_its_error_code() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = world.admin().await;
     for (field, value, refusal) in [
@@ -134,7 +134,7 @@ async fn each_bad_field_is_named_with_its_reason() {
 }
 
 #[tokio::test]
-async fn all_that_is_missing_is_named() {
+async fn missing_fields_are_all_reported() {
     let world = World::new().await;
     let answer = world.admin().await.post("/committees", json!({})).await;
     answer.expect_error(ErrorCode::Validation);

@@ -6,7 +6,7 @@ use tests::{NewPerson, World};
 use super::{published, question, titles, wish};
 
 #[tokio::test]
-async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
+async fn archived_course_leaves_lists_and_cannot_be_changed() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = published(&trainer, "Soudure").await;
@@ -92,7 +92,7 @@ async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
 }
 
 #[tokio::test]
-async fn who_brought_a_course_where_is_in_the_audit() {
+async fn state_changes_are_in_the_audit() {
     let world = World::new().await;
     let (trainer, admin) = (
         world.person(NewPerson::with(Profile::Trainer)).await,

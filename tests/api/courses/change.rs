@@ -9,7 +9,7 @@ use super::{begun, draft, id_of, published, question, wish};
 const CHOSEN: &str = "0198C0DE-0000-7000-8000-00000000000A";
 
 #[tokio::test]
-async fn what_is_not_said_again_is_not_said_any_more() {
+async fn omitted_fields_are_cleared() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let mut full = wish("Soudure");
@@ -41,7 +41,7 @@ async fn what_is_not_said_again_is_not_said_any_more() {
 }
 
 #[tokio::test]
-async fn a_client_may_choose_the_identifier_of_a_new_course() {
+async fn client_may_choose_the_id_of_a_new_course() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{CHOSEN}");
@@ -71,7 +71,7 @@ async fn a_client_may_choose_the_identifier_of_a_new_course() {
 }
 
 #[tokio::test]
-async fn of_twenty_writers_with_one_version_one_is_heard() {
+async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
@@ -109,7 +109,7 @@ async fn of_twenty_writers_with_one_version_one_is_heard() {
 }
 
 #[tokio::test]
-async fn of_twenty_who_begin_one_course_one_creates_it() {
+async fn twenty_concurrent_creators_of_one_course_one_succeeds() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{CHOSEN}");
@@ -137,7 +137,7 @@ async fn of_twenty_who_begin_one_course_one_creates_it() {
 }
 
 #[tokio::test]
-async fn nobody_replaces_what_he_has_not_seen() {
+async fn stale_version_or_etag_returns_412() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -208,7 +208,7 @@ async fn nobody_replaces_what_he_has_not_seen() {
 }
 
 #[tokio::test]
-async fn foreign_courses_are_unknown_or_not_ours_to_change() {
+async fn foreign_course_returns_404_or_403() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (
@@ -247,7 +247,7 @@ async fn foreign_courses_are_unknown_or_not_ours_to_change() {
 }
 
 #[tokio::test]
-async fn who_moves_to_another_committee_leaves_his_courses_behind() {
+async fn author_who_changes_committee_loses_access_to_courses() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (
@@ -286,7 +286,7 @@ async fn who_moves_to_another_committee_leaves_his_courses_behind() {
 }
 
 #[tokio::test]
-async fn a_published_course_stays_ready() {
+async fn published_course_must_stay_complete() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);

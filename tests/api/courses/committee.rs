@@ -8,7 +8,7 @@ use tests::{NewPerson, World};
 use super::{begun, draft, id_of, published, titles, walk, wish};
 
 #[tokio::test]
-async fn each_sees_of_his_committee_what_he_may_read() {
+async fn each_caller_sees_the_courses_they_may_read() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let other = world.person(NewPerson::with(Profile::Trainer)).await;
@@ -78,7 +78,7 @@ async fn each_sees_of_his_committee_what_he_may_read() {
 }
 
 #[tokio::test]
-async fn the_newest_change_comes_first_and_pages_fit_together() {
+async fn list_is_sorted_by_last_change_and_pages_are_complete() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let mut expected = Vec::new();
@@ -119,7 +119,7 @@ async fn the_newest_change_comes_first_and_pages_fit_together() {
 
 /// The store ends a page at a megabyte, each list at a place of its own.
 #[tokio::test]
-async fn long_descriptions_make_short_pages_and_lose_no_course() {
+async fn long_descriptions_shorten_pages_without_losing_courses() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let mut expected = Vec::new();
@@ -149,7 +149,7 @@ async fn long_descriptions_make_short_pages_and_lose_no_course() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_wrongly_is_named() {
+async fn invalid_query_parameter_is_reported() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for number in 0..3 {

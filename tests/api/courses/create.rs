@@ -6,7 +6,7 @@ use tests::{NewPerson, World};
 use super::{begun, wish};
 
 #[tokio::test]
-async fn a_course_begins_as_a_draft_of_its_writer_with_all_its_fields() {
+async fn new_course_is_a_draft_of_its_author_with_all_fields() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let course = begun(&trainer, json!({ "courseTitle": "  Soudure  ", "committeeID": "x", "state": "PUBLISHED", "version": "x" })).await;
@@ -21,7 +21,7 @@ async fn a_course_begins_as_a_draft_of_its_writer_with_all_its_fields() {
 }
 
 #[tokio::test]
-async fn everything_that_a_course_may_say_is_kept() {
+async fn all_course_fields_are_stored() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let wish = json!({
@@ -50,7 +50,7 @@ async fn everything_that_a_course_may_say_is_kept() {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named() {
+async fn invalid_field_is_reported() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let long = |length: usize| "é".repeat(length);
@@ -116,7 +116,7 @@ async fn each_bad_field_is_named() {
 }
 
 #[tokio::test]
-async fn a_price_is_never_rounded() {
+async fn price_is_never_rounded() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let send = |price: &str| {
@@ -156,7 +156,7 @@ async fn a_price_is_never_rounded() {
 }
 
 #[tokio::test]
-async fn who_may_not_write_courses_writes_none() {
+async fn caller_without_the_right_cannot_create_course() {
     let world = World::new().await;
     let member = world.member().await;
     member

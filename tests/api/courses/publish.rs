@@ -9,7 +9,7 @@ use tests::{NewPerson, World};
 use super::{begun, draft, id_of, published, titles, wish};
 
 #[tokio::test]
-async fn a_course_is_published_once_and_keeps_its_first_time() {
+async fn course_is_published_once_and_keeps_its_first_publication_time() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
@@ -47,7 +47,7 @@ async fn a_course_is_published_once_and_keeps_its_first_time() {
 }
 
 #[tokio::test]
-async fn all_that_is_missing_is_told_at_once() {
+async fn missing_fields_are_all_reported() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let bare = begun(&trainer, json!({ "courseTitle": "x", "courseType": "ONSITE", "description": "  trop court ici    \n" })).await;
@@ -85,7 +85,7 @@ async fn all_that_is_missing_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn nothing_is_published_for_a_closed_committee() {
+async fn course_of_closed_committee_cannot_be_published() {
     let world = World::new().await;
     let closing = world.another_committee("Ferme", true).await;
     let trainer = world
@@ -118,7 +118,7 @@ async fn nothing_is_published_for_a_closed_committee() {
 }
 
 #[tokio::test]
-async fn of_closing_a_committee_and_publishing_the_later_one_knows_of_the_other() {
+async fn concurrent_close_and_publish_response_matches_state() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let admin = world.admin().await;
     for _ in 0..8 {
@@ -151,7 +151,7 @@ async fn of_closing_a_committee_and_publishing_the_later_one_knows_of_the_other(
 }
 
 #[tokio::test]
-async fn twenty_who_publish_at_once_publish_once() {
+async fn twenty_concurrent_publishes_publish_once() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -190,7 +190,7 @@ async fn twenty_who_publish_at_once_publish_once() {
 }
 
 #[tokio::test]
-async fn only_publishers_publish() {
+async fn publish_requires_the_right_to_publish() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (
@@ -238,7 +238,7 @@ async fn only_publishers_publish() {
 }
 
 #[tokio::test]
-async fn a_get_that_only_looks_changes_nothing() {
+async fn head_or_prefetch_does_not_publish() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;

@@ -28,7 +28,7 @@ async fn asked(person: &Person, texts: &[&str]) -> (String, Vec<String>) {
 }
 
 #[tokio::test]
-async fn a_question_is_shown_to_whoever_sees_its_course() {
+async fn question_is_visible_to_those_who_see_its_course() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (id, paths) = asked(&trainer, &["un", "deux"]).await;
@@ -71,7 +71,7 @@ async fn a_question_is_shown_to_whoever_sees_its_course() {
 }
 
 #[tokio::test]
-async fn a_question_says_something_else_where_it_stands() {
+async fn change_replaces_the_question_in_its_place() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (id, paths) = asked(&trainer, &["un", "deux", "trois"]).await;
@@ -116,7 +116,7 @@ async fn a_question_says_something_else_where_it_stands() {
 }
 
 #[tokio::test]
-async fn a_question_is_moved_and_the_others_close_up() {
+async fn changed_order_moves_the_question_and_renumbers_others() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (id, paths) = asked(&trainer, &["a", "b", "c", "d"]).await;
@@ -148,7 +148,7 @@ async fn a_question_is_moved_and_the_others_close_up() {
 }
 
 #[tokio::test]
-async fn changes_at_once_are_all_done() {
+async fn concurrent_changes_are_all_applied() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let texts: Vec<String> = (0..8).map(|number| format!("q{number}")).collect();

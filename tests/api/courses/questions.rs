@@ -12,7 +12,7 @@ fn questions(range: std::ops::Range<u32>) -> Value {
 }
 
 #[tokio::test]
-async fn questions_come_in_the_order_in_which_they_were_sent() {
+async fn questions_keep_the_order_of_the_request() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -54,7 +54,7 @@ async fn questions_come_in_the_order_in_which_they_were_sent() {
 }
 
 #[tokio::test]
-async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
+async fn invalid_questions_are_reported_with_index_and_none_is_added() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -174,7 +174,7 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
 }
 
 #[tokio::test]
-async fn a_course_never_has_more_than_two_hundred() {
+async fn course_has_at_most_200_questions() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -225,7 +225,7 @@ async fn a_course_never_has_more_than_two_hundred() {
 
 /// One at a time from many sides, and some that go meanwhile: whatever was told to be there is there.
 #[tokio::test]
-async fn no_question_that_was_acknowledged_is_lost() {
+async fn acknowledged_question_is_never_lost() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -273,7 +273,7 @@ async fn no_question_that_was_acknowledged_is_lost() {
 
 /// What is read of a course and its questions belongs together, however slowly it comes.
 #[tokio::test]
-async fn two_who_add_one_question_each_both_keep_theirs() {
+async fn concurrent_additions_to_one_course_are_all_kept() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     for number in 0..6 {
@@ -304,7 +304,7 @@ async fn two_who_add_one_question_each_both_keep_theirs() {
 }
 
 #[tokio::test]
-async fn a_course_never_has_more_than_a_megabyte_of_them() {
+async fn course_has_at_most_one_megabyte_of_questions() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -331,7 +331,7 @@ async fn a_course_never_has_more_than_a_megabyte_of_them() {
 }
 
 #[tokio::test]
-async fn all_are_added_or_none() {
+async fn questions_are_added_all_or_none() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -352,7 +352,7 @@ async fn all_are_added_or_none() {
 }
 
 #[tokio::test]
-async fn only_writers_of_the_course_add_questions() {
+async fn only_course_writers_can_add_questions() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (

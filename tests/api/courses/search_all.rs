@@ -31,7 +31,7 @@ async fn indexed(world: &World, person: &Person, title: &str, city: &str) -> Str
 }
 
 #[tokio::test]
-async fn the_newest_publishing_comes_first_without_description_and_contact() {
+async fn newest_published_first_without_description_and_contact() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     draft(&trainer, "hidden").await;
@@ -76,7 +76,7 @@ async fn the_newest_publishing_comes_first_without_description_and_contact() {
 }
 
 #[tokio::test]
-async fn words_are_found_however_they_are_written() {
+async fn search_ignores_case_accents_and_arabic_variants() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     indexed(
@@ -117,7 +117,7 @@ async fn words_are_found_however_they_are_written() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_wrongly_is_named() {
+async fn invalid_query_parameter_is_reported() {
     let world = World::new().await;
     let member = world.member().await;
     member
@@ -147,7 +147,7 @@ async fn what_is_asked_for_wrongly_is_named() {
 }
 
 #[tokio::test]
-async fn a_change_is_found_and_what_it_was_is_not() {
+async fn changed_course_is_found_by_its_new_words_only() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = indexed(&world, &trainer, "Soudure avancée", "Sfax").await;
@@ -184,7 +184,7 @@ fn words(world: &World) -> BTreeMap<String, (usize, i64)> {
 
 /// What loads many courses at once writes what the service and the dispatcher would have written.
 #[tokio::test]
-async fn a_course_is_loaded_as_it_is_published() {
+async fn imported_items_equal_those_of_a_published_course() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = indexed(&world, &trainer, "Soudure avancée", "صفاقس").await;
@@ -215,7 +215,7 @@ async fn a_course_is_loaded_as_it_is_published() {
 }
 
 #[tokio::test]
-async fn the_stream_may_stop_and_everything_is_found_later() {
+async fn lost_stream_records_are_indexed_by_the_sweep() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (stays, goes) = (
@@ -259,7 +259,7 @@ async fn the_stream_may_stop_and_everything_is_found_later() {
 }
 
 #[tokio::test]
-async fn two_dispatchers_leave_the_same_words_as_one() {
+async fn concurrent_dispatchers_write_the_same_words() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let other = world.another_process();
@@ -284,7 +284,7 @@ async fn two_dispatchers_leave_the_same_words_as_one() {
 }
 
 #[tokio::test]
-async fn pages_of_several_words_hold_every_course_once() {
+async fn multi_word_search_pages_contain_every_course_once() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     for number in 0..30 {
@@ -328,7 +328,7 @@ async fn pages_of_several_words_hold_every_course_once() {
 
 /// Eight writers publish and take back courses of their own while somebody walks the list.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_was_published_all_the_time_is_met_once() {
+async fn walk_during_writes_returns_each_published_course_once() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let mut steady = Vec::new();

@@ -6,7 +6,7 @@ use tests::{NewPerson, World};
 use super::{draft, published, titles};
 
 #[tokio::test]
-async fn a_course_that_is_a_draft_again_is_found_by_nobody() {
+async fn course_returned_to_draft_is_no_longer_found() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = published(&trainer, "Soudure").await;
@@ -37,7 +37,7 @@ async fn a_course_that_is_a_draft_again_is_found_by_nobody() {
 }
 
 #[tokio::test]
-async fn a_draft_stays_a_draft() {
+async fn draft_to_draft_changes_nothing() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;

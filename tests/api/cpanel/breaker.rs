@@ -27,7 +27,7 @@ async fn at_once(admin: &Person, count: usize, path: &'static str) -> Vec<u16> {
 }
 
 #[tokio::test]
-async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
+async fn rejected_token_opens_breaker_for_fifteen_minutes_in_all_processes() {
     let (world, admin) = tried().await;
     world.inject_fault_in(Service::Cpanel, Fault::named("token"));
     admin
@@ -82,7 +82,7 @@ async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn twenty_at_once_with_a_bad_token_ask_twice_at_most() {
+async fn twenty_concurrent_calls_with_bad_token_send_at_most_two_requests() {
     for path in ["/cpanel/domains", "/cpanel/db"] {
         // one that never worked, and one that worked a moment ago
         let never = World::with(&[("RATE_LIMIT", "1000"), ("CPANEL_TOKEN", "WRONG")]).await;
@@ -105,7 +105,7 @@ async fn twenty_at_once_with_a_bad_token_ask_twice_at_most() {
 }
 
 #[tokio::test]
-async fn a_new_token_is_tried_at_once() {
+async fn new_token_is_tried_at_once() {
     let world = World::with(&[("CPANEL_TOKEN", "WRONG")]).await;
     let admin = world.admin().await;
     admin
@@ -130,7 +130,7 @@ async fn a_new_token_is_tried_at_once() {
 }
 
 #[tokio::test]
-async fn three_failures_in_a_row_shut_it_for_a_minute() {
+async fn three_consecutive_failures_open_breaker_for_a_minute() {
     let (world, admin) = tried().await;
     let lost = || Fault::new(Mode::Silent);
     world.inject_fault_in(Service::Cpanel, lost().times(2));
@@ -172,7 +172,7 @@ async fn three_failures_in_a_row_shut_it_for_a_minute() {
 }
 
 #[tokio::test]
-async fn a_trial_that_fails_shuts_it_again_and_one_that_shows_nothing_leaves_it_to_the_next() {
+async fn half_open_breaker_failure_reopens_unreadable_response_does_not() {
     let (world, admin) = tried().await;
     world.inject_fault_in(Service::Cpanel, Fault::new(Mode::Silent));
     for _ in 0..3 {
@@ -203,7 +203,7 @@ async fn a_trial_that_fails_shuts_it_again_and_one_that_shows_nothing_leaves_it_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn when_its_time_is_over_one_caller_looks_and_the_others_do_not_wait() {
+async fn half_open_breaker_lets_one_caller_through_and_rejects_others() {
     let (world, admin) = tried().await;
     world.inject_fault_in(Service::Cpanel, Fault::named("token").times(1));
     admin
@@ -234,7 +234,7 @@ async fn when_its_time_is_over_one_caller_looks_and_the_others_do_not_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_token_that_nobody_has_used_is_tried_by_one_while_the_others_wait() {
+async fn untried_token_is_tried_by_one_caller_while_others_wait() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = world.admin().await;
     world.inject_fault_in(
@@ -263,7 +263,7 @@ async fn a_token_that_nobody_has_used_is_tried_by_one_while_the_others_wait() {
 }
 
 #[tokio::test]
-async fn what_is_well_is_read_and_not_written() {
+async fn closed_breaker_is_read_and_not_written() {
     let (_, admin) = tried().await;
     let cost = admin.get("/cpanel/domains").await.cost;
     assert_eq!(

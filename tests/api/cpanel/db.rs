@@ -3,7 +3,7 @@ use local::faults::{Fault, Service};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn both_engines_databases_are_shown() {
+async fn databases_of_both_engines_are_listed() {
     let (_, admin) = super::tried().await;
     let expected = json!({ "code": 200, "databases": [
         { "engine": "mysql", "name": "formation_forum", "diskUsageBytes": 7_340_032, "users": ["formation_forum"] },
@@ -14,7 +14,7 @@ async fn both_engines_databases_are_shown() {
 }
 
 #[tokio::test]
-async fn without_postgresql_mysqls_alone_are_shown() {
+async fn missing_postgresql_lists_mysql_only() {
     let (world, admin) = super::tried().await;
     world.inject_fault_in(
         Service::Cpanel,

@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::{NewPerson, World};
 
 #[tokio::test]
-async fn the_accounts_domains_are_shown_as_they_are() {
+async fn domains_of_the_account_are_listed() {
     let world = World::new().await;
     let shown = world.admin().await.get("/cpanel/domains").await.expect_ok();
     let expected = json!({
@@ -18,7 +18,7 @@ async fn the_accounts_domains_are_shown_as_they_are() {
 }
 
 #[tokio::test]
-async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committee() {
+async fn read_grant_excludes_writing_and_works_in_a_closed_committee() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let reader = world
@@ -72,7 +72,7 @@ async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committe
 }
 
 #[tokio::test]
-async fn what_has_not_changed_is_304() {
+async fn unchanged_domains_return_304() {
     let (_, admin) = super::tried().await;
     let tag = admin.get("/cpanel/domains").await.header("etag").to_owned();
     assert_eq!(

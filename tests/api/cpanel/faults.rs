@@ -30,7 +30,7 @@ fn without_detail(answer: &Answer) {
 
 /// Every fault on every function, and what each endpoint tells of it then; `None` where all is well.
 #[tokio::test]
-async fn every_fault_of_every_endpoint_has_its_answer() {
+async fn each_fault_on_each_endpoint_maps_to_its_error() {
     for (fault, told) in [
         (Fault::new(Mode::Throttle), Some(ErrorCode::CpanelRefused)),
         (Fault::new(Mode::Refuse), Some(ErrorCode::CpanelRefused)),
@@ -76,7 +76,7 @@ async fn every_fault_of_every_endpoint_has_its_answer() {
 
 /// The same on the change alone: how it is told, and whether it is there afterwards.
 #[tokio::test]
-async fn a_change_that_fails_is_looked_for_and_never_asked_for_twice() {
+async fn failed_creation_is_looked_up_and_never_sent_twice() {
     let created = || Err(Message::SubdomainCreated);
     for (fault, told, is_there) in [
         (
@@ -123,7 +123,7 @@ async fn a_change_that_fails_is_looked_for_and_never_asked_for_twice() {
 }
 
 #[tokio::test]
-async fn a_change_that_was_made_by_somebody_else_meanwhile_is_409() {
+async fn concurrent_creation_of_the_same_subdomain_returns_409() {
     let (world, admin) = tried().await;
     // the panel says no to the second, whom the list did not stop
     let (one, other) = tokio::join!(
@@ -137,7 +137,7 @@ async fn a_change_that_was_made_by_somebody_else_meanwhile_is_409() {
 }
 
 #[tokio::test]
-async fn an_account_that_shows_nothing_is_a_broken_one() {
+async fn blank_account_listing_is_a_panel_error() {
     let (world, admin) = tried().await;
     world.inject_fault_in(Service::Cpanel, Fault::named("blank"));
     admin
@@ -180,7 +180,7 @@ fn slow() -> Fault {
 }
 
 #[tokio::test]
-async fn too_slow_is_504() {
+async fn slow_panel_returns_504() {
     for path in GETS {
         let world = impatient().await;
         world.inject_fault_in(Service::Cpanel, slow());
@@ -203,7 +203,7 @@ async fn too_slow_is_504() {
 }
 
 #[tokio::test]
-async fn a_change_without_an_answer_is_504_unless_it_is_there() {
+async fn creation_without_response_returns_504_unless_it_exists() {
     let world = impatient().await;
     let admin = world.admin().await;
     world.inject_fault_in(Service::Cpanel, slow().on("addsubdomain"));
@@ -229,7 +229,7 @@ async fn a_change_without_an_answer_is_504_unless_it_is_there() {
 }
 
 #[tokio::test]
-async fn a_panel_that_is_not_there_is_502() {
+async fn unreachable_panel_returns_502() {
     let world = World::with(&[("CPANEL_URL", "http://127.0.0.1:9")]).await;
     let admin = world.admin().await;
     for path in ["/cpanel/domains", "/cpanel/db"] {
@@ -250,7 +250,7 @@ async fn a_panel_that_is_not_there_is_502() {
 }
 
 #[tokio::test]
-async fn without_the_store_nobody_asks() {
+async fn store_failure_sends_no_request_to_the_panel() {
     let (world, admin) = tried().await;
     let before = world.cloud().uapi().calls().len();
     world.inject_fault(Fault::new(Mode::Refuse).on("GetItem"));
@@ -261,7 +261,7 @@ async fn without_the_store_nobody_asks() {
 }
 
 #[tokio::test]
-async fn who_waits_for_others_in_vain_says_nothing_of_the_panel() {
+async fn callers_timing_out_in_the_queue_do_not_open_the_breaker() {
     let world = impatient().await;
     let admin = world.admin().await;
     // two at once, each for more than half of the time that there is

@@ -31,7 +31,7 @@ async fn ask(uapi: &Uapi, path: &str, token: Option<&str>) -> (StatusCode, Value
 const NEW: &str = "/execute/SubDomain/addsubdomain?domain=cours&rootdomain=formation.example.org";
 
 #[tokio::test]
-async fn it_speaks_as_cpanel_does() {
+async fn stand_in_answers_like_cpanel() {
     let world = World::new().await;
     let uapi = world.cloud().uapi();
     let (status, listed) = ask(uapi, "/execute/DomainInfo/list_domains", None).await;
@@ -100,7 +100,7 @@ async fn it_speaks_as_cpanel_does() {
 }
 
 #[tokio::test]
-async fn the_account_survives_the_process() {
+async fn account_state_survives_restart() {
     let folder = tempfile::tempdir().unwrap();
     let before = Cloud::in_folder(folder.path()).await.unwrap();
     assert_eq!(ask(before.uapi(), NEW, None).await.1["status"], 1);
@@ -141,7 +141,7 @@ async fn the_account_survives_the_process() {
 }
 
 #[tokio::test]
-async fn the_local_page_shows_the_account_and_the_calls() {
+async fn local_page_shows_account_and_calls() {
     let (world, admin) = super::tried().await;
     admin.post("/cpanel/subdomain", super::wish("cours")).await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

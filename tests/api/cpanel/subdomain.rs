@@ -9,7 +9,7 @@ use tests::{NewPerson, World};
 use super::{ADD, asked, tried, wish};
 
 #[tokio::test]
-async fn a_subdomain_is_made_and_listed() {
+async fn subdomain_is_created_and_listed() {
     let (world, admin) = tried().await;
     let created = admin
         .post(
@@ -38,7 +38,7 @@ async fn a_subdomain_is_made_and_listed() {
 }
 
 #[tokio::test]
-async fn every_domain_of_the_account_may_have_some_and_no_other() {
+async fn subdomain_is_allowed_below_account_domains_only() {
     let (world, admin) = tried().await;
     for root in [
         "formation.example.org",
@@ -71,7 +71,7 @@ async fn every_domain_of_the_account_may_have_some_and_no_other() {
 }
 
 #[tokio::test]
-async fn a_name_that_is_taken_in_any_way_is_409() {
+async fn existing_name_in_any_spelling_returns_409() {
     let (world, admin) = tried().await;
     for (label, root) in [
         ("blog", "formation.example.org"),
@@ -96,7 +96,7 @@ async fn audit(world: &World) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn who_asks_for_which_name_is_noted_before_it_is_made() {
+async fn request_is_audited_before_the_panel_is_called() {
     let (world, _) = tried().await;
     let committee = world.another_committee("Sfax", true).await;
     let writer = world
@@ -146,7 +146,7 @@ async fn who_asks_for_which_name_is_noted_before_it_is_made() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_twenty_who_want_the_same_at_once_one_gets_it() {
+async fn twenty_concurrent_requests_for_one_name_one_succeeds() {
     for world in [
         World::with(&[("RATE_LIMIT", "1000")]).await,
         tried().await.0,
@@ -190,7 +190,7 @@ async fn of_twenty_who_want_the_same_at_once_one_gets_it() {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named() {
+async fn invalid_field_is_reported() {
     let (world, admin) = tried().await;
     let long_root = format!("{0}.{0}.{0}.{1}", "a".repeat(63), "b".repeat(61));
     for (field, value, refusal) in [
@@ -245,7 +245,7 @@ async fn each_bad_field_is_named() {
 
 /// Whatever is written: refused by name, or what arrives is exactly the label that is told.
 #[tokio::test]
-async fn hostile_names_are_refused_or_arrive_as_they_are_told() {
+async fn hostile_names_are_rejected_or_passed_on_unchanged() {
     let (world, admin) = tried().await;
     let labels = hostile_labels();
     assert!(labels.len() >= 200, "{}", labels.len());
@@ -453,7 +453,7 @@ fn hostile_labels() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn who_asks_again_for_a_domain_that_is_not_the_accounts_does_not_trouble_the_panel() {
+async fn repeated_unknown_root_domain_does_not_call_the_panel_again() {
     let world = World::new().await;
     let admin = world.admin().await;
     let ask = async || {

@@ -94,27 +94,27 @@ async fn on_a_day_of(mode: Mode, allowed: &[u16]) {
 }
 
 #[tokio::test]
-async fn refused_connections_are_503() {
+async fn refused_connection_returns_503() {
     on_a_day_of(Mode::Refuse, &[503]).await;
 }
 
 #[tokio::test]
-async fn slowness_is_503() {
+async fn slow_store_returns_503() {
     on_a_day_of(Mode::Slow, &[503]).await;
 }
 
 #[tokio::test]
-async fn throttling_is_over_the_limit() {
+async fn throttled_store_returns_429() {
     on_a_day_of(Mode::Throttle, &[429]).await;
 }
 
 #[tokio::test]
-async fn silence_is_503_or_what_really_happened() {
+async fn lost_store_response_returns_503_or_401() {
     on_a_day_of(Mode::Silent, &[503, 401]).await;
 }
 
 #[tokio::test]
-async fn throttled_reads_alone_are_503() {
+async fn throttled_read_returns_503() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault(Fault::new(Mode::Throttle).on("BatchGetItem"));
@@ -131,7 +131,7 @@ async fn throttled_reads_alone_are_503() {
 }
 
 #[tokio::test]
-async fn an_error_that_we_caused_is_500() {
+async fn store_client_error_returns_500() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault(Fault {
@@ -154,7 +154,7 @@ async fn an_error_that_we_caused_is_500() {
 }
 
 #[tokio::test]
-async fn one_failed_read_is_tried_again_and_nobody_notices() {
+async fn failed_read_is_retried() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault(Fault::new(Mode::Refuse).on("BatchGetItem").times(1));
@@ -164,7 +164,7 @@ async fn one_failed_read_is_tried_again_and_nobody_notices() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_answered_in_part_is_asked_for_until_it_is_whole() {
+async fn partial_batch_is_retried_until_complete() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault(Fault::new(Mode::Partial));
@@ -177,7 +177,7 @@ async fn a_batch_that_is_answered_in_part_is_asked_for_until_it_is_whole() {
 }
 
 #[tokio::test]
-async fn a_few_conflicts_of_transactions_are_waited_out() {
+async fn few_transaction_conflicts_are_retried() {
     let world = World::new().await;
     world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems").times(3));
     world
@@ -194,7 +194,7 @@ async fn a_few_conflicts_of_transactions_are_waited_out() {
 }
 
 #[tokio::test]
-async fn conflicts_without_end_are_503() {
+async fn persistent_conflicts_return_503() {
     let world = World::new().await;
     let wish = wish(&world).await;
     world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems"));
@@ -212,7 +212,7 @@ async fn conflicts_without_end_are_503() {
 }
 
 #[tokio::test]
-async fn a_registration_whose_answer_was_lost_is_told_as_done_and_stands_once() {
+async fn registration_with_lost_response_succeeds_once() {
     let world = World::new().await;
     let wish = wish(&world).await;
     let before = world.items("records").len();
@@ -235,7 +235,7 @@ async fn a_registration_whose_answer_was_lost_is_told_as_done_and_stands_once() 
 }
 
 #[tokio::test]
-async fn a_registration_that_was_refused_outright_can_be_tried_again() {
+async fn registration_that_failed_can_be_retried() {
     let world = World::new().await;
     let wish = wish(&world).await;
     world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
@@ -253,7 +253,7 @@ async fn a_registration_that_was_refused_outright_can_be_tried_again() {
 }
 
 #[tokio::test]
-async fn a_password_change_whose_answer_was_lost_is_told_as_done() {
+async fn password_change_with_lost_response_succeeds() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
@@ -271,7 +271,7 @@ async fn a_password_change_whose_answer_was_lost_is_told_as_done() {
 }
 
 #[tokio::test]
-async fn a_session_whose_end_was_not_heard_is_told_as_ended() {
+async fn session_end_with_lost_response_succeeds() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.signed_in(admin.user().clone()).await;
@@ -287,7 +287,7 @@ async fn a_session_whose_end_was_not_heard_is_told_as_ended() {
 }
 
 #[tokio::test]
-async fn a_committee_whose_founding_was_not_heard_stands_once() {
+async fn committee_creation_with_lost_response_creates_one() {
     let world = World::new().await;
     let admin = world.admin().await;
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
@@ -309,7 +309,7 @@ async fn a_committee_whose_founding_was_not_heard_stands_once() {
 }
 
 #[tokio::test]
-async fn the_public_limit_fails_open_and_the_security_counters_fail_closed() {
+async fn rate_limit_fails_open_and_security_counters_fail_closed() {
     let world = World::new().await;
     world.inject_fault(Fault::new(Mode::Refuse).on("UpdateItem"));
     world.anonymous().get("/committees").await.expect_ok();
@@ -327,7 +327,7 @@ async fn the_public_limit_fails_open_and_the_security_counters_fail_closed() {
 }
 
 #[tokio::test]
-async fn faults_of_ours_do_not_use_up_the_owners_tries() {
+async fn store_faults_do_not_count_as_failed_sign_ins() {
     let world = World::new().await;
     let member = world.member().await;
     let email = member.user().email.to_string();
@@ -360,7 +360,7 @@ async fn faults_of_ours_do_not_use_up_the_owners_tries() {
 }
 
 #[tokio::test]
-async fn a_public_endpoint_needs_no_caller_who_could_not_be_looked_up() {
+async fn failed_caller_lookup_returns_503_unknown_path_stays_404() {
     let world = World::new().await;
     let member = world.person(NewPerson::with(Profile::Member)).await;
     world.inject_fault(Fault::new(Mode::Refuse).on("BatchGetItem"));

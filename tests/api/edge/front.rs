@@ -30,7 +30,7 @@ async fn sign_in_of(world: &World, person: &Person) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn whom_the_network_names_is_believed_when_it_shows_either_of_its_keys() {
+async fn viewer_headers_with_either_edge_secret_are_trusted() {
     let (new, old) = (
         NamedKey::generate("new").to_setting(),
         NamedKey::generate("old").to_setting(),
@@ -67,7 +67,7 @@ async fn whom_the_network_names_is_believed_when_it_shows_either_of_its_keys() {
 }
 
 #[tokio::test]
-async fn without_its_key_such_headers_are_anybodys_and_count_for_nothing() {
+async fn viewer_headers_without_the_edge_secret_are_ignored() {
     let key = NamedKey::generate("edge").to_setting();
     let with = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
     let without = World::with(&[("EDGE_SECRETS", &key)]).await;
@@ -91,7 +91,7 @@ async fn without_its_key_such_headers_are_anybodys_and_count_for_nothing() {
 }
 
 #[tokio::test]
-async fn the_limit_is_counted_for_whom_the_network_names() {
+async fn rate_limit_counts_the_viewer_address() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key), ("RATE_LIMIT", "2")]).await;
     let one = through_the_network(&world.anonymous(), Some(&key));
@@ -109,7 +109,7 @@ async fn the_limit_is_counted_for_whom_the_network_names() {
 }
 
 #[tokio::test]
-async fn an_address_that_makes_no_sense_leaves_the_gateways() {
+async fn malformed_viewer_address_falls_back_to_the_gateways() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
     let odd = world
@@ -125,7 +125,7 @@ async fn an_address_that_makes_no_sense_leaves_the_gateways() {
 }
 
 #[tokio::test]
-async fn a_place_that_makes_no_sense_is_not_known() {
+async fn malformed_viewer_location_is_unknown() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
     let viewer = world

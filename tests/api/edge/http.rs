@@ -40,7 +40,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 }
 
 #[tokio::test]
-async fn connections_are_said_to_stay_open_for_five_seconds() {
+async fn keep_alive_timeout_of_five_seconds_is_announced() {
     let world = World::new().await;
     let address = door(&world).await;
     let answer = send(
@@ -65,7 +65,7 @@ async fn connections_are_said_to_stay_open_for_five_seconds() {
 }
 
 #[tokio::test]
-async fn one_that_asks_to_close_is_closed() {
+async fn connection_close_is_honoured() {
     let world = World::new().await;
     let address = door(&world).await;
     let answer = raw(
@@ -81,7 +81,7 @@ async fn one_that_asks_to_close_is_closed() {
 }
 
 #[tokio::test]
-async fn a_preflight_has_content_length_0_and_a_304_none() {
+async fn preflight_has_content_length_0_and_304_has_none() {
     let world = World::new().await;
     let address = door(&world).await;
     let preflight = raw(
@@ -107,7 +107,7 @@ async fn a_preflight_has_content_length_0_and_a_304_none() {
 }
 
 #[tokio::test]
-async fn a_head_tells_the_length_of_what_a_get_would_give() {
+async fn head_has_the_content_length_of_get() {
     let world = World::new().await;
     let address = door(&world).await;
     let head = raw(
@@ -133,7 +133,7 @@ async fn a_head_tells_the_length_of_what_a_get_would_give() {
 }
 
 #[tokio::test]
-async fn a_body_in_chunks_is_read_and_one_that_is_far_too_long_is_refused() {
+async fn chunked_body_is_read_and_oversized_body_returns_413() {
     let world = World::new().await;
     let address = door(&world).await;
     let chunked = "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n";
@@ -157,7 +157,7 @@ async fn a_body_in_chunks_is_read_and_one_that_is_far_too_long_is_refused() {
 }
 
 #[tokio::test]
-async fn half_a_request_is_none() {
+async fn truncated_request_is_rejected() {
     let world = World::new().await;
     let address = door(&world).await;
     let body = format!(
@@ -186,7 +186,7 @@ async fn half_a_request_is_none() {
 }
 
 #[tokio::test]
-async fn the_local_pages_are_for_this_machine_and_no_other_origin() {
+async fn local_pages_are_limited_to_this_host_and_origin() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -236,7 +236,7 @@ async fn the_local_pages_are_for_this_machine_and_no_other_origin() {
 }
 
 #[tokio::test]
-async fn the_page_of_the_interface_comes_whole_from_this_machine() {
+async fn api_page_is_served_without_external_resources() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -283,7 +283,7 @@ async fn the_page_of_the_interface_comes_whole_from_this_machine() {
 }
 
 #[tokio::test]
-async fn faults_are_set_seen_and_cleared_by_http() {
+async fn faults_are_set_read_and_cleared_over_http() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -326,7 +326,7 @@ async fn faults_are_set_seen_and_cleared_by_http() {
 }
 
 #[tokio::test]
-async fn the_embedded_store_answers_nobody_who_does_not_know_its_key() {
+async fn local_store_rejects_requests_with_a_wrong_access_key() {
     let world = World::new().await;
     let request = |credential: &str| {
         let authorization = format!(
@@ -354,7 +354,7 @@ async fn the_embedded_store_answers_nobody_who_does_not_know_its_key() {
 }
 
 #[tokio::test]
-async fn requests_in_one_breath_are_answered_in_order() {
+async fn pipelined_requests_are_answered_in_order() {
     let world = World::new().await;
     let address = door(&world).await;
     let both = "GET /api/v1/nowhere HTTP/1.1\r\nHost: x\r\n\r\nGET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";

@@ -55,7 +55,7 @@ fn capture() -> (Lines, tracing::subscriber::DefaultGuard) {
 }
 
 #[tokio::test]
-async fn one_line_per_request_says_route_status_duration_person_and_round_trips() {
+async fn request_line_has_route_status_duration_user_and_round_trips() {
     let world = World::new().await;
     let member = world.member().await;
     let (lines, _guard) = capture();
@@ -87,7 +87,7 @@ async fn one_line_per_request_says_route_status_duration_person_and_round_trips(
 }
 
 #[tokio::test]
-async fn a_fault_is_logged_once_with_its_cause_and_told_without() {
+async fn internal_error_is_logged_once_with_its_cause() {
     let world = World::new().await;
     let (lines, _guard) = capture();
     world.inject_fault(Fault {
@@ -111,7 +111,7 @@ async fn a_fault_is_logged_once_with_its_cause_and_told_without() {
 }
 
 #[tokio::test]
-async fn no_secret_and_no_address_is_ever_logged() {
+async fn secrets_and_addresses_are_never_logged() {
     let world = World::new().await;
     let (lines, _guard) = capture();
     let wish = json!({
@@ -162,7 +162,7 @@ async fn no_secret_and_no_address_is_ever_logged() {
 }
 
 #[tokio::test]
-async fn the_panels_token_is_never_logged() {
+async fn panel_token_is_never_logged() {
     let world = World::new().await;
     let (lines, _guard) = capture();
     let admin = world.admin().await;
@@ -191,7 +191,7 @@ async fn the_panels_token_is_never_logged() {
 }
 
 #[tokio::test]
-async fn who_did_not_sign_in_is_counted_and_who_did_is_not() {
+async fn failed_sign_ins_are_counted_successful_are_not() {
     let world = World::new().await;
     let (lines, _guard) = capture();
     let anonymous = world.anonymous();
@@ -214,7 +214,7 @@ async fn who_did_not_sign_in_is_counted_and_who_did_is_not() {
 }
 
 #[tokio::test]
-async fn what_a_client_writes_stands_in_no_line_and_a_refusal_says_whose_it_was() {
+async fn client_input_is_never_logged_and_errors_name_the_user() {
     let world = World::new().await;
     let member = world.member().await;
     let (lines, _guard) = capture();

@@ -9,7 +9,7 @@ use tests::World;
 use super::{send, wish};
 
 #[tokio::test]
-async fn it_may_be_said_before_and_twice_and_at_once() {
+async fn complete_needs_upload_and_is_idempotent() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
@@ -54,7 +54,7 @@ async fn it_may_be_said_before_and_twice_and_at_once() {
 }
 
 #[tokio::test]
-async fn nobody_else_says_it() {
+async fn complete_by_another_account_returns_404() {
     let world = World::new().await;
     let (member, other) = (world.member().await, world.member().await);
     let announced = member
@@ -83,7 +83,7 @@ async fn nobody_else_says_it() {
 }
 
 #[tokio::test]
-async fn a_bucket_on_a_bad_day_is_503_and_nothing_is_lost() {
+async fn bucket_failure_returns_500_or_503_and_loses_nothing() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
@@ -116,7 +116,7 @@ async fn a_bucket_on_a_bad_day_is_503_and_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn the_sweeper_finds_out_after_an_hour() {
+async fn sweep_settles_pending_files_after_an_hour() {
     let world = World::new().await;
     let member = world.member().await;
     let sent = member

@@ -9,7 +9,7 @@ use tests::{NewPerson, World};
 use super::{send, send_changed, wish};
 
 #[tokio::test]
-async fn a_file_is_announced_and_sent_past_us() {
+async fn file_is_announced_and_uploaded_directly_to_the_bucket() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
@@ -37,7 +37,7 @@ async fn a_file_is_announced_and_sent_past_us() {
 }
 
 #[tokio::test]
-async fn the_bucket_itself_takes_nothing_else() {
+async fn bucket_rejects_upload_that_differs_from_the_form() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
@@ -75,7 +75,7 @@ async fn the_bucket_itself_takes_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_form_that_is_over_is_refused_by_the_bucket() {
+async fn bucket_rejects_expired_form() {
     let world = World::new().await;
     let member = world.member().await;
     // the bucket's clock is the real one: the form is of an hour ago
@@ -90,7 +90,7 @@ async fn a_form_that_is_over_is_refused_by_the_bucket() {
 }
 
 #[tokio::test]
-async fn a_file_of_many_megabytes_fits() {
+async fn file_of_24_megabytes_is_accepted() {
     let world = World::new().await;
     let member = world.member().await;
     let content = vec![b'x'; 24 * 1024 * 1024];
@@ -103,7 +103,7 @@ async fn a_file_of_many_megabytes_fits() {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named() {
+async fn invalid_field_is_reported() {
     let world = World::with(&[("FILE_MAX_BYTES", "1000")]).await;
     let member = world.member().await;
     for (field, value, refusal) in [
@@ -153,7 +153,7 @@ async fn each_bad_field_is_named() {
 }
 
 #[tokio::test]
-async fn fifty_at_the_edge_of_the_quota_never_pass_it() {
+async fn fifty_concurrent_files_never_exceed_the_quota() {
     let world = World::with(&[("FILE_QUOTA_BYTES", "1000"), ("RATE_LIMIT", "100000")]).await;
     let member = world.member().await;
     let calls = (0..50).map(|number| {
@@ -198,7 +198,7 @@ async fn fifty_at_the_edge_of_the_quota_never_pass_it() {
 }
 
 #[tokio::test]
-async fn only_verified_people_of_open_committees_keep_files() {
+async fn only_verified_members_of_open_committees_can_create_files() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let unverified = world

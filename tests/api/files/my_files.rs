@@ -7,7 +7,7 @@ use tests::World;
 use super::wish;
 
 #[tokio::test]
-async fn ones_own_are_listed_newest_first_page_by_page() {
+async fn own_files_are_listed_newest_first_in_pages() {
     let world = World::new().await;
     let (member, other) = (world.member().await, world.member().await);
     other

@@ -10,7 +10,7 @@ fn public(name: &str, content_type: &str, size: usize) -> Value {
 }
 
 #[tokio::test]
-async fn anybody_is_sent_to_a_public_file() {
+async fn public_file_redirects_any_caller_to_its_link() {
     let world = World::new().await;
     let (member, anonymous) = (world.member().await, world.anonymous());
     let id = kept(
@@ -79,7 +79,7 @@ async fn anybody_is_sent_to_a_public_file() {
 }
 
 #[tokio::test]
-async fn private_pending_and_unknown_ones_are_the_same_404() {
+async fn private_pending_deleted_and_unknown_files_return_same_404() {
     let world = World::new().await;
     let (member, anonymous) = (world.member().await, world.anonymous());
     let private = kept(&member, wish("a.txt", 5), b"hallo").await;

@@ -17,7 +17,7 @@ fn files_left(world: &World) -> usize {
 }
 
 #[tokio::test]
-async fn a_deleted_file_is_gone_and_its_room_is_free() {
+async fn deleted_file_is_gone_and_its_quota_is_freed() {
     let world = World::new().await;
     let member = world.member().await;
     let id = kept(&member, wish("a.txt", 5), b"hallo").await;
@@ -51,7 +51,7 @@ async fn a_deleted_file_is_gone_and_its_room_is_free() {
 }
 
 #[tokio::test]
-async fn what_a_form_brings_back_later_goes_too() {
+async fn upload_after_deletion_is_removed_later() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
@@ -82,7 +82,7 @@ async fn what_a_form_brings_back_later_goes_too() {
 }
 
 #[tokio::test]
-async fn deleting_survives_a_bucket_on_a_bad_day() {
+async fn deletion_succeeds_while_the_bucket_is_unreachable() {
     let world = World::new().await;
     let member = world.member().await;
     let id = kept(&member, wish("a.txt", 5), b"hallo").await;
@@ -103,7 +103,7 @@ async fn deleting_survives_a_bucket_on_a_bad_day() {
 }
 
 #[tokio::test]
-async fn deleted_by_many_at_once_its_room_is_freed_once() {
+async fn concurrent_deletions_free_the_quota_once() {
     let world = World::new().await;
     let member = world.member().await;
     kept(&member, wish("b.txt", 7), b"bonjour").await;
@@ -135,7 +135,7 @@ async fn deleted_by_many_at_once_its_room_is_freed_once() {
 /// A form is good for a quarter of an hour, whatever becomes of its file: who gives files up and sends them all
 /// the same has twice his quota in the bucket, and no more.
 #[tokio::test]
-async fn what_was_given_up_counts_until_it_cannot_come_back() {
+async fn deleted_pending_file_counts_until_its_form_expires() {
     let world = World::with(&[("FILE_QUOTA_BYTES", "100")]).await;
     let member = world.member().await;
     for _ in 0..2 {

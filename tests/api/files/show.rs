@@ -5,7 +5,7 @@ use tests::World;
 use super::{fetch, kept, wish};
 
 #[tokio::test]
-async fn the_owner_gets_a_link_to_what_has_come() {
+async fn owner_gets_a_signed_link_to_a_ready_file() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member

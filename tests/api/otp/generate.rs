@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tests::{PASSWORD, TotpApp, World};
 
 #[tokio::test]
-async fn the_secret_is_shown_in_forms_that_agree_and_is_the_same_for_ten_minutes() {
+async fn secret_formats_agree_and_secret_stays_for_ten_minutes() {
     let world = World::new().await;
     let member = world.member().await;
     let shown = member
@@ -38,7 +38,7 @@ async fn the_secret_is_shown_in_forms_that_agree_and_is_the_same_for_ten_minutes
 }
 
 #[tokio::test]
-async fn of_many_at_once_all_get_the_same() {
+async fn concurrent_requests_get_the_same_secret() {
     let world = World::new().await;
     let member = world.member().await;
     let answers = join_all((0..20).map(|_| member.get("/otp/generate"))).await;
@@ -51,7 +51,7 @@ async fn of_many_at_once_all_get_the_same() {
 }
 
 #[tokio::test]
-async fn the_self_view_shows_a_decoy_then_the_secret_that_is_tried_out_then_nothing() {
+async fn own_account_shows_decoy_then_pending_secret_then_nothing() {
     let world = World::new().await;
     let member = world.member().await;
     let shown = |view: &Value| view["user"]["otpAscii"].as_str().unwrap().to_owned();
@@ -87,8 +87,7 @@ async fn the_self_view_shows_a_decoy_then_the_secret_that_is_tried_out_then_noth
 }
 
 #[tokio::test]
-async fn whoever_has_one_must_have_signed_in_lately_and_the_old_one_stays_until_the_new_one_is_proved()
- {
+async fn replacing_otp_needs_recent_sign_in_and_keeps_old_until_verified() {
     let world = World::new().await;
     let member = world.member().await;
     let old = TotpApp::enrolled_by(&world, &member).await;
@@ -128,7 +127,7 @@ async fn whoever_has_one_must_have_signed_in_lately_and_the_old_one_stays_until_
 }
 
 #[tokio::test]
-async fn it_takes_a_whole_session() {
+async fn generate_needs_a_full_session() {
     let world = World::new().await;
     world
         .anonymous()

@@ -34,7 +34,7 @@ async fn verify(person: &Person, code: &str) -> tests::Answer {
 }
 
 #[tokio::test]
-async fn the_first_good_code_turns_it_on_ends_other_sessions_and_gives_ten_recovery_codes_once() {
+async fn first_code_enables_otp_ends_sessions_and_returns_recovery_codes() {
     let world = World::new().await;
     let member = world.member().await;
     let elsewhere = world.signed_in(member.user().clone()).await;
@@ -81,7 +81,7 @@ async fn the_first_good_code_turns_it_on_ends_other_sessions_and_gives_ten_recov
 }
 
 #[tokio::test]
-async fn a_sign_in_ends_in_the_step_and_its_session_is_short() {
+async fn otp_sign_in_gives_a_short_session() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let answer = verify(&arriving(&world, &member).await, &totp_app.code(&world)).await;
@@ -108,7 +108,7 @@ async fn a_sign_in_ends_in_the_step_and_its_session_is_short() {
 }
 
 #[tokio::test]
-async fn a_code_works_once_and_never_an_older_one_after_it() {
+async fn code_works_once_and_older_codes_are_rejected() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let (previous, current) = (totp_app.code_in(&world, 0), totp_app.code_in(&world, 1));
@@ -127,7 +127,7 @@ async fn a_code_works_once_and_never_an_older_one_after_it() {
 }
 
 #[tokio::test]
-async fn of_fifty_at_once_exactly_one_signs_in_with_a_code() {
+async fn code_used_fifty_times_at_once_signs_in_once() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let mut steps = Vec::new();
@@ -150,7 +150,7 @@ async fn of_fifty_at_once_exactly_one_signs_in_with_a_code() {
 }
 
 #[tokio::test]
-async fn of_fifty_at_once_exactly_one_signs_in_with_a_recovery_code() {
+async fn recovery_code_used_fifty_times_at_once_signs_in_once() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let step = arriving(&world, &member).await;
@@ -164,7 +164,7 @@ async fn of_fifty_at_once_exactly_one_signs_in_with_a_recovery_code() {
 }
 
 #[tokio::test]
-async fn the_step_of_a_sign_in_is_done_once() {
+async fn sign_in_step_can_be_completed_once() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let step = arriving(&world, &member).await;
@@ -177,7 +177,7 @@ async fn the_step_of_a_sign_in_is_done_once() {
 }
 
 #[tokio::test]
-async fn a_step_that_is_over_is_told_before_what_is_wrong_with_the_body() {
+async fn completed_step_is_reported_before_body_errors() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let step = arriving(&world, &member).await;
@@ -192,7 +192,7 @@ async fn a_step_that_is_over_is_told_before_what_is_wrong_with_the_body() {
 }
 
 #[tokio::test]
-async fn a_recovery_code_works_once_however_it_is_typed_and_the_owner_is_told() {
+async fn recovery_code_works_once_in_any_spelling_and_notifies_the_owner() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let code = totp_app.recovery_codes[3].to_lowercase().replace('-', " ");
@@ -217,7 +217,7 @@ async fn a_recovery_code_works_once_however_it_is_typed_and_the_owner_is_told() 
 }
 
 #[tokio::test]
-async fn bad_codes_are_400_and_missing_ones_named() {
+async fn invalid_code_returns_400_and_missing_code_is_reported() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let step = arriving(&world, &member).await;
@@ -250,7 +250,7 @@ async fn bad_codes_are_400_and_missing_ones_named() {
 }
 
 #[tokio::test]
-async fn five_wrong_codes_end_a_step_ten_the_account_and_recovery_codes_still_work() {
+async fn five_wrong_codes_end_the_step_ten_block_all_but_recovery_codes() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let (member, totp_app) = enrolled(&world).await;
     for _ in 0..2 {
@@ -282,7 +282,7 @@ async fn five_wrong_codes_end_a_step_ten_the_account_and_recovery_codes_still_wo
 }
 
 #[tokio::test]
-async fn five_wrong_codes_kill_a_secret_that_is_being_tried_out() {
+async fn five_wrong_codes_discard_a_pending_secret() {
     let world = World::new().await;
     let member = world.member().await;
     let first = member.get("/otp/generate").await.json()["otpAscii"]
@@ -308,7 +308,7 @@ async fn five_wrong_codes_kill_a_secret_that_is_being_tried_out() {
 }
 
 #[tokio::test]
-async fn a_step_ends_with_its_five_minutes_with_the_account_and_with_the_password() {
+async fn step_ends_after_five_minutes_or_with_account_or_password_change() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let late = arriving(&world, &member).await;
@@ -350,7 +350,7 @@ async fn a_step_ends_with_its_five_minutes_with_the_account_and_with_the_passwor
 }
 
 #[tokio::test]
-async fn a_token_is_good_for_its_own_step_alone() {
+async fn token_is_valid_for_its_own_step_only() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let step = arriving(&world, &member).await;

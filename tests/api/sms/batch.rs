@@ -33,7 +33,7 @@ async fn adding_up(person: &Person, id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_came_of_a_batch_is_told_message_by_message() {
+async fn batch_counts_its_messages_by_status() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let mut recipients = numbers(30);
@@ -62,7 +62,7 @@ async fn what_came_of_a_batch_is_told_message_by_message() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn its_counters_add_up_at_every_moment() {
+async fn batch_counters_always_add_up() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
     let admin = sender(&world).await;
     let id = send_to(&admin, &numbers(200), "Bonjour").await;
@@ -84,7 +84,7 @@ async fn its_counters_add_up_at_every_moment() {
 }
 
 #[tokio::test]
-async fn it_is_its_senders_and_his_administrators_to_see() {
+async fn visible_to_sender_and_their_administrators_only() {
     let world = World::new().await;
     let member = world
         .person(NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]))

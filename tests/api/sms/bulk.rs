@@ -13,7 +13,7 @@ use tests::{NewPerson, World};
 use super::{NUMBER, numbers, send_to, sender, texts};
 
 #[tokio::test]
-async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
+async fn each_recipient_has_a_result_in_request_order() {
     let world = World::new().await;
     let admin = sender(&world).await;
     admin
@@ -112,7 +112,7 @@ async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
 }
 
 #[tokio::test]
-async fn a_dry_run_stores_nothing_and_counts_nothing() {
+async fn dry_run_stores_and_counts_nothing() {
     let world = World::with(&[("SMS_PER_USER_DAY", "1")]).await;
     let admin = sender(&world).await.with("idempotency-key", "k");
     let before = (world.items("records").len(), world.items("transient").len());
@@ -147,7 +147,7 @@ async fn a_dry_run_stores_nothing_and_counts_nothing() {
 }
 
 #[tokio::test]
-async fn when_nobody_may_be_written_to_the_call_is_refused_with_the_reasons() {
+async fn call_without_valid_recipient_is_rejected_with_reasons() {
     let world = World::new().await;
     let answer = sender(&world)
         .await
@@ -167,7 +167,7 @@ async fn when_nobody_may_be_written_to_the_call_is_refused_with_the_reasons() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_malformed_is_refused_by_its_fields() {
+async fn malformed_call_is_rejected_by_field() {
     let world = World::new().await;
     let admin = sender(&world).await;
     for (wish, field, refusal) in [
@@ -262,7 +262,7 @@ async fn a_call_that_is_malformed_is_refused_by_its_fields() {
 }
 
 #[tokio::test]
-async fn over_a_quota_the_whole_call_is_refused_and_nothing_is_stored() {
+async fn call_over_the_quota_is_rejected_whole_and_stores_nothing() {
     let world = World::with(&[("SMS_PER_USER_DAY", "10"), ("SMS_PER_COMMITTEE_DAY", "15")]).await;
     let (one, other) = (sender(&world).await, sender(&world).await);
     one.post(
@@ -286,7 +286,7 @@ async fn over_a_quota_the_whole_call_is_refused_and_nothing_is_stored() {
 }
 
 #[tokio::test]
-async fn fifty_twins_make_one_batch_and_get_equal_answers() {
+async fn bulk_sms_same_idempotency_key_returns_same_batch() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = sender(&world)
         .await
@@ -328,7 +328,7 @@ async fn fifty_twins_make_one_batch_and_get_equal_answers() {
 }
 
 #[tokio::test]
-async fn a_thousand_are_accepted_in_three_round_trips_and_one_transaction() {
+async fn thousand_recipients_take_three_round_trips_and_forty_chunks() {
     let world = World::new().await;
     let admin = sender(&world).await;
     admin.get("/nowhere").await;
@@ -348,7 +348,7 @@ async fn a_thousand_are_accepted_in_three_round_trips_and_one_transaction() {
 }
 
 #[tokio::test]
-async fn a_chunk_becomes_messages_once_whoever_dies_over_it() {
+async fn chunk_becomes_messages_once_despite_crashes() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let id = send_to(&admin, &numbers(200), "Bonjour").await;
@@ -374,7 +374,7 @@ async fn a_chunk_becomes_messages_once_whoever_dies_over_it() {
 }
 
 #[tokio::test]
-async fn a_batch_stands_in_the_audit_with_its_counts_and_no_number() {
+async fn batch_is_audited_with_counts_and_without_numbers() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let id = send_to(&admin, &numbers(3), "Bonjour").await;
@@ -390,7 +390,7 @@ async fn a_batch_stands_in_the_audit_with_its_counts_and_no_number() {
 }
 
 #[tokio::test]
-async fn sending_to_many_is_a_right_of_its_own() {
+async fn bulk_needs_its_own_right() {
     let world = World::new().await;
     let wish = json!({ "recipients": [NUMBER], "message": "a" });
     world

@@ -95,7 +95,7 @@ async fn a_bad_day(seed: u64, messages: usize, kills: usize) {
 }
 
 #[tokio::test]
-async fn no_message_is_lost_or_sent_twice_on_days_of_any_seed() {
+async fn message_is_never_lost_or_sent_twice_for_any_seed() {
     for seed in [1, 2, 3, 0x5eed] {
         a_bad_day(seed, 150, 12).await;
     }

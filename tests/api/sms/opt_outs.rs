@@ -10,7 +10,7 @@ use tests::{NewPerson, World};
 use super::numbers;
 
 #[tokio::test]
-async fn the_numbers_of_a_list_come_newest_first_page_by_page() {
+async fn opt_outs_are_listed_newest_first_in_pages() {
     let world = World::new().await;
     let (admin, root) = (
         world.person(NewPerson::with(Profile::CommitteeAdmin)).await,

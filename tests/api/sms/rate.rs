@@ -9,7 +9,7 @@ use tests::World;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 #[tokio::test]
-async fn slots_are_a_share_of_a_second_apart_however_many_ask() {
+async fn concurrent_slots_are_evenly_spaced_and_unique() {
     let world = World::new().await;
     let now = world.clock().now();
     for (per_second, shares) in [(20, 50), (10, 100), (1, 1000)] {
@@ -44,7 +44,7 @@ async fn slots_are_a_share_of_a_second_apart_however_many_ask() {
 }
 
 #[tokio::test]
-async fn who_waits_longer_gets_a_place_behind_those_who_do_not() {
+async fn longer_wait_gets_a_later_slot() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
     while store.take_slot(10, PATIENCE, now).await.unwrap().is_some() {}
@@ -57,7 +57,7 @@ async fn who_waits_longer_gets_a_place_behind_those_who_do_not() {
 }
 
 #[tokio::test]
-async fn a_pause_saves_no_slots() {
+async fn idle_time_does_not_accumulate_slots() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
     store.take_slot(10, PATIENCE, now).await.unwrap();
@@ -73,7 +73,7 @@ async fn a_pause_saves_no_slots() {
 }
 
 #[tokio::test]
-async fn a_process_whose_clock_is_ahead_holds_the_others_up_for_seconds_at_most() {
+async fn clock_ahead_delays_other_processes_by_seconds_at_most() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
     store
@@ -99,7 +99,7 @@ async fn a_process_whose_clock_is_ahead_holds_the_others_up_for_seconds_at_most(
 }
 
 #[tokio::test]
-async fn a_rate_that_does_not_divide_a_second_is_kept_to_the_microsecond() {
+async fn rate_not_dividing_a_second_is_exact_to_the_microsecond() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
     let mut last = now;

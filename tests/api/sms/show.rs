@@ -10,7 +10,7 @@ use tests::{NewPerson, World};
 use super::{NUMBER, send_one, sender, status};
 
 #[tokio::test]
-async fn a_message_shows_what_it_says_for_ninety_days() {
+async fn message_text_is_shown_for_ninety_days() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let path = format!("/sms/{}", send_one(&admin, NUMBER).await);
@@ -28,7 +28,7 @@ async fn a_message_shows_what_it_says_for_ninety_days() {
 }
 
 #[tokio::test]
-async fn a_message_of_a_batch_is_known_from_the_first_moment() {
+async fn batch_message_is_visible_from_acceptance() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let wish = json!({
@@ -72,7 +72,7 @@ async fn a_message_of_a_batch_is_known_from_the_first_moment() {
 }
 
 #[tokio::test]
-async fn it_is_its_senders_and_his_administrators_to_see() {
+async fn visible_to_sender_and_their_administrators_only() {
     let world = World::new().await;
     let member = world
         .person(NewPerson::with(Profile::Member).granted(&[Grant::SmsSend]))
@@ -105,7 +105,7 @@ async fn it_is_its_senders_and_his_administrators_to_see() {
 }
 
 #[tokio::test]
-async fn each_step_of_its_way_is_shown() {
+async fn each_status_of_a_message_is_shown() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let id = send_one(&admin, NUMBER).await;

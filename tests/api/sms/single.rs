@@ -12,7 +12,7 @@ use tests::{NewPerson, World};
 use super::{NUMBER, send_one, sender, status, texts};
 
 #[tokio::test]
-async fn a_message_is_accepted_and_arrives_as_it_was_written() {
+async fn message_is_accepted_and_sent_unchanged() {
     let world = World::with(&[("SMS_SENDER_IDS", "Halqa,Forma")]).await;
     let admin = sender(&world).await;
     let wish = json!({
@@ -59,7 +59,7 @@ async fn a_message_is_accepted_and_arrives_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn the_number_stands_in_one_piece_or_in_two() {
+async fn number_may_be_given_in_one_field_or_two() {
     let world = World::new().await;
     let admin = sender(&world).await;
     for wish in [
@@ -84,7 +84,7 @@ async fn the_number_stands_in_one_piece_or_in_two() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_sent_is_refused_by_its_field() {
+async fn invalid_field_is_reported_and_nothing_is_sent() {
     let world = World::with(&[("SMS_SENDER_IDS", "Halqa")]).await;
     let admin = sender(&world).await;
     let long = "a".repeat(1601);
@@ -145,7 +145,7 @@ async fn what_cannot_be_sent_is_refused_by_its_field() {
 }
 
 #[tokio::test]
-async fn who_may_send_is_said_by_profile_or_grant() {
+async fn right_to_send_depends_on_profile_or_grant() {
     let world = World::new().await;
     for (someone, may) in [
         (NewPerson::with(Profile::Member), false),
@@ -170,7 +170,7 @@ async fn who_may_send_is_said_by_profile_or_grant() {
 }
 
 #[tokio::test]
-async fn the_same_key_and_body_send_once_however_many_call() {
+async fn same_idempotency_key_and_body_send_once() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = sender(&world)
         .await
@@ -220,7 +220,7 @@ async fn the_same_key_and_body_send_once_however_many_call() {
 }
 
 #[tokio::test]
-async fn a_key_is_one_persons_for_one_route_and_a_refusal_does_not_take_it() {
+async fn idempotency_key_is_per_caller_and_route_and_unused_by_errors() {
     let world = World::new().await;
     let (one, other) = (
         sender(&world).await.with("idempotency-key", "k"),
@@ -246,7 +246,7 @@ async fn a_key_is_one_persons_for_one_route_and_a_refusal_does_not_take_it() {
 }
 
 #[tokio::test]
-async fn a_bad_key_is_refused() {
+async fn invalid_idempotency_key_is_reported() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let (long, longest) = ("k".repeat(256), "k".repeat(255));
@@ -277,7 +277,7 @@ async fn a_bad_key_is_refused() {
 }
 
 #[tokio::test]
-async fn a_days_quota_holds_for_a_person_and_for_a_committee_however_many_call() {
+async fn daily_quotas_hold_per_user_and_committee_under_concurrency() {
     let world = World::with(&[("SMS_PER_USER_DAY", "5"), ("SMS_PER_COMMITTEE_DAY", "8")]).await;
     let (one, other) = (sender(&world).await, sender(&world).await);
     let call = |person: tests::Person| async move {
@@ -317,7 +317,7 @@ async fn a_days_quota_holds_for_a_person_and_for_a_committee_however_many_call()
 }
 
 #[tokio::test]
-async fn a_number_on_the_list_is_not_written_to_and_not_counted() {
+async fn opted_out_number_is_neither_sent_to_nor_counted() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let waiting = send_one(&admin, NUMBER).await;
@@ -357,7 +357,7 @@ async fn a_number_on_the_list_is_not_written_to_and_not_counted() {
 }
 
 #[tokio::test]
-async fn every_outcome_of_the_carrier_is_told_apart() {
+async fn each_carrier_outcome_maps_to_its_status() {
     let error = |name: &str| Fault {
         error: Some(name.into()),
         ..Fault::new(Mode::Error)
@@ -397,7 +397,7 @@ async fn every_outcome_of_the_carrier_is_told_apart() {
 }
 
 #[tokio::test]
-async fn what_nobody_takes_for_a_day_has_failed() {
+async fn message_refused_for_a_day_becomes_failed() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let id = send_one(&admin, NUMBER).await;
@@ -415,7 +415,7 @@ async fn what_nobody_takes_for_a_day_has_failed() {
 }
 
 #[tokio::test]
-async fn what_a_closed_account_had_sent_does_not_leave() {
+async fn message_of_a_closed_account_is_not_sent() {
     let world = World::new().await;
     let (admin, sender) = (world.admin().await, sender(&world).await);
     let id = send_one(&sender, NUMBER).await;
@@ -432,7 +432,7 @@ async fn what_a_closed_account_had_sent_does_not_leave() {
 }
 
 #[tokio::test]
-async fn a_store_that_falls_silent_after_taking_it_has_taken_it_once() {
+async fn lost_store_response_accepts_the_message_once() {
     let world = World::new().await;
     let admin = sender(&world).await.with("idempotency-key", "k");
     let wish = json!({ "to": NUMBER, "message": "a" });
@@ -460,7 +460,7 @@ async fn a_store_that_falls_silent_after_taking_it_has_taken_it_once() {
 }
 
 #[tokio::test]
-async fn a_message_does_not_stand_in_front_of_a_code() {
+async fn messages_do_not_delay_a_code() {
     let world = World::with(&[("SMS_RATE_PER_SECOND", "1")]).await;
     let admin = sender(&world).await;
     let member = world
@@ -489,7 +489,7 @@ async fn a_message_does_not_stand_in_front_of_a_code() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_busy_when_it_is_told_the_outcome_is_told_again() {
+async fn outcome_is_recorded_despite_store_faults() {
     for mode in [Mode::Refuse, Mode::Throttle, Mode::Silent] {
         let world = World::new().await;
         let admin = sender(&world).await;

@@ -9,7 +9,7 @@ async fn change(by: &Person, of: &domain::user::User, wish: Value) -> Answer {
 }
 
 #[tokio::test]
-async fn every_field_can_be_changed_and_stays_when_it_is_not_named() {
+async fn all_fields_can_be_changed_and_omitted_ones_stay() {
     let world = World::new().await;
     let admin = world.admin().await;
     let sfax = world.another_committee("Sfax", true).await;
@@ -64,7 +64,7 @@ async fn every_field_can_be_changed_and_stays_when_it_is_not_named() {
 }
 
 #[tokio::test]
-async fn bad_fields_are_named() {
+async fn invalid_fields_are_reported() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
@@ -139,7 +139,7 @@ async fn bad_fields_are_named() {
 }
 
 #[tokio::test]
-async fn of_twenty_with_the_same_version_one_wins_and_nineteen_are_told() {
+async fn twenty_concurrent_changes_with_one_version_one_succeeds() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
@@ -167,7 +167,7 @@ async fn of_twenty_with_the_same_version_one_wins_and_nineteen_are_told() {
 }
 
 #[tokio::test]
-async fn without_a_guard_nothing_that_was_acknowledged_is_lost() {
+async fn concurrent_changes_without_version_lose_no_acknowledged_one() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
@@ -200,7 +200,7 @@ async fn without_a_guard_nothing_that_was_acknowledged_is_lost() {
 }
 
 #[tokio::test]
-async fn the_tag_of_what_was_seen_guards_too() {
+async fn stale_if_match_returns_412() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
@@ -222,7 +222,7 @@ async fn the_tag_of_what_was_seen_guards_too() {
 }
 
 #[tokio::test]
-async fn a_new_address_is_pending_until_its_code_comes_back_and_the_old_one_is_told() {
+async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
@@ -266,7 +266,7 @@ async fn a_new_address_is_pending_until_its_code_comes_back_and_the_old_one_is_t
 }
 
 #[tokio::test]
-async fn nobody_climbs() {
+async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
     let world = World::new().await;
     let every: Vec<Grant> = Grant::ALL.to_vec();
     let admin = world
@@ -326,7 +326,7 @@ async fn nobody_climbs() {
 }
 
 #[tokio::test]
-async fn an_address_that_was_asked_for_before_a_promotion_is_not_taken_after_it() {
+async fn address_requested_before_promotion_is_rejected_after_it() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
@@ -347,7 +347,7 @@ async fn an_address_that_was_asked_for_before_a_promotion_is_not_taken_after_it(
 }
 
 #[tokio::test]
-async fn a_closed_account_gets_no_message() {
+async fn closed_account_gets_no_message() {
     let world = World::new().await;
     let member = world
         .account(&NewPerson::with(Profile::Member).inactive())
@@ -369,7 +369,7 @@ async fn a_closed_account_gets_no_message() {
 }
 
 #[tokio::test]
-async fn whoever_is_promoted_lives_under_the_strict_rules_at_once() {
+async fn promotion_shortens_the_current_session_at_once() {
     let world = World::new().await;
     let member = world.member().await;
     world
@@ -402,7 +402,7 @@ async fn whoever_is_promoted_lives_under_the_strict_rules_at_once() {
 }
 
 #[tokio::test]
-async fn a_committees_administrator_moves_nobody_elsewhere() {
+async fn committee_administrator_cannot_move_people_elsewhere() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
@@ -425,7 +425,7 @@ async fn a_committees_administrator_moves_nobody_elsewhere() {
 }
 
 #[tokio::test]
-async fn one_super_admin_remains_when_two_demote_each_other_at_once() {
+async fn one_super_admin_remains_when_two_demote_each_other() {
     let world = World::new().await;
     for _ in 0..5 {
         let pair = [
@@ -454,7 +454,7 @@ async fn one_super_admin_remains_when_two_demote_each_other_at_once() {
 }
 
 #[tokio::test]
-async fn a_demotion_is_felt_by_the_next_request() {
+async fn demotion_applies_to_the_next_request() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;

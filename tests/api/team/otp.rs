@@ -3,7 +3,7 @@ use domain::{Grant, Profile};
 use tests::{NewPerson, PASSWORD, TotpApp, World};
 
 #[tokio::test]
-async fn an_administrator_helps_out_the_sessions_end_and_the_owner_is_told() {
+async fn reset_disables_otp_ends_sessions_and_notifies_the_owner() {
     let world = World::new().await;
     let member = world.member().await;
     TotpApp::enrolled_by(&world, &member).await;
@@ -38,7 +38,7 @@ async fn an_administrator_helps_out_the_sessions_end_and_the_owner_is_told() {
 }
 
 #[tokio::test]
-async fn nobody_helps_where_he_may_not_edit() {
+async fn reset_of_an_account_not_editable_returns_404_or_403() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;

@@ -20,7 +20,7 @@ fn form(field: &str, file: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_picture_is_taken_as_a_body_or_in_a_form_and_shown_to_everybody() {
+async fn picture_is_accepted_as_body_or_form_and_is_public() {
     let world = World::new().await;
     let member = world.member().await;
     let mut avatars = Vec::new();
@@ -61,7 +61,7 @@ async fn a_picture_is_taken_as_a_body_or_in_a_form_and_shown_to_everybody() {
 }
 
 #[tokio::test]
-async fn what_is_no_picture_is_refused_clearly() {
+async fn invalid_picture_is_rejected_with_its_reason() {
     let world = World::new().await;
     let member = world.member().await;
     for hostile in [
@@ -130,7 +130,7 @@ async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
 }
 
 #[tokio::test]
-async fn a_bucket_out_of_reach_leaves_the_former_picture() {
+async fn unreachable_bucket_keeps_the_previous_picture() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));

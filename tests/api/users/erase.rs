@@ -18,7 +18,7 @@ async fn erase(by: &Person, id: impl std::fmt::Display, wish: Value) -> Answer {
 }
 
 #[tokio::test]
-async fn nothing_personal_is_left_and_the_address_is_free_again() {
+async fn erasure_removes_personal_data_and_frees_the_address() {
     let world = World::new().await;
     let member = world
         .person(NewPerson::with(Profile::Member).with_phone("216", "20123456"))
@@ -96,7 +96,7 @@ async fn nothing_personal_is_left_and_the_address_is_free_again() {
 
 /// A file goes with its owner; a course is its committee's, and so is the address that it gives from then on.
 #[tokio::test]
-async fn files_go_and_courses_stay_with_their_committee() {
+async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
     let world = World::new().await;
     let (trainer, reader) = (
         world.person(NewPerson::with(Profile::Trainer)).await,
@@ -174,7 +174,7 @@ async fn files_go_and_courses_stay_with_their_committee() {
 
 /// Somebody may be at work for him on another machine while he is erased.
 #[tokio::test]
-async fn what_comes_while_a_person_is_erased_goes_too() {
+async fn data_written_during_erasure_is_removed_too() {
     let world = World::new().await;
     let member = world.member().await;
     let file =
@@ -212,7 +212,7 @@ async fn what_comes_while_a_person_is_erased_goes_too() {
 }
 
 #[tokio::test]
-async fn files_are_hidden_although_the_bucket_will_not_let_a_picture_go() {
+async fn files_are_hidden_even_if_the_avatar_cannot_be_removed() {
     let world = World::new().await;
     let member = world.member().await;
     let picture = include_bytes!("../../../functions/files/src/default.png");
@@ -252,7 +252,7 @@ async fn files_are_hidden_although_the_bucket_will_not_let_a_picture_go() {
 }
 
 #[tokio::test]
-async fn a_super_admin_erases_anybody_and_it_is_noted_without_what_was_personal() {
+async fn super_admin_can_erase_any_account_and_audit_has_no_personal_data() {
     let world = World::new().await;
     let admin = world.admin().await;
     let member = world.member().await;
@@ -274,7 +274,7 @@ async fn a_super_admin_erases_anybody_and_it_is_noted_without_what_was_personal(
 }
 
 #[tokio::test]
-async fn others_may_not() {
+async fn other_callers_cannot_erase() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let (near, far) = (
@@ -297,7 +297,7 @@ async fn others_may_not() {
 }
 
 #[tokio::test]
-async fn the_last_super_admin_stays() {
+async fn last_super_admin_cannot_be_erased() {
     let world = World::new().await;
     let admin = world.admin().await;
     erase(
@@ -325,7 +325,7 @@ async fn the_last_super_admin_stays() {
 }
 
 #[tokio::test]
-async fn what_the_person_sent_goes_too_and_what_waits_is_not_sent() {
+async fn erasure_removes_sent_messages_and_cancels_queued_ones() {
     let world = World::new().await;
     let someone = NewPerson::with(Profile::Member).granted(&[Grant::SmsSend, Grant::SmsBulk]);
     let sender = world.person(someone).await;

@@ -40,7 +40,7 @@ async fn named(world: &World, admin: &Person, someone: NewPerson, name: &str, la
 }
 
 #[tokio::test]
-async fn the_people_of_the_committee_by_folded_names_page_by_page() {
+async fn list_is_sorted_by_folded_name_in_pages() {
     let world = World::new().await;
     let admin = world.admin().await;
     let elsewhere = world.another_committee("Sfax", true).await;
@@ -84,7 +84,7 @@ async fn the_people_of_the_committee_by_folded_names_page_by_page() {
 }
 
 #[tokio::test]
-async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
+async fn filters_are_exact_and_search_matches_word_prefixes() {
     let world = World::new().await;
     let admin = world.admin().await;
     named(
@@ -135,7 +135,7 @@ async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
 }
 
 #[tokio::test]
-async fn nobody_is_left_out_whatever_the_filter_and_the_page() {
+async fn filtered_pages_leave_out_no_match() {
     let world = World::new().await;
     let admin = world.admin().await;
     let people = [
@@ -158,7 +158,7 @@ async fn nobody_is_left_out_whatever_the_filter_and_the_page() {
 }
 
 #[tokio::test]
-async fn a_shorter_name_stands_before_one_that_it_begins() {
+async fn shorter_name_is_sorted_before_its_extensions() {
     let world = World::new().await;
     let admin = world.admin().await;
     for last_name in ["Ben!", "Ben Ali", "Ben", "Ben'x"] {
@@ -178,7 +178,7 @@ async fn a_shorter_name_stands_before_one_that_it_begins() {
 }
 
 #[tokio::test]
-async fn members_see_cards_others_accounts_and_the_unverified_nothing() {
+async fn fields_depend_on_profile_and_unverified_get_403() {
     let world = World::new().await;
     for (someone, fields) in [
         (NewPerson::with(Profile::Member), 7),
@@ -215,7 +215,7 @@ async fn members_see_cards_others_accounts_and_the_unverified_nothing() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_good_for_its_filter_and_its_caller() {
+async fn cursor_is_bound_to_its_filter_and_caller() {
     let world = World::new().await;
     let (admin, member) = (world.admin().await, world.member().await);
     let page = admin

@@ -27,7 +27,7 @@ fn without(mut wish: Value, field: &str) -> Value {
 }
 
 #[tokio::test]
-async fn anybody_opens_an_account_and_signs_in() {
+async fn registered_account_can_sign_in() {
     let world = World::new().await;
     let body = world
         .anonymous()
@@ -59,7 +59,7 @@ async fn anybody_opens_an_account_and_signs_in() {
 }
 
 #[tokio::test]
-async fn what_is_optional_may_be_left_out() {
+async fn optional_fields_may_be_omitted() {
     let world = World::new().await;
     let wish = without(
         without(without(wish(&world).await, "phone"), "phoneCode"),
@@ -77,7 +77,7 @@ async fn what_is_optional_may_be_left_out() {
 }
 
 #[tokio::test]
-async fn privileged_and_unknown_fields_have_no_effect() {
+async fn privileged_and_unknown_fields_are_ignored() {
     let world = World::new().await;
     let mut wish = wish(&world).await;
     for (field, value) in [
@@ -115,7 +115,7 @@ async fn privileged_and_unknown_fields_have_no_effect() {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named_with_its_reason() {
+async fn invalid_field_is_reported_with_its_error_code() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let anonymous = world.anonymous();
     let wish = wish(&world).await;
@@ -194,7 +194,7 @@ async fn each_bad_field_is_named_with_its_reason() {
 }
 
 #[tokio::test]
-async fn a_number_has_both_parts_or_none() {
+async fn phone_needs_both_parts_or_none() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     anonymous
@@ -208,7 +208,7 @@ async fn a_number_has_both_parts_or_none() {
 }
 
 #[tokio::test]
-async fn several_mistakes_are_told_together() {
+async fn several_invalid_fields_are_reported_together() {
     let world = World::new().await;
     let answer = world
         .anonymous()
@@ -237,7 +237,7 @@ async fn several_mistakes_are_told_together() {
 }
 
 #[tokio::test]
-async fn an_address_is_taken_once_in_whatever_form() {
+async fn address_can_be_registered_once_in_any_spelling() {
     let world = World::new().await;
     world
         .anonymous()
@@ -257,7 +257,7 @@ async fn an_address_is_taken_once_in_whatever_form() {
 }
 
 #[tokio::test]
-async fn of_fifty_at_once_for_one_address_exactly_one_wins_and_nothing_is_half_written() {
+async fn fifty_concurrent_registrations_of_one_address_create_one_account() {
     let world = World::with(&[("RATE_LIMIT", "1000"), ("REGISTER_PER_HOUR", "1000")]).await;
     let processes = [world.clone(), world.another_process()];
     let wish = wish(&world).await;
@@ -288,7 +288,7 @@ async fn of_fifty_at_once_for_one_address_exactly_one_wins_and_nothing_is_half_w
 }
 
 #[tokio::test]
-async fn nobody_joins_a_closed_committee() {
+async fn registration_in_a_closed_committee_is_rejected() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let wish = but(wish(&world).await, "committeeID", json!(closed));
@@ -300,7 +300,7 @@ async fn nobody_joins_a_closed_committee() {
 }
 
 #[tokio::test]
-async fn registering_can_be_closed_and_then_the_body_is_not_looked_at() {
+async fn closed_registration_returns_403_before_reading_the_body() {
     let world = World::with(&[("REGISTRATION", "closed")]).await;
     world
         .anonymous()
@@ -310,7 +310,7 @@ async fn registering_can_be_closed_and_then_the_body_is_not_looked_at() {
 }
 
 #[tokio::test]
-async fn only_so_many_register_from_one_network_in_an_hour() {
+async fn registrations_per_network_and_hour_are_limited() {
     let world = World::with(&[("REGISTER_PER_HOUR", "2")]).await;
     let anonymous = world.anonymous();
     let wish = wish(&world).await;
@@ -341,7 +341,7 @@ async fn only_so_many_register_from_one_network_in_an_hour() {
 }
 
 #[tokio::test]
-async fn neither_password_nor_address_stands_readable_where_it_should_not() {
+async fn passwords_are_not_stored_readable_nor_addresses_in_keys() {
     let world = World::new().await;
     world
         .anonymous()
