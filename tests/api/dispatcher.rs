@@ -1,4 +1,4 @@
-//! Messages on their way out: every outcome of a carrier, and of a dispatcher that dies.
+//! The dispatcher: every outcome of SES and SNS, lost stream records and killed dispatchers.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::Outbound;
 use tests::{NewPerson, World};
 
-/// Asks for a mail to the super admin.
+/// Requests a sign-in mail to the super admin.
 async fn ask(world: &World) {
     world
         .anonymous()
@@ -22,7 +22,7 @@ async fn ask(world: &World) {
         .expect_success(Message::PasswordlessSent);
 }
 
-/// The messages in the outbox, whatever became of them.
+/// The messages in the outbox, in any status.
 fn outbox(world: &World) -> Vec<Value> {
     let is_message = |item: &Value| {
         item["pk"]["S"]
@@ -119,12 +119,16 @@ async fn sweep_sends_after_a_minute_what_the_stream_missed() {
     let world = World::new().await;
     ask(&world).await;
     world.sweep().await;
-    assert_eq!(mails(&world), 0, "not before its minute");
+    assert_eq!(mails(&world), 0, "due after one minute");
     world.clock().advance(Duration::from_secs(60));
     world.sweep().await;
     assert_eq!(mails(&world), 1);
     world.deliver().await;
-    assert_eq!(mails(&world), 1, "the stream comes late and finds it sent");
+    assert_eq!(
+        mails(&world),
+        1,
+        "a late stream record does not send it again"
+    );
 }
 
 #[tokio::test]
@@ -254,7 +258,7 @@ async fn dispatcher_killed_while_sending_leaves_message_unknown() {
             .await
             .unwrap()
             .is_none(),
-        "it is nobody else's"
+        "it is claimed already"
     );
     world.deliver().await;
     world.clock().advance(Duration::from_secs(299));
@@ -359,34 +363,38 @@ async fn task_failing_for_a_day_becomes_dead_letter_until_replayed() {
         .expect_success(Message::FileCreated)["file"]["fileID"]
         .clone();
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
-    let dead = || async { ops::dead_letters(world.setup()).await.unwrap() };
+    let dead_letters = || async { ops::dead_letters(world.setup()).await.unwrap() };
     for _ in 0..300 {
         world.clock().advance(Duration::from_secs(300));
         world.sweep().await;
-        if !dead().await.is_empty() {
+        if !dead_letters().await.is_empty() {
             break;
         }
     }
-    let letter = dead().await.remove(0);
-    assert_eq!(letter.pk, format!("FILE#{}", file.as_str().unwrap()));
+    let dead_letter = dead_letters().await.remove(0);
+    assert_eq!(dead_letter.pk, format!("FILE#{}", file.as_str().unwrap()));
     assert!(
-        world.clock().now().since(letter.since) >= Duration::from_secs(86_400),
-        "{letter:?}"
+        world.clock().now().since(dead_letter.since) >= Duration::from_secs(86_400),
+        "{dead_letter:?}"
     );
     world.clear_faults();
     world.sweep().await;
-    assert_eq!(dead().await.len(), 1, "nobody tries it");
+    assert_eq!(
+        dead_letters().await.len(),
+        1,
+        "a dead letter is not retried"
+    );
     assert_eq!(ops::replay(world.setup(), Some("FILE#x")).await.unwrap(), 0);
     assert_eq!(ops::replay(world.setup(), None).await.unwrap(), 1);
     world.sweep().await;
-    assert!(dead().await.is_empty());
-    let is_it = |item: &Value| item["pk"]["S"] == letter.pk.as_str();
+    assert!(dead_letters().await.is_empty());
+    let is_it = |item: &Value| item["pk"]["S"] == dead_letter.pk.as_str();
     let item = world.items("records").into_iter().find(is_it);
     assert!(
         item.is_none_or(
             |item| item["duePk"].is_null() || item["card"]["M"]["status"]["S"] == "DELETED"
         ),
-        "it was dealt with"
+        "it was handled"
     );
 }
 
@@ -394,12 +402,12 @@ async fn task_failing_for_a_day_becomes_dead_letter_until_replayed() {
 async fn message_sealed_with_missing_key_waits_for_the_key() {
     let world = World::new().await;
     ask(&world).await;
-    let anonymous = world.another_process_with(&[(
+    let other = world.another_process_with(&[(
         "OUTBOX_KEYS",
         &identity::NamedKey::generate("other").to_setting(),
     )]);
     world.clock().advance(Duration::from_secs(60));
-    anonymous.sweep().await;
+    other.sweep().await;
     assert_eq!(
         (mails(&world), states(&world)),
         (0, vec!["QUEUED".to_owned()])

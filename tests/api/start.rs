@@ -1,4 +1,4 @@
-//! How a function starts on Lambda: settings from the environment, keys from SSM.
+//! The start of a function on Lambda: settings from the environment, keys from SSM.
 
 use common::Edge;
 use dispatcher::Dispatcher;
@@ -13,7 +13,7 @@ use tests::World;
 
 const KEYS: &[Key] = auth::KEYS;
 
-/// The environment of the function `auth`, with its keys in SSM and without `missing`.
+/// Starts the function `auth` with its keys in SSM. The setting `missing` is unset; a key of this name is malformed.
 async fn start(world: &World, missing: &str) -> Result<Edge, String> {
     for (name, path) in [
         ("TOKEN_SIGNING_KEY", "/halqa/test/auth/TOKEN_SIGNING_KEY"),
@@ -145,13 +145,13 @@ async fn start_refused_by_ssm_names_path_and_error() {
 #[tokio::test]
 async fn unreachable_store_does_not_stop_start() {
     let world = World::new().await;
-    let days = [
-        ("nobody listens", None),
+    let cases = [
+        ("connection refused", None),
         ("refuses", Some(Mode::Refuse)),
         ("throttles", Some(Mode::Throttle)),
         ("is silent", Some(Mode::Silent)),
     ];
-    for (day, mode) in days {
+    for (case, mode) in cases {
         world.clear_faults();
         if let Some(mode) = mode {
             world.inject(mode);
@@ -162,7 +162,7 @@ async fn unreachable_store_does_not_stop_start() {
         }
         let setup = Setup::start(settings.settings(), KEYS)
             .await
-            .unwrap_or_else(|problem| panic!("{day}: {problem}"));
+            .unwrap_or_else(|problem| panic!("{case}: {problem}"));
         let edge = Edge::new(&setup, auth::routes(&setup).unwrap()).unwrap();
         let preflight = http::Request::options("/api/v1/auth/check")
             .body(bytes::Bytes::new())
@@ -172,12 +172,12 @@ async fn unreachable_store_does_not_stop_start() {
                 .await
                 .status(),
             204,
-            "{day}"
+            "{case}"
         );
     }
 }
 
-/// Every function and the dispatcher, with the setting `name` as `value` says.
+/// Starts all functions and the dispatcher with the setting `name` set to `value`, or unset.
 fn start_all(world: &World, name: &str, value: Option<&str>) -> Result<(), String> {
     let mut settings = world.settings();
     settings.set_or_unset(name, value);

@@ -72,20 +72,20 @@ async fn last_active_moves_at_most_every_five_minutes() {
             .unwrap()
             .to_owned()
     };
-    let begun = last_active().await;
+    let before = last_active().await;
     world.clock().advance(Duration::from_secs(299));
-    assert_eq!(last_active().await, begun);
+    assert_eq!(last_active().await, before);
     world.clock().advance(Duration::from_secs(1));
     last_active().await;
     let moved = last_active().await;
-    assert!(moved > begun, "{moved} {begun}");
+    assert!(moved > before, "{moved} {before}");
 }
 
 #[tokio::test]
 async fn missing_or_invalid_token_returns_401_with_challenge() {
     let world = World::new().await;
-    let nobody = world.anonymous();
-    let answer = nobody.get("/auth/check").await;
+    let anonymous = world.anonymous();
+    let answer = anonymous.get("/auth/check").await;
     answer.expect_error(ErrorCode::BadAuthCombination);
     assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"halqa\"");
     for token in [
@@ -94,7 +94,7 @@ async fn missing_or_invalid_token_returns_401_with_challenge() {
         "bearer ",
         "Bearer eyJhbGciOiJub25lIn0.e30.",
     ] {
-        let answer = nobody.with_token(token).get("/auth/check").await;
+        let answer = anonymous.with_token(token).get("/auth/check").await;
         answer.expect_error(ErrorCode::BadAuthCombination);
         let expected = if token == "bearer " {
             "Bearer realm=\"halqa\""
@@ -110,28 +110,28 @@ async fn bearer_scheme_any_case_accepted_other_token_places_rejected() {
     let world = World::new().await;
     let member = world.member().await;
     let token = member.token().strip_prefix("Bearer ").unwrap().to_owned();
-    let nobody = world.anonymous();
-    nobody
+    let anonymous = world.anonymous();
+    anonymous
         .with_token(&format!("bEaReR {token}"))
         .get("/auth/check")
         .await
         .expect_ok();
-    nobody
+    anonymous
         .with_token(&format!("Basic {token}"))
         .get("/auth/check")
         .await
         .expect_error(ErrorCode::BadAuthCombination);
-    nobody
+    anonymous
         .with_token(&token)
         .get("/auth/check")
         .await
         .expect_error(ErrorCode::BadAuthCombination);
-    nobody
+    anonymous
         .with("cookie", &format!("token={token}"))
         .get("/auth/check")
         .await
         .expect_error(ErrorCode::BadAuthCombination);
-    nobody
+    anonymous
         .get(&format!("/auth/check?access_token={token}"))
         .await
         .expect_error(ErrorCode::BadAuthCombination);
@@ -149,8 +149,8 @@ async fn modified_token_is_rejected() {
     let token = member.token();
     for at in [10, 40, token.len() / 2, token.len() - 3] {
         let mut changed = token.to_owned();
-        let letter = if &token[at..=at] == "A" { "B" } else { "A" };
-        changed.replace_range(at..=at, letter);
+        let character = if &token[at..=at] == "A" { "B" } else { "A" };
+        changed.replace_range(at..=at, character);
         member
             .with_token(&changed)
             .get("/auth/check")

@@ -153,7 +153,7 @@ async fn missing_fields_are_all_reported() {
 async fn invalid_field_is_reported_with_its_error_code() {
     let world = World::new().await;
     let anonymous = world.anonymous();
-    for (body, field, refusal) in [
+    for (body, field, error_code) in [
         (
             json!({ "email": "a@example.org" }),
             "password",
@@ -198,7 +198,7 @@ async fn invalid_field_is_reported_with_its_error_code() {
         anonymous
             .post("/auth/login", body)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
 }
 
@@ -260,14 +260,14 @@ async fn sign_ins_in_the_same_microsecond_are_all_recorded() {
 #[tokio::test]
 async fn ten_failures_from_one_network_block_account_in_that_network_only() {
     let world = World::new().await;
-    let thief = world.anonymous();
+    let attacker = world.anonymous();
     for _ in 0..10 {
-        thief
+        attacker
             .login("admin@example.org", "not the password")
             .await
             .expect_error(ErrorCode::BadAuthCombination);
     }
-    let refused = thief.login("admin@example.org", PASSWORD).await;
+    let refused = attacker.login("admin@example.org", PASSWORD).await;
     refused.expect_error(ErrorCode::TooManyAttempts);
     let seconds: u64 = refused.header("retry-after").parse().unwrap();
     assert!((880..=900).contains(&seconds), "{seconds}");
@@ -278,13 +278,13 @@ async fn ten_failures_from_one_network_block_account_in_that_network_only() {
         .await
         .expect_success(Message::LoginSuccess);
     let other = world.account(&NewPerson::with(Profile::Member)).await;
-    thief
+    attacker
         .login(other.email.as_str(), PASSWORD)
         .await
         .expect_success(Message::LoginSuccess);
 
     world.clock().advance(Duration::from_secs(15 * 60));
-    thief
+    attacker
         .login("admin@example.org", PASSWORD)
         .await
         .expect_success(Message::LoginSuccess);
@@ -294,8 +294,8 @@ async fn ten_failures_from_one_network_block_account_in_that_network_only() {
 async fn ipv6_64_prefix_counts_as_one_network() {
     let world = World::new().await;
     for number in 0..10 {
-        let thief = world.anonymous().at(&format!("2001:db8:1:2::{number:x}"));
-        thief
+        let attacker = world.anonymous().at(&format!("2001:db8:1:2::{number:x}"));
+        attacker
             .login("admin@example.org", "not the password")
             .await
             .expect_error(ErrorCode::BadAuthCombination);
@@ -317,9 +317,9 @@ async fn ipv6_64_prefix_counts_as_one_network() {
 #[tokio::test]
 async fn fifty_concurrent_failures_only_ten_are_tried() {
     let world = World::new().await;
-    let thief = world.anonymous();
+    let attacker = world.anonymous();
     let answers =
-        join_all((0..50).map(|_| thief.login("admin@example.org", "not the password"))).await;
+        join_all((0..50).map(|_| attacker.login("admin@example.org", "not the password"))).await;
     let tried = answers.iter().filter(|answer| answer.status == 401).count();
     assert_eq!(tried, 10);
     assert!(
@@ -332,14 +332,14 @@ async fn fifty_concurrent_failures_only_ten_are_tried() {
 #[tokio::test]
 async fn unknown_address_failures_are_counted_like_known() {
     let world = World::new().await;
-    let thief = world.anonymous();
+    let attacker = world.anonymous();
     for _ in 0..10 {
-        thief
+        attacker
             .login("nobody@example.org", "not the password")
             .await
             .expect_error(ErrorCode::BadAuthCombination);
     }
-    thief
+    attacker
         .login("nobody@example.org", "not the password")
         .await
         .expect_error(ErrorCode::TooManyAttempts);
@@ -360,9 +360,11 @@ async fn successful_sign_ins_are_not_counted() {
 #[tokio::test]
 async fn blocked_network_does_not_fill_the_accounts_counter() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let thief = world.anonymous();
+    let attacker = world.anonymous();
     for _ in 0..120 {
-        thief.login("admin@example.org", "not the password").await;
+        attacker
+            .login("admin@example.org", "not the password")
+            .await;
     }
     world
         .anonymous()
@@ -428,7 +430,7 @@ async fn password_hash_with_old_parameters_is_upgraded_at_sign_in() {
         .unwrap()
         .unwrap()
         .password_hash;
-    // argon2id of the kit's password with m=64, t=1
+    // Argon2id of `PASSWORD` with m=64, t=1
     let old = "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$".to_owned() + &weak_hash();
     store.rehash(account.user_id, &current, &old).await.unwrap();
     world

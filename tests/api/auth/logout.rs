@@ -26,7 +26,7 @@ async fn logout_ends_this_session_and_keeps_others() {
 async fn logout_takes_effect_in_every_process_at_once() {
     let world = World::new().await;
     let member = world.member().await;
-    let elsewhere = member.before(&world.another_process());
+    let elsewhere = member.via(&world.another_process());
     elsewhere.get("/auth/check").await.expect_ok();
     member
         .post("/auth/logout", json!({}))
@@ -66,7 +66,7 @@ async fn ended_session_request_counts_against_the_address() {
             .await
             .header("x-ratelimit-remaining"),
         "98",
-        "the container learns that it is dead"
+        "this process reads that the session has ended"
     );
     assert_eq!(
         member
@@ -74,6 +74,6 @@ async fn ended_session_request_counts_against_the_address() {
             .await
             .header("x-ratelimit-remaining"),
         "99",
-        "the address's first request"
+        "counts against the address"
     );
 }

@@ -14,14 +14,14 @@ async fn ask(person: &Person, email: &str) -> Answer {
         .await
 }
 
-/// The person with the token that the six digits go with.
+/// Requests a code for `email`: a person with the token that the six digits need.
 async fn pending(world: &World, email: &str) -> Person {
-    let asked = ask(&world.anonymous(), email)
+    let requested = ask(&world.anonymous(), email)
         .await
         .expect_success(Message::PasswordlessSent);
     world
         .anonymous()
-        .with_token(asked["token"].as_str().unwrap())
+        .with_token(requested["token"].as_str().unwrap())
 }
 
 async fn sign_in(person: &Person, code: &str) -> Answer {
@@ -191,7 +191,7 @@ async fn known_and_unknown_addresses_same_response_and_cost() {
     assert_eq!(
         world.cloud().recorder().mails().len(),
         0,
-        "nobody is written to"
+        "no message is sent"
     );
 }
 
@@ -199,7 +199,7 @@ async fn known_and_unknown_addresses_same_response_and_cost() {
 async fn invalid_request_field_is_reported() {
     let world = World::new().await;
     let anonymous = world.anonymous();
-    for (body, field, refusal) in [
+    for (body, field, error_code) in [
         (json!({}), "email", ErrorCode::FieldRequired),
         (
             json!({ "email": "nobody" }),
@@ -220,7 +220,7 @@ async fn invalid_request_field_is_reported() {
         anonymous
             .post("/auth/passwordless", body)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
 }
 
@@ -264,7 +264,7 @@ async fn mailed_code_verifies_the_account_texted_code_does_not() {
     let texted = world
         .account(&unverified.with_phone("216", "20123456"))
         .await;
-    let asked = world
+    let requested = world
         .anonymous()
         .post(
             "/auth/passwordless",
@@ -273,7 +273,7 @@ async fn mailed_code_verifies_the_account_texted_code_does_not() {
         .await;
     let person = world
         .anonymous()
-        .with_token(asked.json()["token"].as_str().unwrap());
+        .with_token(requested.json()["token"].as_str().unwrap());
     sign_in(&person, &world.texted_code("+21620123456").await)
         .await
         .expect_success(Message::LoginSuccess);
@@ -398,7 +398,7 @@ async fn over_message_limit_nothing_is_sent_and_old_code_stays_valid() {
     assert_eq!(
         world.mails("admin@example.org").await.len(),
         1,
-        "one a minute"
+        "one per minute"
     );
     sign_in(&person, &link)
         .await
@@ -412,7 +412,7 @@ async fn over_message_limit_nothing_is_sent_and_old_code_stays_valid() {
             .into_iter()
             .filter(|mail| mail["text"].as_str().unwrap().contains("#code="))
             .count();
-        assert_eq!(codes, 3.min(minutes + 1), "three in a quarter of an hour");
+        assert_eq!(codes, 3.min(minutes + 1), "three per 15 minutes");
     }
 }
 
@@ -454,10 +454,10 @@ async fn sms_limits_do_not_apply_without_a_verified_phone() {
     let user = world.account(&NewPerson::with(Profile::Member)).await;
     for _ in 0..3 {
         world.clock().advance(Duration::from_secs(1));
-        let wish = json!({ "email": user.email, "sendMethode": "sms" });
+        let payload = json!({ "email": user.email, "sendMethode": "sms" });
         world
             .anonymous()
-            .post("/auth/passwordless", wish)
+            .post("/auth/passwordless", payload)
             .await
             .expect_success(Message::PasswordlessSent);
         world

@@ -4,12 +4,12 @@ use futures_util::future::join;
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::wish;
+use super::payload;
 
-async fn founded(world: &World) -> (tests::Person, String, serde_json::Value) {
+async fn created_committee(world: &World) -> (tests::Person, String, serde_json::Value) {
     let admin = world.admin().await;
     let committee = admin
-        .post("/committees", wish("Sfax"))
+        .post("/committees", payload("Sfax"))
         .await
         .expect_success(Message::CommitteeCreated)["committee"]
         .clone();
@@ -20,7 +20,7 @@ async fn founded(world: &World) -> (tests::Person, String, serde_json::Value) {
 #[tokio::test]
 async fn only_given_fields_change() {
     let world = World::new().await;
-    let (admin, path, before) = founded(&world).await;
+    let (admin, path, before) = created_committee(&world).await;
     let after = admin
         .put(&path, json!({ "city": "Sakiet Ezzit", "postalCode": 3021 }))
         .await
@@ -36,7 +36,7 @@ async fn only_given_fields_change() {
 #[tokio::test]
 async fn empty_change_changes_nothing() {
     let world = World::new().await;
-    let (admin, path, before) = founded(&world).await;
+    let (admin, path, before) = created_committee(&world).await;
     let after = admin
         .put(&path, json!({ "committeeID": "x", "unknown": 1 }))
         .await
@@ -48,7 +48,7 @@ async fn empty_change_changes_nothing() {
 #[tokio::test]
 async fn optional_fields_can_be_cleared() {
     let world = World::new().await;
-    let (admin, path, _) = founded(&world).await;
+    let (admin, path, _) = created_committee(&world).await;
     admin
         .put(
             &path,
@@ -72,7 +72,7 @@ async fn optional_fields_can_be_cleared() {
 #[tokio::test]
 async fn concurrent_changes_of_different_fields_both_apply() {
     let world = World::new().await;
-    let (admin, path, _) = founded(&world).await;
+    let (admin, path, _) = created_committee(&world).await;
     for number in 0..10 {
         let (city, region) = (format!("Ville {number}"), format!("Région {number}"));
         let (one, other) = join(
@@ -93,7 +93,7 @@ async fn concurrent_changes_of_different_fields_both_apply() {
 #[tokio::test]
 async fn new_name_moves_committee_in_the_list() {
     let world = World::new().await;
-    let (admin, path, _) = founded(&world).await;
+    let (admin, path, _) = created_committee(&world).await;
     admin
         .put(&path, json!({ "nameLatin": "Ariana" }))
         .await
@@ -158,8 +158,8 @@ async fn unknown_committee_is_reported_after_rights_and_fields() {
 #[tokio::test]
 async fn required_field_cannot_be_cleared() {
     let world = World::new().await;
-    let (admin, path, _) = founded(&world).await;
-    for (field, value, refusal) in [
+    let (admin, path, _) = created_committee(&world).await;
+    for (field, value, error_code) in [
         ("nameLatin", json!(null), ErrorCode::FieldType),
         ("nameLatin", json!(" "), ErrorCode::FieldRequired),
         ("primaryEmail", json!(""), ErrorCode::FieldRequired),
@@ -171,6 +171,6 @@ async fn required_field_cannot_be_cleared() {
         admin
             .put(&path, change)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
 }

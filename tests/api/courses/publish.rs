@@ -6,7 +6,7 @@ use futures_util::future::{join, join_all};
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::{begun, draft, id_of, published, titles, wish};
+use super::{created_course, draft, id_of, payload, published, titles};
 
 #[tokio::test]
 async fn course_is_published_once_and_keeps_its_first_publication_time() {
@@ -50,7 +50,7 @@ async fn course_is_published_once_and_keeps_its_first_publication_time() {
 async fn missing_fields_are_all_reported() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let bare = begun(&trainer, json!({ "courseTitle": "x", "courseType": "ONSITE", "description": "  trop court ici    \n" })).await;
+    let bare = created_course(&trainer, json!({ "courseTitle": "x", "courseType": "ONSITE", "description": "  trop court ici    \n" })).await;
     let refused = trainer
         .get(&format!("/courses/{}/publish", id_of(&bare)))
         .await;
@@ -68,9 +68,9 @@ async fn missing_fields_are_all_reported() {
         errors,
         expected.map(|(field, code)| (field.to_owned(), code.to_owned()))
     );
-    let mut one = wish("x");
+    let mut one = payload("x");
     one["contactEmail"] = json!(null);
-    let id = id_of(&begun(&trainer, one).await);
+    let id = id_of(&created_course(&trainer, one).await);
     let refused = trainer
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await;
@@ -131,7 +131,7 @@ async fn concurrent_close_and_publish_response_matches_state() {
             format!("/committees/{closing}"),
             format!("/courses/{id}/publish"),
         );
-        let (closed, told) = join(
+        let (closed, response) = join(
             admin.put(&committee, json!({ "isActive": false })),
             trainer.post(&publish, json!({})),
         )
@@ -141,12 +141,12 @@ async fn concurrent_close_and_publish_response_matches_state() {
             admin.get(&format!("/courses/{id}")).await.expect_ok()["course"]["state"].clone();
         assert_eq!(
             state == "PUBLISHED",
-            told.status == 200,
+            response.status == 200,
             "{} {}",
-            told.status,
-            told.code()
+            response.status,
+            response.code()
         );
-        assert!([200, 400, 403].contains(&told.status));
+        assert!([200, 400, 403].contains(&response.status));
     }
 }
 
@@ -232,7 +232,7 @@ async fn publish_requires_the_right_to_publish() {
         .await
         .expect_success(Message::CoursePublished);
     publisher
-        .put(&format!("/courses/{hidden}"), wish("x"))
+        .put(&format!("/courses/{hidden}"), payload("x"))
         .await
         .expect_error(ErrorCode::Forbidden);
 }
@@ -256,8 +256,8 @@ async fn head_or_prefetch_does_not_publish() {
         trainer.get(&format!("/courses/{id}")).await.expect_ok()["course"]["version"],
         1
     );
-    let told = trainer.get(&format!("/courses/{id}/publish")).await;
-    assert_eq!(told.header("cache-control"), "no-store");
+    let response = trainer.get(&format!("/courses/{id}/publish")).await;
+    assert_eq!(response.header("cache-control"), "no-store");
     assert_eq!(
         titles(&trainer.get("/courses/search-all").await.expect_ok()),
         ["Soudure"]

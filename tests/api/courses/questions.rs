@@ -41,14 +41,11 @@ async fn questions_keep_the_order_of_the_request() {
         (&more["order"], &more["required"], &more["options"]),
         (&json!(51), &json!(true), &json!(["نعم", "لا"]))
     );
-    let shown = trainer.get(&format!("/courses/{id}")).await.expect_ok();
-    assert_eq!(shown["questions"].as_array().unwrap()[..50], added[..]);
-    assert_eq!(shown["questions"][50], more);
+    let view = trainer.get(&format!("/courses/{id}")).await.expect_ok();
+    assert_eq!(view["questions"].as_array().unwrap()[..50], added[..]);
+    assert_eq!(view["questions"][50], more);
     assert_eq!(
-        (
-            &shown["course"]["questionCount"],
-            &shown["course"]["version"]
-        ),
+        (&view["course"]["questionCount"], &view["course"]["version"]),
         (&json!(51), &json!(3))
     );
 }
@@ -59,7 +56,7 @@ async fn invalid_questions_are_reported_with_index_and_none_is_added() {
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
-    for (body, field, refusal) in [
+    for (body, field, error_code) in [
         (json!({}), "questions", ErrorCode::FieldRequired),
         (
             json!({ "questions": null }),
@@ -86,14 +83,14 @@ async fn invalid_questions_are_reported_with_index_and_none_is_added() {
         trainer
             .post(&path, body)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
     let with = |field: &str, value: Value| {
         let mut one = question("Pourquoi ?");
         one[field] = value;
         json!({ "questions": [question("Comment ?"), one] })
     };
-    for (field, value, told, refusal) in [
+    for (field, value, reported_field, error_code) in [
         (
             "language",
             json!(null),
@@ -151,7 +148,7 @@ async fn invalid_questions_are_reported_with_index_and_none_is_added() {
         trainer
             .post(&path, with(field, value))
             .await
-            .expect_field_error(&format!("questions[1].{told}"), refusal);
+            .expect_field_error(&format!("questions[1].{reported_field}"), error_code);
     }
     let two = json!({ "questions": [{ "language": "x" }, question("Comment ?"), { "question": 1, "language": "FR", "questionType": "FILE" }] });
     let refused = trainer.post(&path, two).await;
@@ -219,11 +216,11 @@ async fn course_has_at_most_200_questions() {
     assert_eq!(
         places,
         (0..8).map(|number| 31 + 20 * number).collect::<Vec<u64>>(),
-        "each was told where its questions stand"
+        "each response contains the position of its questions"
     );
 }
 
-/// One at a time from many sides, and some that go meanwhile: whatever was told to be there is there.
+/// Concurrent callers add questions while others are deleted: each acknowledged question exists.
 #[tokio::test]
 async fn acknowledged_question_is_never_lost() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
@@ -271,7 +268,7 @@ async fn acknowledged_question_is_never_lost() {
     assert_eq!(there, expected);
 }
 
-/// What is read of a course and its questions belongs together, however slowly it comes.
+/// Slow reads of a course and its questions stay consistent with each other.
 #[tokio::test]
 async fn concurrent_additions_to_one_course_are_all_kept() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
@@ -326,7 +323,7 @@ async fn course_has_at_most_one_megabyte_of_questions() {
         .post(&path, json!({ "questions": vec![long; 6] }))
         .await
         .expect_success(Message::QuestionsAdded);
-    // all of it is read again, past what one answer of the store holds
+    // All are read, although DynamoDB returns at most 1 MB per query page.
     assert_eq!(questions_of(&trainer, &id).await.len(), 96);
 }
 

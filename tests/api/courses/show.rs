@@ -17,14 +17,14 @@ async fn published_course_is_visible_to_every_account() {
         NewPerson::with(Profile::Member).of(elsewhere),
         NewPerson::with(Profile::Member).of(closed),
     ] {
-        let shown = world
+        let body = world
             .person(someone)
             .await
             .get(&format!("/courses/{id}"))
             .await
             .expect_ok();
         assert_eq!(
-            (&shown["course"]["state"], &shown["questions"]),
+            (&body["course"]["state"], &body["questions"]),
             (&json!("PUBLISHED"), &json!([]))
         );
     }
@@ -135,7 +135,7 @@ async fn unchanged_course_returns_304_until_it_changes() {
         304
     );
     trainer
-        .put(&path, super::wish("Brasage"))
+        .put(&path, super::payload("Brasage"))
         .await
         .expect_success(Message::CourseUpdated);
     assert_eq!(

@@ -20,7 +20,7 @@ async fn course_returned_to_draft_is_no_longer_found() {
         (&returned["state"], &returned["version"]),
         (&json!("DRAFT"), &json!(3))
     );
-    // at once, before its words are gone
+    // immediately, before its words are removed from the index
     for list in ["/courses/search-all", "/courses/search-all?q=soudure"] {
         assert_eq!(
             titles(&trainer.get(list).await.expect_ok()),
@@ -41,13 +41,13 @@ async fn draft_to_draft_changes_nothing() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
-    let told = trainer
+    let course = trainer
         .post(&format!("/courses/{id}/to-draft"), json!({}))
         .await
         .expect_success(Message::CourseReturned)["course"]
         .clone();
     assert_eq!(
-        (&told["state"], &told["version"]),
+        (&course["state"], &course["version"]),
         (&json!("DRAFT"), &json!(1))
     );
 }

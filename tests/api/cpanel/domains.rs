@@ -6,7 +6,7 @@ use tests::{NewPerson, World};
 #[tokio::test]
 async fn domains_of_the_account_are_listed() {
     let world = World::new().await;
-    let shown = world.admin().await.get("/cpanel/domains").await.expect_ok();
+    let body = world.admin().await.get("/cpanel/domains").await.expect_ok();
     let expected = json!({
         "code": 200,
         "mainDomain": "formation.example.org",
@@ -14,7 +14,7 @@ async fn domains_of_the_account_are_listed() {
         "parkedDomains": ["formation.example.net"],
         "subDomains": ["blog.formation.example.org", "comites.formation.example.org", "intranet.comites.example.org"],
     });
-    assert_eq!(shown, expected);
+    assert_eq!(body, expected);
 }
 
 #[tokio::test]
@@ -30,7 +30,7 @@ async fn read_grant_excludes_writing_and_works_in_a_closed_committee() {
         .await;
     reader.get("/cpanel/domains").await.expect_ok();
     reader
-        .post("/cpanel/subdomain", super::wish("cours"))
+        .post("/cpanel/subdomain", super::payload("cours"))
         .await
         .expect_error(ErrorCode::Forbidden);
     let writer = world
@@ -45,7 +45,7 @@ async fn read_grant_excludes_writing_and_works_in_a_closed_committee() {
         .await
         .expect_error(ErrorCode::Forbidden);
     writer
-        .post("/cpanel/subdomain", super::wish("cours"))
+        .post("/cpanel/subdomain", super::payload("cours"))
         .await
         .expect_error(ErrorCode::CommitteeInactive);
     let unverified = world
@@ -67,13 +67,13 @@ async fn read_grant_excludes_writing_and_works_in_a_closed_committee() {
     assert_eq!(
         world.cloud().uapi().calls().len(),
         1,
-        "the panel hears of those who may, only"
+        "only permitted requests are sent to the panel"
     );
 }
 
 #[tokio::test]
 async fn unchanged_domains_return_304() {
-    let (_, admin) = super::tried().await;
+    let (_, admin) = super::world_with_used_token().await;
     let tag = admin.get("/cpanel/domains").await.header("etag").to_owned();
     assert_eq!(
         admin
@@ -83,7 +83,9 @@ async fn unchanged_domains_return_304() {
             .status,
         304
     );
-    admin.post("/cpanel/subdomain", super::wish("cours")).await;
+    admin
+        .post("/cpanel/subdomain", super::payload("cours"))
+        .await;
     assert_eq!(
         admin
             .with("if-none-match", &tag)

@@ -1,4 +1,4 @@
-//! Bad days of the panel: every answer is whole, and nothing is asked for twice.
+//! Faults of cPanel: responses are complete, and no change is requested twice.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use tests::{Answer, World};
 
-use super::{ADD, asked, tried, wish};
+use super::{ADD, call_count, payload, world_with_used_token};
 
 const GETS: [&str; 3] = ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"];
 
@@ -28,10 +28,10 @@ fn without_detail(answer: &Answer) {
     }
 }
 
-/// Every fault on every function, and what each endpoint tells of it then; `None` where all is well.
+/// Each fault on all functions with the resulting error; `None` if requests succeed.
 #[tokio::test]
 async fn each_fault_on_each_endpoint_maps_to_its_error() {
-    for (fault, told) in [
+    for (fault, expected) in [
         (Fault::new(Mode::Throttle), Some(ErrorCode::CpanelRefused)),
         (Fault::new(Mode::Refuse), Some(ErrorCode::CpanelRefused)),
         (Fault::new(Mode::Silent), Some(ErrorCode::CpanelUnreachable)),
@@ -53,32 +53,36 @@ async fn each_fault_on_each_endpoint_maps_to_its_error() {
         ),
     ] {
         for path in GETS {
-            let (world, admin) = tried().await;
+            let (world, admin) = world_with_used_token().await;
             world.inject_fault_in(Service::Cpanel, fault.clone());
             let answer = admin.get(path).await;
-            match told {
-                Some(refusal) => answer.expect_error(refusal),
+            match expected {
+                Some(error_code) => answer.expect_error(error_code),
                 None => drop(answer.expect_ok()),
             }
             without_detail(&answer);
         }
-        let (world, admin) = tried().await;
+        let (world, admin) = world_with_used_token().await;
         world.inject_fault_in(Service::Cpanel, fault.clone());
-        let answer = admin.post("/cpanel/subdomain", wish("cours")).await;
-        match told {
-            Some(refusal) => answer.expect_error(refusal),
+        let answer = admin.post("/cpanel/subdomain", payload("cours")).await;
+        match expected {
+            Some(error_code) => answer.expect_error(error_code),
             None => drop(answer.expect_success(Message::SubdomainCreated)),
         }
         without_detail(&answer);
-        assert_eq!(asked(&world, ADD), usize::from(told.is_none()), "{fault:?}");
+        assert_eq!(
+            call_count(&world, ADD),
+            usize::from(expected.is_none()),
+            "{fault:?}"
+        );
     }
 }
 
-/// The same on the change alone: how it is told, and whether it is there afterwards.
+/// Each fault on `addsubdomain` alone: the response, and whether the subdomain exists afterwards.
 #[tokio::test]
 async fn failed_creation_is_looked_up_and_never_sent_twice() {
     let created = || Err(Message::SubdomainCreated);
-    for (fault, told, is_there) in [
+    for (fault, expected, is_there) in [
         (
             Fault::new(Mode::Throttle),
             Ok(ErrorCode::CpanelRefused),
@@ -104,14 +108,14 @@ async fn failed_creation_is_looked_up_and_never_sent_twice() {
         ),
         (Fault::named("html"), Ok(ErrorCode::CpanelRefused), false),
     ] {
-        let (world, admin) = tried().await;
+        let (world, admin) = world_with_used_token().await;
         world.inject_fault_in(Service::Cpanel, fault.clone().on("addsubdomain"));
-        let answer = admin.post("/cpanel/subdomain", wish("cours")).await;
-        match told {
-            Ok(refusal) => answer.expect_error(refusal),
+        let answer = admin.post("/cpanel/subdomain", payload("cours")).await;
+        match expected {
+            Ok(error_code) => answer.expect_error(error_code),
             Err(message) => drop(answer.expect_success(message)),
         }
-        assert_eq!(asked(&world, ADD), 1, "{fault:?}");
+        assert_eq!(call_count(&world, ADD), 1, "{fault:?}");
         world.clear_faults();
         let subdomains = world.cloud().uapi().shown()["subDomains"].to_string();
         assert_eq!(
@@ -124,21 +128,21 @@ async fn failed_creation_is_looked_up_and_never_sent_twice() {
 
 #[tokio::test]
 async fn concurrent_creation_of_the_same_subdomain_returns_409() {
-    let (world, admin) = tried().await;
-    // the panel says no to the second, whom the list did not stop
+    let (world, admin) = world_with_used_token().await;
+    // The panel refuses the second request, which passed the check of the list.
     let (one, other) = tokio::join!(
-        admin.post("/cpanel/subdomain", wish("cours")),
-        admin.post("/cpanel/subdomain", wish("cours"))
+        admin.post("/cpanel/subdomain", payload("cours")),
+        admin.post("/cpanel/subdomain", payload("cours"))
     );
     let mut statuses = [one.status, other.status];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409]);
-    assert!(asked(&world, ADD) <= 2);
+    assert!(call_count(&world, ADD) <= 2);
 }
 
 #[tokio::test]
 async fn blank_account_listing_is_a_panel_error() {
-    let (world, admin) = tried().await;
+    let (world, admin) = world_with_used_token().await;
     world.inject_fault_in(Service::Cpanel, Fault::named("blank"));
     admin
         .get("/cpanel/domains")
@@ -149,16 +153,16 @@ async fn blank_account_listing_is_a_panel_error() {
         .await
         .expect_error(ErrorCode::CpanelRefused);
     admin
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::CpanelRefused);
     admin.get("/cpanel/db").await.expect_ok();
-    assert_eq!(asked(&world, ADD), 0);
+    assert_eq!(call_count(&world, ADD), 0);
 }
 
-/// A World whose token has been tried and whose function waits no longer than a moment.
-async fn impatient() -> World {
-    let (world, _) = tried().await;
+/// A World whose panel token was used successfully, with timeouts of 400 ms.
+async fn world_with_short_timeouts() -> World {
+    let (world, _) = world_with_used_token().await;
     let moment = Duration::from_millis(400);
     let routes = cpanel::routes_with(
         world.setup(),
@@ -182,7 +186,7 @@ fn slow() -> Fault {
 #[tokio::test]
 async fn slow_panel_returns_504() {
     for path in GETS {
-        let world = impatient().await;
+        let world = world_with_short_timeouts().await;
         world.inject_fault_in(Service::Cpanel, slow());
         world
             .admin()
@@ -191,33 +195,34 @@ async fn slow_panel_returns_504() {
             .await
             .expect_error(ErrorCode::CpanelTimeout);
     }
-    let world = impatient().await;
+    let world = world_with_short_timeouts().await;
     world.inject_fault_in(Service::Cpanel, slow());
     world
         .admin()
         .await
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::CpanelTimeout);
-    assert_eq!(asked(&world, ADD), 0, "the list came first");
+    assert_eq!(call_count(&world, ADD), 0, "the list is read first");
 }
 
 #[tokio::test]
 async fn creation_without_response_returns_504_unless_it_exists() {
-    let world = impatient().await;
+    let world = world_with_short_timeouts().await;
     let admin = world.admin().await;
     world.inject_fault_in(Service::Cpanel, slow().on("addsubdomain"));
     admin
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::CpanelTimeout);
-    assert_eq!(asked(&world, ADD), 1);
-    // Nobody knows: the list that would say so does not come either.
-    let world = impatient().await;
+    assert_eq!(call_count(&world, ADD), 1);
+    // The list that would show the subdomain cannot be read either.
+    let world = world_with_short_timeouts().await;
     let admin = world.admin().await;
     world.inject_fault_in(Service::Cpanel, slow().on("addsubdomain"));
-    let waiting = tokio::spawn(async move { admin.post("/cpanel/subdomain", wish("cours")).await });
-    while asked(&world, ADD) == 0 {
+    let waiting =
+        tokio::spawn(async move { admin.post("/cpanel/subdomain", payload("cours")).await });
+    while call_count(&world, ADD) == 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     world.inject_fault_in(Service::Cpanel, Fault::new(Mode::Silent).on("list_domains"));
@@ -225,7 +230,7 @@ async fn creation_without_response_returns_504_unless_it_exists() {
         .await
         .unwrap()
         .expect_error(ErrorCode::CpanelTimeout);
-    assert_eq!(asked(&world, ADD), 1);
+    assert_eq!(call_count(&world, ADD), 1);
 }
 
 #[tokio::test]
@@ -239,10 +244,10 @@ async fn unreachable_panel_returns_502() {
             .expect_error(ErrorCode::CpanelUnreachable);
     }
     admin
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::CpanelUnreachable);
-    // the third in a row was the last
+    // Three consecutive failures have opened the breaker.
     admin
         .get("/cpanel/domains")
         .await
@@ -251,7 +256,7 @@ async fn unreachable_panel_returns_502() {
 
 #[tokio::test]
 async fn store_failure_sends_no_request_to_the_panel() {
-    let (world, admin) = tried().await;
+    let (world, admin) = world_with_used_token().await;
     let before = world.cloud().uapi().calls().len();
     world.inject_fault(Fault::new(Mode::Refuse).on("GetItem"));
     for path in GETS {
@@ -262,9 +267,9 @@ async fn store_failure_sends_no_request_to_the_panel() {
 
 #[tokio::test]
 async fn callers_timing_out_in_the_queue_do_not_open_the_breaker() {
-    let world = impatient().await;
+    let world = world_with_short_timeouts().await;
     let admin = world.admin().await;
-    // two at once, each for more than half of the time that there is
+    // Two requests run at a time, each for more than half of the timeout.
     world.inject_fault_in(
         Service::Cpanel,
         Fault {
@@ -273,10 +278,12 @@ async fn callers_timing_out_in_the_queue_do_not_open_the_breaker() {
         },
     );
     let answers = join_all((0..12).map(|_| admin.get("/cpanel/domains"))).await;
-    let told: BTreeSet<u16> = answers.iter().map(|answer| answer.status).collect();
+    let statuses: BTreeSet<u16> = answers.iter().map(|answer| answer.status).collect();
     assert!(
-        told.is_subset(&[200, 503, 504].into()) && told.contains(&200) && told.len() > 1,
-        "{told:?}"
+        statuses.is_subset(&[200, 503, 504].into())
+            && statuses.contains(&200)
+            && statuses.len() > 1,
+        "{statuses:?}"
     );
     world.clear_faults();
     admin.get("/cpanel/domains").await.expect_ok();

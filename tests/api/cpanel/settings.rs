@@ -4,7 +4,7 @@ use serde_json::json;
 use store::Setup;
 use tests::World;
 
-use super::wish;
+use super::payload;
 
 #[tokio::test]
 async fn missing_panel_configuration_returns_503() {
@@ -17,11 +17,11 @@ async fn missing_panel_configuration_returns_503() {
             .expect_error(ErrorCode::CpanelUnavailable);
     }
     admin
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::CpanelUnavailable);
     admin
-        .post("/cpanel/subdomain", wish("www"))
+        .post("/cpanel/subdomain", payload("www"))
         .await
         .expect_field_error("domain", ErrorCode::FieldValue);
     world
@@ -126,16 +126,16 @@ async fn token_comes_from_ssm_and_is_optional_without_panel() {
     assert_eq!(start(Some("http://127.0.0.1:2083")).await, Ok(()));
 }
 
-/// The token is nowhere but in the one header: in no log, no answer, no item.
+/// The token of the panel is in no response and in no item; `edge/logs.rs` checks the logs.
 #[tokio::test]
 async fn panel_token_is_in_no_response_or_item() {
-    let (world, admin) = super::tried().await;
+    let (world, admin) = super::world_with_used_token().await;
     let token = world.setting("CPANEL_TOKEN");
-    let shown = [
+    let texts = [
         admin.get("/cpanel/domains").await.json().to_string(),
         world.cloud().uapi().shown().to_string(),
         serde_json::Value::from(world.items("transient")).to_string(),
         serde_json::Value::from(world.items("records")).to_string(),
     ];
-    assert!(shown.iter().all(|text| !text.contains(&token)));
+    assert!(texts.iter().all(|text| !text.contains(&token)));
 }

@@ -1,4 +1,4 @@
-//! The stand-in for cPanel, looked at by itself.
+//! The stand-in for cPanel.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -119,7 +119,7 @@ async fn account_state_survives_restart() {
     assert_eq!(
         ask(after.uapi(), NEW, None).await.1["status"],
         0,
-        "it is there"
+        "the subdomain exists"
     );
     let [_, _, (_, old)] = before.uapi().settings();
     assert_eq!(
@@ -142,8 +142,10 @@ async fn account_state_survives_restart() {
 
 #[tokio::test]
 async fn local_page_shows_account_and_calls() {
-    let (world, admin) = super::tried().await;
-    admin.post("/cpanel/subdomain", super::wish("cours")).await;
+    let (world, admin) = super::world_with_used_token().await;
+    admin
+        .post("/cpanel/subdomain", super::payload("cours"))
+        .await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let page = format!("http://{}/_local/cpanel", listener.local_addr().unwrap());
     tokio::spawn(front::serve(
@@ -156,11 +158,11 @@ async fn local_page_shows_account_and_calls() {
         .get(page.parse().unwrap())
         .await
         .unwrap();
-    let shown: Value =
+    let page_body: Value =
         serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap();
-    assert_eq!(shown["mainDomain"], "formation.example.org");
-    assert_eq!(shown["databases"][0]["engine"], "mysql");
-    let newest = &shown["calls"][0];
+    assert_eq!(page_body["mainDomain"], "formation.example.org");
+    assert_eq!(page_body["databases"][0]["engine"], "mysql");
+    let newest = &page_body["calls"][0];
     assert_eq!(
         (&newest["function"], &newest["outcome"]),
         (&json!("SubDomain::addsubdomain"), &json!("done"))

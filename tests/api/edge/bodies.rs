@@ -1,11 +1,11 @@
-//! Every way in which a body can be no body, on every endpoint that takes one.
+//! Malformed bodies on endpoints that take a body.
 
 use bytes::Bytes;
 use common::ErrorCode;
 use http::Method;
 use tests::{Person, World};
 
-/// Every endpoint that takes a body, and somebody who may send it one.
+/// Endpoints that take a body, each with a caller who may use it.
 async fn endpoints(world: &World) -> Vec<(Person, Method, String)> {
     let (admin, committee) = (world.admin().await, world.committee());
     vec![
@@ -29,7 +29,7 @@ async fn endpoints(world: &World) -> Vec<(Person, Method, String)> {
     ]
 }
 
-async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], refusal: Option<ErrorCode>) {
+async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], error_code: Option<ErrorCode>) {
     let body = body.into();
     let world = World::new().await;
     for (mut person, method, path) in endpoints(&world).await {
@@ -37,9 +37,9 @@ async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], refusal: Optio
             person = person.with(name, value);
         }
         let answer = person.send(method.clone(), &path, body.clone()).await;
-        match refusal {
-            Some(refusal) => answer.expect_error(refusal),
-            // read: what is missing is named, or, where nothing is required, nothing
+        match error_code {
+            Some(error_code) => answer.expect_error(error_code),
+            // The body was read: 400 for missing fields, 200 where none is required.
             None => assert!(
                 answer.code() == ErrorCode::Validation.code() || answer.status == 200,
                 "{method} {path}: {answer:?}"
@@ -170,7 +170,7 @@ async fn content_type_other_than_json_returns_415() {
 
 #[tokio::test]
 async fn content_encoding_other_than_identity_returns_415() {
-    for (coding, refusal) in [
+    for (coding, error_code) in [
         ("identity", None),
         ("gzip", Some(ErrorCode::UnsupportedMediaType)),
         ("br", Some(ErrorCode::UnsupportedMediaType)),
@@ -181,7 +181,7 @@ async fn content_encoding_other_than_identity_returns_415() {
                 ("content-type", "application/json"),
                 ("content-encoding", coding),
             ],
-            refusal,
+            error_code,
         )
         .await;
     }

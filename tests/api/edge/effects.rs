@@ -1,4 +1,4 @@
-//! GETs that change something, and handlers that panic: on a small router of their own.
+//! GET routes with side effects, and handlers that panic, on a router of their own.
 
 use std::sync::{
     Arc,

@@ -1,4 +1,4 @@
-//! The events of `events/`, through the very code that answers them on Lambda.
+//! Replays the events of `events/` through the code that handles them on Lambda.
 
 use std::{fs, path::Path};
 

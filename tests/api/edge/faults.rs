@@ -1,4 +1,5 @@
-//! Bad days of the tables: every answer is whole, nothing is half done, no winner is told he lost.
+//! Faults of DynamoDB: responses are complete, writes are atomic, and a lost response does not turn a success into
+//! an error.
 
 use std::time::Duration;
 
@@ -11,17 +12,17 @@ use tokio::time::timeout;
 
 const NEW: &str = "quatre figuiers sous la pluie";
 
-async fn wish(world: &World) -> Value {
+async fn payload(world: &World) -> Value {
     json!({ "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee() })
 }
 
-/// One request of each kind on a day of `mode`: each is answered within five seconds, by one of the
-/// `allowed` statuses and without detail, and nothing is written.
-async fn on_a_day_of(mode: Mode, allowed: &[u16]) {
+/// Sends one request of each kind during a fault of `mode`. Each response comes within five seconds, has one of the
+/// `allowed` statuses and no internal detail; unless responses are lost, nothing is written.
+async fn requests_during_fault(mode: Mode, allowed: &[u16]) {
     let world = World::new().await;
     let (anonymous, member, admin) = (world.anonymous(), world.member().await, world.admin().await);
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     let path = format!("/committees/{}", admin.user().committee_id);
     let (records, transient) = (world.items("records").len(), world.items("transient").len());
 
@@ -38,7 +39,7 @@ async fn on_a_day_of(mode: Mode, allowed: &[u16]) {
             "/auth/login",
             json!({ "email": "admin@example.org", "password": PASSWORD }),
         ),
-        (&anonymous, "POST", "/users/register", wish),
+        (&anonymous, "POST", "/users/register", payload),
         (&member, "GET", "/auth/check", json!(null)),
         (&member, "GET", "/auth/sessions", json!(null)),
         (&member, "PUT", "/users/reset-password", change),
@@ -95,22 +96,22 @@ async fn on_a_day_of(mode: Mode, allowed: &[u16]) {
 
 #[tokio::test]
 async fn refused_connection_returns_503() {
-    on_a_day_of(Mode::Refuse, &[503]).await;
+    requests_during_fault(Mode::Refuse, &[503]).await;
 }
 
 #[tokio::test]
 async fn slow_store_returns_503() {
-    on_a_day_of(Mode::Slow, &[503]).await;
+    requests_during_fault(Mode::Slow, &[503]).await;
 }
 
 #[tokio::test]
 async fn throttled_store_returns_429() {
-    on_a_day_of(Mode::Throttle, &[429]).await;
+    requests_during_fault(Mode::Throttle, &[429]).await;
 }
 
 #[tokio::test]
 async fn lost_store_response_returns_503_or_401() {
-    on_a_day_of(Mode::Silent, &[503, 401]).await;
+    requests_during_fault(Mode::Silent, &[503, 401]).await;
 }
 
 #[tokio::test]
@@ -196,17 +197,17 @@ async fn few_transaction_conflicts_are_retried() {
 #[tokio::test]
 async fn persistent_conflicts_return_503() {
     let world = World::new().await;
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems"));
     world
         .anonymous()
-        .post("/users/register", wish.clone())
+        .post("/users/register", payload.clone())
         .await
         .expect_error(ErrorCode::Unavailable);
     world.clear_faults();
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
 }
@@ -214,12 +215,12 @@ async fn persistent_conflicts_return_503() {
 #[tokio::test]
 async fn registration_with_lost_response_succeeds_once() {
     let world = World::new().await;
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     let before = world.items("records").len();
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     world
         .anonymous()
-        .post("/users/register", wish.clone())
+        .post("/users/register", payload.clone())
         .await
         .expect_success(Message::UserRegistered);
     assert_eq!(
@@ -229,7 +230,7 @@ async fn registration_with_lost_response_succeeds_once() {
     );
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_error(ErrorCode::EmailAlreadyUsed);
 }
@@ -237,17 +238,17 @@ async fn registration_with_lost_response_succeeds_once() {
 #[tokio::test]
 async fn registration_that_failed_can_be_retried() {
     let world = World::new().await;
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
     world
         .anonymous()
-        .post("/users/register", wish.clone())
+        .post("/users/register", payload.clone())
         .await
         .expect_error(ErrorCode::Unavailable);
     world.clear_faults();
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
 }
@@ -291,12 +292,12 @@ async fn committee_creation_with_lost_response_creates_one() {
     let world = World::new().await;
     let admin = world.admin().await;
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
-    let wish = json!({
+    let payload = json!({
         "nameArabe": "أ", "nameLatin": "Ariana", "type": "X", "dateOfEst": "2000-01-01", "region": "A", "city": "A",
         "postalCode": 1, "primaryEmail": "a@example.org", "primaryPhone": "+21671123456",
     });
     admin
-        .post("/committees", wish)
+        .post("/committees", payload)
         .await
         .expect_success(Message::CommitteeCreated);
     assert_eq!(
@@ -318,10 +319,10 @@ async fn rate_limit_fails_open_and_security_counters_fail_closed() {
         .login("admin@example.org", PASSWORD)
         .await
         .expect_error(ErrorCode::Unavailable);
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_error(ErrorCode::Unavailable);
 }

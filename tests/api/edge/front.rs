@@ -1,4 +1,4 @@
-//! The content network in front of the gateway, and who pretends to be it.
+//! Headers of CloudFront in front of the gateway, genuine and forged.
 
 use domain::Profile;
 use identity::NamedKey;
@@ -15,7 +15,7 @@ const VIEWER: [(&str, &str); 7] = [
     ("cloudfront-viewer-longitude", "9.18"),
 ];
 
-fn through_the_network(person: &Person, secret: Option<&str>) -> Person {
+fn through_cloudfront(person: &Person, secret: Option<&str>) -> Person {
     let viewed = VIEWER
         .into_iter()
         .fold(person.clone(), |person, (name, value)| {
@@ -37,9 +37,8 @@ async fn viewer_headers_with_either_edge_secret_are_trusted() {
     );
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &format!("{new},{old}"))]).await;
     for key in [&new, &old] {
-        let activity =
-            sign_in_of(&world, &through_the_network(&world.anonymous(), Some(key))).await;
-        let told = [
+        let activity = sign_in_of(&world, &through_cloudfront(&world.anonymous(), Some(key))).await;
+        let location = [
             "ip",
             "countryCode",
             "country",
@@ -62,7 +61,7 @@ async fn viewer_headers_with_either_edge_secret_are_trusted() {
             null,
             null
         ]);
-        assert_eq!(json!(told), expected);
+        assert_eq!(json!(location), expected);
     }
 }
 
@@ -71,14 +70,14 @@ async fn viewer_headers_without_the_edge_secret_are_ignored() {
     let key = NamedKey::generate("edge").to_setting();
     let with = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
     let without = World::with(&[("EDGE_SECRETS", &key)]).await;
-    for (world, shown) in [
+    for (world, secret_sent) in [
         (&with, None),
         (&with, Some("edge:rubbish")),
         (&with, Some("")),
         (&without, Some(key.as_str())),
     ] {
         let anonymous = world.anonymous();
-        let activity = sign_in_of(world, &through_the_network(&anonymous, shown)).await;
+        let activity = sign_in_of(world, &through_cloudfront(&anonymous, secret_sent)).await;
         assert!(
             activity["ip"].as_str().unwrap().starts_with("10."),
             "{activity}"
@@ -94,7 +93,7 @@ async fn viewer_headers_without_the_edge_secret_are_ignored() {
 async fn rate_limit_counts_the_viewer_address() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key), ("RATE_LIMIT", "2")]).await;
-    let one = through_the_network(&world.anonymous(), Some(&key));
+    let one = through_cloudfront(&world.anonymous(), Some(&key));
     let other = world
         .anonymous()
         .with("cloudfront-viewer-address", "198.51.100.7:1")

@@ -1,4 +1,4 @@
-//! Whatever is sent: never a 500, never a panic, always the envelope.
+//! Generated requests: the response is never a 500 and always has the envelope.
 
 use bytes::Bytes;
 use http::Method;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tests::{LambdaAnswer, Person, World};
 
-/// Any JSON, often with the names and kinds of values that the endpoints look for.
+/// Any JSON, often with names and values that the endpoints expect.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

@@ -1,4 +1,4 @@
-//! The headers of every answer, value by value.
+//! The headers of every response, value by value.
 
 use bytes::Bytes;
 use common::ErrorCode;

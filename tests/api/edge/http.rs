@@ -1,4 +1,4 @@
-//! The front door of a laptop: real HTTP on a real port.
+//! The local HTTP server on a real port.
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, header};
@@ -11,7 +11,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-async fn door(world: &World) -> std::net::SocketAddr {
+async fn start_server(world: &World) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(front::serve(listener, world.edge().clone(), None));
@@ -24,7 +24,7 @@ async fn send(request: Request<Full<Bytes>>) -> Response<Bytes> {
     Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
 }
 
-/// What comes back on the wire, byte for byte.
+/// The bytes of the response, as text.
 async fn raw(address: std::net::SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -42,7 +42,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 #[tokio::test]
 async fn keep_alive_timeout_of_five_seconds_is_announced() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let answer = send(
         Request::get(format!("http://{address}/api/v1/committees"))
             .body(Full::default())
@@ -67,7 +67,7 @@ async fn keep_alive_timeout_of_five_seconds_is_announced() {
 #[tokio::test]
 async fn connection_close_is_honoured() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let answer = raw(
         address,
         "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -83,7 +83,7 @@ async fn connection_close_is_honoured() {
 #[tokio::test]
 async fn preflight_has_content_length_0_and_304_has_none() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let preflight = raw(
         address,
         "OPTIONS /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -109,7 +109,7 @@ async fn preflight_has_content_length_0_and_304_has_none() {
 #[tokio::test]
 async fn head_has_the_content_length_of_get() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let head = raw(
         address,
         "HEAD /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -135,7 +135,7 @@ async fn head_has_the_content_length_of_get() {
 #[tokio::test]
 async fn chunked_body_is_read_and_oversized_body_returns_413() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let chunked = "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n";
     assert!(
         raw(address, chunked)
@@ -159,7 +159,7 @@ async fn chunked_body_is_read_and_oversized_body_returns_413() {
 #[tokio::test]
 async fn truncated_request_is_rejected() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let body = format!(
         r#"{{"email":"admin@example.org","password":"{}"}}"#,
         tests::PASSWORD
@@ -182,7 +182,11 @@ async fn truncated_request_is_rejected() {
             "{answer:?}"
         );
     }
-    assert_eq!(world.items("transient").len(), before, "nobody signed in");
+    assert_eq!(
+        world.items("transient").len(),
+        before,
+        "no session was created"
+    );
 }
 
 #[tokio::test]
@@ -356,7 +360,7 @@ async fn local_store_rejects_requests_with_a_wrong_access_key() {
 #[tokio::test]
 async fn pipelined_requests_are_answered_in_order() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let both = "GET /api/v1/nowhere HTTP/1.1\r\nHost: x\r\n\r\nGET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
     let answer = raw(address, both).await;
     let (first, second) = (

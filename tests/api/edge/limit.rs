@@ -1,4 +1,4 @@
-//! The public limit, exact whoever counts.
+//! The rate limit of all routes: exact for any number of processes.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -49,7 +49,7 @@ async fn limit_is_exact_across_three_processes() {
     ];
     let anonymous = world.anonymous();
     let people: Vec<Person> = (0..150)
-        .map(|number| anonymous.before(&processes[number % 3]))
+        .map(|number| anonymous.via(&processes[number % 3]))
         .collect();
     let (passed, refused) = many(&people).await;
     assert_eq!((passed.len(), refused), (100, 50));
@@ -317,7 +317,7 @@ async fn clock_step_back_opens_no_second_window() {
         .await
         .expect_error(ErrorCode::TooManyRequests);
     anonymous
-        .before(&world.another_process())
+        .via(&world.another_process())
         .get("/nowhere")
         .await
         .expect_error(ErrorCode::TooManyRequests);

@@ -1,4 +1,4 @@
-//! What is logged, and what never is.
+//! The log lines of a request, and that they contain no secrets.
 
 use std::{
     io,
@@ -42,7 +42,7 @@ impl Lines {
     }
 }
 
-/// Everything of every level that is logged on this thread while the guard lives.
+/// Captures the log lines of this thread, down to DEBUG, until the guard is dropped.
 fn capture() -> (Lines, tracing::subscriber::DefaultGuard) {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt()
@@ -114,13 +114,13 @@ async fn internal_error_is_logged_once_with_its_cause() {
 async fn secrets_and_addresses_are_never_logged() {
     let world = World::new().await;
     let (lines, _guard) = capture();
-    let wish = json!({
+    let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "phoneCode": "216",
         "phone": "20123456", "committeeID": world.committee(),
     });
     world
         .anonymous()
-        .post("/users/register", wish.clone())
+        .post("/users/register", payload.clone())
         .await;
     let signed_in = world
         .anonymous()
@@ -136,7 +136,7 @@ async fn secrets_and_addresses_are_never_logged() {
     world.inject(Mode::Refuse);
     world.anonymous().login("amel@example.org", PASSWORD).await;
     person.get("/auth/check").await;
-    world.anonymous().post("/users/register", wish).await;
+    world.anonymous().post("/users/register", payload).await;
 
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     let token = signed_in
@@ -218,11 +218,12 @@ async fn client_input_is_never_logged_and_errors_name_the_user() {
     let world = World::new().await;
     let member = world.member().await;
     let (lines, _guard) = capture();
-    let liar = member
+    let client = member
         .with("user-agent", "forged\" }")
         .with("x-forwarded-for", "forged");
     let path = "/api/v1/users/forged%0d%0a%7B%22message%22%3A%22request%22%7D?forged=%0aforged";
-    liar.send(http::Method::GET, path, "".into())
+    client
+        .send(http::Method::GET, path, "".into())
         .await
         .expect_error(ErrorCode::UserNotFound);
     member
@@ -238,12 +239,12 @@ async fn client_input_is_never_logged_and_errors_name_the_user() {
         .iter()
         .filter(|line| line["message"] == "request" && line["status"].is_number())
         .collect();
-    let told: Vec<(&Value, &Value)> = requests
+    let logged: Vec<(&Value, &Value)> = requests
         .iter()
         .map(|line| (&line["route"], &line["status"]))
         .collect();
     assert_eq!(
-        told,
+        logged,
         [
             (&json!("/users/{userId}"), &json!(404)),
             (&json!("/committees"), &json!(403))

@@ -1,4 +1,4 @@
-//! Which paths lead where.
+//! Routing: prefixes, methods, HEAD, preflight and unknown paths.
 
 use bytes::Bytes;
 use common::ErrorCode;

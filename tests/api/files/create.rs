@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
 
-use super::{send, send_changed, wish};
+use super::{payload, send, send_changed};
 
 #[tokio::test]
 async fn file_is_announced_and_uploaded_directly_to_the_bucket() {
@@ -41,7 +41,7 @@ async fn bucket_rejects_upload_that_differs_from_the_form() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     let upload = &announced["upload"];
@@ -49,7 +49,7 @@ async fn bucket_rejects_upload_that_differs_from_the_form() {
         assert_eq!(send(upload, content).await, 400, "{} bytes", content.len());
     }
     let other = member
-        .post("/files", wish("b.txt", 5))
+        .post("/files", payload("b.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     for (field, value) in [
@@ -78,12 +78,12 @@ async fn bucket_rejects_upload_that_differs_from_the_form() {
 async fn bucket_rejects_expired_form() {
     let world = World::new().await;
     let member = world.member().await;
-    // the bucket's clock is the real one: the form is of an hour ago
+    // The bucket uses the real clock, so the form has expired there.
     world.clock().step_back(FORM_LIFE + Duration::from_secs(60));
     let late = world
         .signed_in(member.user().clone())
         .await
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     assert!([400, 403].contains(&send(&late["upload"], b"hallo").await));
@@ -94,7 +94,7 @@ async fn file_of_24_megabytes_is_accepted() {
     let world = World::new().await;
     let member = world.member().await;
     let content = vec![b'x'; 24 * 1024 * 1024];
-    let id = super::kept(&member, wish("grand.txt", content.len()), &content).await;
+    let id = super::uploaded_file(&member, payload("grand.txt", content.len()), &content).await;
     let url = member.get(&format!("/files/{id}")).await.expect_ok()["file"]["url"]
         .as_str()
         .unwrap()
@@ -106,7 +106,7 @@ async fn file_of_24_megabytes_is_accepted() {
 async fn invalid_field_is_reported() {
     let world = World::with(&[("FILE_MAX_BYTES", "1000")]).await;
     let member = world.member().await;
-    for (field, value, refusal) in [
+    for (field, value, error_code) in [
         ("name", json!(null), ErrorCode::FieldRequired),
         ("name", json!("é".repeat(256)), ErrorCode::FieldLength),
         ("name", json!("a/b.txt"), ErrorCode::FieldFormat),
@@ -139,15 +139,15 @@ async fn invalid_field_is_reported() {
         ("visibility", json!(true), ErrorCode::FieldType),
         ("visibility", json!(null), ErrorCode::FieldType),
     ] {
-        let mut body = wish("a.txt", 5);
+        let mut body = payload("a.txt", 5);
         body[field] = value;
         member
             .post("/files", body)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
     member
-        .post("/files", wish("a.txt", 1000))
+        .post("/files", payload("a.txt", 1000))
         .await
         .expect_success(Message::FileCreated);
 }
@@ -160,7 +160,7 @@ async fn fifty_concurrent_files_never_exceed_the_quota() {
         let member = member.clone();
         tokio::spawn(async move {
             member
-                .post("/files", wish(&format!("{number}.txt"), 90))
+                .post("/files", payload(&format!("{number}.txt"), 90))
                 .await
         })
     });
@@ -182,17 +182,17 @@ async fn fifty_concurrent_files_never_exceed_the_quota() {
         json!({ "files": 11, "bytes": 990, "quotaBytes": 1000 })
     );
     member
-        .post("/files", wish("b.txt", 10))
+        .post("/files", payload("b.txt", 10))
         .await
         .expect_success(Message::FileCreated);
     member
-        .post("/files", wish("c.txt", 1))
+        .post("/files", payload("c.txt", 1))
         .await
         .expect_error(ErrorCode::FileQuotaExceeded);
     world
         .member()
         .await
-        .post("/files", wish("d.txt", 1001))
+        .post("/files", payload("d.txt", 1001))
         .await
         .expect_error(ErrorCode::FileQuotaExceeded);
 }
@@ -205,14 +205,14 @@ async fn only_verified_members_of_open_committees_can_create_files() {
         .person(NewPerson::with(Profile::Member).unverified())
         .await;
     unverified
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_error(ErrorCode::AccountNotVerified);
     let stopped = world
         .person(NewPerson::with(Profile::Member).of(closed))
         .await;
     stopped
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_error(ErrorCode::CommitteeInactive);
     for person in [unverified, stopped] {

@@ -5,10 +5,10 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Answer, PASSWORD, Person, TotpApp, World};
 
-async fn disable(person: &Person, wish: Value) -> Answer {
+async fn disable(person: &Person, payload: Value) -> Answer {
     person
         .json()
-        .send(Method::DELETE, "/api/v1/otp", wish.to_string().into())
+        .send(Method::DELETE, "/api/v1/otp", payload.to_string().into())
         .await
 }
 
@@ -45,7 +45,7 @@ async fn password_and_code_disable_otp_and_notify_the_owner() {
     assert_eq!(
         world.mails(member.user().email.as_str()).await.len(),
         2,
-        "on, and off"
+        "enabled, disabled"
     );
     disable(
         &member,
@@ -68,7 +68,7 @@ async fn recovery_code_disables_otp() {
     assert_eq!(
         world.mails(member.user().email.as_str()).await.len(),
         3,
-        "on, off, and a recovery code was used"
+        "enabled, disabled, recovery code used"
     );
 }
 

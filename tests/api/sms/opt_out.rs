@@ -34,7 +34,7 @@ async fn opt_out_is_added_once_shown_and_removed() {
             .put(&path, json!({}))
             .await
             .expect_success(Message::OptOutAdded);
-        assert_eq!(again["optOut"], noted, "as it was noted first");
+        assert_eq!(again["optOut"], noted, "the first entry is kept");
         assert_eq!(admin.get(&path).await.expect_ok()["optOut"], noted);
         for _ in 0..2 {
             admin
@@ -100,7 +100,7 @@ async fn opt_out_lists_are_per_committee_and_super_admins_see_all() {
     assert_eq!(
         noted["optOut"]["committeeID"],
         Value::Null,
-        "for all of them"
+        "the list for all committees"
     );
     root.delete(&format!("{path}?committeeID={elsewhere}"))
         .await

@@ -47,7 +47,7 @@ async fn opt_outs_are_listed_newest_first_in_pages() {
     assert_eq!(
         root.get("/sms/opt-outs").await.expect_ok()["optOuts"],
         json!([]),
-        "the list that holds for all is another"
+        "the list for all committees is separate"
     );
     let own = root
         .get(&format!("/sms/opt-outs?committeeID={}", world.committee()))

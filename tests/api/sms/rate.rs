@@ -1,4 +1,4 @@
-//! The rate that all dispatchers share. That it holds on a clock is measured: `cargo bench-sms rate`.
+//! The sending rate that all dispatchers share. `cargo bench-sms rate` measures it in real time.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -13,7 +13,7 @@ async fn concurrent_slots_are_evenly_spaced_and_unique() {
     let world = World::new().await;
     let now = world.clock().now();
     for (per_second, shares) in [(20, 50), (10, 100), (1, 1000)] {
-        // another moment, when the last row is over
+        // later than all slots of the last iteration
         let now = now.after(Duration::from_secs(10 * shares));
         let processes: Vec<_> = (0..8).map(|_| world.another_process()).collect();
         let slots = processes.iter().flat_map(|process| {
@@ -28,7 +28,7 @@ async fn concurrent_slots_are_evenly_spaced_and_unique() {
         assert_eq!(
             taken.len(),
             slots.iter().flatten().count(),
-            "none is given twice"
+            "no slot is assigned twice"
         );
         let expected: BTreeSet<Instant> = (0..)
             .map(|number| now.after(Duration::from_millis(shares * number)))
@@ -38,7 +38,7 @@ async fn concurrent_slots_are_evenly_spaced_and_unique() {
         assert_eq!(
             taken.len() as u64,
             500 / shares + 1,
-            "none begins later than that"
+            "no slot is later than the longest wait"
         );
     }
 }
@@ -84,7 +84,7 @@ async fn clock_ahead_delays_other_processes_by_seconds_at_most() {
     assert_eq!(
         store.take_slot(10, PATIENCE, now).await.unwrap(),
         None,
-        "that may be a long row"
+        "this may be a long queue"
     );
     store
         .take_slot(10, PATIENCE, now.after(Duration::from_secs(90)))

@@ -4,8 +4,8 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{Answer, NewPerson, Person, World};
 
-async fn change(by: &Person, of: &domain::user::User, wish: Value) -> Answer {
-    by.put(&format!("/team/{}", of.user_id), wish).await
+async fn change(by: &Person, of: &domain::user::User, payload: Value) -> Answer {
+    by.put(&format!("/team/{}", of.user_id), payload).await
 }
 
 #[tokio::test]
@@ -16,11 +16,11 @@ async fn all_fields_can_be_changed_and_omitted_ones_stay() {
     let other = world
         .account(&NewPerson::with(Profile::Member).unverified())
         .await;
-    let wish = json!({
+    let payload = json!({
         "name": " Leïla ", "lastName": "Ben Ali", "phoneCode": "216", "phone": "20123456", "profile": "TR", "role": "Trésorière",
         "permissions": "[\"sms:send\",\"courses:write\"]", "isVerified": true, "committeeID": sfax, "isActive": false, "isOtpEnabled": true,
     });
-    let body = change(&admin, &other, wish)
+    let body = change(&admin, &other, payload)
         .await
         .expect_success(Message::TeamMemberUpdated);
     let user = &body["user"];
@@ -60,7 +60,7 @@ async fn all_fields_can_be_changed_and_omitted_ones_stay() {
     let body = change(&admin, &other, json!({}))
         .await
         .expect_success(Message::TeamMemberUpdated);
-    assert_eq!(body["version"], 3, "nothing changed");
+    assert_eq!(body["version"], 3, "an empty change keeps the version");
 }
 
 #[tokio::test]
@@ -69,7 +69,7 @@ async fn invalid_fields_are_reported() {
     let admin = world.admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let closed = world.another_committee("Fermé", false).await;
-    for (wish, field, refusal) in [
+    for (payload, field, error_code) in [
         (json!({ "name": "" }), "name", ErrorCode::FieldRequired),
         (json!({ "name": null }), "name", ErrorCode::FieldType),
         (json!({ "profile": "XX" }), "profile", ErrorCode::FieldValue),
@@ -131,9 +131,9 @@ async fn invalid_fields_are_reported() {
         ),
         (json!({ "version": "1" }), "version", ErrorCode::FieldType),
     ] {
-        change(&admin, &other, wish)
+        change(&admin, &other, payload)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
     assert_eq!(world.user(other.user_id).await.version, 1);
 }
@@ -171,16 +171,16 @@ async fn concurrent_changes_without_version_lose_no_acknowledged_one() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
-    let wishes = [
+    let payloads = [
         json!({ "name": "Leïla" }),
         json!({ "lastName": "Ben Ali" }),
         json!({ "role": "Trésorière" }),
         json!({ "profile": "TR" }),
     ];
     let answers = join_all(
-        wishes
+        payloads
             .iter()
-            .map(|wish| change(&admin, &other, wish.clone())),
+            .map(|payload| change(&admin, &other, payload.clone())),
     )
     .await;
     let user = admin
@@ -188,8 +188,8 @@ async fn concurrent_changes_without_version_lose_no_acknowledged_one() {
         .await
         .expect_ok()["user"]
         .clone();
-    for (wish, answer) in wishes.iter().zip(&answers) {
-        let (field, value) = wish.as_object().unwrap().iter().next().unwrap();
+    for (payload, answer) in payloads.iter().zip(&answers) {
+        let (field, value) = payload.as_object().unwrap().iter().next().unwrap();
         assert!(answer.status != 200 || user[field] == *value, "{field}");
     }
     assert!(
@@ -233,7 +233,7 @@ async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
     assert_eq!(
         world.mails(other.email.as_str()).await.len(),
         1,
-        "the old address is told"
+        "the old address is notified"
     );
     let code = world.mailed_code("neuve@example.org").await;
     let verify = world
@@ -251,7 +251,7 @@ async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
     assert_eq!(
         world.mails(other.email.as_str()).await.len(),
         2,
-        "told again, when it changed"
+        "notified again when it changed"
     );
     world
         .anonymous()
@@ -274,17 +274,17 @@ async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
         .await;
     let plain = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    for wish in [
+    for payload in [
         json!({ "profile": "CA" }),
         json!({ "profile": "SA" }),
         json!({ "permissions": ["sms:bulk"] }),
         json!({ "permissions": ["cpanel:read"] }),
         json!({ "name": "Leïla", "permissions": ["sms:send", "cpanel:write"] }),
     ] {
-        change(&admin, &member, wish.clone())
+        change(&admin, &member, payload.clone())
             .await
             .expect_error(ErrorCode::Forbidden);
-        assert_eq!(world.user(member.user_id).await.version, 1, "{wish}");
+        assert_eq!(world.user(member.user_id).await.version, 1, "{payload}");
     }
     for someone in [
         NewPerson::with(Profile::SuperAdmin),
@@ -292,12 +292,12 @@ async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
         NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]),
     ] {
         let other = world.account(&someone).await;
-        for wish in [
+        for payload in [
             json!({ "email": "mienne@example.org" }),
             json!({ "name": "X" }),
             json!({ "permissions": [] }),
         ] {
-            change(&plain, &other, wish)
+            change(&plain, &other, payload)
                 .await
                 .expect_error(ErrorCode::Forbidden);
         }
@@ -387,7 +387,7 @@ async fn promotion_shortens_the_current_session_at_once() {
     assert_ne!(
         renewed.header("authorization"),
         member.token(),
-        "half of its life is gone by now"
+        "past half of its lifetime"
     );
     world.clock().advance(std::time::Duration::from_secs(3600));
     member

@@ -33,7 +33,7 @@ async fn reset_disables_otp_ends_sessions_and_notifies_the_owner() {
             .unwrap()
             .len(),
         1,
-        "the second time nothing happened"
+        "the second reset changes nothing"
     );
 }
 
@@ -42,7 +42,7 @@ async fn reset_of_an_account_not_editable_returns_404_or_403() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    for (someone, refusal) in [
+    for (someone, error_code) in [
         (
             NewPerson::with(Profile::Member).of(elsewhere),
             ErrorCode::UserNotFound,
@@ -60,7 +60,7 @@ async fn reset_of_an_account_not_editable_returns_404_or_403() {
         admin
             .delete(&format!("/team/{}/otp", other.user_id))
             .await
-            .expect_error(refusal);
+            .expect_error(error_code);
     }
     let own = format!("/team/{}/otp", admin.user().user_id);
     admin.delete(&own).await.expect_error(ErrorCode::Forbidden);

@@ -108,7 +108,7 @@ async fn invalid_picture_is_rejected_with_its_reason() {
 async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
     const LOSSY: &[u8] = include_bytes!("../../fuzz/corpus/avatar/lossy.webp");
     const LOSSLESS: &[u8] = include_bytes!("../../fuzz/corpus/avatar/lossless.webp");
-    // One frame of 16 by 8, shown for 100 ms: the chunk of the lossy file.
+    // One frame of 16 × 8 pixels, shown for 100 ms, with the image chunk of the lossy file.
     let chunks = [
         &b"VP8X\x0A\0\0\0\x02\0\0\0\x0F\0\0\x07\0\0ANIM\x06\0\0\0\0\0\0\0\0\0ANMF\x44\0\0\0"[..],
         b"\0\0\0\0\0\0\x0F\0\0\x07\0\0\x64\0\0\0",

@@ -11,12 +11,12 @@ async fn own_fields_change_and_privileged_fields_are_ignored() {
         .person(NewPerson::with(Profile::Member).unverified())
         .await;
     let own = format!("/users/{}", person.user().user_id);
-    let wish = json!({
+    let payload = json!({
         "name": "Leïla", "lastName": "Ben Ali", "phoneCode": "216", "phone": "20123456", "profile": "SA", "role": "chef",
         "permissions": "[\"sms:send\"]", "isActive": false, "isVerified": true, "isOtpEnabled": true, "committeeID": "x",
     });
     let user = person
-        .put(&own, wish)
+        .put(&own, payload)
         .await
         .expect_success(Message::UserUpdated)["user"]
         .clone();
@@ -110,12 +110,18 @@ async fn concurrent_changes_all_apply() {
     let world = World::new().await;
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
-    let wishes = [
+    let payloads = [
         json!({ "name": "Leïla" }),
         json!({ "lastName": "Ben Ali" }),
         json!({ "phoneCode": "216", "phone": "20123456" }),
     ];
-    for answer in join_all(wishes.iter().map(|wish| member.put(&own, wish.clone()))).await {
+    for answer in join_all(
+        payloads
+            .iter()
+            .map(|payload| member.put(&own, payload.clone())),
+    )
+    .await
+    {
         answer.expect_success(Message::UserUpdated);
     }
     let user = world.user(member.user().user_id).await;

@@ -36,7 +36,7 @@ async fn other_sessions_end_and_the_current_one_stays() {
     let there = world
         .signed_in(here.user().clone())
         .await
-        .before(&world.another_process());
+        .via(&world.another_process());
     there.get("/auth/check").await.expect_ok();
     here.put("/users/reset-password", change(PASSWORD, NEW))
         .await
@@ -98,7 +98,7 @@ async fn fields_are_checked_then_old_then_new_password() {
 async fn invalid_field_is_reported_with_its_error_code() {
     let world = World::new().await;
     let member = world.member().await;
-    for (body, field, refusal) in [
+    for (body, field, error_code) in [
         (
             change(PASSWORD, "court"),
             "newPassword",
@@ -138,7 +138,7 @@ async fn invalid_field_is_reported_with_its_error_code() {
         member
             .put("/users/reset-password", body)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
 }
 
@@ -199,9 +199,9 @@ async fn correct_old_password_with_invalid_new_one_is_not_counted() {
 async fn concurrent_changes_one_succeeds() {
     let world = World::new().await;
     let member = world.member().await;
-    let wishes: Vec<String> = (0..6).map(|number| format!("{NEW} {number}")).collect();
+    let payloads: Vec<String> = (0..6).map(|number| format!("{NEW} {number}")).collect();
     let answers = join_all(
-        wishes
+        payloads
             .iter()
             .map(|new| member.put("/users/reset-password", change(PASSWORD, new))),
     )
@@ -215,7 +215,7 @@ async fn concurrent_changes_one_succeeds() {
     assert_eq!(won.len(), 1, "{answers:?}");
     world
         .anonymous()
-        .login(member.user().email.as_str(), &wishes[won[0]])
+        .login(member.user().email.as_str(), &payloads[won[0]])
         .await
         .expect_success(Message::LoginSuccess);
 }
@@ -234,9 +234,9 @@ async fn request_without_session_returns_401() {
 async fn pending_address_of_another_session_is_discarded() {
     let world = World::new().await;
     let owner = world.member().await;
-    let thief = world.signed_in(owner.user().clone()).await;
+    let attacker = world.signed_in(owner.user().clone()).await;
     let own = format!("/users/{}", owner.user().user_id);
-    thief
+    attacker
         .put(&own, json!({ "email": "voleur@example.org" }))
         .await
         .expect_success(Message::UserUpdated);
@@ -245,7 +245,7 @@ async fn pending_address_of_another_session_is_discarded() {
         .put("/users/reset-password", change(PASSWORD, NEW))
         .await
         .expect_success(Message::PasswordChanged);
-    thief
+    attacker
         .put("/users/email-verification", proof)
         .await
         .expect_error(ErrorCode::VerificationInvalid);

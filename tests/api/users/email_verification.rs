@@ -7,12 +7,12 @@ use tests::{NewPerson, PASSWORD, World};
 #[tokio::test]
 async fn registration_code_verifies_the_account_from_any_device() {
     let world = World::new().await;
-    let wish = json!({
+    let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
     });
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
     let code = world.mailed_code("amel@example.org").await;
@@ -116,12 +116,12 @@ async fn address_taken_meanwhile_is_refused_at_verification() {
     }
     let code = world.mailed_code("voulue@example.org").await;
     let proof = json!({ "email": "voulue@example.org", "code": code });
-    let wish = json!({
+    let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "voulue@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
     });
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
     world
@@ -182,30 +182,30 @@ async fn missing_fields_are_reported() {
 #[tokio::test]
 async fn request_for_a_foreign_address_keeps_the_owners_code_valid() {
     let world = World::new().await;
-    let thief = world.member().await;
-    let path = format!("/users/{}", thief.user().user_id);
-    thief
+    let attacker = world.member().await;
+    let path = format!("/users/{}", attacker.user().user_id);
+    attacker
         .put(&path, json!({ "email": "amel@example.org" }))
         .await
         .expect_success(Message::UserUpdated);
-    let wish = json!({
+    let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
     });
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
     let code = world.mailed_code("amel@example.org").await;
     let before = world.mails("amel@example.org").await.len();
-    thief
+    attacker
         .post("/users/email-verification", json!({}))
         .await
         .expect_success(Message::VerificationSent);
     assert_eq!(
         world.mails("amel@example.org").await.len(),
         before,
-        "it is somebody else's by now"
+        "the address belongs to another account by now"
     );
     let proof = json!({ "email": "amel@example.org", "code": code });
     world

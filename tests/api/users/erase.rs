@@ -7,12 +7,12 @@ use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{Answer, NewPerson, PASSWORD, Person, World};
 
-async fn erase(by: &Person, id: impl std::fmt::Display, wish: Value) -> Answer {
+async fn erase(by: &Person, id: impl std::fmt::Display, payload: Value) -> Answer {
     by.json()
         .send(
             Method::DELETE,
             &format!("/api/v1/users/{id}"),
-            wish.to_string().into(),
+            payload.to_string().into(),
         )
         .await
 }
@@ -86,15 +86,15 @@ async fn erasure_removes_personal_data_and_frees_the_address() {
         .send(Method::GET, &avatar, "".into())
         .await
         .expect_error(ErrorCode::NotFound);
-    let wish = json!({ "name": "Amel", "lastName": "Trabelsi", "email": email, "password": "clé de sol et fa", "committeeID": world.committee() });
+    let payload = json!({ "name": "Amel", "lastName": "Trabelsi", "email": email, "password": "clé de sol et fa", "committeeID": world.committee() });
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
 }
 
-/// A file goes with its owner; a course is its committee's, and so is the address that it gives from then on.
+/// Files are deleted with their owner. Courses stay, with the contact data of the committee.
 #[tokio::test]
 async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
     let world = World::new().await;
@@ -109,7 +109,7 @@ async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
         .post("/files", file)
         .await
         .expect_success(Message::FileCreated);
-    let wish = |title: &str| {
+    let payload = |title: &str| {
         json!({
             "courseTitle": title, "description": "Tout ce qu’il faut savoir, en trois jours.", "courseType": "ONLINE", "sectionOfMatter": "Énergie",
             "contactPerson": "Amina Ben Salah", "contactPhone": "+21620123456", "contactEmail": "amina@example.org",
@@ -118,7 +118,7 @@ async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
     let mut courses = Vec::new();
     for title in ["Soudure", "Brasage", "Forge"] {
         let course = trainer
-            .post("/courses", wish(title))
+            .post("/courses", payload(title))
             .await
             .expect_success(Message::CourseCreated)["course"]
             .clone();
@@ -172,7 +172,7 @@ async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
         || item.contains("20123456")));
 }
 
-/// Somebody may be at work for him on another machine while he is erased.
+/// Another process may write for the account during the erasure.
 #[tokio::test]
 async fn data_written_during_erasure_is_removed_too() {
     let world = World::new().await;
@@ -242,13 +242,13 @@ async fn files_are_hidden_even_if_the_avatar_cannot_be_removed() {
     .await
     .expect_success(Message::UserDeleted);
     world.deliver().await;
-    let shown = world
+    let file_after = world
         .setup()
         .store
         .file(domain::FileId::in_path(&id))
         .await
         .unwrap();
-    assert_eq!(shown, None);
+    assert_eq!(file_after, None);
 }
 
 #[tokio::test]
@@ -330,9 +330,9 @@ async fn erasure_removes_sent_messages_and_cancels_queued_ones() {
     let someone = NewPerson::with(Profile::Member).granted(&[Grant::SmsSend, Grant::SmsBulk]);
     let sender = world.person(someone).await;
     let send = async |recipients: &[&str]| {
-        let wish = json!({ "recipients": recipients, "message": "Bonjour" });
+        let payload = json!({ "recipients": recipients, "message": "Bonjour" });
         sender
-            .post("/sms/bulk", wish)
+            .post("/sms/bulk", payload)
             .await
             .expect_success(Message::SmsBulkAccepted);
         sender
@@ -376,5 +376,5 @@ async fn erasure_removes_sent_messages_and_cancels_queued_ones() {
         .into_iter()
         .filter(|item| item["sk"]["S"] == "TEXT")
         .count();
-    assert_eq!(left, 0, "what they said");
+    assert_eq!(left, 0, "the texts are deleted too");
 }

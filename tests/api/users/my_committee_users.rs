@@ -3,7 +3,7 @@ use domain::{Grant, Profile};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 
-/// Names of all pages.
+/// The names on all pages.
 async fn names(person: &Person, query: &str) -> Vec<String> {
     let (mut all, mut cursor) = (Vec::new(), String::new());
     for _ in 0..20 {
@@ -32,9 +32,9 @@ fn text(value: &Value) -> &str {
 
 async fn named(world: &World, admin: &Person, someone: NewPerson, name: &str, last_name: &str) {
     let user = world.account(&someone).await;
-    let wish = json!({ "name": name, "lastName": last_name });
+    let payload = json!({ "name": name, "lastName": last_name });
     admin
-        .put(&format!("/team/{}", user.user_id), wish)
+        .put(&format!("/team/{}", user.user_id), payload)
         .await
         .expect_success(Message::TeamMemberUpdated);
 }
@@ -119,7 +119,7 @@ async fn filters_are_exact_and_search_matches_word_prefixes() {
     ] {
         assert_eq!(names(&admin, query).await, expected, "{query}");
     }
-    for (query, field, refusal) in [
+    for (query, field, error_code) in [
         ("isActive=maybe", "isActive", ErrorCode::FieldValue),
         ("isActive=", "isActive", ErrorCode::FieldValue),
         ("profile=XX", "profile", ErrorCode::FieldValue),
@@ -130,7 +130,7 @@ async fn filters_are_exact_and_search_matches_word_prefixes() {
         admin
             .get(&format!("/users/my-committee-users?{query}"))
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
 }
 

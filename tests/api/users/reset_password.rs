@@ -1,4 +1,4 @@
-//! `GET` and `POST /users/reset-password`; `PUT` is in `reset_password.rs`.
+//! `GET` and `POST /users/reset-password`; `PUT` is tested in `change_password.rs`.
 
 use std::time::Duration;
 
@@ -18,12 +18,12 @@ async fn ask(person: &Person, method: &str, email: &str) -> Answer {
         .await
 }
 
-fn wish(email: &str, code: &str) -> Value {
+fn payload(email: &str, code: &str) -> Value {
     json!({ "email": email, "code": code, "newPassword": NEW, "confirmPassword": NEW })
 }
 
-async fn reset(person: &Person, wish: Value) -> Answer {
-    person.post("/users/reset-password", wish).await
+async fn reset(person: &Person, payload: Value) -> Answer {
+    person.post("/users/reset-password", payload).await
 }
 
 #[tokio::test]
@@ -40,10 +40,10 @@ async fn code_or_link_sets_new_password_once_and_ends_all_sessions() {
         } else {
             world.mailed_code(email).await
         };
-        reset(&world.anonymous(), wish(email, &code))
+        reset(&world.anonymous(), payload(email, &code))
             .await
             .expect_success(Message::PasswordChanged);
-        reset(&world.anonymous(), wish(email, &code))
+        reset(&world.anonymous(), payload(email, &code))
             .await
             .expect_error(ErrorCode::ResetCodeInvalid);
         member
@@ -60,7 +60,11 @@ async fn code_or_link_sets_new_password_once_and_ends_all_sessions() {
             .login(email, NEW)
             .await
             .expect_success(Message::LoginSuccess);
-        assert_eq!(world.mails(email).await.len(), 2, "the code, and the news");
+        assert_eq!(
+            world.mails(email).await.len(),
+            2,
+            "the code and the notification"
+        );
     }
 }
 
@@ -78,7 +82,7 @@ async fn code_by_sms_does_not_verify_the_mailbox() {
         .await
         .expect_success(Message::ResetCodeSent);
     let code = world.texted_code("+21620123456").await;
-    reset(&world.anonymous(), wish(user.email.as_str(), &code))
+    reset(&world.anonymous(), payload(user.email.as_str(), &code))
         .await
         .expect_success(Message::PasswordChanged);
     assert!(!world.user(user.user_id).await.is_verified);
@@ -94,7 +98,7 @@ async fn mailed_code_verifies_the_mailbox() {
         .await
         .expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(user.email.as_str()).await;
-    reset(&world.anonymous(), wish(user.email.as_str(), &code))
+    reset(&world.anonymous(), payload(user.email.as_str(), &code))
         .await
         .expect_success(Message::PasswordChanged);
     assert!(world.user(user.user_id).await.is_verified);
@@ -108,10 +112,10 @@ async fn known_and_unknown_addresses_same_bytes_and_cost() {
             let world = World::new().await;
             answers.push((
                 ask(&world.anonymous(), method, email).await,
-                reset(&world.anonymous(), wish(email, "000000")).await,
+                reset(&world.anonymous(), payload(email, "000000")).await,
             ));
         }
-        let told = |answer: &Answer| {
+        let observed = |answer: &Answer| {
             (
                 answer.status,
                 answer.body.clone(),
@@ -120,8 +124,8 @@ async fn known_and_unknown_addresses_same_bytes_and_cost() {
                 answer.cost.writes,
             )
         };
-        assert_eq!(told(&answers[0].0), told(&answers[1].0));
-        assert_eq!(told(&answers[0].1), told(&answers[1].1));
+        assert_eq!(observed(&answers[0].0), observed(&answers[1].0));
+        assert_eq!(observed(&answers[0].1), observed(&answers[1].1));
     }
 }
 
@@ -134,7 +138,7 @@ async fn code_used_fifty_times_at_once_resets_once() {
     let answers = join_all(
         people
             .iter()
-            .map(|person| reset(person, wish("admin@example.org", &link))),
+            .map(|person| reset(person, payload("admin@example.org", &link))),
     )
     .await;
     assert_eq!(
@@ -160,9 +164,9 @@ async fn fields_then_code_then_password_rules_without_using_up_the_code() {
         .await
         .expect_error(ErrorCode::Validation);
     let but = |field: &str, value: &str| {
-        let mut wish = wish("admin@example.org", &code);
-        wish[field] = json!(value);
-        wish
+        let mut payload = payload("admin@example.org", &code);
+        payload[field] = json!(value);
+        payload
     };
     reset(&anonymous, but("code", "999"))
         .await
@@ -177,7 +181,7 @@ async fn fields_then_code_then_password_rules_without_using_up_the_code() {
     reset(&anonymous, weak)
         .await
         .expect_field_error("newPassword", ErrorCode::PasswordTooShort);
-    reset(&anonymous, wish("admin@example.org", &code))
+    reset(&anonymous, payload("admin@example.org", &code))
         .await
         .expect_success(Message::PasswordChanged);
 }
@@ -188,7 +192,7 @@ async fn code_is_valid_for_its_address_and_purpose_only() {
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     ask(&world.anonymous(), "email", "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
-    reset(&world.anonymous(), wish(other.email.as_str(), &link))
+    reset(&world.anonymous(), payload(other.email.as_str(), &link))
         .await
         .expect_error(ErrorCode::ResetCodeInvalid);
     world
@@ -202,7 +206,7 @@ async fn code_is_valid_for_its_address_and_purpose_only() {
         .put("/users/email-verification", verify)
         .await
         .expect_error(ErrorCode::VerificationInvalid);
-    reset(&world.anonymous(), wish("admin@example.org", &link))
+    reset(&world.anonymous(), payload("admin@example.org", &link))
         .await
         .expect_success(Message::PasswordChanged);
 }
@@ -215,7 +219,7 @@ async fn otp_stays_required_after_reset() {
     let email = member.user().email.as_str();
     ask(&world.anonymous(), "email", email).await;
     let code = world.mailed_code(email).await;
-    reset(&world.anonymous(), wish(email, &code))
+    reset(&world.anonymous(), payload(email, &code))
         .await
         .expect_success(Message::PasswordChanged);
     world
@@ -229,7 +233,7 @@ async fn otp_stays_required_after_reset() {
 async fn invalid_parameters_are_reported() {
     let world = World::new().await;
     let anonymous = world.anonymous();
-    for (query, field, refusal) in [
+    for (query, field, error_code) in [
         (
             "?email=a@example.org",
             "sendMethode",
@@ -251,7 +255,7 @@ async fn invalid_parameters_are_reported() {
         anonymous
             .get(&format!("/users/reset-password{query}"))
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
     anonymous
         .get("/users/reset-password")
@@ -273,7 +277,7 @@ async fn closed_account_gets_no_code_and_cannot_use_one() {
         .put(&path, json!({ "isActive": false }))
         .await
         .expect_success(Message::UserStatusUpdated);
-    reset(&world.anonymous(), wish(email, &code))
+    reset(&world.anonymous(), payload(email, &code))
         .await
         .expect_error(ErrorCode::ResetCodeInvalid);
     world.clock().advance(Duration::from_secs(61));
@@ -283,7 +287,7 @@ async fn closed_account_gets_no_code_and_cannot_use_one() {
     assert_eq!(world.mails(email).await.len(), 1);
 }
 
-/// Somebody at the owner's open session asks for an address of his own, and confirms it after the owner threw him out.
+/// With a stolen session an attacker requests a new address, and confirms it after the owner reset the password.
 #[tokio::test]
 async fn pending_address_is_discarded_by_the_reset() {
     let world = World::new().await;
@@ -299,7 +303,7 @@ async fn pending_address_is_discarded_by_the_reset() {
         .await
         .expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(email).await;
-    reset(&world.anonymous(), wish(email, &code))
+    reset(&world.anonymous(), payload(email, &code))
         .await
         .expect_success(Message::PasswordChanged);
     world
@@ -314,7 +318,7 @@ async fn pending_address_is_discarded_by_the_reset() {
         .expect_success(Message::LoginSuccess);
 }
 
-/// Whoever registers with somebody's address and a number of his own keeps no way in when its owner comes.
+/// An attacker registers with a foreign address and their own phone, and loses access when the owner resets.
 #[tokio::test]
 async fn phone_verified_before_the_mailbox_gets_no_codes_after_reset() {
     let world = World::new().await;
@@ -329,19 +333,19 @@ async fn phone_verified_before_the_mailbox_gets_no_codes_after_reset() {
         .await
         .expect_success(Message::ResetCodeSent);
     let code = world.mailed_code(user.email.as_str()).await;
-    reset(&world.anonymous(), wish(user.email.as_str(), &code))
+    reset(&world.anonymous(), payload(user.email.as_str(), &code))
         .await
         .expect_success(Message::PasswordChanged);
-    let asked = json!({ "email": user.email, "sendMethode": "sms" });
+    let request = json!({ "email": user.email, "sendMethode": "sms" });
     world
         .anonymous()
-        .post("/auth/passwordless", asked)
+        .post("/auth/passwordless", request)
         .await
         .expect_success(Message::PasswordlessSent);
     assert_eq!(world.texts("+21620123456").await.len(), 0);
     assert_eq!(
         world.mails(user.email.as_str()).await.len(),
         3,
-        "the code, the news, and the code to sign in with"
+        "the reset code, the notification and the sign-in code"
     );
 }

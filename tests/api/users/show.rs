@@ -9,7 +9,7 @@ async fn visible_fields_depend_on_profile_and_committee() {
     let elsewhere = world.another_committee("Sfax", true).await;
     let target = world.account(&NewPerson::with(Profile::Member)).await;
     let path = format!("/users/{}", target.user_id);
-    // who, how many fields of the user, whether he may edit him
+    // caller, number of fields, whether the caller may edit the account
     for (someone, fields, may_edit) in [
         (NewPerson::with(Profile::Member), Some(7), false),
         (

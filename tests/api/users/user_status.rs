@@ -37,7 +37,7 @@ async fn closing_ends_all_sessions_and_reopening_restores_none() {
         .put(&path, json!({ "isActive": false }))
         .await
         .expect_success(Message::UserStatusUpdated);
-    assert_eq!(again["version"], 2, "the same again changes nothing");
+    assert_eq!(again["version"], 2, "repeating it changes nothing");
     admin
         .put(&path, json!({ "isActive": true }))
         .await
@@ -58,7 +58,7 @@ async fn caller_who_may_not_edit_gets_403_or_404() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    for (someone, refusal) in [
+    for (someone, error_code) in [
         (
             NewPerson::with(Profile::CommitteeAdmin),
             ErrorCode::Forbidden,
@@ -80,7 +80,7 @@ async fn caller_who_may_not_edit_gets_403_or_404() {
                 json!({ "isActive": false }),
             )
             .await
-            .expect_error(refusal);
+            .expect_error(error_code);
     }
     let own = format!("/users/user-status/{}", admin.user().user_id);
     admin
