@@ -438,15 +438,15 @@ async fn password_hash_with_old_parameters_is_upgraded_at_sign_in() {
         .login(account.email.as_str(), PASSWORD)
         .await
         .expect_success(Message::LoginSuccess);
-    let anew = store
+    let upgraded = store
         .credentials(account.user_id)
         .await
         .unwrap()
         .unwrap()
         .password_hash;
     assert!(
-        anew.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
-        "{anew}"
+        upgraded.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+        "{upgraded}"
     );
     world
         .anonymous()

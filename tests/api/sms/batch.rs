@@ -73,13 +73,13 @@ async fn batch_counters_always_add_up() {
             world.sweep().await;
         })
     };
-    let mut looks = 0;
+    let mut reads = 0;
     while !sending.is_finished() {
         consistent_batch(&admin, &id).await;
-        looks += 1;
+        reads += 1;
     }
     sending.await.unwrap();
-    assert!(looks > 1, "{looks}");
+    assert!(reads > 1, "{reads}");
     assert_eq!(consistent_batch(&admin, &id).await["sent"], 200);
 }
 
