@@ -1,4 +1,4 @@
-//! The cost table of the store, measured.
+//! Measures the cost of every endpoint and compares it with the cost table of the store.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -15,7 +15,7 @@ use store::{
 };
 use tests::{Document, NewPerson, PASSWORD, Person, TotpApp, World, policies};
 
-/// The row of the cost table that this cost makes.
+/// `cost` as a row of the cost table.
 fn row(route: &str, cost: Cost) -> String {
     format!(
         "{route}: {} round trips, {} read units, {} write units",
@@ -24,7 +24,7 @@ fn row(route: &str, cost: Cost) -> String {
 }
 
 #[tokio::test]
-async fn every_endpoint_costs_what_the_table_says() {
+async fn endpoint_costs_match_the_cost_table() {
     let measured = every_endpoint(&World::new().await).await;
     let promised = |Budget {
                         route,
@@ -46,19 +46,19 @@ async fn every_endpoint_costs_what_the_table_says() {
     assert_eq!(BTreeSet::from_iter(measured), promised);
 }
 
-/// Calls every endpoint, and gives the rows of the cost table that this makes.
+/// Calls every endpoint; returns the measured rows of the cost table.
 async fn every_endpoint(world: &World) -> Vec<String> {
     let (admin, member, anonymous) = (world.admin().await, world.member().await, world.anonymous());
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let mut measured = Vec::new();
-    let mut within = |route: &str, cost: Cost| measured.push(row(route, cost));
-    // the first call of a window opens it, so that what follows counts
+    let mut record = |route: &str, cost: Cost| measured.push(row(route, cost));
+    // The first request opens the rate limit window; the measured ones count in it.
     for person in [&admin, &member, &anonymous] {
         person.get("/nowhere").await;
     }
-    within("GET /health", anonymous.get("/health").await.cost);
-    within("GET /nowhere", anonymous.get("/nowhere").await.cost);
-    within(
+    record("GET /health", anonymous.get("/health").await.cost);
+    record("GET /nowhere", anonymous.get("/nowhere").await.cost);
+    record(
         "POST /auth/login",
         world
             .anonymous()
@@ -66,27 +66,27 @@ async fn every_endpoint(world: &World) -> Vec<String> {
             .await
             .cost,
     );
-    within("GET /auth/check", member.get("/auth/check").await.cost);
-    within(
+    record("GET /auth/check", member.get("/auth/check").await.cost);
+    record(
         "GET /auth/current-user",
         member.get("/auth/current-user").await.cost,
     );
-    within(
+    record(
         "GET /auth/sessions",
         member.get("/auth/sessions").await.cost,
     );
-    within(
+    record(
         "GET /users/{userId}",
         member.get(&format!("/users/{}", other.user_id)).await.cost,
     );
 
-    let wish = json!({ "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee() });
-    let registered = world.anonymous().post("/users/register", wish).await;
+    let payload = json!({ "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee() });
+    let registered = world.anonymous().post("/users/register", payload).await;
     registered.expect_success(Message::UserRegistered);
-    within("POST /users/register", registered.cost);
+    record("POST /users/register", registered.cost);
 
-    within("GET /committees", anonymous.get("/committees").await.cost);
-    within(
+    record("GET /committees", anonymous.get("/committees").await.cost);
+    record(
         "GET /committees/{committeeId}",
         anonymous
             .get(&format!("/committees/{}", world.committee()))
@@ -98,12 +98,12 @@ async fn every_endpoint(world: &World) -> Vec<String> {
         "postalCode": 1, "primaryEmail": "a@example.org", "primaryPhone": "+21671123456",
     });
     let created = admin.post("/committees", committee).await;
-    within("POST /committees", created.cost);
+    record("POST /committees", created.cost);
     let path = format!(
         "/committees/{}",
         created.json()["committee"]["committeeID"].as_str().unwrap()
     );
-    within(
+    record(
         "PUT /committees/{committeeId}",
         admin
             .put(&path, json!({ "nameLatin": "Bizerte" }))
@@ -116,57 +116,61 @@ async fn every_endpoint(world: &World) -> Vec<String> {
         .as_str()
         .unwrap()
         .to_owned();
-    within(
+    record(
         "DELETE /auth/sessions/{sid}",
         member.delete(&format!("/auth/sessions/{sid}")).await.cost,
     );
     let change = json!({ "oldPassword": PASSWORD, "newPassword": "quatre figuiers sous la pluie", "confirmPassword": "quatre figuiers sous la pluie" });
-    within(
+    record(
         "PUT /users/reset-password",
         member.put("/users/reset-password", change).await.cost,
     );
-    within(
+    record(
         "POST /auth/logout",
         member.post("/auth/logout", json!({})).await.cost,
     );
 
-    people(world, &admin, &mut within).await;
-    ways_in(world, &mut within).await;
-    one_time_passwords(world, &admin, &mut within).await;
-    courses(world, &mut within).await;
-    files(world, &mut within).await;
-    sms(world, &mut within).await;
-    cpanel(world, &admin, &mut within).await;
+    people(world, &admin, &mut record).await;
+    sign_in(world, &mut record).await;
+    one_time_passwords(world, &admin, &mut record).await;
+    courses(world, &mut record).await;
+    files(world, &mut record).await;
+    sms(world, &mut record).await;
+    cpanel(world, &admin, &mut record).await;
     measured
 }
 
-/// Rights without which S3 would tell what is missing like what is refused; nobody asks for a list.
-const UNASKED: [(&str, &str, &str); 2] = [
+/// Permissions that are never used: without `s3:ListBucket`, S3 answers 403 instead of 404 for a missing object.
+const UNCALLED_PERMISSIONS: [(&str, &str, &str); 2] = [
     ("dispatcher", "s3:ListBucket", ""),
     ("files", "s3:ListBucket", ""),
 ];
 
 #[tokio::test]
-async fn every_right_of_a_role_is_used_and_nothing_is_asked_beyond_it() {
+async fn role_permissions_are_all_used_and_never_exceeded() {
     let world = World::new().await;
     every_endpoint(&world).await;
-    every_other_way(&world).await;
+    remaining_calls(&world).await;
     world.deliver().await;
     world.clock().advance(Duration::from_secs(2 * 3_600));
     world.sweep().await;
-    let asked = world.cloud().guard().asked();
-    let beyond: Vec<&AccessRequest> = asked.iter().filter(|ask| !policies::allow(ask)).collect();
-    assert!(beyond.is_empty(), "no role allows {beyond:#?}");
+    let access_requests = world.cloud().guard().asked();
+    let denied: Vec<&AccessRequest> = access_requests
+        .iter()
+        .filter(|ask| !policies::allow(ask))
+        .collect();
+    assert!(denied.is_empty(), "no role allows {denied:#?}");
     let mut idle = Vec::new();
     for (function, rights) in policies::rights() {
         let is_its = |ask: &AccessRequest| {
             ask.role == *function
                 || (ask.role == "edge" && !["dispatcher", "canary"].contains(&function.as_str()))
         };
-        for right in rights
-            .iter()
-            .filter(|right| !asked.iter().any(|ask| is_its(ask) && right.covers(ask)))
-        {
+        for right in rights.iter().filter(|right| {
+            !access_requests
+                .iter()
+                .any(|ask| is_its(ask) && right.covers(ask))
+        }) {
             idle.push((
                 function.as_str(),
                 right.action.as_str(),
@@ -174,11 +178,14 @@ async fn every_right_of_a_role_is_used_and_nothing_is_asked_beyond_it() {
             ));
         }
     }
-    assert_eq!(idle, UNASKED, "these rights are never used");
+    assert_eq!(
+        idle, UNCALLED_PERMISSIONS,
+        "these permissions are never used"
+    );
 }
 
-/// What calling every endpoint once does not bring about.
-async fn every_other_way(world: &World) {
+/// Calls that use the permissions which [`every_endpoint`] does not.
+async fn remaining_calls(world: &World) {
     let (admin, member, trainer) = (
         world.admin().await,
         world.member().await,
@@ -209,11 +216,11 @@ async fn every_other_way(world: &World) {
         200
     );
 
-    let wish = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
-    crate::files::kept(&member, wish.clone(), b"hallo").await;
-    // one that never comes
+    let payload = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
+    crate::files::uploaded_file(&member, payload.clone(), b"hallo").await;
+    // a file that is never uploaded
     member
-        .post("/files", wish)
+        .post("/files", payload)
         .await
         .expect_success(Message::FileCreated);
 
@@ -235,31 +242,31 @@ async fn every_other_way(world: &World) {
         .expect_success(Message::TeamMemberUpdated);
 }
 
-type Within<'a> = &'a mut dyn FnMut(&str, Cost);
+type Record<'a> = &'a mut dyn FnMut(&str, Cost);
 
-/// A person whose window of the public limit is open, so that what follows counts.
-async fn counted(person: Person) -> Person {
+/// `person` with an open rate limit window, in which the measured requests count.
+async fn with_open_window(person: Person) -> Person {
     person.get("/nowhere").await;
     person
 }
 
-async fn people(world: &World, admin: &Person, within: Within<'_>) {
-    let member = counted(world.member().await).await;
+async fn people(world: &World, admin: &Person, record: Record<'_>) {
+    let member = with_open_window(world.member().await).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
-    within(
+    record(
         "GET /users/activity",
         member.get("/users/activity").await.cost,
     );
-    within(
+    record(
         "GET /users/my-committee-users",
         member.get("/users/my-committee-users").await.cost,
     );
     let own = format!("/users/{}", member.user().user_id);
-    within(
+    record(
         "GET /users/{userId}/export",
         member.get(&format!("{own}/export")).await.cost,
     );
-    within(
+    record(
         "PUT /users/{userId}",
         member.put(&own, json!({ "name": "Leïla" })).await.cost,
     );
@@ -272,13 +279,13 @@ async fn people(world: &World, admin: &Person, within: Within<'_>) {
             picture.as_slice().into(),
         )
         .await;
-    within("POST /users/avatar", sent.cost);
+    record("POST /users/avatar", sent.cost);
     let path = format!("/users/user-status/{}", other.user_id);
-    within(
+    record(
         "PUT /users/user-status/{userId}",
         admin.put(&path, json!({ "isActive": false })).await.cost,
     );
-    within(
+    record(
         "PUT /team/{userId}",
         admin
             .put(
@@ -288,7 +295,7 @@ async fn people(world: &World, admin: &Person, within: Within<'_>) {
             .await
             .cost,
     );
-    within("GET /audit", admin.get("/audit").await.cost);
+    record("GET /audit", admin.get("/audit").await.cost);
     let erased = member
         .json()
         .send(
@@ -298,33 +305,31 @@ async fn people(world: &World, admin: &Person, within: Within<'_>) {
         )
         .await;
     erased.expect_success(Message::UserDeleted);
-    within("DELETE /users/{userId}", erased.cost);
+    record("DELETE /users/{userId}", erased.cost);
 }
 
-async fn ways_in(world: &World, within: Within<'_>) {
+async fn sign_in(world: &World, record: Record<'_>) {
     let someone = NewPerson::with(Profile::Member)
         .unverified()
         .with_phone("216", "20123456");
-    let member = counted(world.person(someone).await).await;
+    let member = with_open_window(world.person(someone).await).await;
     let email = member.user().email.to_string();
-    let anonymous = counted(world.anonymous()).await;
-    let asked = anonymous
+    let anonymous = with_open_window(world.anonymous()).await;
+    let requested = anonymous
         .post("/auth/passwordless", json!({ "email": email }))
         .await;
-    within("POST /auth/passwordless", asked.cost);
+    record("POST /auth/passwordless", requested.cost);
     let code = world.mailed_code(&email).await;
-    let arriving = counted(
+    let caller = with_open_window(
         world
             .anonymous()
-            .with_token(asked.json()["token"].as_str().unwrap()),
+            .with_token(requested.json()["token"].as_str().unwrap()),
     )
     .await;
-    let arrived = arriving
-        .get(&format!("/auth/passwordless?code={code}"))
-        .await;
-    arrived.expect_success(Message::LoginSuccess);
-    within("GET /auth/passwordless", arrived.cost);
-    within(
+    let completed = caller.get(&format!("/auth/passwordless?code={code}")).await;
+    completed.expect_success(Message::LoginSuccess);
+    record("GET /auth/passwordless", completed.cost);
+    record(
         "GET /users/reset-password",
         anonymous
             .get(&format!(
@@ -334,18 +339,18 @@ async fn ways_in(world: &World, within: Within<'_>) {
             .cost,
     );
     let code = world.mailed_code(&email).await;
-    let wish = json!({ "email": email, "code": code, "newPassword": "cinq cigognes au nord", "confirmPassword": "cinq cigognes au nord" });
-    let reset = anonymous.post("/users/reset-password", wish).await;
+    let payload = json!({ "email": email, "code": code, "newPassword": "cinq cigognes au nord", "confirmPassword": "cinq cigognes au nord" });
+    let reset = anonymous.post("/users/reset-password", payload).await;
     reset.expect_success(Message::PasswordChanged);
-    within("POST /users/reset-password", reset.cost);
+    record("POST /users/reset-password", reset.cost);
 
-    let member = counted(
+    let member = with_open_window(
         world
             .signed_in(world.user(member.user().user_id).await)
             .await,
     )
     .await;
-    within(
+    record(
         "POST /users/email-verification",
         member
             .post("/users/email-verification", json!({}))
@@ -360,8 +365,8 @@ async fn ways_in(world: &World, within: Within<'_>) {
         )
         .await;
     verified.expect_success(Message::EmailVerified);
-    within("PUT /users/email-verification", verified.cost);
-    within(
+    record("PUT /users/email-verification", verified.cost);
+    record(
         "POST /users/phone-verification",
         member
             .post("/users/phone-verification", json!({}))
@@ -373,12 +378,12 @@ async fn ways_in(world: &World, within: Within<'_>) {
         .put("/users/phone-verification", json!({ "code": code }))
         .await;
     verified.expect_success(Message::PhoneVerified);
-    within("PUT /users/phone-verification", verified.cost);
+    record("PUT /users/phone-verification", verified.cost);
 }
 
-async fn one_time_passwords(world: &World, admin: &Person, within: Within<'_>) {
-    let member = counted(world.member().await).await;
-    within("GET /otp/generate", member.get("/otp/generate").await.cost);
+async fn one_time_passwords(world: &World, admin: &Person, record: Record<'_>) {
+    let member = with_open_window(world.member().await).await;
+    record("GET /otp/generate", member.get("/otp/generate").await.cost);
     let totp_app = TotpApp::enrolled_by(world, &member).await;
     world.clock().advance(Duration::from_secs(30));
     let email = member.user().email.as_str();
@@ -390,14 +395,14 @@ async fn one_time_passwords(world: &World, admin: &Person, within: Within<'_>) {
         .as_str()
         .unwrap()
         .to_owned();
-    let arriving = counted(world.anonymous().with_token(&step)).await;
-    let arrived = arriving
+    let caller = with_open_window(world.anonymous().with_token(&step)).await;
+    let completed = caller
         .post("/otp/verify", json!({ "code": totp_app.code(world) }))
         .await;
-    arrived.expect_success(Message::OtpVerified);
-    within("POST /otp/verify", arrived.cost);
+    completed.expect_success(Message::OtpVerified);
+    record("POST /otp/verify", completed.cost);
     world.clock().advance(Duration::from_secs(30));
-    let member = counted(
+    let member = with_open_window(
         world
             .signed_in(world.user(member.user().user_id).await)
             .await,
@@ -410,29 +415,29 @@ async fn one_time_passwords(world: &World, admin: &Person, within: Within<'_>) {
         )
         .await;
     renewed.expect_success(Message::RecoveryCodes);
-    within("POST /otp/recovery-codes", renewed.cost);
+    record("POST /otp/recovery-codes", renewed.cost);
     world.clock().advance(Duration::from_secs(30));
-    let wish = json!({ "password": PASSWORD, "code": totp_app.code(world) }).to_string();
-    let disabled = counted(member)
+    let payload = json!({ "password": PASSWORD, "code": totp_app.code(world) }).to_string();
+    let disabled = with_open_window(member)
         .await
         .json()
-        .send(Method::DELETE, "/api/v1/otp", wish.into())
+        .send(Method::DELETE, "/api/v1/otp", payload.into())
         .await;
     disabled.expect_success(Message::OtpDisabled);
-    within("DELETE /otp", disabled.cost);
+    record("DELETE /otp", disabled.cost);
 
     let other = world.member().await;
     TotpApp::enrolled_by(world, &other).await;
-    let admin = counted(admin.clone()).await;
+    let admin = with_open_window(admin.clone()).await;
     let reset = admin
         .delete(&format!("/team/{}/otp", other.user().user_id))
         .await;
     reset.expect_success(Message::OtpReset);
-    within("DELETE /team/{userId}/otp", reset.cost);
+    record("DELETE /team/{userId}/otp", reset.cost);
 }
 
 #[test]
-fn every_operation_has_a_row_and_every_row_an_operation() {
+fn cost_table_has_one_row_per_operation() {
     let rows: BTreeSet<String> = COSTS.iter().map(|budget| budget.route.to_owned()).collect();
     let mut operations: BTreeSet<String> = Document::get().operations().into_iter().collect();
     operations.remove("GET /media/{key}");
@@ -441,7 +446,7 @@ fn every_operation_has_a_row_and_every_row_an_operation() {
 }
 
 #[tokio::test]
-async fn an_authenticated_read_waits_once_in_front_of_its_own_work() {
+async fn authenticated_read_needs_one_round_trip() {
     let world = World::new().await;
     let member = world.member().await;
     member.get("/auth/check").await;
@@ -449,15 +454,16 @@ async fn an_authenticated_read_waits_once_in_front_of_its_own_work() {
     assert_eq!(
         (cost.round_trips, cost.requests),
         (1, 2),
-        "the limit; beside it session, user and committee"
+        "the rate limit; in parallel session, user and committee"
     );
 }
 
-/// A page of twenty courses of usual length, and what is done to one of them. The same at any number of
+/// A page of twenty courses of usual length, and changes of one course. The costs do not depend on the number of
 /// courses: `cargo bench-scale`.
-async fn courses(world: &World, within: Within<'_>) {
-    let admin = counted(world.person(NewPerson::with(Profile::CommitteeAdmin)).await).await;
-    let wish = json!({
+async fn courses(world: &World, record: Record<'_>) {
+    let admin =
+        with_open_window(world.person(NewPerson::with(Profile::CommitteeAdmin)).await).await;
+    let payload = json!({
         "courseTitle": "Sécurité électrique dans les ateliers", "courseSubTitle": "Habilitation niveau 1",
         "description": "Tout ce qu’il faut savoir, en trois jours. ".repeat(14), "courseType": "ONSITE", "sectionOfMatter": "Énergie",
         "region": "Sfax", "city": "Sfax", "location": "Centre de formation, salle 3", "contactEmail": "cours@example.org", "price": 250,
@@ -466,7 +472,7 @@ async fn courses(world: &World, within: Within<'_>) {
     let mut path = String::new();
     for _ in 0..21 {
         let created = admin
-            .post("/courses", wish.clone())
+            .post("/courses", payload.clone())
             .await
             .expect_success(Message::CourseCreated);
         path = format!(
@@ -479,79 +485,79 @@ async fn courses(world: &World, within: Within<'_>) {
             .expect_success(Message::CoursePublished);
     }
     world.deliver().await;
-    within(
+    record(
         "GET /courses/committee",
         admin.get("/courses/committee?state=PUBLISHED").await.cost,
     );
-    within(
+    record(
         "GET /courses/search-all",
         admin.get("/courses/search-all").await.cost,
     );
-    within(
+    record(
         "GET /courses/search-all?q=",
         admin
             .get("/courses/search-all?q=securite+ateliers")
             .await
             .cost,
     );
-    within(
+    record(
         "GET /courses/{courseId}/to-draft",
         admin.get(&format!("{path}/to-draft")).await.cost,
     );
-    within(
+    record(
         "GET /courses/{courseId}/publish",
         admin.get(&format!("{path}/publish")).await.cost,
     );
-    within(
+    record(
         "POST /courses/{courseId}/to-draft",
         admin
             .post(&format!("{path}/to-draft"), json!({}))
             .await
             .cost,
     );
-    within(
+    record(
         "POST /courses/{courseId}/publish",
         admin.post(&format!("{path}/publish"), json!({})).await.cost,
     );
-    within(
+    record(
         "PUT /courses/{courseId}",
-        admin.put(&path, wish.clone()).await.cost,
+        admin.put(&path, payload.clone()).await.cost,
     );
-    within("POST /courses", admin.post("/courses", wish).await.cost);
+    record("POST /courses", admin.post("/courses", payload).await.cost);
     let questions: Vec<_> =
         (0..10).map(|_| json!({ "language": "FR", "question": "Pourquoi ce cours ?", "questionType": "LONG_REPLY" })).collect();
     let questions_path = path.replace("/courses/", "/courses/questions/");
     let added = admin
         .post(&questions_path, json!({ "questions": questions }))
         .await;
-    within("POST /courses/questions/{courseId}", added.cost);
+    record("POST /courses/questions/{courseId}", added.cost);
     let added = added.expect_success(Message::QuestionsAdded);
     let one = format!(
         "{questions_path}/{}",
         added["questions"][0]["questionID"].as_str().unwrap()
     );
-    within("GET /courses/{courseId}", admin.get(&path).await.cost);
-    within(
+    record("GET /courses/{courseId}", admin.get(&path).await.cost);
+    record(
         "GET /courses/questions/{courseId}/{questionId}",
         admin.get(&one).await.cost,
     );
-    within(
+    record(
         "PUT /courses/questions/{courseId}/{questionId}",
         admin.put(&one, questions[0].clone()).await.cost,
     );
-    within(
+    record(
         "DELETE /courses/questions/{courseId}/{questionId}",
         admin.delete(&one).await.cost,
     );
-    within("DELETE /courses/{courseId}", admin.delete(&path).await.cost);
+    record("DELETE /courses/{courseId}", admin.delete(&path).await.cost);
 }
 
-async fn files(world: &World, within: Within<'_>) {
-    let member = counted(world.member().await).await;
-    let wish =
+async fn files(world: &World, record: Record<'_>) {
+    let member = with_open_window(world.member().await).await;
+    let payload =
         json!({ "name": "a.txt", "contentType": "text/plain", "size": 5, "visibility": "public" });
-    let announced = member.post("/files", wish).await;
-    within("POST /files", announced.cost);
+    let announced = member.post("/files", payload).await;
+    record("POST /files", announced.cost);
     let path = format!(
         "/files/{}",
         announced.expect_success(Message::FileCreated)["file"]["fileID"]
@@ -567,34 +573,34 @@ async fn files(world: &World, within: Within<'_>) {
         .put(&key, "text/plain", b"hallo".as_slice().into())
         .await
         .unwrap();
-    within(
+    record(
         "POST /files/{fileId}/complete",
         member
             .post(&format!("{path}/complete"), json!({}))
             .await
             .cost,
     );
-    within(
+    record(
         "GET /files/my-files",
         member.get("/files/my-files").await.cost,
     );
-    within("GET /files/{fileId}", member.get(&path).await.cost);
-    let anonymous = counted(world.anonymous()).await;
-    within(
+    record("GET /files/{fileId}", member.get(&path).await.cost);
+    let anonymous = with_open_window(world.anonymous()).await;
+    record(
         "GET /files/public/{fileId}",
         anonymous
             .get(&path.replace("/files/", "/files/public/"))
             .await
             .cost,
     );
-    within("DELETE /files/{fileId}", member.delete(&path).await.cost);
+    record("DELETE /files/{fileId}", member.delete(&path).await.cost);
 }
 
-async fn sms(world: &World, within: Within<'_>) {
-    let admin = counted(world.admin().await).await;
+async fn sms(world: &World, record: Record<'_>) {
+    let admin = with_open_window(world.admin().await).await;
     let single = json!({ "to": "+21620123456", "message": "Bonjour" });
     let sent = admin.post("/sms/single", single).await;
-    within("POST /sms/single", sent.cost);
+    record("POST /sms/single", sent.cost);
     let path = format!(
         "/sms/{}",
         sent.expect_success(Message::SmsAccepted)["sms"]["smsID"]
@@ -610,42 +616,42 @@ async fn sms(world: &World, within: Within<'_>) {
             json!({ "recipients": recipients, "message": "Bonjour" }),
         )
         .await;
-    within("POST /sms/bulk", sent.cost);
+    record("POST /sms/bulk", sent.cost);
     let batch = sent.expect_success(Message::SmsBulkAccepted)["batch"]["batchID"]
         .as_str()
         .unwrap()
         .to_owned();
     world.deliver().await;
-    within("GET /sms", admin.get("/sms").await.cost);
-    within("GET /sms/{smsId}", admin.get(&path).await.cost);
-    within(
+    record("GET /sms", admin.get("/sms").await.cost);
+    record("GET /sms/{smsId}", admin.get(&path).await.cost);
+    record(
         "GET /sms/bulk/{batchId}",
         admin.get(&format!("/sms/bulk/{batch}")).await.cost,
     );
-    within(
+    record(
         "PUT /sms/opt-outs/{number}",
         admin
             .put("/sms/opt-outs/+21620123456", json!({}))
             .await
             .cost,
     );
-    within("GET /sms/opt-outs", admin.get("/sms/opt-outs").await.cost);
-    within(
+    record("GET /sms/opt-outs", admin.get("/sms/opt-outs").await.cost);
+    record(
         "GET /sms/opt-outs/{number}",
         admin.get("/sms/opt-outs/+21620123456").await.cost,
     );
-    within(
+    record(
         "DELETE /sms/opt-outs/{number}",
         admin.delete("/sms/opt-outs/+21620123456").await.cost,
     );
 }
 
-async fn cpanel(world: &World, admin: &Person, within: Within<'_>) {
-    let admin = counted(admin.clone()).await;
-    // the first one tries the token
+async fn cpanel(world: &World, admin: &Person, record: Record<'_>) {
+    let admin = with_open_window(admin.clone()).await;
+    // The first request verifies the token.
     admin.get("/cpanel/domains").await.expect_ok();
     for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
-        within(&format!("GET {path}"), admin.get(path).await.cost);
+        record(&format!("GET {path}"), admin.get(path).await.cost);
     }
     let created = admin
         .post(
@@ -654,7 +660,7 @@ async fn cpanel(world: &World, admin: &Person, within: Within<'_>) {
         )
         .await;
     created.expect_success(Message::SubdomainCreated);
-    within("POST /cpanel/subdomain", created.cost);
+    record("POST /cpanel/subdomain", created.cost);
     assert_eq!(
         world
             .cloud()

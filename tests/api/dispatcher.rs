@@ -1,4 +1,4 @@
-//! Messages on their way out: every outcome of a carrier, and of a dispatcher that dies.
+//! The dispatcher: every outcome of SES and SNS, lost stream records and killed dispatchers.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use store::Outbound;
 use tests::{NewPerson, World};
 
-/// Asks for a mail to the super admin.
+/// Requests a sign-in mail to the super admin.
 async fn ask(world: &World) {
     world
         .anonymous()
@@ -22,7 +22,7 @@ async fn ask(world: &World) {
         .expect_success(Message::PasswordlessSent);
 }
 
-/// The messages in the outbox, whatever became of them.
+/// The messages in the outbox, in any status.
 fn outbox(world: &World) -> Vec<Value> {
     let is_message = |item: &Value| {
         item["pk"]["S"]
@@ -53,7 +53,7 @@ fn mails(world: &World) -> usize {
 }
 
 #[tokio::test]
-async fn what_was_sent_says_nothing_any_more() {
+async fn sent_message_has_no_content_and_expires() {
     let world = World::new().await;
     ask(&world).await;
     assert_eq!(states(&world), ["QUEUED"]);
@@ -69,7 +69,7 @@ async fn what_was_sent_says_nothing_any_more() {
 }
 
 #[tokio::test]
-async fn mails_come_with_words_links_and_one_run_of_six_digits() {
+async fn mail_has_text_html_link_and_one_six_digit_code() {
     let world = World::new().await;
     ask(&world).await;
     let mail = world.mails("admin@example.org").await.remove(0);
@@ -84,7 +84,7 @@ async fn mails_come_with_words_links_and_one_run_of_six_digits() {
 }
 
 #[tokio::test]
-async fn a_letter_to_nobody_weighs_what_one_to_somebody_does_and_is_dropped() {
+async fn decoy_message_has_same_size_and_is_dropped() {
     let world = World::new().await;
     ask(&world).await;
     world
@@ -115,20 +115,24 @@ async fn a_letter_to_nobody_weighs_what_one_to_somebody_does_and_is_dropped() {
 }
 
 #[tokio::test]
-async fn what_the_stream_missed_the_sweeper_finds_after_a_minute() {
+async fn sweep_sends_after_a_minute_what_the_stream_missed() {
     let world = World::new().await;
     ask(&world).await;
     world.sweep().await;
-    assert_eq!(mails(&world), 0, "not before its minute");
+    assert_eq!(mails(&world), 0, "due after one minute");
     world.clock().advance(Duration::from_secs(60));
     world.sweep().await;
     assert_eq!(mails(&world), 1);
     world.deliver().await;
-    assert_eq!(mails(&world), 1, "the stream comes late and finds it sent");
+    assert_eq!(
+        mails(&world),
+        1,
+        "a late stream record does not send it again"
+    );
 }
 
 #[tokio::test]
-async fn many_dispatchers_at_once_send_it_once() {
+async fn concurrent_dispatchers_send_a_message_once() {
     let world = World::new().await;
     for number in 0..5 {
         let user = world.account(&NewPerson::with(Profile::Member)).await;
@@ -145,7 +149,7 @@ async fn many_dispatchers_at_once_send_it_once() {
 }
 
 #[tokio::test]
-async fn a_carrier_that_refuses_is_tried_again_later_and_nothing_is_lost() {
+async fn refused_message_is_retried_and_not_lost() {
     for mode in [Mode::Throttle, Mode::Refuse] {
         let world = World::new().await;
         world.inject_fault_in(Service::Ses, Fault::new(mode).times(2));
@@ -169,7 +173,7 @@ async fn a_carrier_that_refuses_is_tried_again_later_and_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn silence_after_taking_it_is_unknown_and_nothing_is_sent_twice() {
+async fn lost_carrier_response_becomes_unknown_and_is_not_resent() {
     let world = World::new().await;
     world.inject_fault_in(Service::Ses, Fault::new(Mode::Silent).times(1));
     ask(&world).await;
@@ -184,7 +188,7 @@ async fn silence_after_taking_it_is_unknown_and_nothing_is_sent_twice() {
 }
 
 #[tokio::test]
-async fn a_message_that_no_carrier_will_ever_take_has_failed() {
+async fn permanent_refusal_becomes_failed() {
     let world = World::new().await;
     world.inject_fault_in(
         Service::Ses,
@@ -219,7 +223,7 @@ async fn a_message_that_no_carrier_will_ever_take_has_failed() {
 }
 
 #[tokio::test]
-async fn a_code_that_is_dead_is_not_sent_any_more() {
+async fn expired_code_is_not_sent() {
     let world = World::new().await;
     world.inject_fault_in(Service::Ses, Fault::new(Mode::Refuse));
     ask(&world).await;
@@ -234,7 +238,7 @@ async fn a_code_that_is_dead_is_not_sent_any_more() {
 }
 
 #[tokio::test]
-async fn a_dispatcher_that_dies_between_claiming_and_telling_leaves_it_unknown() {
+async fn dispatcher_killed_while_sending_leaves_message_unknown() {
     let world = World::new().await;
     ask(&world).await;
     let id = Outbound::of(outbox(&world)[0]["pk"]["S"].as_str().unwrap()).unwrap();
@@ -254,7 +258,7 @@ async fn a_dispatcher_that_dies_between_claiming_and_telling_leaves_it_unknown()
             .await
             .unwrap()
             .is_none(),
-        "it is nobody else's"
+        "it is claimed already"
     );
     world.deliver().await;
     world.clock().advance(Duration::from_secs(299));
@@ -269,7 +273,7 @@ async fn a_dispatcher_that_dies_between_claiming_and_telling_leaves_it_unknown()
 }
 
 #[tokio::test]
-async fn the_owner_is_told_of_a_device_that_was_not_seen_before() {
+async fn sign_in_from_new_device_notifies_the_owner() {
     let world = World::new().await;
     let firefox = world.anonymous().with(
         "user-agent",
@@ -298,7 +302,7 @@ async fn the_owner_is_told_of_a_device_that_was_not_seen_before() {
 }
 
 #[tokio::test]
-async fn the_sample_events_are_understood() {
+async fn sample_events_are_handled() {
     let world = World::new().await;
     for file in ["stream", "sweep"] {
         let text = std::fs::read_to_string(format!(
@@ -320,7 +324,7 @@ async fn the_sample_events_are_understood() {
 }
 
 #[tokio::test]
-async fn a_record_that_cannot_be_dealt_with_is_brought_again() {
+async fn failed_record_is_reported_for_retry() {
     let world = World::new().await;
     let text = std::fs::read_to_string(format!(
         "{}/../events/dispatcher/stream.json",
@@ -349,7 +353,7 @@ async fn a_record_that_cannot_be_dealt_with_is_brought_again() {
 }
 
 #[tokio::test]
-async fn what_fails_for_a_day_stands_in_nobodys_way_until_a_person_has_looked() {
+async fn task_failing_for_a_day_becomes_dead_letter_until_replayed() {
     let world = World::new().await;
     let someone = world.person(NewPerson::with(Profile::Member)).await;
     let announced = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
@@ -359,47 +363,51 @@ async fn what_fails_for_a_day_stands_in_nobodys_way_until_a_person_has_looked() 
         .expect_success(Message::FileCreated)["file"]["fileID"]
         .clone();
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
-    let dead = || async { ops::dead_letters(world.setup()).await.unwrap() };
+    let dead_letters = || async { ops::dead_letters(world.setup()).await.unwrap() };
     for _ in 0..300 {
         world.clock().advance(Duration::from_secs(300));
         world.sweep().await;
-        if !dead().await.is_empty() {
+        if !dead_letters().await.is_empty() {
             break;
         }
     }
-    let letter = dead().await.remove(0);
-    assert_eq!(letter.pk, format!("FILE#{}", file.as_str().unwrap()));
+    let dead_letter = dead_letters().await.remove(0);
+    assert_eq!(dead_letter.pk, format!("FILE#{}", file.as_str().unwrap()));
     assert!(
-        world.clock().now().since(letter.since) >= Duration::from_secs(86_400),
-        "{letter:?}"
+        world.clock().now().since(dead_letter.since) >= Duration::from_secs(86_400),
+        "{dead_letter:?}"
     );
     world.clear_faults();
     world.sweep().await;
-    assert_eq!(dead().await.len(), 1, "nobody tries it");
+    assert_eq!(
+        dead_letters().await.len(),
+        1,
+        "a dead letter is not retried"
+    );
     assert_eq!(ops::replay(world.setup(), Some("FILE#x")).await.unwrap(), 0);
     assert_eq!(ops::replay(world.setup(), None).await.unwrap(), 1);
     world.sweep().await;
-    assert!(dead().await.is_empty());
-    let is_it = |item: &Value| item["pk"]["S"] == letter.pk.as_str();
+    assert!(dead_letters().await.is_empty());
+    let is_it = |item: &Value| item["pk"]["S"] == dead_letter.pk.as_str();
     let item = world.items("records").into_iter().find(is_it);
     assert!(
         item.is_none_or(
             |item| item["duePk"].is_null() || item["card"]["M"]["status"]["S"] == "DELETED"
         ),
-        "it was dealt with"
+        "it was handled"
     );
 }
 
 #[tokio::test]
-async fn a_letter_whose_key_is_missing_waits_for_it() {
+async fn message_sealed_with_missing_key_waits_for_the_key() {
     let world = World::new().await;
     ask(&world).await;
-    let anonymous = world.another_process_with(&[(
+    let other = world.another_process_with(&[(
         "OUTBOX_KEYS",
         &identity::NamedKey::generate("other").to_setting(),
     )]);
     world.clock().advance(Duration::from_secs(60));
-    anonymous.sweep().await;
+    other.sweep().await;
     assert_eq!(
         (mails(&world), states(&world)),
         (0, vec!["QUEUED".to_owned()])

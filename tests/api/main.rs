@@ -1,9 +1,9 @@
-//! What clients see. Folders mirror URLs: `auth/login.rs` is POST /auth/login.
+//! Tests of the HTTP API, in process. Folders mirror the URLs: `auth/login.rs` tests `POST /auth/login`.
 #![expect(
     clippy::expect_used,
     clippy::panic,
     clippy::unwrap_used,
-    reason = "a test that cannot go on has failed"
+    reason = "a test that panics has failed"
 )]
 
 mod auth;

@@ -1,6 +1,6 @@
-//! The matrix of rights: every profile × every endpoint × own or other committee × grant × verified or
-//! not × open or closed committee, against one function that says what the federation's table says.
-//! A new endpoint takes its place in `endpoints`; a test of this file fails without it.
+//! The rights matrix: profile × endpoint × own or other committee × grant × verified or not × open or closed
+//! committee, compared with [`expected`], which states the federation's table of rights.
+//! A new endpoint must be added to [`endpoints`].
 
 use std::collections::BTreeSet;
 
@@ -11,64 +11,64 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Document, NewPerson, Person, World};
 
-/// What an endpoint asks of its caller.
+/// What an endpoint requires of its caller.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Asks {
-    /// Nothing: anybody.
+enum Requirement {
+    /// No session.
     Nothing,
-    /// A session, whatever the account is.
+    /// A session of any account.
     Session,
     /// A verified account.
     Verified,
-    /// To see another person.
+    /// The right to see the other account.
     SeeUser,
-    /// To be the person.
+    /// To be the owner of the account.
     BeUser,
-    /// The same, or to be a super admin.
+    /// To be the owner or a super admin.
     EraseUser,
-    /// To administrate another person's activity.
+    /// The right to see the activity of the other account.
     SeeActivity,
-    /// To edit another person.
+    /// The right to edit the other account.
     EditUser,
-    /// To be allowed to read the audit.
+    /// The right to read the audit.
     ReadAudit,
-    /// To be a super admin.
+    /// The profile super admin.
     SuperAdmin,
-    /// To keep files: verified, of an open committee.
-    Keep,
-    /// To write courses, at least one's own.
+    /// A verified account of an open committee.
+    KeepFiles,
+    /// The right to write courses, at least own ones.
     Write,
-    /// To publish courses, at least one's own.
+    /// The right to publish courses, at least own ones.
     Publish,
-    /// To read a draft of another member of one's committee, or of another one.
+    /// The right to read a draft of another author.
     SeeDraft,
-    /// To write it.
+    /// The right to write a draft of another author.
     WriteDraft,
-    /// To publish it.
+    /// The right to publish a draft of another author.
     PublishDraft,
-    /// To send single text messages.
+    /// The right to send single text messages.
     Send,
-    /// To send them to many.
+    /// The right to send text messages in bulk.
     SendBulk,
-    /// To look at the numbers that are not written to.
-    ReadNumbers,
-    /// To change them.
-    ChangeNumbers,
-    /// To look at the hosting account.
+    /// The right to read opt-outs.
+    ReadOptOuts,
+    /// The right to change opt-outs.
+    ChangeOptOuts,
+    /// The right to read the cPanel account.
     ReadPanel,
-    /// To change it.
+    /// The right to change the cPanel account.
     WritePanel,
 }
 
-use Asks::{
-    BeUser, ChangeNumbers, EditUser, EraseUser, Keep, Nothing, Publish, PublishDraft, ReadAudit,
-    ReadNumbers, ReadPanel, SeeActivity, SeeDraft, SeeUser, Send, SendBulk, Session, SuperAdmin,
-    Verified, Write, WriteDraft, WritePanel,
+use Requirement::{
+    BeUser, ChangeOptOuts, EditUser, EraseUser, KeepFiles, Nothing, Publish, PublishDraft,
+    ReadAudit, ReadOptOuts, ReadPanel, SeeActivity, SeeDraft, SeeUser, Send, SendBulk, Session,
+    SuperAdmin, Verified, Write, WriteDraft, WritePanel,
 };
 
-/// Every operation, what it asks, the path that is sent (`{other}` is a person of the cell's committee,
-/// `{own}` the caller) and the body.
-fn endpoints() -> Vec<(&'static str, Asks, &'static str, Value)> {
+/// Operation, requirement, path (empty: that of the operation) and body. In the path, `{other}` is the other
+/// account, `{draft}` a draft of the other account's committee and `{own}` the caller.
+fn endpoints() -> Vec<(&'static str, Requirement, &'static str, Value)> {
     vec![
         ("GET /health", Nothing, "", Value::Null),
         ("GET /media/{key}", Nothing, "", Value::Null),
@@ -225,15 +225,15 @@ fn endpoints() -> Vec<(&'static str, Asks, &'static str, Value)> {
             Value::Null,
         ),
         ("GET /files/my-files", Session, "", Value::Null),
-        ("POST /files", Keep, "", json!({})),
+        ("POST /files", KeepFiles, "", json!({})),
         ("GET /files/{fileId}", Session, "/files/x", Value::Null),
         (
             "POST /files/{fileId}/complete",
-            Keep,
+            KeepFiles,
             "/files/x/complete",
             json!({}),
         ),
-        ("DELETE /files/{fileId}", Keep, "/files/x", Value::Null),
+        ("DELETE /files/{fileId}", KeepFiles, "/files/x", Value::Null),
         ("GET /files/public/{fileId}", Nothing, "", Value::Null),
         ("GET /sms", Verified, "", Value::Null),
         ("POST /sms/single", Send, "", json!({})),
@@ -245,22 +245,22 @@ fn endpoints() -> Vec<(&'static str, Asks, &'static str, Value)> {
             "/sms/bulk/x",
             Value::Null,
         ),
-        ("GET /sms/opt-outs", ReadNumbers, "", Value::Null),
+        ("GET /sms/opt-outs", ReadOptOuts, "", Value::Null),
         (
             "GET /sms/opt-outs/{number}",
-            ReadNumbers,
+            ReadOptOuts,
             "/sms/opt-outs/x",
             Value::Null,
         ),
         (
             "PUT /sms/opt-outs/{number}",
-            ChangeNumbers,
+            ChangeOptOuts,
             "/sms/opt-outs/x",
             json!({}),
         ),
         (
             "DELETE /sms/opt-outs/{number}",
-            ChangeNumbers,
+            ChangeOptOuts,
             "/sms/opt-outs/x",
             Value::Null,
         ),
@@ -273,7 +273,7 @@ fn endpoints() -> Vec<(&'static str, Asks, &'static str, Value)> {
             "",
             json!({ "domain": "blog", "rootdomain": "formation.example.org" }),
         ),
-        // these end what they are asked with: last
+        // Last, because they end the session of the caller.
         (
             "DELETE /users/{userId}",
             EraseUser,
@@ -284,7 +284,7 @@ fn endpoints() -> Vec<(&'static str, Asks, &'static str, Value)> {
     ]
 }
 
-/// Who calls.
+/// The caller of a cell.
 #[derive(Debug, Clone)]
 struct Caller {
     profile: Profile,
@@ -293,7 +293,7 @@ struct Caller {
     is_open: bool,
 }
 
-/// Whom it is about.
+/// The account that the call is about.
 #[derive(Debug, Clone)]
 struct Other {
     profile: Profile,
@@ -301,12 +301,12 @@ struct Other {
     is_near: bool,
 }
 
-/// The status that the federation's table asks for; `None` where it leaves the call to its fields.
-fn expected(asks: Asks, caller: &Caller, other: &Other) -> Option<u16> {
+/// The status by the federation's table; `None` where it depends on the input only.
+fn expected(requirement: Requirement, caller: &Caller, other: &Other) -> Option<u16> {
     let is_super = caller.profile == Profile::SuperAdmin;
     let is_admin = caller.profile >= Profile::CommitteeAdmin;
     let sees = is_super || other.is_near;
-    // Grants of the caller that he has not by profile, and rights that the other has and the caller has not.
+    // Whether a profile includes a grant.
     let by_profile = |profile: Profile, grant: Grant| match grant {
         Grant::CoursesWrite | Grant::CoursesPublish | Grant::SmsSend => {
             profile >= Profile::CommitteeAdmin
@@ -323,66 +323,70 @@ fn expected(asks: Asks, caller: &Caller, other: &Other) -> Option<u16> {
     let writes = caller.profile >= Profile::Trainer || has(Grant::CoursesWrite);
     let publishes = caller.profile >= Profile::Trainer || has(Grant::CoursesPublish);
     let stopped = !caller.is_verified || (!caller.is_open && !is_super);
-    // What a committee admin may by profile and others by one of these grants, within the own committee.
+    // Rights of committee admins by profile, and of others by one of `grants`, within their own committee.
     let of_committee =
         |grants: &[Grant]| sees && (is_admin || grants.iter().any(|grant| has(*grant)));
-    match asks {
-        Asks::Nothing | Asks::Session => None,
-        Asks::Verified => (!caller.is_verified).then_some(403),
-        Asks::SeeUser if !caller.is_verified => Some(403),
-        Asks::SeeUser => found(Some(200)),
-        Asks::BeUser if !caller.is_verified => Some(403),
-        Asks::BeUser => found(Some(403)),
-        Asks::EraseUser if !caller.is_verified => Some(403),
-        Asks::EraseUser if is_super => None,
-        Asks::EraseUser => found(Some(403)),
-        Asks::SeeActivity if !is_admin || !caller.is_verified => Some(403),
-        Asks::SeeActivity => found(Some(200)),
-        Asks::EditUser if !is_admin || !caller.is_verified || (!caller.is_open && !is_super) => {
+    match requirement {
+        Requirement::Nothing | Requirement::Session => None,
+        Requirement::Verified => (!caller.is_verified).then_some(403),
+        Requirement::SeeUser if !caller.is_verified => Some(403),
+        Requirement::SeeUser => found(Some(200)),
+        Requirement::BeUser if !caller.is_verified => Some(403),
+        Requirement::BeUser => found(Some(403)),
+        Requirement::EraseUser if !caller.is_verified => Some(403),
+        Requirement::EraseUser if is_super => None,
+        Requirement::EraseUser => found(Some(403)),
+        Requirement::SeeActivity if !is_admin || !caller.is_verified => Some(403),
+        Requirement::SeeActivity => found(Some(200)),
+        Requirement::EditUser
+            if !is_admin || !caller.is_verified || (!caller.is_open && !is_super) =>
+        {
             Some(403)
         }
-        Asks::EditUser => found(Some(if edits { 200 } else { 403 })),
-        Asks::ReadAudit => Some(if is_admin && caller.is_verified {
+        Requirement::EditUser => found(Some(if edits { 200 } else { 403 })),
+        Requirement::ReadAudit => Some(if is_admin && caller.is_verified {
             200
         } else {
             403
         }),
-        Asks::SuperAdmin if !is_super || !caller.is_verified => Some(403),
-        Asks::SuperAdmin => None,
-        Asks::Keep => stopped.then_some(403),
-        Asks::Write => (!writes || stopped).then_some(403),
-        Asks::Publish => (!publishes || stopped).then_some(403),
-        Asks::Send => (stopped || !(is_admin || has(Grant::SmsSend))).then_some(403),
-        Asks::SendBulk => (stopped || !(is_super || has(Grant::SmsBulk))).then_some(403),
-        Asks::ReadNumbers => (!is_admin || !caller.is_verified).then_some(403),
-        Asks::ChangeNumbers => (!is_admin || stopped).then_some(403),
-        Asks::SeeDraft if !of_committee(&[Grant::CoursesWrite, Grant::CoursesPublish]) => Some(404),
-        Asks::SeeDraft => Some(if caller.is_verified { 200 } else { 403 }),
-        Asks::WriteDraft if !writes || stopped => Some(403),
-        // seven others change it at the same time, so it may be 409, too
-        Asks::WriteDraft if of_committee(&[Grant::CoursesWrite]) => None,
-        Asks::WriteDraft => Some(if of_committee(&[Grant::CoursesPublish]) {
+        Requirement::SuperAdmin if !is_super || !caller.is_verified => Some(403),
+        Requirement::SuperAdmin => None,
+        Requirement::KeepFiles => stopped.then_some(403),
+        Requirement::Write => (!writes || stopped).then_some(403),
+        Requirement::Publish => (!publishes || stopped).then_some(403),
+        Requirement::Send => (stopped || !(is_admin || has(Grant::SmsSend))).then_some(403),
+        Requirement::SendBulk => (stopped || !(is_super || has(Grant::SmsBulk))).then_some(403),
+        Requirement::ReadOptOuts => (!is_admin || !caller.is_verified).then_some(403),
+        Requirement::ChangeOptOuts => (!is_admin || stopped).then_some(403),
+        Requirement::SeeDraft if !of_committee(&[Grant::CoursesWrite, Grant::CoursesPublish]) => {
+            Some(404)
+        }
+        Requirement::SeeDraft => Some(if caller.is_verified { 200 } else { 403 }),
+        Requirement::WriteDraft if !writes || stopped => Some(403),
+        // Concurrent cells change the same draft: 409 is possible.
+        Requirement::WriteDraft if of_committee(&[Grant::CoursesWrite]) => None,
+        Requirement::WriteDraft => Some(if of_committee(&[Grant::CoursesPublish]) {
             403
         } else {
             404
         }),
-        Asks::PublishDraft if !publishes || stopped => Some(403),
-        Asks::ReadPanel => Some(
+        Requirement::PublishDraft if !publishes || stopped => Some(403),
+        Requirement::ReadPanel => Some(
             if (is_super || has(Grant::CpanelRead)) && caller.is_verified {
                 200
             } else {
                 403
             },
         ),
-        // it is there already
-        Asks::WritePanel => Some(if (is_super || has(Grant::CpanelWrite)) && !stopped {
+        // the subdomain exists already
+        Requirement::WritePanel => Some(if (is_super || has(Grant::CpanelWrite)) && !stopped {
             409
         } else {
             403
         }),
-        // it is not ready, or a draft already
-        Asks::PublishDraft if of_committee(&[Grant::CoursesPublish]) => None,
-        Asks::PublishDraft => Some(if of_committee(&[Grant::CoursesWrite]) {
+        // The draft is incomplete, or is a draft already.
+        Requirement::PublishDraft if of_committee(&[Grant::CoursesPublish]) => None,
+        Requirement::PublishDraft => Some(if of_committee(&[Grant::CoursesWrite]) {
             403
         } else {
             404
@@ -428,7 +432,7 @@ async fn call(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
+async fn every_cell_of_the_rights_matrix_matches_the_table() {
     let world = World::with(&[("RATE_LIMIT", "1000000"), ("MESSAGE_INTERVAL_SECONDS", "1")]).await;
     let (open, closed) = (
         world.another_committee("Ouvert", true).await,
@@ -451,7 +455,7 @@ async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
             }
         }
     }
-    // The first two tell near from far; who may edit whom depends on all of them.
+    // The first two: same committee and another one. The right to edit depends on all of them.
     let plain = |is_near| Other {
         profile: Profile::Member,
         grant: None,
@@ -543,18 +547,18 @@ async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
                 .signed_in(world.unhashed_account(&someone).await)
                 .await;
             let (mut cells, mut wrong) = (0, Vec::new());
-            for (operation, asks, path, body) in endpoints() {
-                let may_edit_somebody =
-                    asks == Asks::EditUser && expected(asks, &caller, &plain(true)) == Some(200);
+            for (operation, requirement, path, body) in endpoints() {
+                let may_edit_members = requirement == Requirement::EditUser
+                    && expected(requirement, &caller, &plain(true)) == Some(200);
                 let is_about_another = path.contains("{other}") || path.contains("{draft}");
-                let targets_that_matter = match (is_about_another, may_edit_somebody) {
+                let targets_that_matter = match (is_about_another, may_edit_members) {
                     (true, true) => targets.len(),
                     (true, false) => 2,
                     (false, _) => 1,
                 };
                 for (id, draft, other) in targets.iter().take(targets_that_matter) {
-                    // a super admin would really erase
-                    if asks == Asks::EraseUser
+                    // A super admin would erase the account.
+                    if requirement == Requirement::EraseUser
                         && caller.profile == Profile::SuperAdmin
                         && caller.is_verified
                     {
@@ -562,9 +566,9 @@ async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
                     }
                     let answer = call(&person, (id, draft), operation, path, &body).await;
                     cells += 1;
-                    let fits = match expected(asks, &caller, other) {
+                    let fits = match expected(requirement, &caller, other) {
                         Some(status) => answer.status == status,
-                        None if asks == Asks::Nothing => answer.status != 403,
+                        None if requirement == Requirement::Nothing => answer.status != 403,
                         None if path.contains("{draft}") => {
                             ![401, 403, 404].contains(&answer.status)
                         }
@@ -595,7 +599,7 @@ async fn no_cell_of_the_matrix_says_another_thing_than_the_table() {
 }
 
 #[test]
-fn every_operation_stands_in_the_matrix() {
+fn matrix_contains_every_operation() {
     let operations: BTreeSet<String> = Document::get().operations().into_iter().collect();
     let known: BTreeSet<String> = endpoints()
         .into_iter()
@@ -605,14 +609,14 @@ fn every_operation_stands_in_the_matrix() {
 }
 
 #[tokio::test]
-async fn without_a_session_everything_that_asks_for_one_is_401() {
+async fn operation_that_needs_a_session_returns_401_without_one() {
     let world = World::new().await;
-    let nobody = world
+    let anonymous = world
         .anonymous()
         .as_user(world.account(&NewPerson::with(Profile::Member)).await);
-    for (operation, asks, path, body) in endpoints() {
-        let answer = call(&nobody, ("x", "x"), operation, path, &body).await;
-        let is_public = asks == Asks::Nothing;
+    for (operation, requirement, path, body) in endpoints() {
+        let answer = call(&anonymous, ("x", "x"), operation, path, &body).await;
+        let is_public = requirement == Requirement::Nothing;
         assert!(is_public || answer.status == 401, "{operation}: {answer:?}");
     }
 }

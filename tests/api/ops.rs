@@ -1,4 +1,4 @@
-//! What an operator does, against the embedded cloud.
+//! The operator's command, the canary and the smoke test, against the local cloud.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -23,7 +23,7 @@ fn parameters(world: &World) -> Parameters {
     Parameters::new(&world.setup().aws)
 }
 
-/// The settings of the function `name` of the environment dev, with its keys in SSM.
+/// Starts the function `name` of the stage dev with its keys in SSM.
 async fn started(world: &World, name: &str, keys: &[Key]) -> Result<Setup, String> {
     let path = DEV.keys_path(name);
     let mut settings = world.settings();
@@ -35,7 +35,7 @@ async fn started(world: &World, name: &str, keys: &[Key]) -> Result<Setup, Strin
 }
 
 #[tokio::test]
-async fn keys_are_made_once_and_every_function_finds_its_own() {
+async fn keys_are_created_once_and_found_by_each_function() {
     let world = World::new().await;
     let parameters = parameters(&world);
     let problems = async || ops::problems(&parameters, DEV, &[]).await.unwrap();
@@ -77,7 +77,7 @@ async fn keys_are_made_once_and_every_function_finds_its_own() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_missing_is_named_and_made_like_its_twins() {
+async fn missing_key_is_named_and_created_equal_to_its_copies() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
@@ -101,7 +101,7 @@ async fn a_key_that_is_missing_is_named_and_made_like_its_twins() {
 }
 
 #[tokio::test]
-async fn every_kind_of_key_is_followed_by_another_in_three_steps() {
+async fn each_kind_of_key_is_rotated_in_three_steps() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
@@ -124,7 +124,7 @@ async fn every_kind_of_key_is_followed_by_another_in_three_steps() {
         world.clock().advance(Duration::from_secs(1));
         assert!(
             ops::take_into_use(&parameters, DEV, kind).await.is_err(),
-            "{kind:?}: none is announced"
+            "{kind:?}: no new key is announced"
         );
         ops::announce(&parameters, DEV, kind, world.clock())
             .await
@@ -139,7 +139,7 @@ async fn every_kind_of_key_is_followed_by_another_in_three_steps() {
             ops::retire(&parameters, DEV, kind, world.setup())
                 .await
                 .is_err(),
-            "{kind:?}: it is not in use yet"
+            "{kind:?}: the new key is not in use yet"
         );
         for _ in 0..2 {
             ops::take_into_use(&parameters, DEV, kind).await.unwrap();
@@ -153,7 +153,7 @@ async fn every_kind_of_key_is_followed_by_another_in_three_steps() {
             ops::announce(&parameters, DEV, kind, world.clock())
                 .await
                 .is_err(),
-            "{kind:?}: the former one is there"
+            "{kind:?}: the old key is still there"
         );
         ops::retire(&parameters, DEV, kind, world.setup())
             .await
@@ -167,7 +167,7 @@ async fn every_kind_of_key_is_followed_by_another_in_three_steps() {
 }
 
 #[tokio::test]
-async fn a_signing_key_follows_another_and_tokens_of_both_are_good_meanwhile() {
+async fn signing_key_rotation_accepts_tokens_of_both_keys_meanwhile() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
@@ -183,7 +183,7 @@ async fn a_signing_key_follows_another_and_tokens_of_both_are_good_meanwhile() {
         ])
     };
     let token = |world: &World| {
-        let anonymous = world.anonymous().before(world);
+        let anonymous = world.anonymous().via(world);
         async move {
             anonymous
                 .login("admin@example.org", PASSWORD)
@@ -229,7 +229,7 @@ async fn a_signing_key_follows_another_and_tokens_of_both_are_good_meanwhile() {
     ] {
         process
             .anonymous()
-            .before(process)
+            .via(process)
             .with_token(token)
             .get("/auth/check")
             .await
@@ -240,7 +240,7 @@ async fn a_signing_key_follows_another_and_tokens_of_both_are_good_meanwhile() {
         .unwrap();
     let retired = process();
     let status = |token: &str| {
-        let person = retired.anonymous().before(&retired).with_token(token);
+        let person = retired.anonymous().via(&retired).with_token(token);
         async move { person.get("/auth/check").await.status }
     };
     assert_eq!((status(&old).await, status(&new).await), (401, 200));
@@ -248,12 +248,12 @@ async fn a_signing_key_follows_another_and_tokens_of_both_are_good_meanwhile() {
         .await
         .unwrap();
     let replaced = process();
-    let person = replaced.anonymous().before(&replaced).with_token(&new);
+    let person = replaced.anonymous().via(&replaced).with_token(&new);
     assert_eq!(person.get("/auth/check").await.status, 401);
 }
 
 #[tokio::test]
-async fn a_sealing_key_stays_while_a_secret_is_left_under_it() {
+async fn sealing_key_is_kept_while_a_secret_uses_it() {
     let old = NamedKey::generate("2026-01-01-1767225600000").to_setting();
     let world = World::with(&[("SEALING_KEYS", &old)]).await;
     let parameters = parameters(&world);
@@ -269,10 +269,10 @@ async fn a_sealing_key_stays_while_a_secret_is_left_under_it() {
     ops::take_into_use(&parameters, DEV, Kind::Sealing)
         .await
         .unwrap();
-    let kept = ops::retire(&parameters, DEV, Kind::Sealing, world.setup())
+    let error = ops::retire(&parameters, DEV, Kind::Sealing, world.setup())
         .await
         .unwrap_err();
-    assert!(kept.ends_with("reseal first."), "{kept}");
+    assert!(error.ends_with("reseal first."), "{error}");
     let keys = world
         .cloud()
         .parameter("/halqa/dev/users/SEALING_KEYS")
@@ -291,12 +291,12 @@ async fn a_sealing_key_stays_while_a_secret_is_left_under_it() {
         ops::replace(&parameters, DEV, Kind::Sealing, world.clock())
             .await
             .is_err(),
-        "that would lose secrets"
+        "replacing would lose secrets"
     );
 }
 
 #[tokio::test]
-async fn a_change_that_was_broken_off_is_told_and_ends_when_it_is_made_again() {
+async fn interrupted_key_change_is_reported_and_completed_by_repetition() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
@@ -308,7 +308,7 @@ async fn a_change_that_was_broken_off_is_told_and_ends_when_it_is_made_again() {
     ops::announce(&parameters, DEV, Kind::Outbox, world.clock())
         .await
         .unwrap();
-    // as if the last of the parameters had not been reached
+    // as if the change had stopped before the last parameter
     world.cloud().put_parameter(last, &before);
     let problems = ops::problems(&parameters, DEV, &[]).await.unwrap();
     assert_eq!(
@@ -331,15 +331,16 @@ async fn a_change_that_was_broken_off_is_told_and_ends_when_it_is_made_again() {
 }
 
 #[tokio::test]
-async fn a_key_that_signs_and_that_nobody_knows_is_told() {
+async fn unknown_signing_key_is_reported() {
     let world = World::new().await;
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
-    let anonymous = NamedKey::generate("anonymous").to_setting();
+    let unknown_key = NamedKey::generate("unknown").to_setting();
     for name in ["auth", "otp"] {
-        world
-            .cloud()
-            .put_parameter(&format!("/halqa/dev/{name}/TOKEN_SIGNING_KEY"), &anonymous);
+        world.cloud().put_parameter(
+            &format!("/halqa/dev/{name}/TOKEN_SIGNING_KEY"),
+            &unknown_key,
+        );
     }
     let problems = ops::problems(&parameters, DEV, &[]).await.unwrap();
     assert_eq!(
@@ -354,7 +355,7 @@ fn first() -> First {
     serde_json::from_str(FIRST).unwrap()
 }
 
-/// An environment with tables and keys, and nobody in it.
+/// A cloud with tables and keys and without accounts.
 async fn empty() -> (LocalSettings, Cloud, Setup, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let cloud = Cloud::in_memory(folder.path()).await.unwrap();
@@ -368,7 +369,7 @@ async fn empty() -> (LocalSettings, Cloud, Setup, tempfile::TempDir) {
 }
 
 #[tokio::test]
-async fn the_first_administrator_sets_his_password_by_a_mailed_code_and_there_is_no_second() {
+async fn bootstrap_creates_one_administrator_who_resets_by_mailed_code() {
     let (_settings, cloud, setup, _folder) = empty().await;
     let email = ops::bootstrap(&setup, first()).await.unwrap();
     let refused = ops::bootstrap(&setup, first()).await.unwrap_err();
@@ -401,8 +402,8 @@ async fn the_first_administrator_sets_his_password_by_a_mailed_code_and_there_is
         )
     };
     let password = "huit palmiers au bord du chott";
-    let wish = json!({ "email": email, "code": code, "newPassword": password, "confirmPassword": password });
-    assert_eq!(post("/users/reset-password", wish).await.0, 200);
+    let payload = json!({ "email": email, "code": code, "newPassword": password, "confirmPassword": password });
+    assert_eq!(post("/users/reset-password", payload).await.0, 200);
     let (status, body) = post(
         "/auth/login",
         json!({ "email": email, "password": password }),
@@ -419,7 +420,7 @@ async fn the_first_administrator_sets_his_password_by_a_mailed_code_and_there_is
 }
 
 #[tokio::test]
-async fn a_first_committee_that_makes_no_sense_is_refused_and_nothing_is_written() {
+async fn invalid_bootstrap_file_is_rejected_and_nothing_is_written() {
     let (_settings, cloud, setup, _folder) = empty().await;
     let file = json!({ "committee": { "nameArabe": "أ" }, "administrator": { "name": "A", "lastName": "B", "email": "a@example.org" } });
     let problem = ops::bootstrap(&setup, serde_json::from_value(file).unwrap())
@@ -435,7 +436,7 @@ async fn a_first_committee_that_makes_no_sense_is_refused_and_nothing_is_written
     assert_eq!(cloud.items("records").unwrap().len(), 0);
 }
 
-async fn door(world: &World) -> SocketAddr {
+async fn start_server(world: &World) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(front::serve(listener, world.edge().clone(), None));
@@ -443,13 +444,13 @@ async fn door(world: &World) -> SocketAddr {
 }
 
 #[tokio::test]
-async fn the_canary_signs_in_until_something_is_wrong() {
+async fn canary_signs_in_and_reports_failures() {
     let world = World::new().await;
     let sign_in = SignIn::of(&world.setup().keys).unwrap();
     assert!(ops::make_canary(world.setup(), &sign_in).await.unwrap());
     assert!(
         !ops::make_canary(world.setup(), &sign_in).await.unwrap(),
-        "it is there"
+        "it exists already"
     );
     let owner = world
         .setup()
@@ -464,7 +465,7 @@ async fn the_canary_signs_in_until_something_is_wrong() {
         (Profile::Member, "[]")
     );
 
-    let url = format!("http://{}/api/v1", door(&world).await);
+    let url = format!("http://{}/api/v1", start_server(&world).await);
     let canary = |sign_in: &str| {
         let mut settings = world.settings();
         settings
@@ -495,13 +496,13 @@ async fn the_canary_signs_in_until_something_is_wrong() {
 }
 
 #[tokio::test]
-async fn a_smoke_test_looks_at_what_a_client_meets_and_says_what_is_wrong() {
+async fn smoke_test_reports_what_is_wrong() {
     let world = World::new().await;
     let sign_in = SignIn::of(&world.setup().keys).unwrap();
     ops::make_canary(world.setup(), &sign_in).await.unwrap();
     let visitor = Visitor::new(
         world.setup().aws.clone(),
-        format!("http://{}/api/v1", door(&world).await),
+        format!("http://{}/api/v1", start_server(&world).await),
     );
     let checks = ops::smoke(&visitor, &sign_in).await;
     assert!(
@@ -509,11 +510,11 @@ async fn a_smoke_test_looks_at_what_a_client_meets_and_says_what_is_wrong() {
         "{checks:#?}"
     );
 
-    // another limit than clients were promised, and a password that is not the canary's
+    // another rate limit than documented, and a wrong password of the canary
     let other = world.another_process_with(&[("RATE_LIMIT", "50")]);
     let visitor = Visitor::new(
         world.setup().aws.clone(),
-        format!("http://{}/api/v1", door(&other).await),
+        format!("http://{}/api/v1", start_server(&other).await),
     );
     let wrong: Vec<String> = ops::smoke(
         &visitor,
@@ -533,11 +534,11 @@ async fn a_smoke_test_looks_at_what_a_client_meets_and_says_what_is_wrong() {
             "POST /auth/login answered 401 (BAD_AUTH_COMBINATION_MESSAGE) instead of 200",
         ]
     );
-    let nobody = Visitor::new(
+    let unreachable = Visitor::new(
         world.setup().aws.clone(),
         "http://127.0.0.1:9/api/v1".to_owned(),
     );
-    let wrong = ops::smoke(&nobody, &sign_in).await;
+    let wrong = ops::smoke(&unreachable, &sign_in).await;
     assert!(
         wrong.iter().all(|check| check.problem.is_some()),
         "{wrong:#?}"
@@ -545,7 +546,7 @@ async fn a_smoke_test_looks_at_what_a_client_meets_and_says_what_is_wrong() {
 }
 
 #[tokio::test]
-async fn an_environment_is_known_by_its_name_alone() {
+async fn stage_name_determines_all_settings() {
     let environment = [
         ("AWS_REGION", "eu-west-3"),
         ("RECORDS_TABLE", "halqa-dev-records"),
@@ -573,7 +574,7 @@ async fn an_environment_is_known_by_its_name_alone() {
     )];
     assert!(
         Stage::Local.settings(data.clone().into(), "users").is_err(),
-        "nothing runs there"
+        "no service runs there"
     );
     let mut settings = LocalSettings::default();
     settings
@@ -581,12 +582,15 @@ async fn an_environment_is_known_by_its_name_alone() {
         .with_new_keys()
         .tell(world.cloud(), folder.path())
         .unwrap();
-    let told = Stage::Local.settings(data.into(), "users").unwrap();
+    let settings_of_process = Stage::Local.settings(data.into(), "users").unwrap();
     assert_eq!(
-        (told["RECORDS_TABLE"].as_str(), &told["CANARY_SIGN_IN"]),
+        (
+            settings_of_process["RECORDS_TABLE"].as_str(),
+            &settings_of_process["CANARY_SIGN_IN"]
+        ),
         ("records", &settings.get("CANARY_SIGN_IN").unwrap())
     );
-    let running = Setup::start(told.into_iter().collect(), users::KEYS)
+    let running = Setup::start(settings_of_process.into_iter().collect(), users::KEYS)
         .await
         .unwrap();
     assert_eq!(ops::dead_letters(&running).await.unwrap().len(), 0);

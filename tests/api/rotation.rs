@@ -1,4 +1,4 @@
-//! Keys follow each other, and nobody notices.
+//! Key rotation without interruption.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use serde_json::json;
 use tests::{PASSWORD, TotpApp, World};
 
 #[tokio::test]
-async fn old_tokens_stay_good_until_they_end() {
+async fn tokens_of_the_old_signing_key_stay_valid_until_it_is_removed() {
     let world = World::new().await;
     let member = world.member().await;
     let new = NamedKey::generate("next");
@@ -21,10 +21,10 @@ async fn old_tokens_stay_good_until_they_end() {
         ("TOKEN_SIGNING_KEY", &new.to_setting()),
         ("TOKEN_PUBLIC_KEYS", &public),
     ]);
-    member.before(&next).get("/auth/check").await.expect_ok();
+    member.via(&next).get("/auth/check").await.expect_ok();
     let signed_in = next
         .anonymous()
-        .before(&next)
+        .via(&next)
         .login(member.user().email.as_str(), PASSWORD)
         .await;
     signed_in.expect_success(Message::LoginSuccess);
@@ -34,18 +34,18 @@ async fn old_tokens_stay_good_until_they_end() {
         .anonymous()
         .with_token(signed_in.header("authorization"));
     person
-        .before(&without_old)
+        .via(&without_old)
         .get("/auth/check")
         .await
         .expect_ok();
     assert_eq!(
-        member.before(&without_old).get("/auth/check").await.status,
+        member.via(&without_old).get("/auth/check").await.status,
         401
     );
 }
 
 #[tokio::test]
-async fn after_resealing_the_old_key_can_go() {
+async fn retired_sealing_key_is_unused_after_reseal() {
     let world = World::new().await;
     let mut people = Vec::new();
     for _ in 0..3 {
@@ -62,32 +62,32 @@ async fn after_resealing_the_old_key_can_go() {
     assert_eq!(
         ops::reseal(both.setup()).await.unwrap().done,
         0,
-        "there is nothing left to do"
+        "nothing is left to reseal"
     );
 
     let new_alone = world.another_process_with(&[("SEALING_KEYS", &new)]);
     world.clock().advance(Duration::from_secs(30));
     for (number, (totp_app, member)) in people.iter().enumerate() {
-        let anonymous = new_alone.anonymous().before(&new_alone);
+        let anonymous = new_alone.anonymous().via(&new_alone);
         let step = anonymous
             .login(member.user().email.as_str(), PASSWORD)
             .await
             .expect_success(Message::OtpRequired);
-        let arriving = anonymous.with_token(step["token"].as_str().unwrap());
-        let wish = if number == 0 {
+        let pending_sign_in = anonymous.with_token(step["token"].as_str().unwrap());
+        let payload = if number == 0 {
             json!({ "recoveryCode": totp_app.recovery_codes[0] })
         } else {
             json!({ "code": totp_app.code(&world) })
         };
-        arriving
-            .post("/otp/verify", wish)
+        pending_sign_in
+            .post("/otp/verify", payload)
             .await
             .expect_success(Message::OtpVerified);
     }
 }
 
 #[tokio::test]
-async fn a_code_that_was_sent_under_the_old_key_still_works_beside_the_new_one() {
+async fn code_sent_under_the_old_sealing_key_stays_valid() {
     let world = World::new().await;
     world
         .anonymous()
@@ -104,7 +104,7 @@ async fn a_code_that_was_sent_under_the_old_key_still_works_beside_the_new_one()
         world.setting("SEALING_KEYS")
     );
     let next = world.another_process_with(&[("SEALING_KEYS", &keys)]);
-    let anonymous = next.anonymous().before(&next);
+    let anonymous = next.anonymous().via(&next);
     anonymous
         .get(&format!("/auth/passwordless?code={link}"))
         .await

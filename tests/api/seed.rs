@@ -1,25 +1,25 @@
-//! `cargo dev seed`: what a front end's developer looks at.
+//! `cargo dev seed`: the demonstration data for front-end developers.
 
 use serde_json::Value;
 use tests::World;
 
 #[tokio::test]
-async fn the_demonstration_data_is_valid_and_found_and_brought_once() {
+async fn demonstration_data_is_valid_searchable_and_loaded_once() {
     let world = World::new().await;
     world.seed().await;
     world.deliver().await;
     let count = || world.items("records").len();
     let before = count();
     world.seed().await;
-    assert_eq!(count(), before, "the second time brings nothing");
+    assert_eq!(count(), before, "the second run adds nothing");
     let admin = world.admin().await;
     let found = async |q: &str| {
         let q: String = form_urlencoded::byte_serialize(q.as_bytes()).collect();
-        let shown = admin
+        let body = admin
             .get(&format!("/courses/search-all?limit=100&q={q}"))
             .await
             .expect_ok();
-        shown["courses"].as_array().unwrap().clone()
+        body["courses"].as_array().unwrap().clone()
     };
     assert_eq!(found("").await.len(), 16);
     let of = |language: &str, courses: &[Value]| {

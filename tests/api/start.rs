@@ -1,4 +1,4 @@
-//! How a function starts on Lambda: settings from the environment, keys from SSM.
+//! The start of a function on Lambda: settings from the environment, keys from SSM.
 
 use common::Edge;
 use dispatcher::Dispatcher;
@@ -13,7 +13,7 @@ use tests::World;
 
 const KEYS: &[Key] = auth::KEYS;
 
-/// The environment of the function `auth`, with its keys in SSM and without `missing`.
+/// Starts the function `auth` with its keys in SSM. The setting `missing` is unset; a key of this name is malformed.
 async fn start(world: &World, missing: &str) -> Result<Edge, String> {
     for (name, path) in [
         ("TOKEN_SIGNING_KEY", "/halqa/test/auth/TOKEN_SIGNING_KEY"),
@@ -46,7 +46,7 @@ async fn start(world: &World, missing: &str) -> Result<Edge, String> {
 }
 
 #[tokio::test]
-async fn its_keys_come_from_its_own_path() {
+async fn keys_are_read_from_the_functions_own_path() {
     let world = World::new().await;
     let edge = start(&world, "").await.unwrap();
     let member = world.member().await;
@@ -65,7 +65,7 @@ async fn its_keys_come_from_its_own_path() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
+async fn missing_or_malformed_setting_stops_start_and_is_named() {
     let world = World::new().await;
     for name in [
         "RECORDS_TABLE",
@@ -89,7 +89,7 @@ async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
 }
 
 #[tokio::test]
-async fn a_key_that_is_not_in_ssm_is_named_by_its_path() {
+async fn key_missing_in_ssm_is_named_by_its_path() {
     let world = World::new().await;
     let mut settings = world.settings();
     settings.set("KEYS_PATH", "/halqa/empty/auth");
@@ -105,7 +105,7 @@ async fn a_key_that_is_not_in_ssm_is_named_by_its_path() {
 }
 
 #[tokio::test]
-async fn ssm_out_of_reach_is_told() {
+async fn unreachable_ssm_is_reported() {
     let world = World::new().await;
     let mut settings = world.settings();
     settings
@@ -143,15 +143,15 @@ async fn start_refused_by_ssm_names_path_and_error() {
 }
 
 #[tokio::test]
-async fn a_store_that_is_out_of_reach_stops_no_start() {
+async fn unreachable_store_does_not_stop_start() {
     let world = World::new().await;
-    let days = [
-        ("nobody listens", None),
+    let cases = [
+        ("connection refused", None),
         ("refuses", Some(Mode::Refuse)),
         ("throttles", Some(Mode::Throttle)),
         ("is silent", Some(Mode::Silent)),
     ];
-    for (day, mode) in days {
+    for (case, mode) in cases {
         world.clear_faults();
         if let Some(mode) = mode {
             world.inject(mode);
@@ -162,7 +162,7 @@ async fn a_store_that_is_out_of_reach_stops_no_start() {
         }
         let setup = Setup::start(settings.settings(), KEYS)
             .await
-            .unwrap_or_else(|problem| panic!("{day}: {problem}"));
+            .unwrap_or_else(|problem| panic!("{case}: {problem}"));
         let edge = Edge::new(&setup, auth::routes(&setup).unwrap()).unwrap();
         let preflight = http::Request::options("/api/v1/auth/check")
             .body(bytes::Bytes::new())
@@ -172,12 +172,12 @@ async fn a_store_that_is_out_of_reach_stops_no_start() {
                 .await
                 .status(),
             204,
-            "{day}"
+            "{case}"
         );
     }
 }
 
-/// Every function and the dispatcher, with the setting `name` as `value` says.
+/// Starts all functions and the dispatcher with the setting `name` set to `value`, or unset.
 fn start_all(world: &World, name: &str, value: Option<&str>) -> Result<(), String> {
     let mut settings = world.settings();
     settings.set_or_unset(name, value);
@@ -193,7 +193,7 @@ fn start_all(world: &World, name: &str, value: Option<&str>) -> Result<(), Strin
 }
 
 #[tokio::test]
-async fn a_bad_setting_is_named() {
+async fn invalid_setting_is_named() {
     let world = World::new().await;
     assert_eq!(start_all(&world, "RATE_LIMIT", Some("1")), Ok(()));
     for (name, value) in [
@@ -226,7 +226,7 @@ async fn a_bad_setting_is_named() {
 }
 
 #[tokio::test]
-async fn a_missing_or_malformed_key_is_named_and_not_shown() {
+async fn missing_or_malformed_key_is_named_and_not_shown() {
     let world = World::new().await;
     let signing = NamedKey::generate("2026-11").to_setting();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What came back.
+//! Responses and the assertions on them.
 
 use bytes::Bytes;
 use common::{ErrorCode, Message, RequestCost};
@@ -6,16 +6,16 @@ use http::{HeaderMap, Response};
 use serde_json::Value;
 use store::Cost;
 
-/// An answer, whole.
+/// A complete response.
 #[derive(Debug, Clone)]
 pub struct Answer {
-    /// The status.
+    /// The HTTP status code.
     pub status: u16,
-    /// The headers.
+    /// All headers.
     pub headers: HeaderMap,
-    /// The body.
+    /// The raw body.
     pub body: Bytes,
-    /// What it cost.
+    /// The cost of the request in the store.
     pub cost: Cost,
 }
 
@@ -24,7 +24,7 @@ impl Answer {
         let cost = response
             .extensions()
             .get::<RequestCost>()
-            .map_or_else(Cost::default, |spent| spent.0);
+            .map_or_else(Cost::default, |cost| cost.0);
         let (parts, body) = response.into_parts();
         Self {
             status: parts.status.as_u16(),
@@ -34,13 +34,13 @@ impl Answer {
         }
     }
 
-    /// The body as JSON.
+    /// The body as JSON; panics if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body)
-            .unwrap_or_else(|error| panic!("no JSON ({error}): {self:?}"))
+            .unwrap_or_else(|error| panic!("not JSON ({error}): {self:?}"))
     }
 
-    /// `RESPONSE_CODE`.
+    /// The `RESPONSE_CODE` of the envelope; empty if there is none.
     pub fn code(&self) -> String {
         self.json()["message"]["RESPONSE_CODE"]
             .as_str()
@@ -48,7 +48,7 @@ impl Answer {
             .to_owned()
     }
 
-    /// The value of the header `name`, or nothing.
+    /// The value of the header `name`; empty if it is absent.
     pub fn header(&self, name: &str) -> &str {
         self.headers
             .get(name)
@@ -56,14 +56,14 @@ impl Answer {
             .unwrap_or_default()
     }
 
-    /// Checks that this is a read's success and gives its body.
+    /// Asserts status 200 and returns the body.
     #[track_caller]
     pub fn expect_ok(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
         self.json()
     }
 
-    /// Checks that this tells `message` and gives its body.
+    /// Asserts the status and code of `message` and returns the body.
     #[track_caller]
     pub fn expect_success(&self, message: Message) -> Value {
         assert_eq!(
@@ -74,31 +74,31 @@ impl Answer {
         self.json()
     }
 
-    /// Checks that this refuses for `refusal`.
+    /// Asserts the status, code and text of `error_code`.
     #[track_caller]
-    pub fn expect_error(&self, refusal: ErrorCode) {
+    pub fn expect_error(&self, error_code: ErrorCode) {
         let json = self.json();
         assert_eq!(
             (self.status, self.code().as_str()),
-            (refusal.status().as_u16(), refusal.code()),
+            (error_code.status().as_u16(), error_code.code()),
             "{self:?}"
         );
-        assert_eq!(json["message"]["RESPONSE_TEXT"], refusal.text());
+        assert_eq!(json["message"]["RESPONSE_TEXT"], error_code.text());
         assert_eq!(json["code"], self.status);
     }
 
-    /// Checks that this refuses `field`, alone, for `refusal`.
+    /// Asserts an error of `field` alone with `error_code`, in the envelope and in `errors`.
     #[track_caller]
-    pub fn expect_field_error(&self, field: &str, refusal: ErrorCode) {
-        self.expect_error(refusal);
+    pub fn expect_field_error(&self, field: &str, error_code: ErrorCode) {
+        self.expect_error(error_code);
         assert_eq!(
             self.errors(),
-            [(field.to_owned(), refusal.code().to_owned())],
+            [(field.to_owned(), error_code.code().to_owned())],
             "{self:?}"
         );
     }
 
-    /// The fields that this refuses, with their codes.
+    /// The fields in `errors` with their codes.
     pub fn errors(&self) -> Vec<(String, String)> {
         let json = self.json();
         let errors = json["errors"].as_array().cloned().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The OpenAPI document, and answers held against it.
+//! The OpenAPI document, and the validation of responses against it.
 
 use std::{
     collections::HashMap,
@@ -18,7 +18,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The document, read once.
+    /// The parsed document.
     pub fn get() -> &'static Self {
         static DOCUMENT: OnceLock<Document> = OnceLock::new();
         DOCUMENT.get_or_init(|| {
@@ -31,12 +31,12 @@ impl Document {
         })
     }
 
-    /// The whole document.
+    /// The document as JSON.
     pub const fn root(&self) -> &Value {
         &self.root
     }
 
-    /// All operations as `GET /path`.
+    /// All operations, such as `GET /committees/{committeeId}`.
     pub fn operations(&self) -> Vec<String> {
         let paths = self.root["paths"].as_object().expect("paths");
         let methods = |(path, item): (&String, &Value)| {
@@ -51,25 +51,25 @@ impl Document {
         paths.iter().flat_map(methods).collect()
     }
 
-    /// Checks that `answer` is one that the document promises: its status, its headers, its body.
+    /// Asserts that status, headers and body of `answer` are documented for the operation.
     pub(crate) fn check(&self, method: &Method, path: &str, answer: &Answer) {
         if method == Method::OPTIONS {
             return;
         }
         let template = self.template(path);
-        let asked = if method == Method::HEAD {
+        let method_name = if method == Method::HEAD {
             "get".to_owned()
         } else {
             method.as_str().to_lowercase()
         };
         let operation = template
             .as_ref()
-            .map(|template| format!("/paths/{}/{asked}", escaped(template)));
+            .map(|template| format!("/paths/{}/{method_name}", escaped(template)));
         let response = operation
             .map(|operation| format!("{operation}/responses/{}", answer.status))
             .and_then(|pointer| self.resolved(&pointer));
         let Some(response) = response else {
-            // What every path may answer: there is no such route, not this method, or too many came.
+            // Any path may return 404, 405 or 429.
             assert!(
                 [404, 405, 429].contains(&answer.status),
                 "{method} {path}: status {} is not in the document: {answer:?}",
@@ -93,14 +93,14 @@ impl Document {
                     answer.body.is_empty() && !answer.headers.contains_key("content-type");
                 assert!(
                     is_bare,
-                    "{method} {path}: a {} has no content: {answer:?}",
+                    "{method} {path}: status {} is documented without content: {answer:?}",
                     answer.status
                 );
             }
         }
     }
 
-    /// The path of the document that `path` is an instance of; literal segments go first.
+    /// The path template in the document that matches `path`; one with fewer parameters is preferred.
     fn template(&self, path: &str) -> Option<String> {
         let path = path.split('?').next().unwrap_or_default();
         let path = path.strip_suffix('/').unwrap_or(path);
@@ -125,7 +125,7 @@ impl Document {
             .cloned()
     }
 
-    /// The pointer that `pointer` leads to, through one `$ref`.
+    /// `pointer`, or the target of the `$ref` that stands there.
     fn resolved(&self, pointer: &str) -> Option<String> {
         let found = self.root.pointer(pointer)?;
         match found["$ref"].as_str() {
@@ -136,13 +136,16 @@ impl Document {
 
     fn check_body(&self, method: &Method, path: &str, pointer: &str, answer: &Answer) {
         if method == Method::HEAD {
-            assert!(answer.body.is_empty(), "HEAD has no body");
+            assert!(
+                answer.body.is_empty(),
+                "{method} {path}: a response to HEAD has no body"
+            );
             return;
         }
         let json = answer.json();
         assert_eq!(
             json["code"], answer.status,
-            "{method} {path}: code mirrors the status"
+            "{method} {path}: code equals the status"
         );
         self.validate(pointer, &json, &format!("{method} {path}: {json}"));
     }
@@ -205,7 +208,7 @@ impl Document {
                     .extend(self.root.as_object().expect("an object").clone());
                 Arc::new(
                     jsonschema::draft202012::new(&schema)
-                        .expect("the document's schemas are schemas"),
+                        .expect("the schemas of the document are valid"),
                 )
             };
             Arc::clone(known.entry(pointer.to_owned()).or_insert_with(make))
@@ -216,7 +219,7 @@ impl Document {
             .collect();
         assert!(
             errors.is_empty(),
-            "not as the document says: {errors:?} in {what}"
+            "differs from the document: {errors:?} in {what}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What a function gives back to Lambda.
+//! The response of a function to Lambda.
 
 use std::collections::BTreeMap;
 
@@ -7,31 +7,31 @@ use lambda_runtime::{Context, LambdaEvent};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// The answer to an event of a gateway
+/// The response to an event of an API Gateway HTTP API
 /// (<https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html>).
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LambdaAnswer {
-    /// The status.
+    /// The HTTP status code.
     pub status_code: u16,
-    /// The headers, each name once.
+    /// Each header once, with its values joined.
     pub headers: BTreeMap<String, String>,
-    /// The body, in base64 when it is no text.
+    /// The body: text or base64.
     #[serde(default)]
     pub body: String,
-    /// Whether it is.
+    /// Whether the body is base64.
     pub is_base64_encoded: bool,
 }
 
 impl LambdaAnswer {
-    /// The answer of `edge` to `event`.
+    /// The response of `edge` to `event`.
     ///
     /// # Panics
-    /// When the event cannot be read at all, or the answer is none.
+    /// If `event` is not an event of an HTTP API.
     pub async fn to(edge: &Edge, event: Value) -> Self {
-        let event = serde_json::from_value(event).expect("an event has a method and an address");
+        let event = serde_json::from_value(event).expect("the event can be parsed");
         let Ok(answer) = answer_event(edge, LambdaEvent::new(event, Context::default())).await;
-        let answer = serde_json::to_value(answer).expect("an answer is JSON");
-        serde_json::from_value(answer).expect("an answer has its fields")
+        let answer = serde_json::to_value(answer).expect("the response is JSON");
+        serde_json::from_value(answer).expect("the response has all fields")
     }
 }

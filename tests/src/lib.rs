@@ -1,14 +1,17 @@
-//! The test kit: a World with a cloud of its own, people in it who can act, and answers that are
-//! held against the OpenAPI document whoever looks at them.
+//! The test kit: a [`World`] with its own cloud, people who send requests, and responses that are checked against the
+//! OpenAPI document.
 #![expect(
     clippy::expect_used,
     clippy::panic,
-    reason = "a kit that cannot go on ends the test"
+    reason = "a failed assumption of the kit fails the test"
 )]
 
 mod answer;
 mod document;
+mod faults;
+mod inbox;
 mod lambda;
+mod people;
 mod person;
 pub mod policies;
 mod totp_app;
@@ -16,10 +19,12 @@ mod world;
 
 pub use answer::Answer;
 pub use document::Document;
+pub use inbox::digits;
 pub use lambda::LambdaAnswer;
+pub use people::NewPerson;
 pub use person::Person;
 pub use totp_app::TotpApp;
-pub use world::{NewPerson, World, digits};
+pub use world::World;
 
-/// The password of everybody in a World.
+/// The password of every account in a [`World`].
 pub const PASSWORD: &str = "sept grenadiers en fleur";

@@ -1,4 +1,4 @@
-//! People: they have an address, perhaps a token, and send requests.
+//! Persons: HTTP clients with an IP address and, if signed in, a token.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::{Answer, Document, World};
 
-/// Somebody at an address.
+/// A client of a [`World`]. Methods that change it return a copy.
 #[derive(Clone)]
 pub struct Person {
     world: World,
@@ -38,7 +38,7 @@ impl Person {
         }
     }
 
-    /// The same person, known to have the account `user`.
+    /// With the account `user`; the token stays the same.
     #[must_use]
     pub fn as_user(self, user: User) -> Self {
         Self {
@@ -47,12 +47,12 @@ impl Person {
         }
     }
 
-    /// The account that this person has.
+    /// The account of this person, as it was at sign-in; panics without one.
     pub fn user(&self) -> &User {
         self.user.as_ref().expect("this person has an account")
     }
 
-    /// The same person at another address.
+    /// At the IP address `ip`.
     #[must_use]
     pub fn at(&self, ip: &str) -> Self {
         Self {
@@ -61,16 +61,16 @@ impl Person {
         }
     }
 
-    /// The same person in front of another process.
+    /// Sends requests to the process `world`.
     #[must_use]
-    pub fn before(&self, world: &World) -> Self {
+    pub fn via(&self, world: &World) -> Self {
         Self {
             world: world.clone(),
             ..self.clone()
         }
     }
 
-    /// The same person with a header more; of one that stands there already, both are sent.
+    /// Sends the header `name` too. A header that is set already is sent twice.
     #[must_use]
     pub fn with(&self, name: &str, value: &str) -> Self {
         let mut person = self.clone();
@@ -82,7 +82,7 @@ impl Person {
         person
     }
 
-    /// The same person with `token`, which reads `Bearer …`, as the one that he sends.
+    /// Sends `token`, such as `Bearer …`, as the only `Authorization` header.
     #[must_use]
     pub fn with_token(&self, token: &str) -> Self {
         let mut person = self.clone();
@@ -93,7 +93,7 @@ impl Person {
         person
     }
 
-    /// The token that this person sends.
+    /// The value of the `Authorization` header; panics without one.
     pub fn token(&self) -> &str {
         self.headers
             .get(header::AUTHORIZATION)
@@ -102,19 +102,19 @@ impl Person {
             .expect("visible text")
     }
 
-    /// GET below `/api/v1`.
+    /// Sends GET `/api/v1{path}`.
     pub async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, &format!("/api/v1{path}"), Bytes::new())
             .await
     }
 
-    /// DELETE below `/api/v1`.
+    /// Sends DELETE `/api/v1{path}` without a body.
     pub async fn delete(&self, path: &str) -> Answer {
         self.send(Method::DELETE, &format!("/api/v1{path}"), Bytes::new())
             .await
     }
 
-    /// POST of JSON below `/api/v1`.
+    /// Sends POST `/api/v1{path}` with a JSON body.
     pub async fn post(&self, path: &str, body: Value) -> Answer {
         self.json()
             .send(
@@ -125,7 +125,8 @@ impl Person {
             .await
     }
 
-    /// The same, asked again while the answer is a 503, as whoever sends an `Idempotency-Key` may; ten times at most.
+    /// Like [`Person::post`], repeated while the response is a 503, at most ten times in all. Repeating is safe with an
+    /// `Idempotency-Key`.
     pub async fn post_until_answered(&self, path: &str, body: Value) -> Answer {
         let mut answer = self.post(path, body.clone()).await;
         for _ in 0..9 {
@@ -137,7 +138,7 @@ impl Person {
         answer
     }
 
-    /// PUT of JSON below `/api/v1`.
+    /// Sends PUT `/api/v1{path}` with a JSON body.
     pub async fn put(&self, path: &str, body: Value) -> Answer {
         self.json()
             .send(
@@ -148,25 +149,25 @@ impl Person {
             .await
     }
 
-    /// The same person, who sends JSON.
+    /// Sends `Content-Type: application/json`.
     #[must_use]
     pub fn json(&self) -> Self {
         self.with("content-type", "application/json")
     }
 
-    /// Any request to any path. The answer is held against the OpenAPI document.
+    /// Sends a request to `path`, including its prefix, and validates the response against the OpenAPI document.
     pub async fn send(&self, method: Method, path: &str, body: Bytes) -> Answer {
         let mut request = Request::new(body);
         *request.method_mut() = method.clone();
         *request.uri_mut() = path.parse().expect("a path");
         *request.headers_mut() = self.headers.clone();
-        // on the heap, for a test that sends many would outgrow its stack
+        // Boxed, because a test with many requests would overflow its stack.
         let answer = Answer::new(Box::pin(self.world.edge().answer(request, self.ip)).await);
         Document::get().check(&method, path, &answer);
         answer
     }
 
-    /// Signs in with `password`.
+    /// Sends POST `/auth/login`.
     pub async fn login(&self, email: &str, password: &str) -> Answer {
         self.post(
             "/auth/login",

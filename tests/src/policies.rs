@@ -1,4 +1,4 @@
-//! The roles of the template, as far as tables, bucket and messages go.
+//! The IAM permissions of the template for tables, bucket and messages.
 
 use std::{collections::BTreeMap, fs, sync::OnceLock};
 
@@ -6,10 +6,7 @@ use local::guard::AccessRequest;
 use serde_json::Value;
 use serde_yaml_ng::Value as Yaml;
 
-/// The template; CloudFormation's short tags become plain values.
-///
-/// # Panics
-/// When it is no YAML.
+/// `infra/template.yaml` as JSON. Tags such as `!Ref` are dropped and their values kept.
 pub fn template() -> &'static Value {
     static TEMPLATE: OnceLock<Value> = OnceLock::new();
     TEMPLATE.get_or_init(|| {
@@ -37,27 +34,27 @@ fn untagged(value: Yaml) -> Yaml {
     }
 }
 
-/// One thing that a role may do: an action and what to, `*` at the end standing for all that begins so.
+/// One action on one resource; a `*` at the end of the resource matches any suffix.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Right {
-    /// Such as `dynamodb:GetItem`.
+    /// The action, such as `dynamodb:GetItem`.
     pub action: String,
-    /// In the words of an [`AccessRequest`].
+    /// The resource in the notation of [`AccessRequest`].
     pub resource: String,
 }
 
 impl Right {
-    /// Whether it lets `ask` be done.
-    pub fn covers(&self, ask: &AccessRequest) -> bool {
+    /// Whether this permits `request`.
+    pub fn covers(&self, request: &AccessRequest) -> bool {
         let fits = match self.resource.strip_suffix('*') {
-            Some(start) => ask.resource.starts_with(start),
-            None => ask.resource == self.resource,
+            Some(start) => request.resource.starts_with(start),
+            None => request.resource == self.resource,
         };
-        self.action == ask.action && fits
+        self.action == request.action && fits
     }
 }
 
-/// What each function may do, by its name.
+/// The permissions of each function, by its name in lower case.
 pub fn rights() -> &'static BTreeMap<String, Vec<Right>> {
     static RIGHTS: OnceLock<BTreeMap<String, Vec<Right>>> = OnceLock::new();
     RIGHTS.get_or_init(|| {
@@ -100,7 +97,7 @@ fn rights_of(role: &Value) -> Vec<Right> {
     for statement in statements {
         assert!(
             statement["Effect"] == "Allow" && statement["Condition"].is_null(),
-            "a right is given, and without conditions: {statement}"
+            "only Allow without conditions is supported: {statement}"
         );
         for action in texts(&statement["Action"]) {
             if ["sns:Publish", "ses:SendEmail"].contains(&action.as_str()) {
@@ -122,7 +119,7 @@ fn rights_of(role: &Value) -> Vec<Right> {
     rights
 }
 
-/// A table, an index or what is in the bucket, in the words of an [`AccessRequest`]; nothing else.
+/// A table, an index or objects of the bucket in the notation of [`AccessRequest`]; `None` for other resources.
 fn named(resource: &str) -> Option<String> {
     let resource = resource.replace("${", "").replace('}', "");
     let table = |name: &str| {
@@ -141,10 +138,10 @@ fn named(resource: &str) -> Option<String> {
         .filter(|resource| !resource.contains("stream"))
 }
 
-/// Whether the template lets `ask` be done. What all functions have in common, they all must be able to do.
-pub fn allow(ask: &AccessRequest) -> bool {
-    let may = |rights: &Vec<Right>| rights.iter().any(|right| right.covers(ask));
-    match ask.role.as_str() {
+/// Whether the template permits `request`. Requests of the shared edge must be permitted to all functions with routes.
+pub fn allow(request: &AccessRequest) -> bool {
+    let may = |rights: &Vec<Right>| rights.iter().any(|right| right.covers(request));
+    match request.role.as_str() {
         "edge" => rights()
             .iter()
             .filter(|(name, _)| !["dispatcher", "canary"].contains(&name.as_str()))

@@ -1,4 +1,4 @@
-//! The app on a person's phone that shows one-time passwords.
+//! An authenticator app: computes time-based one-time passwords (RFC 6238).
 
 use common::Message;
 use serde_json::json;
@@ -6,33 +6,33 @@ use totp_rs::{Algorithm, Builder};
 
 use crate::{Person, World};
 
-/// An totp_app with one account.
+/// An authenticator app with one account.
 #[derive(Debug, Clone)]
 pub struct TotpApp {
     secret: [u8; 20],
-    /// The recovery codes that came with the account.
+    /// The recovery codes from the enrolment; empty if there was none.
     pub recovery_codes: Vec<String>,
 }
 
 impl TotpApp {
-    /// One that was given the secret `text`.
+    /// An app with the secret `text` of twenty ASCII characters.
     pub fn with(text: &str) -> Self {
         Self {
             secret: text
                 .as_bytes()
                 .try_into()
-                .expect("a secret of twenty letters"),
+                .expect("a secret of twenty characters"),
             recovery_codes: Vec::new(),
         }
     }
 
-    /// One that `person` has just enrolled, as the interface wants it.
+    /// Enrols `person` through the API; returns the app and its recovery codes.
     pub async fn enrolled_by(world: &World, person: &Person) -> Self {
-        let shown = person
+        let generated = person
             .get("/otp/generate")
             .await
             .expect_success(Message::OtpGenerated);
-        let mut totp_app = Self::with(shown["otpAscii"].as_str().expect("a secret"));
+        let mut totp_app = Self::with(generated["otpAscii"].as_str().expect("a secret"));
         let verified = person
             .post("/otp/verify", json!({ "code": totp_app.code(world) }))
             .await
@@ -47,12 +47,12 @@ impl TotpApp {
         totp_app
     }
 
-    /// The code that it shows now.
+    /// The current code.
     pub fn code(&self, world: &World) -> String {
         self.code_in(world, 0)
     }
 
-    /// The code that it shows `steps` steps of thirty seconds from now.
+    /// The code `steps` time steps of 30 seconds from now.
     pub fn code_in(&self, world: &World, steps: i64) -> String {
         let totp = Builder::new()
             .with_algorithm(Algorithm::SHA1)

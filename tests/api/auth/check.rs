@@ -5,8 +5,7 @@ use domain::Profile;
 use tests::{NewPerson, World};
 
 #[tokio::test]
-async fn the_same_token_comes_back_until_half_its_life_is_gone_then_a_fresh_one_of_the_same_session()
- {
+async fn token_is_renewed_after_half_its_lifetime_in_the_same_session() {
     let world = World::new().await;
     let member = world.member().await;
     let first = member.get("/auth/check").await;
@@ -36,7 +35,7 @@ async fn the_same_token_comes_back_until_half_its_life_is_gone_then_a_fresh_one_
 }
 
 #[tokio::test]
-async fn a_session_ends_after_its_days_however_often_it_was_renewed() {
+async fn session_renewed_repeatedly_ends_after_session_days() {
     let world = World::with(&[("SESSION_DAYS", "1"), ("ACCESS_TOKEN_SECONDS", "60000")]).await;
     let mut member = world.member().await;
     world.clock().advance(Duration::from_secs(50_000));
@@ -51,7 +50,7 @@ async fn a_session_ends_after_its_days_however_often_it_was_renewed() {
 }
 
 #[tokio::test]
-async fn nothing_changes_between_two_looks_so_the_second_is_a_304() {
+async fn unchanged_response_if_none_match_returns_304() {
     let world = World::new().await;
     let member = world.member().await;
     let first = member.get("/auth/check").await;
@@ -64,7 +63,7 @@ async fn nothing_changes_between_two_looks_so_the_second_is_a_304() {
 }
 
 #[tokio::test]
-async fn last_active_moves_every_five_minutes_at_most() {
+async fn last_active_moves_at_most_every_five_minutes() {
     let world = World::new().await;
     let member = world.member().await;
     let last_active = async || {
@@ -73,20 +72,20 @@ async fn last_active_moves_every_five_minutes_at_most() {
             .unwrap()
             .to_owned()
     };
-    let begun = last_active().await;
+    let before = last_active().await;
     world.clock().advance(Duration::from_secs(299));
-    assert_eq!(last_active().await, begun);
+    assert_eq!(last_active().await, before);
     world.clock().advance(Duration::from_secs(1));
     last_active().await;
     let moved = last_active().await;
-    assert!(moved > begun, "{moved} {begun}");
+    assert!(moved > before, "{moved} {before}");
 }
 
 #[tokio::test]
-async fn without_a_good_token_the_caller_is_nobody() {
+async fn missing_or_invalid_token_returns_401_with_challenge() {
     let world = World::new().await;
-    let nobody = world.anonymous();
-    let answer = nobody.get("/auth/check").await;
+    let anonymous = world.anonymous();
+    let answer = anonymous.get("/auth/check").await;
     answer.expect_error(ErrorCode::BadAuthCombination);
     assert_eq!(answer.header("www-authenticate"), "Bearer realm=\"halqa\"");
     for token in [
@@ -95,7 +94,7 @@ async fn without_a_good_token_the_caller_is_nobody() {
         "bearer ",
         "Bearer eyJhbGciOiJub25lIn0.e30.",
     ] {
-        let answer = nobody.with_token(token).get("/auth/check").await;
+        let answer = anonymous.with_token(token).get("/auth/check").await;
         answer.expect_error(ErrorCode::BadAuthCombination);
         let expected = if token == "bearer " {
             "Bearer realm=\"halqa\""
@@ -107,32 +106,32 @@ async fn without_a_good_token_the_caller_is_nobody() {
 }
 
 #[tokio::test]
-async fn the_scheme_is_read_in_any_case_and_nothing_else_is_a_token() {
+async fn bearer_scheme_any_case_accepted_other_token_places_rejected() {
     let world = World::new().await;
     let member = world.member().await;
     let token = member.token().strip_prefix("Bearer ").unwrap().to_owned();
-    let nobody = world.anonymous();
-    nobody
+    let anonymous = world.anonymous();
+    anonymous
         .with_token(&format!("bEaReR {token}"))
         .get("/auth/check")
         .await
         .expect_ok();
-    nobody
+    anonymous
         .with_token(&format!("Basic {token}"))
         .get("/auth/check")
         .await
         .expect_error(ErrorCode::BadAuthCombination);
-    nobody
+    anonymous
         .with_token(&token)
         .get("/auth/check")
         .await
         .expect_error(ErrorCode::BadAuthCombination);
-    nobody
+    anonymous
         .with("cookie", &format!("token={token}"))
         .get("/auth/check")
         .await
         .expect_error(ErrorCode::BadAuthCombination);
-    nobody
+    anonymous
         .get(&format!("/auth/check?access_token={token}"))
         .await
         .expect_error(ErrorCode::BadAuthCombination);
@@ -144,14 +143,14 @@ async fn the_scheme_is_read_in_any_case_and_nothing_else_is_a_token() {
 }
 
 #[tokio::test]
-async fn a_changed_token_is_no_token() {
+async fn modified_token_is_rejected() {
     let world = World::new().await;
     let member = world.member().await;
     let token = member.token();
     for at in [10, 40, token.len() / 2, token.len() - 3] {
         let mut changed = token.to_owned();
-        let letter = if &token[at..=at] == "A" { "B" } else { "A" };
-        changed.replace_range(at..=at, letter);
+        let character = if &token[at..=at] == "A" { "B" } else { "A" };
+        changed.replace_range(at..=at, character);
         member
             .with_token(&changed)
             .get("/auth/check")
@@ -166,7 +165,7 @@ async fn a_changed_token_is_no_token() {
 }
 
 #[tokio::test]
-async fn a_token_of_a_clock_that_stepped_back_is_not_good_yet() {
+async fn token_issued_in_the_future_is_rejected() {
     let world = World::new().await;
     let member = world.member().await;
     world.clock().step_back(Duration::from_secs(60));
@@ -177,7 +176,7 @@ async fn a_token_of_a_clock_that_stepped_back_is_not_good_yet() {
 }
 
 #[tokio::test]
-async fn an_unverified_person_sees_himself() {
+async fn unverified_account_can_check_its_session() {
     let world = World::new().await;
     let person = world
         .person(NewPerson::with(Profile::Member).unverified())

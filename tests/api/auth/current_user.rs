@@ -2,7 +2,7 @@ use common::ErrorCode;
 use tests::World;
 
 #[tokio::test]
-async fn the_account_has_eighteen_fields_and_no_secret() {
+async fn account_has_eighteen_fields_and_no_secret() {
     let world = World::new().await;
     let body = world
         .member()
@@ -26,7 +26,7 @@ async fn the_account_has_eighteen_fields_and_no_secret() {
 }
 
 #[tokio::test]
-async fn a_stranger_is_refused() {
+async fn request_without_token_returns_401() {
     let world = World::new().await;
     world
         .anonymous()

@@ -7,7 +7,7 @@ use serde_json::json;
 use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
-async fn a_good_password_opens_a_session_and_shows_the_person_himself() {
+async fn correct_password_returns_session_and_own_account() {
     let world = World::new().await;
     let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
     let body = answer.expect_success(Message::LoginSuccess);
@@ -55,7 +55,7 @@ async fn a_good_password_opens_a_session_and_shows_the_person_himself() {
 }
 
 #[tokio::test]
-async fn the_token_stands_in_the_header_and_in_the_body() {
+async fn token_is_in_header_and_body() {
     let world = World::new().await;
     let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
     let token = answer.json()["user"]["token"].as_str().unwrap().to_owned();
@@ -70,7 +70,7 @@ async fn the_token_stands_in_the_header_and_in_the_body() {
 }
 
 #[tokio::test]
-async fn an_address_is_matched_trimmed_and_in_any_case() {
+async fn email_is_trimmed_and_case_insensitive() {
     let world = World::new().await;
     world
         .anonymous()
@@ -80,7 +80,7 @@ async fn an_address_is_matched_trimmed_and_in_any_case() {
 }
 
 #[tokio::test]
-async fn wrong_unknown_and_inactive_are_told_alike_to_the_byte() {
+async fn wrong_unknown_and_inactive_get_identical_responses() {
     let world = World::new().await;
     let closed = world
         .account(&NewPerson::with(Profile::Member).inactive())
@@ -116,7 +116,7 @@ async fn wrong_unknown_and_inactive_are_told_alike_to_the_byte() {
 }
 
 #[tokio::test]
-async fn known_and_unknown_addresses_cost_the_store_the_same() {
+async fn known_and_unknown_addresses_cost_the_same_store_requests() {
     let world = World::new().await;
     let known = world
         .anonymous()
@@ -135,7 +135,7 @@ async fn known_and_unknown_addresses_cost_the_store_the_same() {
 }
 
 #[tokio::test]
-async fn all_missing_fields_are_named_at_once() {
+async fn missing_fields_are_all_reported() {
     let world = World::new().await;
     let answer = world.anonymous().post("/auth/login", json!({})).await;
     answer.expect_error(ErrorCode::Validation);
@@ -150,10 +150,10 @@ async fn all_missing_fields_are_named_at_once() {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named_with_its_reason() {
+async fn invalid_field_is_reported_with_its_error_code() {
     let world = World::new().await;
     let anonymous = world.anonymous();
-    for (body, field, refusal) in [
+    for (body, field, error_code) in [
         (
             json!({ "email": "a@example.org" }),
             "password",
@@ -198,12 +198,12 @@ async fn each_bad_field_is_named_with_its_reason() {
         anonymous
             .post("/auth/login", body)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
 }
 
 #[tokio::test]
-async fn each_sign_in_is_noted_newest_first_and_ten_are_shown() {
+async fn sign_ins_are_recorded_and_last_ten_shown_newest_first() {
     let world = World::new().await;
     let person = world.anonymous().with(
         "user-agent",
@@ -233,7 +233,7 @@ async fn each_sign_in_is_noted_newest_first_and_ten_are_shown() {
 }
 
 #[tokio::test]
-async fn sign_ins_of_the_same_microsecond_are_all_noted() {
+async fn sign_ins_in_the_same_microsecond_are_all_recorded() {
     let world = World::new().await;
     let people: Vec<_> = (0..8).map(|_| world.anonymous()).collect();
     let answers = join_all(
@@ -258,16 +258,16 @@ async fn sign_ins_of_the_same_microsecond_are_all_noted() {
 }
 
 #[tokio::test]
-async fn ten_failures_of_one_account_from_one_network_shut_it_out_of_that_network_alone() {
+async fn ten_failures_from_one_network_block_account_in_that_network_only() {
     let world = World::new().await;
-    let thief = world.anonymous();
+    let attacker = world.anonymous();
     for _ in 0..10 {
-        thief
+        attacker
             .login("admin@example.org", "not the password")
             .await
             .expect_error(ErrorCode::BadAuthCombination);
     }
-    let refused = thief.login("admin@example.org", PASSWORD).await;
+    let refused = attacker.login("admin@example.org", PASSWORD).await;
     refused.expect_error(ErrorCode::TooManyAttempts);
     let seconds: u64 = refused.header("retry-after").parse().unwrap();
     assert!((880..=900).contains(&seconds), "{seconds}");
@@ -278,24 +278,24 @@ async fn ten_failures_of_one_account_from_one_network_shut_it_out_of_that_networ
         .await
         .expect_success(Message::LoginSuccess);
     let other = world.account(&NewPerson::with(Profile::Member)).await;
-    thief
+    attacker
         .login(other.email.as_str(), PASSWORD)
         .await
         .expect_success(Message::LoginSuccess);
 
     world.clock().advance(Duration::from_secs(15 * 60));
-    thief
+    attacker
         .login("admin@example.org", PASSWORD)
         .await
         .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]
-async fn an_ipv6_network_counts_as_one() {
+async fn ipv6_64_prefix_counts_as_one_network() {
     let world = World::new().await;
     for number in 0..10 {
-        let thief = world.anonymous().at(&format!("2001:db8:1:2::{number:x}"));
-        thief
+        let attacker = world.anonymous().at(&format!("2001:db8:1:2::{number:x}"));
+        attacker
             .login("admin@example.org", "not the password")
             .await
             .expect_error(ErrorCode::BadAuthCombination);
@@ -315,11 +315,11 @@ async fn an_ipv6_network_counts_as_one() {
 }
 
 #[tokio::test]
-async fn fifty_failures_at_once_pass_ten() {
+async fn fifty_concurrent_failures_only_ten_are_tried() {
     let world = World::new().await;
-    let thief = world.anonymous();
+    let attacker = world.anonymous();
     let answers =
-        join_all((0..50).map(|_| thief.login("admin@example.org", "not the password"))).await;
+        join_all((0..50).map(|_| attacker.login("admin@example.org", "not the password"))).await;
     let tried = answers.iter().filter(|answer| answer.status == 401).count();
     assert_eq!(tried, 10);
     assert!(
@@ -330,23 +330,23 @@ async fn fifty_failures_at_once_pass_ten() {
 }
 
 #[tokio::test]
-async fn unknown_addresses_are_counted_like_known_ones() {
+async fn unknown_address_failures_are_counted_like_known() {
     let world = World::new().await;
-    let thief = world.anonymous();
+    let attacker = world.anonymous();
     for _ in 0..10 {
-        thief
+        attacker
             .login("nobody@example.org", "not the password")
             .await
             .expect_error(ErrorCode::BadAuthCombination);
     }
-    thief
+    attacker
         .login("nobody@example.org", "not the password")
         .await
         .expect_error(ErrorCode::TooManyAttempts);
 }
 
 #[tokio::test]
-async fn successes_are_not_counted() {
+async fn successful_sign_ins_are_not_counted() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let person = world.anonymous();
     for _ in 0..12 {
@@ -358,11 +358,13 @@ async fn successes_are_not_counted() {
 }
 
 #[tokio::test]
-async fn a_network_that_is_shut_out_does_not_fill_the_accounts_counter() {
+async fn blocked_network_does_not_fill_the_accounts_counter() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
-    let thief = world.anonymous();
+    let attacker = world.anonymous();
     for _ in 0..120 {
-        thief.login("admin@example.org", "not the password").await;
+        attacker
+            .login("admin@example.org", "not the password")
+            .await;
     }
     world
         .anonymous()
@@ -372,7 +374,7 @@ async fn a_network_that_is_shut_out_does_not_fill_the_accounts_counter() {
 }
 
 #[tokio::test]
-async fn sessions_that_are_open_keep_working_while_nobody_may_sign_in() {
+async fn open_sessions_work_while_sign_in_is_blocked() {
     let world = World::new().await;
     let admin = world.admin().await;
     for _ in 0..11 {
@@ -382,7 +384,7 @@ async fn sessions_that_are_open_keep_working_while_nobody_may_sign_in() {
 }
 
 #[tokio::test]
-async fn a_session_of_an_administrator_is_short() {
+async fn administrator_access_token_has_shorter_lifetime() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let claims = |token: &str| -> serde_json::Value {
         let part = token.split('.').nth(1).unwrap();
@@ -418,7 +420,7 @@ async fn a_session_of_an_administrator_is_short() {
 }
 
 #[tokio::test]
-async fn a_password_hashed_with_old_parameters_is_hashed_anew() {
+async fn password_hash_with_old_parameters_is_upgraded_at_sign_in() {
     let world = World::new().await;
     let account = world.account(&NewPerson::with(Profile::Member)).await;
     let store = &world.setup().store;
@@ -428,7 +430,7 @@ async fn a_password_hashed_with_old_parameters_is_hashed_anew() {
         .unwrap()
         .unwrap()
         .password_hash;
-    // argon2id of the kit's password with m=64, t=1
+    // Argon2id of `PASSWORD` with m=64, t=1
     let old = "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$".to_owned() + &weak_hash();
     store.rehash(account.user_id, &current, &old).await.unwrap();
     world
@@ -436,15 +438,15 @@ async fn a_password_hashed_with_old_parameters_is_hashed_anew() {
         .login(account.email.as_str(), PASSWORD)
         .await
         .expect_success(Message::LoginSuccess);
-    let anew = store
+    let upgraded = store
         .credentials(account.user_id)
         .await
         .unwrap()
         .unwrap()
         .password_hash;
     assert!(
-        anew.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
-        "{anew}"
+        upgraded.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
+        "{upgraded}"
     );
     world
         .anonymous()

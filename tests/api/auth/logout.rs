@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::World;
 
 #[tokio::test]
-async fn the_session_ends_and_others_stay() {
+async fn logout_ends_this_session_and_keeps_others() {
     let world = World::new().await;
     let (here, there) = (world.admin().await, world.admin().await);
     here.post("/auth/logout", json!({}))
@@ -23,10 +23,10 @@ async fn the_session_ends_and_others_stay() {
 }
 
 #[tokio::test]
-async fn every_process_feels_it_at_once() {
+async fn logout_takes_effect_in_every_process_at_once() {
     let world = World::new().await;
     let member = world.member().await;
-    let elsewhere = member.before(&world.another_process());
+    let elsewhere = member.via(&world.another_process());
     elsewhere.get("/auth/check").await.expect_ok();
     member
         .post("/auth/logout", json!({}))
@@ -39,7 +39,7 @@ async fn every_process_feels_it_at_once() {
 }
 
 #[tokio::test]
-async fn many_at_once_end_it_once_and_none_fails() {
+async fn concurrent_logouts_end_the_session_and_none_fails() {
     let world = World::new().await;
     let member = world.member().await;
     let answers = join_all((0..10).map(|_| member.post("/auth/logout", json!({})))).await;
@@ -53,7 +53,7 @@ async fn many_at_once_end_it_once_and_none_fails() {
 }
 
 #[tokio::test]
-async fn a_dead_session_counts_against_the_address() {
+async fn ended_session_request_counts_against_the_address() {
     let world = World::new().await;
     let member = world.member().await;
     member
@@ -66,7 +66,7 @@ async fn a_dead_session_counts_against_the_address() {
             .await
             .header("x-ratelimit-remaining"),
         "98",
-        "the container learns that it is dead"
+        "this process reads that the session has ended"
     );
     assert_eq!(
         member
@@ -74,6 +74,6 @@ async fn a_dead_session_counts_against_the_address() {
             .await
             .header("x-ratelimit-remaining"),
         "99",
-        "the address's first request"
+        "counts against the address"
     );
 }

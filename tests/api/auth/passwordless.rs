@@ -14,14 +14,14 @@ async fn ask(person: &Person, email: &str) -> Answer {
         .await
 }
 
-/// The person with the token that the six digits go with.
+/// Requests a code for `email`: a person with the token that the six digits need.
 async fn pending(world: &World, email: &str) -> Person {
-    let asked = ask(&world.anonymous(), email)
+    let requested = ask(&world.anonymous(), email)
         .await
         .expect_success(Message::PasswordlessSent);
     world
         .anonymous()
-        .with_token(asked["token"].as_str().unwrap())
+        .with_token(requested["token"].as_str().unwrap())
 }
 
 async fn sign_in(person: &Person, code: &str) -> Answer {
@@ -29,7 +29,7 @@ async fn sign_in(person: &Person, code: &str) -> Answer {
 }
 
 #[tokio::test]
-async fn the_six_digits_sign_in_with_their_token_and_once() {
+async fn six_digit_code_with_its_token_signs_in_once() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
     let code = world.mailed_code("admin@example.org").await;
@@ -54,7 +54,7 @@ async fn the_six_digits_sign_in_with_their_token_and_once() {
 }
 
 #[tokio::test]
-async fn the_link_signs_in_on_any_device_and_ends_the_digits_too() {
+async fn link_signs_in_on_any_device_and_invalidates_the_digits() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
     let (code, link) = (
@@ -73,7 +73,7 @@ async fn the_link_signs_in_on_any_device_and_ends_the_digits_too() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_malformed_is_401() {
+async fn missing_or_malformed_code_returns_401() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
     for query in [
@@ -96,7 +96,7 @@ async fn what_is_missing_or_malformed_is_401() {
 }
 
 #[tokio::test]
-async fn robots_that_look_ahead_spend_nothing() {
+async fn head_and_prefetch_do_not_use_up_the_code() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
@@ -116,7 +116,7 @@ async fn robots_that_look_ahead_spend_nothing() {
 }
 
 #[tokio::test]
-async fn of_fifty_at_once_exactly_one_signs_in() {
+async fn link_used_fifty_times_at_once_signs_in_once() {
     let world = World::new().await;
     pending(&world, "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
@@ -135,7 +135,7 @@ async fn of_fifty_at_once_exactly_one_signs_in() {
 }
 
 #[tokio::test]
-async fn known_and_unknown_addresses_are_told_alike_and_cost_the_same() {
+async fn known_and_unknown_addresses_same_response_and_cost() {
     let world = World::new().await;
     let closed = world
         .account(&NewPerson::with(Profile::Member).inactive())
@@ -191,15 +191,15 @@ async fn known_and_unknown_addresses_are_told_alike_and_cost_the_same() {
     assert_eq!(
         world.cloud().recorder().mails().len(),
         0,
-        "nobody is written to"
+        "no message is sent"
     );
 }
 
 #[tokio::test]
-async fn bad_input_is_named() {
+async fn invalid_request_field_is_reported() {
     let world = World::new().await;
     let anonymous = world.anonymous();
-    for (body, field, refusal) in [
+    for (body, field, error_code) in [
         (json!({}), "email", ErrorCode::FieldRequired),
         (
             json!({ "email": "nobody" }),
@@ -220,12 +220,12 @@ async fn bad_input_is_named() {
         anonymous
             .post("/auth/passwordless", body)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
 }
 
 #[tokio::test]
-async fn a_text_message_goes_to_a_number_that_was_proved_and_else_a_mail() {
+async fn code_goes_by_sms_if_phone_is_verified_otherwise_by_mail() {
     let world = World::new().await;
     let reached = world
         .account(&NewPerson::with(Profile::Member).with_phone("216", "20123456"))
@@ -247,7 +247,7 @@ async fn a_text_message_goes_to_a_number_that_was_proved_and_else_a_mail() {
 }
 
 #[tokio::test]
-async fn a_mailed_code_verifies_the_account_and_a_texted_one_does_not() {
+async fn mailed_code_verifies_the_account_texted_code_does_not() {
     let world = World::new().await;
     let unverified = NewPerson::with(Profile::Member).unverified();
     let mailed = world.account(&unverified).await;
@@ -264,7 +264,7 @@ async fn a_mailed_code_verifies_the_account_and_a_texted_one_does_not() {
     let texted = world
         .account(&unverified.with_phone("216", "20123456"))
         .await;
-    let asked = world
+    let requested = world
         .anonymous()
         .post(
             "/auth/passwordless",
@@ -273,7 +273,7 @@ async fn a_mailed_code_verifies_the_account_and_a_texted_one_does_not() {
         .await;
     let person = world
         .anonymous()
-        .with_token(asked.json()["token"].as_str().unwrap());
+        .with_token(requested.json()["token"].as_str().unwrap());
     sign_in(&person, &world.texted_code("+21620123456").await)
         .await
         .expect_success(Message::LoginSuccess);
@@ -281,7 +281,7 @@ async fn a_mailed_code_verifies_the_account_and_a_texted_one_does_not() {
 }
 
 #[tokio::test]
-async fn where_administrators_approve_a_mailbox_verifies_nobody() {
+async fn approval_mode_mailed_code_does_not_verify_the_account() {
     let world = World::with(&[("REGISTRATION", "approval")]).await;
     let user = world
         .account(&NewPerson::with(Profile::Member).unverified())
@@ -297,7 +297,7 @@ async fn where_administrators_approve_a_mailbox_verifies_nobody() {
 }
 
 #[tokio::test]
-async fn the_one_time_password_is_still_asked() {
+async fn account_with_otp_still_needs_its_otp_code() {
     let world = World::new().await;
     let member = world.member().await;
     let totp_app = TotpApp::enrolled_by(&world, &member).await;
@@ -324,7 +324,7 @@ async fn the_one_time_password_is_still_asked() {
 }
 
 #[tokio::test]
-async fn five_wrong_tries_kill_the_code_for_their_network_and_the_owner_elsewhere_gets_in() {
+async fn five_wrong_codes_invalidate_the_code_for_that_network_only() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
     let code = world.mailed_code("admin@example.org").await;
@@ -343,7 +343,7 @@ async fn five_wrong_tries_kill_the_code_for_their_network_and_the_owner_elsewher
 }
 
 #[tokio::test]
-async fn twenty_wrong_tries_kill_the_code_for_all() {
+async fn twenty_wrong_codes_invalidate_the_code_everywhere() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
     let code = world.mailed_code("admin@example.org").await;
@@ -359,7 +359,7 @@ async fn twenty_wrong_tries_kill_the_code_for_all() {
 }
 
 #[tokio::test]
-async fn guessing_goes_on_for_thirty_tries_per_network_whoever_is_guessed_at() {
+async fn wrong_codes_are_limited_to_thirty_per_network() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let person = pending(&world, "nobody@example.org").await;
     for _ in 0..30 {
@@ -373,7 +373,7 @@ async fn guessing_goes_on_for_thirty_tries_per_network_whoever_is_guessed_at() {
 }
 
 #[tokio::test]
-async fn a_code_ends_after_ten_minutes_or_when_a_new_one_is_sent() {
+async fn code_expires_after_ten_minutes_or_when_replaced() {
     let world = World::new().await;
     let first = pending(&world, "admin@example.org").await;
     let old = world.mailed_link("admin@example.org").await;
@@ -390,7 +390,7 @@ async fn a_code_ends_after_ten_minutes_or_when_a_new_one_is_sent() {
 }
 
 #[tokio::test]
-async fn beyond_the_limits_nothing_is_sent_and_the_earlier_code_stays_good() {
+async fn over_message_limit_nothing_is_sent_and_old_code_stays_valid() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
@@ -398,7 +398,7 @@ async fn beyond_the_limits_nothing_is_sent_and_the_earlier_code_stays_good() {
     assert_eq!(
         world.mails("admin@example.org").await.len(),
         1,
-        "one a minute"
+        "one per minute"
     );
     sign_in(&person, &link)
         .await
@@ -412,12 +412,12 @@ async fn beyond_the_limits_nothing_is_sent_and_the_earlier_code_stays_good() {
             .into_iter()
             .filter(|mail| mail["text"].as_str().unwrap().contains("#code="))
             .count();
-        assert_eq!(codes, 3.min(minutes + 1), "three in a quarter of an hour");
+        assert_eq!(codes, 3.min(minutes + 1), "three per 15 minutes");
     }
 }
 
 #[tokio::test]
-async fn an_account_that_is_closed_meanwhile_does_not_get_in() {
+async fn account_closed_after_request_cannot_sign_in() {
     let world = World::new().await;
     let member = world.member().await;
     pending(&world, member.user().email.as_str()).await;
@@ -435,7 +435,7 @@ async fn an_account_that_is_closed_meanwhile_does_not_get_in() {
 }
 
 #[tokio::test]
-async fn whoever_hears_503_may_ask_again_at_once() {
+async fn request_after_503_is_sent_without_waiting() {
     let world = World::new().await;
     world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
     ask(&world.anonymous(), "admin@example.org")
@@ -449,15 +449,15 @@ async fn whoever_hears_503_may_ask_again_at_once() {
 }
 
 #[tokio::test]
-async fn without_a_number_that_was_proved_text_messages_bound_nothing() {
+async fn sms_limits_do_not_apply_without_a_verified_phone() {
     let world = World::with(&[("MESSAGE_INTERVAL_SECONDS", "1")]).await;
     let user = world.account(&NewPerson::with(Profile::Member)).await;
     for _ in 0..3 {
         world.clock().advance(Duration::from_secs(1));
-        let wish = json!({ "email": user.email, "sendMethode": "sms" });
+        let payload = json!({ "email": user.email, "sendMethode": "sms" });
         world
             .anonymous()
-            .post("/auth/passwordless", wish)
+            .post("/auth/passwordless", payload)
             .await
             .expect_success(Message::PasswordlessSent);
         world
@@ -473,7 +473,7 @@ async fn without_a_number_that_was_proved_text_messages_bound_nothing() {
 }
 
 #[tokio::test]
-async fn an_account_that_is_closed_meanwhile_gets_no_message() {
+async fn account_closed_after_request_gets_no_message() {
     let world = World::new().await;
     let member = world.member().await;
     ask(&world.anonymous(), member.user().email.as_str())

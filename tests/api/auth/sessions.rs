@@ -4,7 +4,7 @@ use common::{ErrorCode, Message};
 use tests::{PASSWORD, World};
 
 #[tokio::test]
-async fn the_list_is_newest_first_and_marks_the_callers_own() {
+async fn list_is_newest_first_and_marks_the_current_session() {
     let world = World::new().await;
     let old = world
         .anonymous()
@@ -36,7 +36,7 @@ async fn the_list_is_newest_first_and_marks_the_callers_own() {
 }
 
 #[tokio::test]
-async fn one_is_ended_from_afar() {
+async fn delete_ends_another_session_of_the_account() {
     let world = World::new().await;
     let (here, there) = (world.admin().await, world.admin().await);
     let body = there.get("/auth/sessions").await.expect_ok();
@@ -61,7 +61,7 @@ async fn one_is_ended_from_afar() {
 }
 
 #[tokio::test]
-async fn nobody_ends_a_session_of_somebody_else() {
+async fn delete_of_another_accounts_session_returns_404() {
     let world = World::new().await;
     let (admin, member) = (world.admin().await, world.member().await);
     let body = member.get("/auth/sessions").await.expect_ok();
@@ -74,7 +74,7 @@ async fn nobody_ends_a_session_of_somebody_else() {
 }
 
 #[tokio::test]
-async fn what_is_no_identifier_is_a_session_that_is_not_there() {
+async fn delete_malformed_id_returns_404() {
     let world = World::new().await;
     let member = world.member().await;
     for id in [
@@ -98,7 +98,7 @@ async fn what_is_no_identifier_is_a_session_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn sessions_that_have_ended_are_not_listed() {
+async fn list_omits_expired_sessions() {
     let world = World::with(&[("SESSION_DAYS", "1")]).await;
     let member = world.member().await;
     let user = member.user().clone();

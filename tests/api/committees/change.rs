@@ -4,12 +4,12 @@ use futures_util::future::join;
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::wish;
+use super::payload;
 
-async fn founded(world: &World) -> (tests::Person, String, serde_json::Value) {
+async fn created_committee(world: &World) -> (tests::Person, String, serde_json::Value) {
     let admin = world.admin().await;
     let committee = admin
-        .post("/committees", wish("Sfax"))
+        .post("/committees", payload("Sfax"))
         .await
         .expect_success(Message::CommitteeCreated)["committee"]
         .clone();
@@ -18,9 +18,9 @@ async fn founded(world: &World) -> (tests::Person, String, serde_json::Value) {
 }
 
 #[tokio::test]
-async fn only_what_is_given_changes() {
+async fn only_given_fields_change() {
     let world = World::new().await;
-    let (admin, path, before) = founded(&world).await;
+    let (admin, path, before) = created_committee(&world).await;
     let after = admin
         .put(&path, json!({ "city": "Sakiet Ezzit", "postalCode": 3021 }))
         .await
@@ -34,9 +34,9 @@ async fn only_what_is_given_changes() {
 }
 
 #[tokio::test]
-async fn nothing_given_changes_nothing() {
+async fn empty_change_changes_nothing() {
     let world = World::new().await;
-    let (admin, path, before) = founded(&world).await;
+    let (admin, path, before) = created_committee(&world).await;
     let after = admin
         .put(&path, json!({ "committeeID": "x", "unknown": 1 }))
         .await
@@ -46,9 +46,9 @@ async fn nothing_given_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_may_be_empty_can_be_emptied() {
+async fn optional_fields_can_be_cleared() {
     let world = World::new().await;
-    let (admin, path, _) = founded(&world).await;
+    let (admin, path, _) = created_committee(&world).await;
     admin
         .put(
             &path,
@@ -70,9 +70,9 @@ async fn what_may_be_empty_can_be_emptied() {
 }
 
 #[tokio::test]
-async fn two_who_change_different_fields_both_keep_their_change() {
+async fn concurrent_changes_of_different_fields_both_apply() {
     let world = World::new().await;
-    let (admin, path, _) = founded(&world).await;
+    let (admin, path, _) = created_committee(&world).await;
     for number in 0..10 {
         let (city, region) = (format!("Ville {number}"), format!("Région {number}"));
         let (one, other) = join(
@@ -91,9 +91,9 @@ async fn two_who_change_different_fields_both_keep_their_change() {
 }
 
 #[tokio::test]
-async fn a_new_name_moves_it_in_the_list() {
+async fn new_name_moves_committee_in_the_list() {
     let world = World::new().await;
-    let (admin, path, _) = founded(&world).await;
+    let (admin, path, _) = created_committee(&world).await;
     admin
         .put(&path, json!({ "nameLatin": "Ariana" }))
         .await
@@ -104,7 +104,7 @@ async fn a_new_name_moves_it_in_the_list() {
 }
 
 #[tokio::test]
-async fn a_super_admin_closes_and_opens_even_his_own() {
+async fn super_admin_can_close_and_reopen_own_committee() {
     let world = World::new().await;
     let admin = world.admin().await;
     let path = format!("/committees/{}", admin.user().committee_id);
@@ -129,7 +129,7 @@ async fn a_super_admin_closes_and_opens_even_his_own() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_told_after_everything_else() {
+async fn unknown_committee_is_reported_after_rights_and_fields() {
     let world = World::new().await;
     let admin = world.admin().await;
     for id in ["x", "0198c0de-0000-7000-8000-000000000001"] {
@@ -156,10 +156,10 @@ async fn what_is_not_there_is_told_after_everything_else() {
 }
 
 #[tokio::test]
-async fn a_required_field_cannot_be_emptied() {
+async fn required_field_cannot_be_cleared() {
     let world = World::new().await;
-    let (admin, path, _) = founded(&world).await;
-    for (field, value, refusal) in [
+    let (admin, path, _) = created_committee(&world).await;
+    for (field, value, error_code) in [
         ("nameLatin", json!(null), ErrorCode::FieldType),
         ("nameLatin", json!(" "), ErrorCode::FieldRequired),
         ("primaryEmail", json!(""), ErrorCode::FieldRequired),
@@ -171,6 +171,6 @@ async fn a_required_field_cannot_be_emptied() {
         admin
             .put(&path, change)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
 }

@@ -3,15 +3,15 @@ use domain::{Grant, Profile};
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::wish;
+use super::payload;
 
 #[tokio::test]
-async fn a_super_admin_founds_a_committee() {
+async fn super_admin_can_create_committee() {
     let world = World::new().await;
     let body = world
         .admin()
         .await
-        .post("/committees", wish("Sfax"))
+        .post("/committees", payload("Sfax"))
         .await
         .expect_success(Message::CommitteeCreated);
     let committee = body["committee"].as_object().unwrap();
@@ -24,26 +24,26 @@ async fn a_super_admin_founds_a_committee() {
         (&json!(true), &json!(3000))
     );
     let id = committee["committeeID"].as_str().unwrap();
-    let shown = world
+    let response = world
         .anonymous()
         .get(&format!("/committees/{id}"))
         .await
         .expect_ok();
-    assert_eq!(shown["committee"]["nameLatin"], "Sfax");
+    assert_eq!(response["committee"]["nameLatin"], "Sfax");
 }
 
 #[tokio::test]
-async fn what_is_optional_has_its_empty_form() {
+async fn optional_fields_get_their_empty_values() {
     let world = World::new().await;
-    let mut wish = wish("Sfax");
+    let mut payload = payload("Sfax");
     for field in ["VAT", "address", "secondaryEmail", "secondaryPhone"] {
-        wish.as_object_mut().unwrap().remove(field);
+        payload.as_object_mut().unwrap().remove(field);
     }
-    wish["isActive"] = json!(false);
+    payload["isActive"] = json!(false);
     let committee = world
         .admin()
         .await
-        .post("/committees", wish)
+        .post("/committees", payload)
         .await
         .expect_success(Message::CommitteeCreated)["committee"]
         .clone();
@@ -62,11 +62,11 @@ async fn what_is_optional_has_its_empty_form() {
 }
 
 #[tokio::test]
-async fn nobody_else_does_whatever_was_granted() {
+async fn other_profiles_cannot_create_committee_despite_grants() {
     let world = World::new().await;
     world
         .anonymous()
-        .post("/committees", wish("Sfax"))
+        .post("/committees", payload("Sfax"))
         .await
         .expect_error(ErrorCode::BadAuthCombination);
     for profile in [Profile::Member, Profile::Trainer, Profile::CommitteeAdmin] {
@@ -82,16 +82,16 @@ async fn nobody_else_does_whatever_was_granted() {
         .person(NewPerson::with(Profile::SuperAdmin).unverified())
         .await;
     unverified
-        .post("/committees", wish("Sfax"))
+        .post("/committees", payload("Sfax"))
         .await
         .expect_error(ErrorCode::AccountNotVerified);
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named_with_its_reason() {
+async fn invalid_field_is_reported_with_its_error_code() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = world.admin().await;
-    for (field, value, refusal) in [
+    for (field, value, error_code) in [
         ("nameArabe", json!(""), ErrorCode::FieldRequired),
         ("nameLatin", json!("x".repeat(201)), ErrorCode::FieldLength),
         ("nameLatin", json!("a\tb"), ErrorCode::FieldFormat),
@@ -124,17 +124,17 @@ async fn each_bad_field_is_named_with_its_reason() {
         ("secondaryPhone", json!(null), ErrorCode::FieldType),
         ("secondaryPhone", json!("+999123456"), ErrorCode::FieldValue),
     ] {
-        let mut wish = wish("Sfax");
-        wish[field] = value;
+        let mut payload = payload("Sfax");
+        payload[field] = value;
         admin
-            .post("/committees", wish)
+            .post("/committees", payload)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
 }
 
 #[tokio::test]
-async fn all_that_is_missing_is_named() {
+async fn missing_fields_are_all_reported() {
     let world = World::new().await;
     let answer = world.admin().await.post("/committees", json!({})).await;
     answer.expect_error(ErrorCode::Validation);

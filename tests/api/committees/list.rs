@@ -24,7 +24,7 @@ async fn world_with(names: &[&str]) -> World {
 }
 
 #[tokio::test]
-async fn it_is_sorted_by_the_latin_name_whatever_accents_and_case() {
+async fn list_is_sorted_by_latin_name_ignoring_accents_and_case() {
     let world = world_with(&["Zaghouan", "éloued", "Ariana", "Élan", "beja"]).await;
     let (names, next) = names(&world.anonymous(), "").await;
     assert_eq!(
@@ -42,7 +42,7 @@ async fn it_is_sorted_by_the_latin_name_whatever_accents_and_case() {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other_without_repeating_or_skipping() {
+async fn pages_neither_repeat_nor_skip_items() {
     let world = world_with(&["A", "B", "C", "D", "E", "F"]).await;
     let anonymous = world.anonymous();
     let mut all = Vec::new();
@@ -71,7 +71,7 @@ async fn pages_follow_each_other_without_repeating_or_skipping() {
 }
 
 #[tokio::test]
-async fn closed_ones_are_listed_for_super_admins_alone() {
+async fn closed_committees_are_listed_for_super_admins_only() {
     let world = world_with(&["Ariana"]).await;
     world.another_committee("Bizerte", false).await;
     assert_eq!(names(&world.anonymous(), "").await.0.len(), 2);
@@ -79,7 +79,7 @@ async fn closed_ones_are_listed_for_super_admins_alone() {
 }
 
 #[tokio::test]
-async fn a_member_sees_all_of_his_own_and_what_is_public_of_others() {
+async fn member_sees_all_fields_of_own_and_public_fields_of_others() {
     let world = world_with(&["Ariana"]).await;
     let body = world.member().await.get("/committees").await.expect_ok();
     let fields: Vec<usize> = body["committees"]
@@ -92,7 +92,7 @@ async fn a_member_sees_all_of_his_own_and_what_is_public_of_others() {
 }
 
 #[tokio::test]
-async fn the_limit_is_a_whole_number_from_1_to_100() {
+async fn limit_must_be_an_integer_from_1_to_100() {
     let world = world_with(&[]).await;
     let anonymous = world.anonymous();
     for limit in [
@@ -119,7 +119,7 @@ async fn the_limit_is_a_whole_number_from_1_to_100() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_good_for_its_caller_its_list_and_its_day() {
+async fn cursor_is_bound_to_caller_list_and_day() {
     let world = world_with(&["A", "B", "C"]).await;
     let anonymous = world.anonymous();
     let cursor = names(&anonymous, "?limit=1").await.1.unwrap();
@@ -160,7 +160,7 @@ async fn a_cursor_is_good_for_its_caller_its_list_and_its_day() {
 }
 
 #[tokio::test]
-async fn a_cursor_of_a_very_long_name_is_short() {
+async fn cursor_of_a_very_long_name_stays_short() {
     let long = "ﷺ".repeat(200);
     let world = world_with(&[&long, &format!("{}x", "ﷺ".repeat(199))]).await;
     let (_, cursor) = names(&world.anonymous(), "?limit=2").await;

@@ -5,8 +5,8 @@ mod show;
 
 use serde_json::{Value, json};
 
-/// A whole committee, as a super admin writes it.
-fn wish(name: &str) -> Value {
+/// A request with all fields of a committee.
+fn payload(name: &str) -> Value {
     json!({
         "nameArabe": "الهيئة الجهوية بصفاقس",
         "nameLatin": name,

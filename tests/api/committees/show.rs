@@ -3,7 +3,7 @@ use domain::Profile;
 use tests::{NewPerson, World};
 
 #[tokio::test]
-async fn everybody_sees_six_fields_members_and_super_admins_all() {
+async fn public_sees_six_fields_members_and_super_admins_all() {
     let world = World::new().await;
     let other = world.another_committee("Sfax", true).await;
     let path = format!("/committees/{other}");
@@ -35,7 +35,7 @@ async fn everybody_sees_six_fields_members_and_super_admins_all() {
 }
 
 #[tokio::test]
-async fn a_closed_one_is_there_for_super_admins_alone() {
+async fn closed_committee_is_visible_to_super_admins_only() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let path = format!("/committees/{closed}");
@@ -54,7 +54,7 @@ async fn a_closed_one_is_there_for_super_admins_alone() {
 }
 
 #[tokio::test]
-async fn what_is_no_identifier_is_a_committee_that_is_not_there() {
+async fn malformed_committee_id_returns_404() {
     let world = World::new().await;
     for id in ["x", "%2e%2e", "0198c0de-0000-7000-8000-000000000001"] {
         world

@@ -3,10 +3,10 @@ use domain::Profile;
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::{published, question, titles, wish};
+use super::{payload, published, question, titles};
 
 #[tokio::test]
-async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
+async fn archived_course_leaves_lists_and_cannot_be_changed() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = published(&trainer, "Soudure").await;
@@ -18,7 +18,7 @@ async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
         )
         .await
         .expect_success(Message::QuestionsAdded);
-    let asked = trainer.get(&path).await.expect_ok()["questions"][0]["questionID"]
+    let question_id = trainer.get(&path).await.expect_ok()["questions"][0]["questionID"]
         .as_str()
         .unwrap()
         .to_owned();
@@ -35,7 +35,7 @@ async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
             .await
             .expect_success(Message::CourseArchived)["course"],
         archived,
-        "the second time changes nothing"
+        "a second call changes nothing"
     );
     world.deliver().await;
     for list in [
@@ -60,7 +60,7 @@ async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
         ["Soudure"]
     );
     trainer
-        .put(&path, wish("Brasage"))
+        .put(&path, payload("Brasage"))
         .await
         .expect_error(ErrorCode::CourseArchived);
     for word in ["publish", "to-draft"] {
@@ -75,16 +75,16 @@ async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
         .await
         .expect_error(ErrorCode::CourseArchived);
     trainer
-        .put(&format!("{questions}/{asked}"), question("Comment ?"))
+        .put(&format!("{questions}/{question_id}"), question("Comment ?"))
         .await
         .expect_error(ErrorCode::CourseArchived);
     trainer
-        .delete(&format!("{questions}/{asked}"))
+        .delete(&format!("{questions}/{question_id}"))
         .await
         .expect_error(ErrorCode::CourseArchived);
     assert_eq!(
         trainer
-            .get(&format!("{questions}/{asked}"))
+            .get(&format!("{questions}/{question_id}"))
             .await
             .expect_ok()["question"]["question"],
         "Pourquoi ?"
@@ -92,7 +92,7 @@ async fn an_archived_course_leaves_the_lists_and_nobody_changes_it() {
 }
 
 #[tokio::test]
-async fn who_brought_a_course_where_is_in_the_audit() {
+async fn state_changes_are_in_the_audit() {
     let world = World::new().await;
     let (trainer, admin) = (
         world.person(NewPerson::with(Profile::Trainer)).await,

@@ -4,18 +4,18 @@ use futures_util::future::join_all;
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::{begun, draft, id_of, published, question, wish};
+use super::{created_course, draft, id_of, payload, published, question};
 
 const CHOSEN: &str = "0198C0DE-0000-7000-8000-00000000000A";
 
 #[tokio::test]
-async fn what_is_not_said_again_is_not_said_any_more() {
+async fn omitted_fields_are_cleared() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let mut full = wish("Soudure");
+    let mut full = payload("Soudure");
     full["price"] = json!(30);
     full["currency"] = json!("EUR");
-    let before = begun(&trainer, full).await;
+    let before = created_course(&trainer, full).await;
     let path = format!("/courses/{}", id_of(&before));
     let body = json!({ "courseTitle": "Soudure", "state": "PUBLISHED", "createdBy": "x", "questionCount": 7, "courseID": "x" });
     let after = trainer
@@ -41,12 +41,12 @@ async fn what_is_not_said_again_is_not_said_any_more() {
 }
 
 #[tokio::test]
-async fn a_client_may_choose_the_identifier_of_a_new_course() {
+async fn client_may_choose_the_id_of_a_new_course() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{CHOSEN}");
     let created = trainer
-        .put(&path, wish("Soudure"))
+        .put(&path, payload("Soudure"))
         .await
         .expect_success(Message::CourseCreated)["course"]
         .clone();
@@ -55,7 +55,7 @@ async fn a_client_may_choose_the_identifier_of_a_new_course() {
         (Some(CHOSEN.to_lowercase().as_str()), &json!("DRAFT"))
     );
     trainer
-        .put(&path, wish("Brasage"))
+        .put(&path, payload("Brasage"))
         .await
         .expect_success(Message::CourseUpdated);
     for id in [
@@ -64,20 +64,20 @@ async fn a_client_may_choose_the_identifier_of_a_new_course() {
         "0198c0de000070008000000000000001",
     ] {
         trainer
-            .put(&format!("/courses/{id}"), wish("Soudure"))
+            .put(&format!("/courses/{id}"), payload("Soudure"))
             .await
             .expect_error(ErrorCode::CourseNotFound);
     }
 }
 
 #[tokio::test]
-async fn of_twenty_writers_with_one_version_one_is_heard() {
+async fn twenty_concurrent_writers_with_one_version_one_succeeds() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
     let writers = (0..20).map(|number| {
         let (trainer, path) = (trainer.clone(), path.clone());
-        let mut body = wish(&format!("Soudure {number}"));
+        let mut body = payload(&format!("Soudure {number}"));
         body["version"] = json!(1);
         body["courseSubTitle"] = json!(format!("Niveau {number}"));
         tokio::spawn(async move { trainer.put(&path, body).await })
@@ -95,21 +95,21 @@ async fn of_twenty_writers_with_one_version_one_is_heard() {
         ),
         (1, 19)
     );
-    let heard = answers
+    let winner = answers
         .iter()
         .find(|answer| answer.status == 200)
         .unwrap()
         .json()["course"]
         .clone();
-    assert_eq!(trainer.get(&path).await.expect_ok()["course"], heard);
+    assert_eq!(trainer.get(&path).await.expect_ok()["course"], winner);
     assert_eq!(
-        heard["courseTitle"].as_str().unwrap().split(' ').nth(1),
-        heard["courseSubTitle"].as_str().unwrap().split(' ').nth(1)
+        winner["courseTitle"].as_str().unwrap().split(' ').nth(1),
+        winner["courseSubTitle"].as_str().unwrap().split(' ').nth(1)
     );
 }
 
 #[tokio::test]
-async fn of_twenty_who_begin_one_course_one_creates_it() {
+async fn twenty_concurrent_creators_of_one_course_one_succeeds() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{CHOSEN}");
@@ -117,7 +117,7 @@ async fn of_twenty_who_begin_one_course_one_creates_it() {
         let (trainer, path) = (trainer.with("if-none-match", "*"), path.clone());
         tokio::spawn(async move {
             trainer
-                .put(&path, wish(&format!("Soudure {number}")))
+                .put(&path, payload(&format!("Soudure {number}")))
                 .await
                 .status
         })
@@ -137,7 +137,7 @@ async fn of_twenty_who_begin_one_course_one_creates_it() {
 }
 
 #[tokio::test]
-async fn nobody_replaces_what_he_has_not_seen() {
+async fn stale_version_or_etag_returns_412() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -145,15 +145,15 @@ async fn nobody_replaces_what_he_has_not_seen() {
     let tag = trainer.get(&path).await.header("etag").to_owned();
     trainer
         .with("if-match", &tag)
-        .put(&path, wish("Brasage"))
+        .put(&path, payload("Brasage"))
         .await
         .expect_success(Message::CourseUpdated);
     trainer
         .with("if-match", &tag)
-        .put(&path, wish("Forge"))
+        .put(&path, payload("Forge"))
         .await
         .expect_error(ErrorCode::VersionConflict);
-    let mut stale = wish("Forge");
+    let mut stale = payload("Forge");
     stale["version"] = json!(1);
     trainer
         .put(&path, stale)
@@ -161,21 +161,21 @@ async fn nobody_replaces_what_he_has_not_seen() {
         .expect_error(ErrorCode::VersionConflict);
     trainer
         .with("if-none-match", "*")
-        .put(&path, wish("Forge"))
+        .put(&path, payload("Forge"))
         .await
         .expect_error(ErrorCode::VersionConflict);
     let tag = trainer.get(&path).await.header("etag").to_owned();
     trainer
         .with("if-none-match", &tag)
-        .put(&path, wish("Forge"))
+        .put(&path, payload("Forge"))
         .await
         .expect_error(ErrorCode::VersionConflict);
     trainer
         .with("if-match", "*")
-        .put(&path, wish("Forge"))
+        .put(&path, payload("Forge"))
         .await
         .expect_success(Message::CourseUpdated);
-    // questions are a change, too
+    // Adding questions changes the version, too.
     trainer
         .post(
             &format!("/courses/questions/{id}"),
@@ -183,7 +183,7 @@ async fn nobody_replaces_what_he_has_not_seen() {
         )
         .await
         .expect_success(Message::QuestionsAdded);
-    let mut stale = wish("Fonte");
+    let mut stale = payload("Fonte");
     stale["version"] = json!(3);
     trainer
         .put(&path, stale)
@@ -192,10 +192,10 @@ async fn nobody_replaces_what_he_has_not_seen() {
     let nowhere = format!("/courses/{CHOSEN}");
     trainer
         .with("if-match", "*")
-        .put(&nowhere, wish("Fonte"))
+        .put(&nowhere, payload("Fonte"))
         .await
         .expect_error(ErrorCode::VersionConflict);
-    let mut seen = wish("Fonte");
+    let mut seen = payload("Fonte");
     seen["version"] = json!(1);
     trainer
         .put(&nowhere, seen)
@@ -208,7 +208,7 @@ async fn nobody_replaces_what_he_has_not_seen() {
 }
 
 #[tokio::test]
-async fn foreign_courses_are_unknown_or_not_ours_to_change() {
+async fn foreign_course_returns_404_or_403() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (
@@ -222,14 +222,14 @@ async fn foreign_courses_are_unknown_or_not_ours_to_change() {
     ] {
         let other = world.person(someone).await;
         other
-            .put(&format!("/courses/{hidden}"), wish("Forge"))
+            .put(&format!("/courses/{hidden}"), payload("Forge"))
             .await
             .expect_error(ErrorCode::CourseNotFound);
         other
-            .put(&format!("/courses/{open}"), wish("Forge"))
+            .put(&format!("/courses/{open}"), payload("Forge"))
             .await
             .expect_error(ErrorCode::Forbidden);
-        // what is wrong with the fields comes first
+        // Invalid fields are reported first.
         other
             .put(&format!("/courses/{hidden}"), json!({}))
             .await
@@ -237,7 +237,7 @@ async fn foreign_courses_are_unknown_or_not_ours_to_change() {
     }
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let changed = admin
-        .put(&format!("/courses/{hidden}"), wish("Forge"))
+        .put(&format!("/courses/{hidden}"), payload("Forge"))
         .await
         .expect_success(Message::CourseUpdated);
     assert_eq!(
@@ -247,7 +247,7 @@ async fn foreign_courses_are_unknown_or_not_ours_to_change() {
 }
 
 #[tokio::test]
-async fn who_moves_to_another_committee_leaves_his_courses_behind() {
+async fn author_who_changes_committee_loses_access_to_courses() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (
@@ -268,11 +268,11 @@ async fn who_moves_to_another_committee_leaves_his_courses_behind() {
         .await
         .expect_error(ErrorCode::CourseNotFound);
     moved
-        .put(&format!("/courses/{hidden}"), wish("Forge"))
+        .put(&format!("/courses/{hidden}"), payload("Forge"))
         .await
         .expect_error(ErrorCode::CourseNotFound);
     moved
-        .put(&format!("/courses/{open}"), wish("Forge"))
+        .put(&format!("/courses/{open}"), payload("Forge"))
         .await
         .expect_error(ErrorCode::Forbidden);
     moved
@@ -286,7 +286,7 @@ async fn who_moves_to_another_committee_leaves_his_courses_behind() {
 }
 
 #[tokio::test]
-async fn a_published_course_stays_ready() {
+async fn published_course_must_stay_complete() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
@@ -315,7 +315,7 @@ async fn a_published_course_stays_ready() {
     );
     assert_eq!(trainer.get(&path).await.expect_ok()["course"]["version"], 2);
     trainer
-        .put(&path, wish("Brasage"))
+        .put(&path, payload("Brasage"))
         .await
         .expect_success(Message::CourseUpdated);
 }

@@ -5,21 +5,21 @@ use domain::{Grant, Profile};
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::{begun, draft, id_of, published, titles, walk, wish};
+use super::{created_course, draft, id_of, payload, published, titles, walk};
 
 #[tokio::test]
-async fn each_sees_of_his_committee_what_he_may_read() {
+async fn each_caller_sees_the_courses_they_may_read() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let other = world.person(NewPerson::with(Profile::Trainer)).await;
     let elsewhere = world.another_committee("Ailleurs", true).await;
-    let anonymous = world
+    let outsider = world
         .person(NewPerson::with(Profile::Trainer).of(elsewhere))
         .await;
     draft(&trainer, "own draft").await;
     draft(&other, "other draft").await;
     published(&other, "open").await;
-    published(&anonymous, "elsewhere").await;
+    published(&outsider, "elsewhere").await;
     let gone = published(&trainer, "gone").await;
     trainer
         .delete(&format!("/courses/{gone}"))
@@ -78,7 +78,7 @@ async fn each_sees_of_his_committee_what_he_may_read() {
 }
 
 #[tokio::test]
-async fn the_newest_change_comes_first_and_pages_fit_together() {
+async fn list_is_sorted_by_last_change_and_pages_are_complete() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let mut expected = Vec::new();
@@ -104,10 +104,10 @@ async fn the_newest_change_comes_first_and_pages_fit_together() {
             .collect();
         assert_eq!(titles, expected, "{limit}");
     }
-    // a change brings a course to the front
+    // A changed course is first.
     world.clock().advance(Duration::from_millis(5));
     admin
-        .put(&format!("/courses/{first}"), wish("Cours 0"))
+        .put(&format!("/courses/{first}"), payload("Cours 0"))
         .await
         .expect_success(Message::CourseUpdated);
     expected.rotate_right(1);
@@ -117,19 +117,19 @@ async fn the_newest_change_comes_first_and_pages_fit_together() {
     );
 }
 
-/// The store ends a page at a megabyte, each list at a place of its own.
+/// DynamoDB ends a query page at 1 MB, which may be a different position in each list.
 #[tokio::test]
-async fn long_descriptions_make_short_pages_and_lose_no_course() {
+async fn long_descriptions_shorten_pages_without_losing_courses() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let mut expected = Vec::new();
     for number in 0..80 {
         world.clock().advance(Duration::from_millis(2));
-        let mut long = wish(&format!("Cours {number}"));
+        let mut long = payload(&format!("Cours {number}"));
         if number % 3 == 0 {
             long["description"] = json!("تكوين".repeat(4_000));
         }
-        let id = id_of(&begun(&admin, long).await);
+        let id = id_of(&created_course(&admin, long).await);
         if number % 3 == 0 || number % 5 == 0 {
             admin
                 .post(&format!("/courses/{id}/publish"), json!({}))
@@ -149,7 +149,7 @@ async fn long_descriptions_make_short_pages_and_lose_no_course() {
 }
 
 #[tokio::test]
-async fn what_is_asked_for_wrongly_is_named() {
+async fn invalid_query_parameter_is_reported() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for number in 0..3 {

@@ -3,13 +3,13 @@ use domain::{Grant, Profile};
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
 
-use super::{begun, wish};
+use super::{created_course, payload};
 
 #[tokio::test]
-async fn a_course_begins_as_a_draft_of_its_writer_with_all_its_fields() {
+async fn new_course_is_a_draft_of_its_author_with_all_fields() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let course = begun(&trainer, json!({ "courseTitle": "  Soudure  ", "committeeID": "x", "state": "PUBLISHED", "version": "x" })).await;
+    let course = created_course(&trainer, json!({ "courseTitle": "  Soudure  ", "committeeID": "x", "state": "PUBLISHED", "version": "x" })).await;
     let expected = json!({
         "courseID": course["courseID"], "committeeID": world.committee(), "courseTitle": "Soudure", "courseSubTitle": null,
         "description": null, "price": null, "currency": "TND", "location": null, "courseType": null, "sectionOfMatter": null,
@@ -21,16 +21,16 @@ async fn a_course_begins_as_a_draft_of_its_writer_with_all_its_fields() {
 }
 
 #[tokio::test]
-async fn everything_that_a_course_may_say_is_kept() {
+async fn all_course_fields_are_stored() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let wish = json!({
+    let payload = json!({
         "courseTitle": "تكوين في السلامة المهنية", "courseSubTitle": "Niveau 1 👷", "description": "السطر الأول\n\tالسطر الثاني  ",
         "price": 19.9, "currency": "EUR", "location": "Salle 3, 2ᵉ étage", "courseType": "HYBRID", "sectionOfMatter": "Sécurité",
         "language": "AR", "region": "Sfax", "city": "صفاقس", "contactPerson": "أمل التونسي", "contactPhone": "+21674000101",
         "contactEmail": "Cours@EXAMPLE.org", "startAt": "2027-01-10", "endAt": "2027-01-12T17:00:00+01:00",
     });
-    let course = begun(&trainer, wish.clone()).await;
+    let course = created_course(&trainer, payload.clone()).await;
     let again = trainer
         .get(&format!(
             "/courses/{}",
@@ -40,7 +40,7 @@ async fn everything_that_a_course_may_say_is_kept() {
         .expect_ok()["course"]
         .clone();
     assert_eq!(again, course);
-    let mut expected = wish;
+    let mut expected = payload;
     expected["contactEmail"] = json!("cours@example.org");
     expected["startAt"] = json!("2027-01-10T00:00:00.000Z");
     expected["endAt"] = json!("2027-01-12T16:00:00.000Z");
@@ -50,11 +50,11 @@ async fn everything_that_a_course_may_say_is_kept() {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named() {
+async fn invalid_field_is_reported() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let long = |length: usize| "é".repeat(length);
-    for (field, value, refusal) in [
+    for (field, value, error_code) in [
         ("courseTitle", json!(""), ErrorCode::FieldRequired),
         ("courseTitle", json!(null), ErrorCode::FieldRequired),
         ("courseTitle", json!("   "), ErrorCode::FieldRequired),
@@ -93,7 +93,7 @@ async fn each_bad_field_is_named() {
         trainer
             .post("/courses", body)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
     let backwards =
         json!({ "courseTitle": "x", "startAt": "2027-01-02", "endAt": "2027-01-01T23:59:59Z" });
@@ -116,7 +116,7 @@ async fn each_bad_field_is_named() {
 }
 
 #[tokio::test]
-async fn a_price_is_never_rounded() {
+async fn price_is_never_rounded() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let send = |price: &str| {
@@ -128,7 +128,7 @@ async fn a_price_is_never_rounded() {
                 .await
         }
     };
-    for (price, told) in [
+    for (price, rendered) in [
         ("0", "0"),
         ("0.10", "0.1"),
         ("19.99", "19.99"),
@@ -140,11 +140,11 @@ async fn a_price_is_never_rounded() {
         answer.expect_success(Message::CourseCreated);
         let body = String::from_utf8(answer.body.to_vec()).unwrap();
         assert!(
-            body.contains(&format!(r#""price":{told},"#)),
+            body.contains(&format!(r#""price":{rendered},"#)),
             "{price}: {body}"
         );
     }
-    // the nearest double of both is 19.99 and 0.1
+    // the nearest doubles are 19.99 and 0.1
     for price in [
         "19.9900000000000000000001",
         "0.1000000000000000055511151231257827",
@@ -156,30 +156,30 @@ async fn a_price_is_never_rounded() {
 }
 
 #[tokio::test]
-async fn who_may_not_write_courses_writes_none() {
+async fn caller_without_the_right_cannot_create_course() {
     let world = World::new().await;
     let member = world.member().await;
     member
-        .post("/courses", wish("x"))
+        .post("/courses", payload("x"))
         .await
         .expect_error(ErrorCode::Forbidden);
     world
         .person(NewPerson::with(Profile::Member).granted(&[Grant::CoursesWrite]))
         .await
-        .post("/courses", wish("x"))
+        .post("/courses", payload("x"))
         .await
         .expect_success(Message::CourseCreated);
     world
         .person(NewPerson::with(Profile::Trainer).unverified())
         .await
-        .post("/courses", wish("x"))
+        .post("/courses", payload("x"))
         .await
         .expect_error(ErrorCode::AccountNotVerified);
     let closed = world.another_committee("Fermé", false).await;
     world
         .person(NewPerson::with(Profile::Trainer).of(closed))
         .await
-        .post("/courses", wish("x"))
+        .post("/courses", payload("x"))
         .await
         .expect_error(ErrorCode::CommitteeInactive);
     let items = world.items("records");

@@ -13,8 +13,8 @@ use common::Message;
 use serde_json::{Value, json};
 use tests::Person;
 
-/// A course that is ready to be published.
-fn wish(title: &str) -> Value {
+/// A request for a course that can be published.
+fn payload(title: &str) -> Value {
     json!({
         "courseTitle": title,
         "description": "Tout ce qu’il faut savoir, en trois jours.",
@@ -24,18 +24,18 @@ fn wish(title: &str) -> Value {
     })
 }
 
-/// What `person` has just begun: the course.
-async fn begun(person: &Person, wish: Value) -> Value {
+/// Creates a course; returns the course of the response.
+async fn created_course(person: &Person, payload: Value) -> Value {
     person
-        .post("/courses", wish)
+        .post("/courses", payload)
         .await
         .expect_success(Message::CourseCreated)["course"]
         .clone()
 }
 
-/// The identifier of a course that `person` has just begun and published.
+/// Creates and publishes a course; returns its identifier.
 async fn published(person: &Person, title: &str) -> String {
-    let id = id_of(&begun(person, wish(title)).await);
+    let id = id_of(&created_course(person, payload(title)).await);
     person
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await
@@ -43,18 +43,18 @@ async fn published(person: &Person, title: &str) -> String {
     id
 }
 
-/// The identifier of a course that `person` has just begun.
+/// Creates a course; returns its identifier.
 async fn draft(person: &Person, title: &str) -> String {
-    id_of(&begun(person, wish(title)).await)
+    id_of(&created_course(person, payload(title)).await)
 }
 
 fn id_of(course: &Value) -> String {
     course["courseID"].as_str().unwrap().to_owned()
 }
 
-/// The titles of the courses that an answer lists.
-fn titles(shown: &Value) -> Vec<String> {
-    shown["courses"]
+/// The titles in a list of courses.
+fn titles(body: &Value) -> Vec<String> {
+    body["courses"]
         .as_array()
         .unwrap()
         .iter()
@@ -62,17 +62,17 @@ fn titles(shown: &Value) -> Vec<String> {
         .collect()
 }
 
-/// All courses of the list at `path`, page by page.
+/// The courses on all pages of the list at `path`.
 async fn walk(person: &Person, path: &str, limit: u32) -> Vec<Value> {
     let (mut all, mut cursor) = (Vec::new(), String::new());
     for _ in 0..1000 {
         let joint = if path.contains('?') { '&' } else { '?' };
-        let shown = person
+        let body = person
             .get(&format!("{path}{joint}limit={limit}{cursor}"))
             .await
             .expect_ok();
-        all.extend(shown["courses"].as_array().unwrap().clone());
-        match shown["nextCursor"].as_str() {
+        all.extend(body["courses"].as_array().unwrap().clone());
+        match body["nextCursor"].as_str() {
             Some(next) => cursor = format!("&cursor={next}"),
             None => return all,
         }
@@ -80,19 +80,19 @@ async fn walk(person: &Person, path: &str, limit: u32) -> Vec<Value> {
     panic!("{path} has no end");
 }
 
-/// A short reply of this wording.
+/// A request for a question of type `SHORT_REPLY`.
 fn question(text: &str) -> Value {
     json!({ "language": "FR", "question": text, "questionType": "SHORT_REPLY" })
 }
 
-/// The questions of the course, as anybody who sees it is shown them.
+/// The texts of the questions of a course, in order; checks their numbers and their count.
 async fn questions_of(person: &Person, id: &str) -> Vec<String> {
-    let shown = person.get(&format!("/courses/{id}")).await.expect_ok();
-    let questions = shown["questions"].as_array().unwrap();
+    let body = person.get(&format!("/courses/{id}")).await.expect_ok();
+    let questions = body["questions"].as_array().unwrap();
     for (number, question) in questions.iter().enumerate() {
         assert_eq!(question["order"], number + 1);
     }
-    assert_eq!(shown["course"]["questionCount"], questions.len());
+    assert_eq!(body["course"]["questionCount"], questions.len());
     questions
         .iter()
         .map(|question| question["question"].as_str().unwrap().to_owned())

@@ -6,10 +6,10 @@ use futures_util::future::{join, join_all};
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::{begun, draft, id_of, published, titles, wish};
+use super::{created_course, draft, id_of, payload, published, titles};
 
 #[tokio::test]
-async fn a_course_is_published_once_and_keeps_its_first_time() {
+async fn course_is_published_once_and_keeps_its_first_publication_time() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
@@ -47,10 +47,10 @@ async fn a_course_is_published_once_and_keeps_its_first_time() {
 }
 
 #[tokio::test]
-async fn all_that_is_missing_is_told_at_once() {
+async fn missing_fields_are_all_reported() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let bare = begun(&trainer, json!({ "courseTitle": "x", "courseType": "ONSITE", "description": "  trop court ici    \n" })).await;
+    let bare = created_course(&trainer, json!({ "courseTitle": "x", "courseType": "ONSITE", "description": "  trop court ici    \n" })).await;
     let refused = trainer
         .get(&format!("/courses/{}/publish", id_of(&bare)))
         .await;
@@ -68,9 +68,9 @@ async fn all_that_is_missing_is_told_at_once() {
         errors,
         expected.map(|(field, code)| (field.to_owned(), code.to_owned()))
     );
-    let mut one = wish("x");
+    let mut one = payload("x");
     one["contactEmail"] = json!(null);
-    let id = id_of(&begun(&trainer, one).await);
+    let id = id_of(&created_course(&trainer, one).await);
     let refused = trainer
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await;
@@ -85,7 +85,7 @@ async fn all_that_is_missing_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn nothing_is_published_for_a_closed_committee() {
+async fn course_of_closed_committee_cannot_be_published() {
     let world = World::new().await;
     let closing = world.another_committee("Ferme", true).await;
     let trainer = world
@@ -118,7 +118,7 @@ async fn nothing_is_published_for_a_closed_committee() {
 }
 
 #[tokio::test]
-async fn of_closing_a_committee_and_publishing_the_later_one_knows_of_the_other() {
+async fn concurrent_close_and_publish_response_matches_state() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let admin = world.admin().await;
     for _ in 0..8 {
@@ -131,7 +131,7 @@ async fn of_closing_a_committee_and_publishing_the_later_one_knows_of_the_other(
             format!("/committees/{closing}"),
             format!("/courses/{id}/publish"),
         );
-        let (closed, told) = join(
+        let (closed, response) = join(
             admin.put(&committee, json!({ "isActive": false })),
             trainer.post(&publish, json!({})),
         )
@@ -141,17 +141,17 @@ async fn of_closing_a_committee_and_publishing_the_later_one_knows_of_the_other(
             admin.get(&format!("/courses/{id}")).await.expect_ok()["course"]["state"].clone();
         assert_eq!(
             state == "PUBLISHED",
-            told.status == 200,
+            response.status == 200,
             "{} {}",
-            told.status,
-            told.code()
+            response.status,
+            response.code()
         );
-        assert!([200, 400, 403].contains(&told.status));
+        assert!([200, 400, 403].contains(&response.status));
     }
 }
 
 #[tokio::test]
-async fn twenty_who_publish_at_once_publish_once() {
+async fn twenty_concurrent_publishes_publish_once() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -190,7 +190,7 @@ async fn twenty_who_publish_at_once_publish_once() {
 }
 
 #[tokio::test]
-async fn only_publishers_publish() {
+async fn publish_requires_the_right_to_publish() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (
@@ -232,13 +232,13 @@ async fn only_publishers_publish() {
         .await
         .expect_success(Message::CoursePublished);
     publisher
-        .put(&format!("/courses/{hidden}"), wish("x"))
+        .put(&format!("/courses/{hidden}"), payload("x"))
         .await
         .expect_error(ErrorCode::Forbidden);
 }
 
 #[tokio::test]
-async fn a_get_that_only_looks_changes_nothing() {
+async fn head_or_prefetch_does_not_publish() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -256,8 +256,8 @@ async fn a_get_that_only_looks_changes_nothing() {
         trainer.get(&format!("/courses/{id}")).await.expect_ok()["course"]["version"],
         1
     );
-    let told = trainer.get(&format!("/courses/{id}/publish")).await;
-    assert_eq!(told.header("cache-control"), "no-store");
+    let response = trainer.get(&format!("/courses/{id}/publish")).await;
+    assert_eq!(response.header("cache-control"), "no-store");
     assert_eq!(
         titles(&trainer.get("/courses/search-all").await.expect_ok()),
         ["Soudure"]

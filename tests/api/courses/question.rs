@@ -6,8 +6,8 @@ use tests::{NewPerson, Person, World};
 
 use super::{draft, question, questions_of};
 
-/// A course with questions of these wordings, and the paths of the questions.
-async fn asked(person: &Person, texts: &[&str]) -> (String, Vec<String>) {
+/// The identifier of a new course with questions `texts`, and the paths of the questions.
+async fn course_with_questions(person: &Person, texts: &[&str]) -> (String, Vec<String>) {
     let id = draft(person, "Soudure").await;
     let questions: Vec<Value> = texts.iter().map(|text| question(text)).collect();
     let added = person
@@ -28,13 +28,13 @@ async fn asked(person: &Person, texts: &[&str]) -> (String, Vec<String>) {
 }
 
 #[tokio::test]
-async fn a_question_is_shown_to_whoever_sees_its_course() {
+async fn question_is_visible_to_those_who_see_its_course() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let (id, paths) = asked(&trainer, &["un", "deux"]).await;
-    let shown = trainer.get(&paths[1]).await.expect_ok()["question"].clone();
+    let (id, paths) = course_with_questions(&trainer, &["un", "deux"]).await;
+    let view = trainer.get(&paths[1]).await.expect_ok()["question"].clone();
     assert_eq!(
-        (&shown["question"], &shown["order"], &shown["courseID"]),
+        (&view["question"], &view["order"], &view["courseID"]),
         (&json!("deux"), &json!(2), &json!(id))
     );
     world
@@ -51,7 +51,7 @@ async fn a_question_is_shown_to_whoever_sees_its_course() {
         .get(&paths[1].replace(&id, "x"))
         .await
         .expect_error(ErrorCode::CourseNotFound);
-    let (_, others) = asked(&trainer, &["trois"]).await;
+    let (_, others) = course_with_questions(&trainer, &["trois"]).await;
     let foreign = format!(
         "/courses/questions/{id}/{}",
         others[0].rsplit('/').next().unwrap()
@@ -71,10 +71,10 @@ async fn a_question_is_shown_to_whoever_sees_its_course() {
 }
 
 #[tokio::test]
-async fn a_question_says_something_else_where_it_stands() {
+async fn change_replaces_the_question_in_its_place() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let (id, paths) = asked(&trainer, &["un", "deux", "trois"]).await;
+    let (id, paths) = course_with_questions(&trainer, &["un", "deux", "trois"]).await;
     let before = trainer.get(&paths[1]).await.expect_ok()["question"].clone();
     let body = json!({ "language": "AR", "question": "لماذا؟", "questionType": "DROPDOWN", "required": true, "options": ["أ", "ب"] });
     let after = trainer
@@ -100,7 +100,7 @@ async fn a_question_says_something_else_where_it_stands() {
         .put(&paths[1], json!({ "order": 1 }))
         .await
         .expect_error(ErrorCode::Validation);
-    for (value, refusal) in [
+    for (value, error_code) in [
         (json!(-1), ErrorCode::FieldValue),
         (json!(1e30), ErrorCode::FieldValue),
         (json!("1"), ErrorCode::FieldType),
@@ -111,17 +111,17 @@ async fn a_question_says_something_else_where_it_stands() {
         trainer
             .put(&paths[1], body)
             .await
-            .expect_field_error("order", refusal);
+            .expect_field_error("order", error_code);
     }
 }
 
 #[tokio::test]
-async fn a_question_is_moved_and_the_others_close_up() {
+async fn changed_order_moves_the_question_and_renumbers_others() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
-    let (id, paths) = asked(&trainer, &["a", "b", "c", "d"]).await;
+    let (id, paths) = course_with_questions(&trainer, &["a", "b", "c", "d"]).await;
     let texts = ["a", "b", "c", "d"];
-    for (moved, order, told, expected) in [
+    for (moved, order, new_order, expected) in [
         (3, 1, 1, ["d", "a", "b", "c"]),
         (3, 3, 3, ["a", "b", "d", "c"]),
         (0, 0, 1, ["a", "b", "d", "c"]),
@@ -133,7 +133,7 @@ async fn a_question_is_moved_and_the_others_close_up() {
             .put(&paths[moved], body)
             .await
             .expect_success(Message::QuestionUpdated);
-        assert_eq!(after["question"]["order"], told);
+        assert_eq!(after["question"]["order"], new_order);
         assert_eq!(questions_of(&trainer, &id).await, expected);
     }
     trainer
@@ -148,12 +148,12 @@ async fn a_question_is_moved_and_the_others_close_up() {
 }
 
 #[tokio::test]
-async fn changes_at_once_are_all_done() {
+async fn concurrent_changes_are_all_applied() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let texts: Vec<String> = (0..8).map(|number| format!("q{number}")).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    let (id, paths) = asked(&trainer, &texts).await;
+    let (id, paths) = course_with_questions(&trainer, &texts).await;
     let changes = paths.iter().cloned().enumerate().map(|(number, path)| {
         let trainer = trainer.clone();
         tokio::spawn(async move {

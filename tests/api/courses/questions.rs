@@ -12,7 +12,7 @@ fn questions(range: std::ops::Range<u32>) -> Value {
 }
 
 #[tokio::test]
-async fn questions_come_in_the_order_in_which_they_were_sent() {
+async fn questions_keep_the_order_of_the_request() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -41,25 +41,22 @@ async fn questions_come_in_the_order_in_which_they_were_sent() {
         (&more["order"], &more["required"], &more["options"]),
         (&json!(51), &json!(true), &json!(["نعم", "لا"]))
     );
-    let shown = trainer.get(&format!("/courses/{id}")).await.expect_ok();
-    assert_eq!(shown["questions"].as_array().unwrap()[..50], added[..]);
-    assert_eq!(shown["questions"][50], more);
+    let view = trainer.get(&format!("/courses/{id}")).await.expect_ok();
+    assert_eq!(view["questions"].as_array().unwrap()[..50], added[..]);
+    assert_eq!(view["questions"][50], more);
     assert_eq!(
-        (
-            &shown["course"]["questionCount"],
-            &shown["course"]["version"]
-        ),
+        (&view["course"]["questionCount"], &view["course"]["version"]),
         (&json!(51), &json!(3))
     );
 }
 
 #[tokio::test]
-async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
+async fn invalid_questions_are_reported_with_index_and_none_is_added() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
     let path = format!("/courses/questions/{id}");
-    for (body, field, refusal) in [
+    for (body, field, error_code) in [
         (json!({}), "questions", ErrorCode::FieldRequired),
         (
             json!({ "questions": null }),
@@ -86,14 +83,14 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
         trainer
             .post(&path, body)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
     let with = |field: &str, value: Value| {
         let mut one = question("Pourquoi ?");
         one[field] = value;
         json!({ "questions": [question("Comment ?"), one] })
     };
-    for (field, value, told, refusal) in [
+    for (field, value, reported_field, error_code) in [
         (
             "language",
             json!(null),
@@ -151,7 +148,7 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
         trainer
             .post(&path, with(field, value))
             .await
-            .expect_field_error(&format!("questions[1].{told}"), refusal);
+            .expect_field_error(&format!("questions[1].{reported_field}"), error_code);
     }
     let two = json!({ "questions": [{ "language": "x" }, question("Comment ?"), { "question": 1, "language": "FR", "questionType": "FILE" }] });
     let refused = trainer.post(&path, two).await;
@@ -174,7 +171,7 @@ async fn every_mistake_is_told_with_its_place_and_nothing_is_added() {
 }
 
 #[tokio::test]
-async fn a_course_never_has_more_than_two_hundred() {
+async fn course_has_at_most_200_questions() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -219,13 +216,13 @@ async fn a_course_never_has_more_than_two_hundred() {
     assert_eq!(
         places,
         (0..8).map(|number| 31 + 20 * number).collect::<Vec<u64>>(),
-        "each was told where its questions stand"
+        "each response contains the position of its questions"
     );
 }
 
-/// One at a time from many sides, and some that go meanwhile: whatever was told to be there is there.
+/// Concurrent callers add questions while others are deleted: each acknowledged question exists.
 #[tokio::test]
-async fn no_question_that_was_acknowledged_is_lost() {
+async fn acknowledged_question_is_never_lost() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -271,9 +268,9 @@ async fn no_question_that_was_acknowledged_is_lost() {
     assert_eq!(there, expected);
 }
 
-/// What is read of a course and its questions belongs together, however slowly it comes.
+/// Slow reads of a course and its questions stay consistent with each other.
 #[tokio::test]
-async fn two_who_add_one_question_each_both_keep_theirs() {
+async fn concurrent_additions_to_one_course_are_all_kept() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     for number in 0..6 {
@@ -304,7 +301,7 @@ async fn two_who_add_one_question_each_both_keep_theirs() {
 }
 
 #[tokio::test]
-async fn a_course_never_has_more_than_a_megabyte_of_them() {
+async fn course_has_at_most_one_megabyte_of_questions() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -326,12 +323,12 @@ async fn a_course_never_has_more_than_a_megabyte_of_them() {
         .post(&path, json!({ "questions": vec![long; 6] }))
         .await
         .expect_success(Message::QuestionsAdded);
-    // all of it is read again, past what one answer of the store holds
+    // All are read, although DynamoDB returns at most 1 MB per query page.
     assert_eq!(questions_of(&trainer, &id).await.len(), 96);
 }
 
 #[tokio::test]
-async fn all_are_added_or_none() {
+async fn questions_are_added_all_or_none() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
@@ -352,7 +349,7 @@ async fn all_are_added_or_none() {
 }
 
 #[tokio::test]
-async fn only_writers_of_the_course_add_questions() {
+async fn only_course_writers_can_add_questions() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (hidden, open) = (

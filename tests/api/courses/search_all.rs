@@ -5,7 +5,7 @@ use domain::Profile;
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 
-use super::{begun, draft, id_of, published, titles, walk, wish};
+use super::{created_course, draft, id_of, payload, published, titles, walk};
 
 async fn found(person: &Person, q: &str) -> Vec<String> {
     let q: String = form_urlencoded::byte_serialize(q.as_bytes()).collect();
@@ -17,11 +17,11 @@ async fn found(person: &Person, q: &str) -> Vec<String> {
     )
 }
 
-/// A published course of this title and city, whose words are known.
+/// Creates and publishes a course, and has it indexed; returns its identifier.
 async fn indexed(world: &World, person: &Person, title: &str, city: &str) -> String {
-    let mut wish = wish(title);
-    wish["city"] = json!(city);
-    let id = id_of(&begun(person, wish).await);
+    let mut payload = payload(title);
+    payload["city"] = json!(city);
+    let id = id_of(&created_course(person, payload).await);
     person
         .post(&format!("/courses/{id}/publish"), json!({}))
         .await
@@ -31,7 +31,7 @@ async fn indexed(world: &World, person: &Person, title: &str, city: &str) -> Str
 }
 
 #[tokio::test]
-async fn the_newest_publishing_comes_first_without_description_and_contact() {
+async fn newest_published_first_without_description_and_contact() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     draft(&trainer, "hidden").await;
@@ -44,12 +44,12 @@ async fn the_newest_publishing_comes_first_without_description_and_contact() {
     let unverified = world
         .person(NewPerson::with(Profile::Member).unverified())
         .await;
-    let shown = unverified
+    let page = unverified
         .get("/courses/search-all?courseTitle=x&region=y&price=z")
         .await
         .expect_ok();
-    assert_eq!(titles(&shown), expected);
-    let fields: Vec<&String> = shown["courses"][0].as_object().unwrap().keys().collect();
+    assert_eq!(titles(&page), expected);
+    let fields: Vec<&String> = page["courses"][0].as_object().unwrap().keys().collect();
     assert_eq!(fields.len(), 21);
     assert!(
         [
@@ -76,7 +76,7 @@ async fn the_newest_publishing_comes_first_without_description_and_contact() {
 }
 
 #[tokio::test]
-async fn words_are_found_however_they_are_written() {
+async fn search_ignores_case_accents_and_arabic_variants() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     indexed(
@@ -107,17 +107,21 @@ async fn words_are_found_however_they_are_written() {
     ] {
         assert_eq!(found(&trainer, q).await, expected.as_slice(), "{q}");
     }
-    assert_eq!(found(&trainer, "énergie").await.len(), 2, "the section");
-    assert_eq!(found(&trainer, "").await.len(), 2, "nothing is asked for");
+    assert_eq!(
+        found(&trainer, "énergie").await.len(),
+        2,
+        "a word of the section"
+    );
+    assert_eq!(found(&trainer, "").await.len(), 2, "an empty query");
     assert_eq!(
         found(&trainer, "à ! 👷").await,
         [""; 0],
-        "no word is asked for"
+        "a query without words"
     );
 }
 
 #[tokio::test]
-async fn what_is_asked_for_wrongly_is_named() {
+async fn invalid_query_parameter_is_reported() {
     let world = World::new().await;
     let member = world.member().await;
     member
@@ -147,15 +151,15 @@ async fn what_is_asked_for_wrongly_is_named() {
 }
 
 #[tokio::test]
-async fn a_change_is_found_and_what_it_was_is_not() {
+async fn changed_course_is_found_by_its_new_words_only() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = indexed(&world, &trainer, "Soudure avancée", "Sfax").await;
     trainer
-        .put(&format!("/courses/{id}"), wish("Brasage avancé"))
+        .put(&format!("/courses/{id}"), payload("Brasage avancé"))
         .await
         .expect_success(Message::CourseUpdated);
-    // the words are late, and say nothing false
+    // The index is not updated yet, and outdated entries are not results.
     assert_eq!(found(&trainer, "soudure").await, [""; 0]);
     assert_eq!(found(&trainer, "avancee soudure").await, [""; 0]);
     world.deliver().await;
@@ -165,7 +169,7 @@ async fn a_change_is_found_and_what_it_was_is_not() {
     assert_eq!(words, ["avance", "brasage", "energie"]);
 }
 
-/// The words that have entries, with how many there are and how many are counted.
+/// Each indexed word with the number of its entries and the value of its counter.
 fn words(world: &World) -> BTreeMap<String, (usize, i64)> {
     let mut words: BTreeMap<String, (usize, i64)> = BTreeMap::new();
     for item in world.items("records") {
@@ -182,9 +186,9 @@ fn words(world: &World) -> BTreeMap<String, (usize, i64)> {
     words
 }
 
-/// What loads many courses at once writes what the service and the dispatcher would have written.
+/// The bulk import writes the same items as the service and the dispatcher.
 #[tokio::test]
-async fn a_course_is_loaded_as_it_is_published() {
+async fn imported_items_equal_those_of_a_published_course() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = indexed(&world, &trainer, "Soudure avancée", "صفاقس").await;
@@ -215,7 +219,7 @@ async fn a_course_is_loaded_as_it_is_published() {
 }
 
 #[tokio::test]
-async fn the_stream_may_stop_and_everything_is_found_later() {
+async fn lost_stream_records_are_indexed_by_the_sweep() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let (stays, goes) = (
@@ -223,20 +227,20 @@ async fn the_stream_may_stop_and_everything_is_found_later() {
         published(&trainer, "Brasage").await,
     );
     trainer
-        .put(&format!("/courses/{stays}"), wish("Soudure fine"))
+        .put(&format!("/courses/{stays}"), payload("Soudure fine"))
         .await
         .expect_success(Message::CourseUpdated);
     trainer
         .post(&format!("/courses/{goes}/to-draft"), json!({}))
         .await
         .expect_success(Message::CourseReturned);
-    // what the stream would have brought is lost
+    // The stream records are lost.
     world.cloud().stream_event().unwrap();
     world.sweep().await;
     assert_eq!(
         titles(&trainer.get("/courses/search-all").await.expect_ok()),
         ["Soudure fine"],
-        "lists need no stream"
+        "lists do not depend on the stream"
     );
     assert_eq!(found(&trainer, "soudure").await, [""; 0]);
     world.clock().advance(Duration::from_secs(3600));
@@ -254,19 +258,19 @@ async fn the_stream_may_stop_and_everything_is_found_later() {
             .items("records")
             .iter()
             .any(|item| item["duePk"]["S"] == "WORDS"),
-        "nothing is due any more"
+        "no indexing is due"
     );
 }
 
 #[tokio::test]
-async fn two_dispatchers_leave_the_same_words_as_one() {
+async fn concurrent_dispatchers_write_the_same_words() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let other = world.another_process();
     let id = published(&trainer, "Soudure").await;
     for number in 0..10 {
         let path = format!("/courses/{id}");
-        let change = trainer.put(&path, wish(&format!("Niveau{number} soudure")));
+        let change = trainer.put(&path, payload(&format!("Niveau{number} soudure")));
         let (changed, (), ()) = tokio::join!(change, world.deliver(), async {
             world.clock().advance(Duration::from_secs(61));
             other.sweep().await;
@@ -284,7 +288,7 @@ async fn two_dispatchers_leave_the_same_words_as_one() {
 }
 
 #[tokio::test]
-async fn pages_of_several_words_hold_every_course_once() {
+async fn multi_word_search_pages_contain_every_course_once() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     for number in 0..30 {
@@ -326,9 +330,9 @@ async fn pages_of_several_words_hold_every_course_once() {
     }
 }
 
-/// Eight writers publish and take back courses of their own while somebody walks the list.
+/// Eight writers publish and withdraw courses while another caller reads all pages.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whatever_was_published_all_the_time_is_met_once() {
+async fn walk_during_writes_returns_each_published_course_once() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let mut steady = Vec::new();
@@ -366,15 +370,15 @@ async fn whatever_was_published_all_the_time_is_met_once() {
     while writers.iter().any(|writer| !writer.is_finished()) || walks == 0 {
         for path in ["/courses/search-all", "/courses/search-all?q=cours"] {
             let walked = walk(&trainer, path, 3).await;
-            let mut met: BTreeMap<String, u32> = BTreeMap::new();
+            let mut times_met: BTreeMap<String, u32> = BTreeMap::new();
             for course in &walked {
-                *met.entry(id_of(course)).or_default() += 1;
+                *times_met.entry(id_of(course)).or_default() += 1;
             }
-            assert!(met.values().all(|times| *times == 1), "{path}");
+            assert!(times_met.values().all(|times| *times == 1), "{path}");
             assert!(
-                steady.iter().all(|id| met.contains_key(id)),
+                steady.iter().all(|id| times_met.contains_key(id)),
                 "{path}: {} of {}",
-                met.len(),
+                times_met.len(),
                 walked.len()
             );
         }

@@ -6,7 +6,7 @@ use tests::{NewPerson, World};
 use super::{draft, published};
 
 #[tokio::test]
-async fn published_courses_are_everybodys_with_an_account() {
+async fn published_course_is_visible_to_every_account() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = published(&trainer, "Soudure").await;
@@ -17,14 +17,14 @@ async fn published_courses_are_everybodys_with_an_account() {
         NewPerson::with(Profile::Member).of(elsewhere),
         NewPerson::with(Profile::Member).of(closed),
     ] {
-        let shown = world
+        let body = world
             .person(someone)
             .await
             .get(&format!("/courses/{id}"))
             .await
             .expect_ok();
         assert_eq!(
-            (&shown["course"]["state"], &shown["questions"]),
+            (&body["course"]["state"], &body["questions"]),
             (&json!("PUBLISHED"), &json!([]))
         );
     }
@@ -36,7 +36,7 @@ async fn published_courses_are_everybodys_with_an_account() {
 }
 
 #[tokio::test]
-async fn drafts_are_seen_by_those_who_write_or_publish_them() {
+async fn draft_is_visible_to_those_who_may_write_or_publish_it() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
@@ -78,7 +78,7 @@ async fn drafts_are_seen_by_those_who_write_or_publish_them() {
 }
 
 #[tokio::test]
-async fn archived_ones_are_seen_by_their_writers() {
+async fn archived_course_is_visible_to_its_writers() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", published(&trainer, "Soudure").await);
@@ -107,7 +107,7 @@ async fn archived_ones_are_seen_by_their_writers() {
 }
 
 #[tokio::test]
-async fn what_is_no_course_is_not_found() {
+async fn malformed_course_id_returns_404() {
     let world = World::new().await;
     let member = world.member().await;
     for id in [
@@ -125,7 +125,7 @@ async fn what_is_no_course_is_not_found() {
 }
 
 #[tokio::test]
-async fn a_known_course_is_304_until_it_changes() {
+async fn unchanged_course_returns_304_until_it_changes() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let path = format!("/courses/{}", draft(&trainer, "Soudure").await);
@@ -135,7 +135,7 @@ async fn a_known_course_is_304_until_it_changes() {
         304
     );
     trainer
-        .put(&path, super::wish("Brasage"))
+        .put(&path, super::payload("Brasage"))
         .await
         .expect_success(Message::CourseUpdated);
     assert_eq!(

@@ -6,7 +6,7 @@ use tests::{NewPerson, World};
 use super::{draft, published, titles};
 
 #[tokio::test]
-async fn a_course_that_is_a_draft_again_is_found_by_nobody() {
+async fn course_returned_to_draft_is_no_longer_found() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = published(&trainer, "Soudure").await;
@@ -20,7 +20,7 @@ async fn a_course_that_is_a_draft_again_is_found_by_nobody() {
         (&returned["state"], &returned["version"]),
         (&json!("DRAFT"), &json!(3))
     );
-    // at once, before its words are gone
+    // immediately, before its words are removed from the index
     for list in ["/courses/search-all", "/courses/search-all?q=soudure"] {
         assert_eq!(
             titles(&trainer.get(list).await.expect_ok()),
@@ -37,17 +37,17 @@ async fn a_course_that_is_a_draft_again_is_found_by_nobody() {
 }
 
 #[tokio::test]
-async fn a_draft_stays_a_draft() {
+async fn draft_to_draft_changes_nothing() {
     let world = World::new().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let id = draft(&trainer, "Soudure").await;
-    let told = trainer
+    let course = trainer
         .post(&format!("/courses/{id}/to-draft"), json!({}))
         .await
         .expect_success(Message::CourseReturned)["course"]
         .clone();
     assert_eq!(
-        (&told["state"], &told["version"]),
+        (&course["state"], &course["version"]),
         (&json!("DRAFT"), &json!(1))
     );
 }

@@ -5,7 +5,7 @@ use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use tests::{Person, World};
 
-use super::{tried, wish};
+use super::{payload, world_with_used_token};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -13,7 +13,7 @@ fn calls(world: &World) -> usize {
     world.cloud().uapi().calls().len()
 }
 
-/// The statuses that `count` callers get who come at once.
+/// The statuses of `count` concurrent requests.
 async fn at_once(admin: &Person, count: usize, path: &'static str) -> Vec<u16> {
     let calls = (0..count).map(|_| {
         let admin = admin.clone();
@@ -27,20 +27,20 @@ async fn at_once(admin: &Person, count: usize, path: &'static str) -> Vec<u16> {
 }
 
 #[tokio::test]
-async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
-    let (world, admin) = tried().await;
+async fn rejected_token_opens_breaker_for_fifteen_minutes_in_all_processes() {
+    let (world, admin) = world_with_used_token().await;
     world.inject_fault_in(Service::Cpanel, Fault::named("token"));
     admin
         .get("/cpanel/domains")
         .await
         .expect_error(ErrorCode::CpanelAuth);
     let before = calls(&world);
-    let elsewhere = admin.before(&world.another_process());
+    let elsewhere = admin.via(&world.another_process());
     for person in [&admin, &elsewhere] {
         for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
             let answer = person.get(path).await;
             answer.expect_error(ErrorCode::CpanelUnavailable);
-            // the public limit's, as on every other answer
+            // the value of the rate limit, as on every response
             assert_eq!(
                 answer
                     .header("retry-after")
@@ -53,7 +53,7 @@ async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
             );
         }
         person
-            .post("/cpanel/subdomain", wish("cours"))
+            .post("/cpanel/subdomain", payload("cours"))
             .await
             .expect_error(ErrorCode::CpanelUnavailable);
     }
@@ -62,9 +62,9 @@ async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
         .get("/cpanel/domains")
         .await
         .expect_error(ErrorCode::CpanelUnavailable);
-    assert_eq!(calls(&world), before, "nobody asked");
+    assert_eq!(calls(&world), before, "no request was sent");
 
-    // then one tries, and the next quarter of an hour begins
+    // Then one request is sent, and the breaker opens for another 15 minutes.
     world.clock().advance(MINUTE + Duration::from_secs(1));
     admin
         .get("/cpanel/domains")
@@ -82,11 +82,11 @@ async fn a_refused_token_is_left_alone_for_fifteen_minutes_by_everybody() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn twenty_at_once_with_a_bad_token_ask_twice_at_most() {
+async fn twenty_concurrent_calls_with_bad_token_send_at_most_two_requests() {
     for path in ["/cpanel/domains", "/cpanel/db"] {
-        // one that never worked, and one that worked a moment ago
+        // a token that never worked, and one that was revoked
         let never = World::with(&[("RATE_LIMIT", "1000"), ("CPANEL_TOKEN", "WRONG")]).await;
-        let revoked = tried().await.0;
+        let revoked = world_with_used_token().await.0;
         revoked.inject_fault_in(Service::Cpanel, Fault::named("token"));
         for world in [never, revoked] {
             let (admin, before) = (world.admin().await, calls(&world));
@@ -105,7 +105,7 @@ async fn twenty_at_once_with_a_bad_token_ask_twice_at_most() {
 }
 
 #[tokio::test]
-async fn a_new_token_is_tried_at_once() {
+async fn new_token_is_tried_at_once() {
     let world = World::with(&[("CPANEL_TOKEN", "WRONG")]).await;
     let admin = world.admin().await;
     admin
@@ -118,11 +118,7 @@ async fn a_new_token_is_tried_at_once() {
         .expect_error(ErrorCode::CpanelUnavailable);
     let [_, _, (_, token)] = world.cloud().uapi().settings();
     let renewed = world.another_process_with(&[("CPANEL_TOKEN", &token)]);
-    admin
-        .before(&renewed)
-        .get("/cpanel/domains")
-        .await
-        .expect_ok();
+    admin.via(&renewed).get("/cpanel/domains").await.expect_ok();
     admin
         .get("/cpanel/domains")
         .await
@@ -130,8 +126,8 @@ async fn a_new_token_is_tried_at_once() {
 }
 
 #[tokio::test]
-async fn three_failures_in_a_row_shut_it_for_a_minute() {
-    let (world, admin) = tried().await;
+async fn three_consecutive_failures_open_breaker_for_a_minute() {
+    let (world, admin) = world_with_used_token().await;
     let lost = || Fault::new(Mode::Silent);
     world.inject_fault_in(Service::Cpanel, lost().times(2));
     for _ in 0..2 {
@@ -140,7 +136,7 @@ async fn three_failures_in_a_row_shut_it_for_a_minute() {
             .await
             .expect_error(ErrorCode::CpanelUnreachable);
     }
-    // an answer begins the count anew, a bad one does not
+    // A valid response resets the count, an unreadable one does not.
     admin.get("/cpanel/domains").await.expect_ok();
     world.inject_fault_in(Service::Cpanel, lost().times(2));
     for _ in 0..2 {
@@ -172,8 +168,8 @@ async fn three_failures_in_a_row_shut_it_for_a_minute() {
 }
 
 #[tokio::test]
-async fn a_trial_that_fails_shuts_it_again_and_one_that_shows_nothing_leaves_it_to_the_next() {
-    let (world, admin) = tried().await;
+async fn half_open_breaker_failure_reopens_unreadable_response_does_not() {
+    let (world, admin) = world_with_used_token().await;
     world.inject_fault_in(Service::Cpanel, Fault::new(Mode::Silent));
     for _ in 0..3 {
         admin
@@ -203,8 +199,8 @@ async fn a_trial_that_fails_shuts_it_again_and_one_that_shows_nothing_leaves_it_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn when_its_time_is_over_one_caller_looks_and_the_others_do_not_wait() {
-    let (world, admin) = tried().await;
+async fn half_open_breaker_lets_one_caller_through_and_rejects_others() {
+    let (world, admin) = world_with_used_token().await;
     world.inject_fault_in(Service::Cpanel, Fault::named("token").times(1));
     admin
         .get("/cpanel/domains")
@@ -234,7 +230,7 @@ async fn when_its_time_is_over_one_caller_looks_and_the_others_do_not_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_token_that_nobody_has_used_is_tried_by_one_while_the_others_wait() {
+async fn untried_token_is_tried_by_one_caller_while_others_wait() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = world.admin().await;
     world.inject_fault_in(
@@ -245,7 +241,7 @@ async fn a_token_that_nobody_has_used_is_tried_by_one_while_the_others_wait() {
         },
     );
     assert_eq!(at_once(&admin, 10, "/cpanel/domains").await, [200; 10]);
-    // and when whoever tries it is gone, somebody else may
+    // If the caller who tries it disappears, another may try.
     let world = World::new().await;
     let admin = world.admin().await;
     world.inject_fault_in(
@@ -263,12 +259,12 @@ async fn a_token_that_nobody_has_used_is_tried_by_one_while_the_others_wait() {
 }
 
 #[tokio::test]
-async fn what_is_well_is_read_and_not_written() {
-    let (_, admin) = tried().await;
+async fn closed_breaker_is_read_and_not_written() {
+    let (_, admin) = world_with_used_token().await;
     let cost = admin.get("/cpanel/domains").await.cost;
     assert_eq!(
         (cost.round_trips, cost.writes),
         (2, 1.0),
-        "the public limit's write alone"
+        "only the write of the rate limit"
     );
 }

@@ -3,8 +3,8 @@ use local::faults::{Fault, Service};
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn both_engines_databases_are_shown() {
-    let (_, admin) = super::tried().await;
+async fn databases_of_both_engines_are_listed() {
+    let (_, admin) = super::world_with_used_token().await;
     let expected = json!({ "code": 200, "databases": [
         { "engine": "mysql", "name": "formation_forum", "diskUsageBytes": 7_340_032, "users": ["formation_forum"] },
         { "engine": "mysql", "name": "formation_site", "diskUsageBytes": 48_234_496, "users": ["formation_web"] },
@@ -14,14 +14,14 @@ async fn both_engines_databases_are_shown() {
 }
 
 #[tokio::test]
-async fn without_postgresql_mysqls_alone_are_shown() {
-    let (world, admin) = super::tried().await;
+async fn missing_postgresql_lists_mysql_only() {
+    let (world, admin) = super::world_with_used_token().await;
     world.inject_fault_in(
         Service::Cpanel,
         Fault::named("missing").on("Postgresql::list_databases"),
     );
-    let shown = admin.get("/cpanel/db").await.expect_ok();
-    let engines: Vec<&Value> = shown["databases"]
+    let body = admin.get("/cpanel/db").await.expect_ok();
+    let engines: Vec<&Value> = body["databases"]
         .as_array()
         .unwrap()
         .iter()
@@ -36,7 +36,7 @@ async fn without_postgresql_mysqls_alone_are_shown() {
         .get("/cpanel/db")
         .await
         .expect_error(ErrorCode::CpanelRefused);
-    // trouble is no missing module
+    // An error is not the same as a missing module.
     world.inject_fault_in(
         Service::Cpanel,
         Fault::named("broken").on("Postgresql::list_databases"),

@@ -4,9 +4,9 @@ use serde_json::json;
 use tests::{NewPerson, World};
 
 #[tokio::test]
-async fn the_accounts_domains_are_shown_as_they_are() {
+async fn domains_of_the_account_are_listed() {
     let world = World::new().await;
-    let shown = world.admin().await.get("/cpanel/domains").await.expect_ok();
+    let body = world.admin().await.get("/cpanel/domains").await.expect_ok();
     let expected = json!({
         "code": 200,
         "mainDomain": "formation.example.org",
@@ -14,11 +14,11 @@ async fn the_accounts_domains_are_shown_as_they_are() {
         "parkedDomains": ["formation.example.net"],
         "subDomains": ["blog.formation.example.org", "comites.formation.example.org", "intranet.comites.example.org"],
     });
-    assert_eq!(shown, expected);
+    assert_eq!(body, expected);
 }
 
 #[tokio::test]
-async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committee() {
+async fn read_grant_excludes_writing_and_works_in_a_closed_committee() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let reader = world
@@ -30,7 +30,7 @@ async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committe
         .await;
     reader.get("/cpanel/domains").await.expect_ok();
     reader
-        .post("/cpanel/subdomain", super::wish("cours"))
+        .post("/cpanel/subdomain", super::payload("cours"))
         .await
         .expect_error(ErrorCode::Forbidden);
     let writer = world
@@ -45,7 +45,7 @@ async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committe
         .await
         .expect_error(ErrorCode::Forbidden);
     writer
-        .post("/cpanel/subdomain", super::wish("cours"))
+        .post("/cpanel/subdomain", super::payload("cours"))
         .await
         .expect_error(ErrorCode::CommitteeInactive);
     let unverified = world
@@ -67,13 +67,13 @@ async fn looking_is_granted_apart_from_changing_and_goes_on_in_a_closed_committe
     assert_eq!(
         world.cloud().uapi().calls().len(),
         1,
-        "the panel hears of those who may, only"
+        "only permitted requests are sent to the panel"
     );
 }
 
 #[tokio::test]
-async fn what_has_not_changed_is_304() {
-    let (_, admin) = super::tried().await;
+async fn unchanged_domains_return_304() {
+    let (_, admin) = super::world_with_used_token().await;
     let tag = admin.get("/cpanel/domains").await.header("etag").to_owned();
     assert_eq!(
         admin
@@ -83,7 +83,9 @@ async fn what_has_not_changed_is_304() {
             .status,
         304
     );
-    admin.post("/cpanel/subdomain", super::wish("cours")).await;
+    admin
+        .post("/cpanel/subdomain", super::payload("cours"))
+        .await;
     assert_eq!(
         admin
             .with("if-none-match", &tag)

@@ -1,4 +1,4 @@
-//! Bad days of the panel: every answer is whole, and nothing is asked for twice.
+//! Faults of cPanel: responses are complete, and no change is requested twice.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use tests::{Answer, World};
 
-use super::{ADD, asked, tried, wish};
+use super::{ADD, call_count, payload, world_with_used_token};
 
 const GETS: [&str; 3] = ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"];
 
@@ -28,10 +28,10 @@ fn without_detail(answer: &Answer) {
     }
 }
 
-/// Every fault on every function, and what each endpoint tells of it then; `None` where all is well.
+/// Each fault on all functions with the resulting error; `None` if requests succeed.
 #[tokio::test]
-async fn every_fault_of_every_endpoint_has_its_answer() {
-    for (fault, told) in [
+async fn each_fault_on_each_endpoint_maps_to_its_error() {
+    for (fault, expected) in [
         (Fault::new(Mode::Throttle), Some(ErrorCode::CpanelRefused)),
         (Fault::new(Mode::Refuse), Some(ErrorCode::CpanelRefused)),
         (Fault::new(Mode::Silent), Some(ErrorCode::CpanelUnreachable)),
@@ -53,32 +53,36 @@ async fn every_fault_of_every_endpoint_has_its_answer() {
         ),
     ] {
         for path in GETS {
-            let (world, admin) = tried().await;
+            let (world, admin) = world_with_used_token().await;
             world.inject_fault_in(Service::Cpanel, fault.clone());
             let answer = admin.get(path).await;
-            match told {
-                Some(refusal) => answer.expect_error(refusal),
+            match expected {
+                Some(error_code) => answer.expect_error(error_code),
                 None => drop(answer.expect_ok()),
             }
             without_detail(&answer);
         }
-        let (world, admin) = tried().await;
+        let (world, admin) = world_with_used_token().await;
         world.inject_fault_in(Service::Cpanel, fault.clone());
-        let answer = admin.post("/cpanel/subdomain", wish("cours")).await;
-        match told {
-            Some(refusal) => answer.expect_error(refusal),
+        let answer = admin.post("/cpanel/subdomain", payload("cours")).await;
+        match expected {
+            Some(error_code) => answer.expect_error(error_code),
             None => drop(answer.expect_success(Message::SubdomainCreated)),
         }
         without_detail(&answer);
-        assert_eq!(asked(&world, ADD), usize::from(told.is_none()), "{fault:?}");
+        assert_eq!(
+            call_count(&world, ADD),
+            usize::from(expected.is_none()),
+            "{fault:?}"
+        );
     }
 }
 
-/// The same on the change alone: how it is told, and whether it is there afterwards.
+/// Each fault on `addsubdomain` alone: the response, and whether the subdomain exists afterwards.
 #[tokio::test]
-async fn a_change_that_fails_is_looked_for_and_never_asked_for_twice() {
+async fn failed_creation_is_looked_up_and_never_sent_twice() {
     let created = || Err(Message::SubdomainCreated);
-    for (fault, told, is_there) in [
+    for (fault, expected, is_there) in [
         (
             Fault::new(Mode::Throttle),
             Ok(ErrorCode::CpanelRefused),
@@ -104,14 +108,14 @@ async fn a_change_that_fails_is_looked_for_and_never_asked_for_twice() {
         ),
         (Fault::named("html"), Ok(ErrorCode::CpanelRefused), false),
     ] {
-        let (world, admin) = tried().await;
+        let (world, admin) = world_with_used_token().await;
         world.inject_fault_in(Service::Cpanel, fault.clone().on("addsubdomain"));
-        let answer = admin.post("/cpanel/subdomain", wish("cours")).await;
-        match told {
-            Ok(refusal) => answer.expect_error(refusal),
+        let answer = admin.post("/cpanel/subdomain", payload("cours")).await;
+        match expected {
+            Ok(error_code) => answer.expect_error(error_code),
             Err(message) => drop(answer.expect_success(message)),
         }
-        assert_eq!(asked(&world, ADD), 1, "{fault:?}");
+        assert_eq!(call_count(&world, ADD), 1, "{fault:?}");
         world.clear_faults();
         let subdomains = world.cloud().uapi().shown()["subDomains"].to_string();
         assert_eq!(
@@ -123,22 +127,22 @@ async fn a_change_that_fails_is_looked_for_and_never_asked_for_twice() {
 }
 
 #[tokio::test]
-async fn a_change_that_was_made_by_somebody_else_meanwhile_is_409() {
-    let (world, admin) = tried().await;
-    // the panel says no to the second, whom the list did not stop
+async fn concurrent_creation_of_the_same_subdomain_returns_409() {
+    let (world, admin) = world_with_used_token().await;
+    // The panel refuses the second request, which passed the check of the list.
     let (one, other) = tokio::join!(
-        admin.post("/cpanel/subdomain", wish("cours")),
-        admin.post("/cpanel/subdomain", wish("cours"))
+        admin.post("/cpanel/subdomain", payload("cours")),
+        admin.post("/cpanel/subdomain", payload("cours"))
     );
     let mut statuses = [one.status, other.status];
     statuses.sort_unstable();
     assert_eq!(statuses, [200, 409]);
-    assert!(asked(&world, ADD) <= 2);
+    assert!(call_count(&world, ADD) <= 2);
 }
 
 #[tokio::test]
-async fn an_account_that_shows_nothing_is_a_broken_one() {
-    let (world, admin) = tried().await;
+async fn blank_account_listing_is_a_panel_error() {
+    let (world, admin) = world_with_used_token().await;
     world.inject_fault_in(Service::Cpanel, Fault::named("blank"));
     admin
         .get("/cpanel/domains")
@@ -149,16 +153,16 @@ async fn an_account_that_shows_nothing_is_a_broken_one() {
         .await
         .expect_error(ErrorCode::CpanelRefused);
     admin
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::CpanelRefused);
     admin.get("/cpanel/db").await.expect_ok();
-    assert_eq!(asked(&world, ADD), 0);
+    assert_eq!(call_count(&world, ADD), 0);
 }
 
-/// A World whose token has been tried and whose function waits no longer than a moment.
-async fn impatient() -> World {
-    let (world, _) = tried().await;
+/// A World whose panel token was used successfully, with timeouts of 400 ms.
+async fn world_with_short_timeouts() -> World {
+    let (world, _) = world_with_used_token().await;
     let moment = Duration::from_millis(400);
     let routes = cpanel::routes_with(
         world.setup(),
@@ -180,9 +184,9 @@ fn slow() -> Fault {
 }
 
 #[tokio::test]
-async fn too_slow_is_504() {
+async fn slow_panel_returns_504() {
     for path in GETS {
-        let world = impatient().await;
+        let world = world_with_short_timeouts().await;
         world.inject_fault_in(Service::Cpanel, slow());
         world
             .admin()
@@ -191,33 +195,34 @@ async fn too_slow_is_504() {
             .await
             .expect_error(ErrorCode::CpanelTimeout);
     }
-    let world = impatient().await;
+    let world = world_with_short_timeouts().await;
     world.inject_fault_in(Service::Cpanel, slow());
     world
         .admin()
         .await
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::CpanelTimeout);
-    assert_eq!(asked(&world, ADD), 0, "the list came first");
+    assert_eq!(call_count(&world, ADD), 0, "the list is read first");
 }
 
 #[tokio::test]
-async fn a_change_without_an_answer_is_504_unless_it_is_there() {
-    let world = impatient().await;
+async fn creation_without_response_returns_504_unless_it_exists() {
+    let world = world_with_short_timeouts().await;
     let admin = world.admin().await;
     world.inject_fault_in(Service::Cpanel, slow().on("addsubdomain"));
     admin
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::CpanelTimeout);
-    assert_eq!(asked(&world, ADD), 1);
-    // Nobody knows: the list that would say so does not come either.
-    let world = impatient().await;
+    assert_eq!(call_count(&world, ADD), 1);
+    // The list that would show the subdomain cannot be read either.
+    let world = world_with_short_timeouts().await;
     let admin = world.admin().await;
     world.inject_fault_in(Service::Cpanel, slow().on("addsubdomain"));
-    let waiting = tokio::spawn(async move { admin.post("/cpanel/subdomain", wish("cours")).await });
-    while asked(&world, ADD) == 0 {
+    let waiting =
+        tokio::spawn(async move { admin.post("/cpanel/subdomain", payload("cours")).await });
+    while call_count(&world, ADD) == 0 {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     world.inject_fault_in(Service::Cpanel, Fault::new(Mode::Silent).on("list_domains"));
@@ -225,11 +230,11 @@ async fn a_change_without_an_answer_is_504_unless_it_is_there() {
         .await
         .unwrap()
         .expect_error(ErrorCode::CpanelTimeout);
-    assert_eq!(asked(&world, ADD), 1);
+    assert_eq!(call_count(&world, ADD), 1);
 }
 
 #[tokio::test]
-async fn a_panel_that_is_not_there_is_502() {
+async fn unreachable_panel_returns_502() {
     let world = World::with(&[("CPANEL_URL", "http://127.0.0.1:9")]).await;
     let admin = world.admin().await;
     for path in ["/cpanel/domains", "/cpanel/db"] {
@@ -239,10 +244,10 @@ async fn a_panel_that_is_not_there_is_502() {
             .expect_error(ErrorCode::CpanelUnreachable);
     }
     admin
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::CpanelUnreachable);
-    // the third in a row was the last
+    // Three consecutive failures have opened the breaker.
     admin
         .get("/cpanel/domains")
         .await
@@ -250,8 +255,8 @@ async fn a_panel_that_is_not_there_is_502() {
 }
 
 #[tokio::test]
-async fn without_the_store_nobody_asks() {
-    let (world, admin) = tried().await;
+async fn store_failure_sends_no_request_to_the_panel() {
+    let (world, admin) = world_with_used_token().await;
     let before = world.cloud().uapi().calls().len();
     world.inject_fault(Fault::new(Mode::Refuse).on("GetItem"));
     for path in GETS {
@@ -261,10 +266,10 @@ async fn without_the_store_nobody_asks() {
 }
 
 #[tokio::test]
-async fn who_waits_for_others_in_vain_says_nothing_of_the_panel() {
-    let world = impatient().await;
+async fn callers_timing_out_in_the_queue_do_not_open_the_breaker() {
+    let world = world_with_short_timeouts().await;
     let admin = world.admin().await;
-    // two at once, each for more than half of the time that there is
+    // Two requests run at a time, each for more than half of the timeout.
     world.inject_fault_in(
         Service::Cpanel,
         Fault {
@@ -273,10 +278,12 @@ async fn who_waits_for_others_in_vain_says_nothing_of_the_panel() {
         },
     );
     let answers = join_all((0..12).map(|_| admin.get("/cpanel/domains"))).await;
-    let told: BTreeSet<u16> = answers.iter().map(|answer| answer.status).collect();
+    let statuses: BTreeSet<u16> = answers.iter().map(|answer| answer.status).collect();
     assert!(
-        told.is_subset(&[200, 503, 504].into()) && told.contains(&200) && told.len() > 1,
-        "{told:?}"
+        statuses.is_subset(&[200, 503, 504].into())
+            && statuses.contains(&200)
+            && statuses.len() > 1,
+        "{statuses:?}"
     );
     world.clear_faults();
     admin.get("/cpanel/domains").await.expect_ok();

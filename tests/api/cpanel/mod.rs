@@ -9,21 +9,21 @@ mod subdomain;
 use serde_json::{Value, json};
 use tests::{Person, World};
 
-/// A label that is asked for below the account's main domain.
-fn wish(label: &str) -> Value {
+/// A request for the subdomain `label` of the main domain.
+fn payload(label: &str) -> Value {
     json!({ "domain": label, "rootdomain": "formation.example.org" })
 }
 
-/// A super admin of a World whose token has been tried.
-async fn tried() -> (World, Person) {
+/// A World whose panel token was used successfully, and a super admin.
+async fn world_with_used_token() -> (World, Person) {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
     let admin = world.admin().await;
     admin.get("/cpanel/domains").await.expect_ok();
     (world, admin)
 }
 
-/// How often `function`, such as `SubDomain::addsubdomain`, was asked for.
-fn asked(world: &World, function: &str) -> usize {
+/// The number of calls of the UAPI function `function`, such as `SubDomain::addsubdomain`.
+fn call_count(world: &World, function: &str) -> usize {
     world
         .cloud()
         .uapi()

@@ -4,10 +4,10 @@ use serde_json::json;
 use store::Setup;
 use tests::World;
 
-use super::wish;
+use super::payload;
 
 #[tokio::test]
-async fn without_a_panel_it_says_so() {
+async fn missing_panel_configuration_returns_503() {
     let world = World::with(&[("CPANEL_URL", "")]).await;
     let admin = world.admin().await;
     for path in ["/cpanel/subdomain", "/cpanel/domains", "/cpanel/db"] {
@@ -17,11 +17,11 @@ async fn without_a_panel_it_says_so() {
             .expect_error(ErrorCode::CpanelUnavailable);
     }
     admin
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::CpanelUnavailable);
     admin
-        .post("/cpanel/subdomain", wish("www"))
+        .post("/cpanel/subdomain", payload("www"))
         .await
         .expect_field_error("domain", ErrorCode::FieldValue);
     world
@@ -33,7 +33,7 @@ async fn without_a_panel_it_says_so() {
 }
 
 #[tokio::test]
-async fn only_domains_that_are_open_to_it_get_subdomains() {
+async fn root_domain_outside_the_allow_list_returns_404() {
     let world =
         World::with(&[("CPANEL_ROOT_DOMAINS", "comites.example.org, Elsewhere.test")]).await;
     let admin = world.admin().await;
@@ -56,7 +56,7 @@ async fn only_domains_that_are_open_to_it_get_subdomains() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
+async fn missing_or_malformed_setting_stops_start_and_is_named() {
     let world = World::new().await;
     for (name, value) in [
         ("CPANEL_URL", Some("http://cpanel.example.org:2083")),
@@ -95,7 +95,7 @@ async fn what_is_missing_or_malformed_stops_it_with_a_sentence_that_names_it() {
 }
 
 #[tokio::test]
-async fn its_token_comes_from_its_own_path_and_may_be_missing_where_there_is_no_panel() {
+async fn token_comes_from_ssm_and_is_optional_without_panel() {
     let world = World::new().await;
     let start = async |url: Option<&str>| {
         let mut settings = world.settings();
@@ -126,16 +126,16 @@ async fn its_token_comes_from_its_own_path_and_may_be_missing_where_there_is_no_
     assert_eq!(start(Some("http://127.0.0.1:2083")).await, Ok(()));
 }
 
-/// The token is nowhere but in the one header: in no log, no answer, no item.
+/// The token of the panel is in no response and in no item; `edge/logs.rs` checks the logs.
 #[tokio::test]
-async fn the_token_is_shown_nowhere() {
-    let (world, admin) = super::tried().await;
+async fn panel_token_is_in_no_response_or_item() {
+    let (world, admin) = super::world_with_used_token().await;
     let token = world.setting("CPANEL_TOKEN");
-    let shown = [
+    let texts = [
         admin.get("/cpanel/domains").await.json().to_string(),
         world.cloud().uapi().shown().to_string(),
         serde_json::Value::from(world.items("transient")).to_string(),
         serde_json::Value::from(world.items("records")).to_string(),
     ];
-    assert!(shown.iter().all(|text| !text.contains(&token)));
+    assert!(texts.iter().all(|text| !text.contains(&token)));
 }

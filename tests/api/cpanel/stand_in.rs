@@ -1,4 +1,4 @@
-//! The stand-in for cPanel, looked at by itself.
+//! The stand-in for cPanel.
 
 use bytes::Bytes;
 use http::{Request, StatusCode};
@@ -31,7 +31,7 @@ async fn ask(uapi: &Uapi, path: &str, token: Option<&str>) -> (StatusCode, Value
 const NEW: &str = "/execute/SubDomain/addsubdomain?domain=cours&rootdomain=formation.example.org";
 
 #[tokio::test]
-async fn it_speaks_as_cpanel_does() {
+async fn stand_in_answers_like_cpanel() {
     let world = World::new().await;
     let uapi = world.cloud().uapi();
     let (status, listed) = ask(uapi, "/execute/DomainInfo/list_domains", None).await;
@@ -100,7 +100,7 @@ async fn it_speaks_as_cpanel_does() {
 }
 
 #[tokio::test]
-async fn the_account_survives_the_process() {
+async fn account_state_survives_restart() {
     let folder = tempfile::tempdir().unwrap();
     let before = Cloud::in_folder(folder.path()).await.unwrap();
     assert_eq!(ask(before.uapi(), NEW, None).await.1["status"], 1);
@@ -119,7 +119,7 @@ async fn the_account_survives_the_process() {
     assert_eq!(
         ask(after.uapi(), NEW, None).await.1["status"],
         0,
-        "it is there"
+        "the subdomain exists"
     );
     let [_, _, (_, old)] = before.uapi().settings();
     assert_eq!(
@@ -141,9 +141,11 @@ async fn the_account_survives_the_process() {
 }
 
 #[tokio::test]
-async fn the_local_page_shows_the_account_and_the_calls() {
-    let (world, admin) = super::tried().await;
-    admin.post("/cpanel/subdomain", super::wish("cours")).await;
+async fn local_page_shows_account_and_calls() {
+    let (world, admin) = super::world_with_used_token().await;
+    admin
+        .post("/cpanel/subdomain", super::payload("cours"))
+        .await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let page = format!("http://{}/_local/cpanel", listener.local_addr().unwrap());
     tokio::spawn(front::serve(
@@ -156,11 +158,11 @@ async fn the_local_page_shows_the_account_and_the_calls() {
         .get(page.parse().unwrap())
         .await
         .unwrap();
-    let shown: Value =
+    let page_body: Value =
         serde_json::from_slice(&response.into_body().collect().await.unwrap().to_bytes()).unwrap();
-    assert_eq!(shown["mainDomain"], "formation.example.org");
-    assert_eq!(shown["databases"][0]["engine"], "mysql");
-    let newest = &shown["calls"][0];
+    assert_eq!(page_body["mainDomain"], "formation.example.org");
+    assert_eq!(page_body["databases"][0]["engine"], "mysql");
+    let newest = &page_body["calls"][0];
     assert_eq!(
         (&newest["function"], &newest["outcome"]),
         (&json!("SubDomain::addsubdomain"), &json!("done"))

@@ -6,11 +6,11 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
 
-use super::{ADD, asked, tried, wish};
+use super::{ADD, call_count, payload, world_with_used_token};
 
 #[tokio::test]
-async fn a_subdomain_is_made_and_listed() {
-    let (world, admin) = tried().await;
+async fn subdomain_is_created_and_listed() {
+    let (world, admin) = world_with_used_token().await;
     let created = admin
         .post(
             "/cpanel/subdomain",
@@ -31,15 +31,15 @@ async fn a_subdomain_is_made_and_listed() {
     ]);
     assert_eq!(listed["subdomains"], expected);
     admin
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_error(ErrorCode::SubdomainExists);
-    assert_eq!(asked(&world, ADD), 1);
+    assert_eq!(call_count(&world, ADD), 1);
 }
 
 #[tokio::test]
-async fn every_domain_of_the_account_may_have_some_and_no_other() {
-    let (world, admin) = tried().await;
+async fn subdomain_is_allowed_below_account_domains_only() {
+    let (world, admin) = world_with_used_token().await;
     for root in [
         "formation.example.org",
         "comites.example.org",
@@ -67,12 +67,12 @@ async fn every_domain_of_the_account_may_have_some_and_no_other() {
             .await;
         answer.expect_error(ErrorCode::RootDomainNotFound);
     }
-    assert_eq!(asked(&world, ADD), 3);
+    assert_eq!(call_count(&world, ADD), 3);
 }
 
 #[tokio::test]
-async fn a_name_that_is_taken_in_any_way_is_409() {
-    let (world, admin) = tried().await;
+async fn existing_name_in_any_spelling_returns_409() {
+    let (world, admin) = world_with_used_token().await;
     for (label, root) in [
         ("blog", "formation.example.org"),
         ("BLOG", "formation.example.org"),
@@ -86,8 +86,8 @@ async fn a_name_that_is_taken_in_any_way_is_409() {
             .await
             .expect_error(ErrorCode::SubdomainExists);
     }
-    assert_eq!(asked(&world, ADD), 0);
-    assert!(audit(&world).await.is_empty(), "nothing was asked for");
+    assert_eq!(call_count(&world, ADD), 0);
+    assert!(audit(&world).await.is_empty(), "no request to the panel");
 }
 
 async fn audit(world: &World) -> Vec<Value> {
@@ -96,8 +96,8 @@ async fn audit(world: &World) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn who_asks_for_which_name_is_noted_before_it_is_made() {
-    let (world, _) = tried().await;
+async fn request_is_audited_before_the_panel_is_called() {
+    let (world, _) = world_with_used_token().await;
     let committee = world.another_committee("Sfax", true).await;
     let writer = world
         .person(
@@ -107,7 +107,7 @@ async fn who_asks_for_which_name_is_noted_before_it_is_made() {
         )
         .await;
     writer
-        .post("/cpanel/subdomain", wish("cours"))
+        .post("/cpanel/subdomain", payload("cours"))
         .await
         .expect_success(Message::SubdomainCreated);
     let entries = audit(&world).await;
@@ -128,33 +128,33 @@ async fn who_asks_for_which_name_is_noted_before_it_is_made() {
             &json!({ "fqdn": "cours.formation.example.org" })
         )
     );
-    // known by its name
+    // a UUID of version 5, derived from the name
     assert_eq!(
         entry["targetID"].as_str().unwrap().chars().nth(14),
         Some('5')
     );
 
-    // without a note nothing is made
+    // If the audit entry cannot be written, the panel is not called.
     world.inject_fault(
         local::faults::Fault::new(local::faults::Mode::Refuse).on("TransactWriteItems"),
     );
     writer
-        .post("/cpanel/subdomain", wish("forum"))
+        .post("/cpanel/subdomain", payload("forum"))
         .await
         .expect_error(ErrorCode::Unavailable);
-    assert_eq!(asked(&world, ADD), 1);
+    assert_eq!(call_count(&world, ADD), 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn of_twenty_who_want_the_same_at_once_one_gets_it() {
+async fn twenty_concurrent_requests_for_one_name_one_succeeds() {
     for world in [
         World::with(&[("RATE_LIMIT", "1000")]).await,
-        tried().await.0,
+        world_with_used_token().await.0,
     ] {
         let admin = world.admin().await;
         let calls = (0..20).map(|_| {
             let admin = admin.clone();
-            tokio::spawn(async move { admin.post("/cpanel/subdomain", wish("cours")).await })
+            tokio::spawn(async move { admin.post("/cpanel/subdomain", payload("cours")).await })
         });
         let answers: Vec<_> = join_all(calls)
             .await
@@ -190,10 +190,10 @@ async fn of_twenty_who_want_the_same_at_once_one_gets_it() {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named() {
-    let (world, admin) = tried().await;
+async fn invalid_field_is_reported() {
+    let (world, admin) = world_with_used_token().await;
     let long_root = format!("{0}.{0}.{0}.{1}", "a".repeat(63), "b".repeat(61));
-    for (field, value, refusal) in [
+    for (field, value, error_code) in [
         ("domain", json!(null), ErrorCode::FieldRequired),
         ("domain", json!(""), ErrorCode::FieldRequired),
         ("domain", json!("  "), ErrorCode::FieldRequired),
@@ -216,12 +216,12 @@ async fn each_bad_field_is_named() {
             ErrorCode::FieldLength,
         ),
     ] {
-        let mut body = wish("cours");
+        let mut body = payload("cours");
         body[field] = value;
         admin
             .post("/cpanel/subdomain", body)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
     let too_long = json!({ "domain": "cours", "rootdomain": long_root });
     admin
@@ -239,21 +239,21 @@ async fn each_bad_field_is_named() {
     assert_eq!(
         world.cloud().uapi().calls().len(),
         1,
-        "the panel hears of none of it"
+        "invalid requests are not sent to the panel"
     );
 }
 
-/// Whatever is written: refused by name, or what arrives is exactly the label that is told.
+/// Each label is either rejected as invalid or sent to cPanel exactly as the response states it.
 #[tokio::test]
-async fn hostile_names_are_refused_or_arrive_as_they_are_told() {
-    let (world, admin) = tried().await;
+async fn hostile_names_are_rejected_or_passed_on_unchanged() {
+    let (world, admin) = world_with_used_token().await;
     let labels = hostile_labels();
     assert!(labels.len() >= 200, "{}", labels.len());
-    let (mut taken, mut refused) = (0, 0);
+    let (mut accepted, mut refused) = (0, 0);
     for label in labels {
         let before = world.cloud().uapi().calls().len();
-        let answer = admin.post("/cpanel/subdomain", wish(&label)).await;
-        // the list of calls is cut at two hundred: what counts are the newest
+        let answer = admin.post("/cpanel/subdomain", payload(&label)).await;
+        // The list is limited to 200 calls: only the newest is compared.
         let newest = world.cloud().uapi().calls();
         match answer.status {
             400 => {
@@ -266,26 +266,30 @@ async fn hostile_names_are_refused_or_arrive_as_they_are_told() {
                 refused += 1;
             }
             200 => {
-                let told = answer.expect_success(Message::SubdomainCreated)["subdomain"].clone();
+                let created_subdomain =
+                    answer.expect_success(Message::SubdomainCreated)["subdomain"].clone();
                 assert_eq!(newest[0]["function"], ADD);
-                let sent =
-                    json!({ "domain": told["domain"], "rootdomain": "formation.example.org" });
+                let sent = json!({ "domain": created_subdomain["domain"], "rootdomain": "formation.example.org" });
                 assert_eq!(newest[0]["parameters"], sent, "{label:?}");
                 let plain =
                     |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
                 assert!(
-                    told["domain"].as_str().unwrap().bytes().all(plain),
+                    created_subdomain["domain"]
+                        .as_str()
+                        .unwrap()
+                        .bytes()
+                        .all(plain),
                     "{label:?}"
                 );
-                taken += 1;
+                accepted += 1;
             }
-            409 => taken += 1,
+            409 => accepted += 1,
             status => panic!("{label:?}: {status} {}", answer.code()),
         }
     }
     assert!(
-        taken > 10 && refused > 150,
-        "{taken} taken, {refused} refused"
+        accepted > 10 && refused > 150,
+        "{accepted} accepted, {refused} refused"
     );
     for root in HOSTILE_ROOTS {
         let answer = admin
@@ -331,7 +335,7 @@ const HOSTILE_ROOTS: [&str; 24] = [
 
 fn hostile_labels() -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
-    // every sign of ASCII and some beyond, before, within and after a name
+    // each ASCII punctuation or control character and some others, within and before a name
     let beyond = [
         '。', '．', '｡', '\u{200b}', '\u{202e}', '\u{2028}', '\u{feff}', '／', '％', '＆',
         '\u{7f}', '\u{85}', '\u{a0}', '\u{3000}',
@@ -453,7 +457,7 @@ fn hostile_labels() -> Vec<String> {
 }
 
 #[tokio::test]
-async fn who_asks_again_for_a_domain_that_is_not_the_accounts_does_not_trouble_the_panel() {
+async fn repeated_unknown_root_domain_does_not_call_the_panel_again() {
     let world = World::new().await;
     let admin = world.admin().await;
     let ask = async || {
@@ -471,5 +475,5 @@ async fn who_asks_again_for_a_domain_that_is_not_the_accounts_does_not_trouble_t
     }
     world.clock().advance(Duration::from_secs(31));
     ask().await.expect_error(ErrorCode::RootDomainNotFound);
-    assert_eq!(calls(), 2, "after a short while it may have been added");
+    assert_eq!(calls(), 2, "the domain list is read again after 30 seconds");
 }

@@ -1,11 +1,11 @@
-//! Every way in which a body can be no body, on every endpoint that takes one.
+//! Malformed bodies on endpoints that take a body.
 
 use bytes::Bytes;
 use common::ErrorCode;
 use http::Method;
 use tests::{Person, World};
 
-/// Every endpoint that takes a body, and somebody who may send it one.
+/// Endpoints that take a body, each with a caller who may use it.
 async fn endpoints(world: &World) -> Vec<(Person, Method, String)> {
     let (admin, committee) = (world.admin().await, world.committee());
     vec![
@@ -29,7 +29,7 @@ async fn endpoints(world: &World) -> Vec<(Person, Method, String)> {
     ]
 }
 
-async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], refusal: Option<ErrorCode>) {
+async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], error_code: Option<ErrorCode>) {
     let body = body.into();
     let world = World::new().await;
     for (mut person, method, path) in endpoints(&world).await {
@@ -37,9 +37,9 @@ async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], refusal: Optio
             person = person.with(name, value);
         }
         let answer = person.send(method.clone(), &path, body.clone()).await;
-        match refusal {
-            Some(refusal) => answer.expect_error(refusal),
-            // read: what is missing is named, or, where nothing is required, nothing
+        match error_code {
+            Some(error_code) => answer.expect_error(error_code),
+            // The body was read: 400 for missing fields, 200 where none is required.
             None => assert!(
                 answer.code() == ErrorCode::Validation.code() || answer.status == 200,
                 "{method} {path}: {answer:?}"
@@ -51,7 +51,7 @@ async fn expect(body: impl Into<Bytes>, headers: &[(&str, &str)], refusal: Optio
 const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
 
 #[tokio::test]
-async fn broken_json_is_refused() {
+async fn malformed_json_is_rejected() {
     for body in [
         "{",
         "{\"a\":}",
@@ -67,21 +67,21 @@ async fn broken_json_is_refused() {
 }
 
 #[tokio::test]
-async fn what_is_no_object_is_refused() {
+async fn json_other_than_an_object_is_rejected() {
     for body in ["[]", "[\"x\"]", "\"x\"", "null", "true", "12"] {
         expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
     }
 }
 
 #[tokio::test]
-async fn trailing_text_is_refused() {
+async fn text_after_the_object_is_rejected() {
     for body in ["{}x", "{}{}", "{} null", "{},"] {
         expect(body, JSON, Some(ErrorCode::InvalidJson)).await;
     }
 }
 
 #[tokio::test]
-async fn duplicate_keys_are_refused_at_any_depth_known_or_not() {
+async fn duplicate_keys_are_rejected_at_any_depth() {
     for body in [
         r#"{"email":"a","email":"a"}"#,
         r#"{"x":1,"x":2}"#,
@@ -93,7 +93,7 @@ async fn duplicate_keys_are_refused_at_any_depth_known_or_not() {
 }
 
 #[tokio::test]
-async fn invalid_utf8_and_lone_surrogates_are_refused() {
+async fn invalid_utf8_and_lone_surrogates_are_rejected() {
     for body in [
         &b"{\"a\":\"\xff\"}"[..],
         b"{\"a\":\"\xc3\"}",
@@ -106,7 +106,7 @@ async fn invalid_utf8_and_lone_surrogates_are_refused() {
 }
 
 #[tokio::test]
-async fn nesting_is_read_to_127_levels() {
+async fn nesting_is_limited_to_127_levels() {
     let deep = |levels: usize| {
         format!(
             "{{\"x\":{}{}}}",
@@ -125,7 +125,7 @@ async fn nesting_is_read_to_127_levels() {
 }
 
 #[tokio::test]
-async fn an_empty_body_is_an_empty_object_whatever_its_type() {
+async fn empty_body_of_any_type_is_an_empty_object() {
     expect("", JSON, None).await;
     expect("", &[], None).await;
     expect("", &[("content-type", "text/plain")], None).await;
@@ -133,18 +133,18 @@ async fn an_empty_body_is_an_empty_object_whatever_its_type() {
 }
 
 #[tokio::test]
-async fn a_byte_order_mark_is_accepted() {
+async fn byte_order_mark_is_accepted() {
     expect("\u{feff}{}", JSON, None).await;
 }
 
 #[tokio::test]
-async fn a_body_without_type_is_read_as_json() {
+async fn body_without_content_type_is_read_as_json() {
     expect("{}", &[], None).await;
     expect("{", &[], Some(ErrorCode::InvalidJson)).await;
 }
 
 #[tokio::test]
-async fn only_json_is_taken() {
+async fn content_type_other_than_json_returns_415() {
     for kind in [
         "application/json",
         "application/json; charset=utf-8",
@@ -169,8 +169,8 @@ async fn only_json_is_taken() {
 }
 
 #[tokio::test]
-async fn nothing_encoded_is_taken() {
-    for (coding, refusal) in [
+async fn content_encoding_other_than_identity_returns_415() {
+    for (coding, error_code) in [
         ("identity", None),
         ("gzip", Some(ErrorCode::UnsupportedMediaType)),
         ("br", Some(ErrorCode::UnsupportedMediaType)),
@@ -181,14 +181,14 @@ async fn nothing_encoded_is_taken() {
                 ("content-type", "application/json"),
                 ("content-encoding", coding),
             ],
-            refusal,
+            error_code,
         )
         .await;
     }
 }
 
 #[tokio::test]
-async fn a_body_has_102400_bytes_at_most() {
+async fn body_is_limited_to_102400_bytes() {
     let padded = |length: usize| format!("{{\"x\":\"{}\"}}", "x".repeat(length - 8));
     expect(padded(102_400), JSON, None).await;
     expect(padded(102_401), JSON, Some(ErrorCode::PayloadTooLarge)).await;
@@ -207,7 +207,7 @@ async fn a_body_has_102400_bytes_at_most() {
 }
 
 #[tokio::test]
-async fn who_may_not_call_hears_nothing_about_his_body() {
+async fn unauthenticated_caller_gets_401_before_body_errors() {
     let world = World::new().await;
     for (_, method, path) in endpoints(&world).await.into_iter().skip(2) {
         let answer = world

@@ -1,4 +1,4 @@
-//! GETs that change something, and handlers that panic: on a small router of their own.
+//! GET routes with side effects, and handlers that panic, on a router of their own.
 
 use std::sync::{
     Arc,
@@ -60,7 +60,7 @@ impl TestRoutes {
 }
 
 #[tokio::test]
-async fn a_head_is_405_and_changes_nothing() {
+async fn head_returns_405_and_changes_nothing() {
     let edge = edge().await;
     let answer = edge.send(Method::HEAD, "/api/v1/auth/effect", &[]).await;
     assert_eq!(
@@ -77,7 +77,7 @@ async fn a_head_is_405_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_prefetch_is_403_and_changes_nothing() {
+async fn prefetch_returns_403_and_changes_nothing() {
     let edge = edge().await;
     for header in [
         ("sec-purpose", "prefetch"),
@@ -105,7 +105,7 @@ async fn a_prefetch_is_403_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn the_answer_is_never_a_304_and_never_stored() {
+async fn get_with_effect_is_never_304_and_never_stored() {
     let edge = edge().await;
     let answer = edge
         .send(
@@ -121,7 +121,7 @@ async fn the_answer_is_never_a_304_and_never_stored() {
 }
 
 #[tokio::test]
-async fn a_panic_is_an_enveloped_500_without_detail_and_the_next_request_is_fine() {
+async fn panic_returns_500_envelope_without_detail() {
     let edge = edge().await;
     for _ in 0..3 {
         let answer = edge.send(Method::POST, "/api/v1/auth/panic", &[]).await;

@@ -1,4 +1,4 @@
-//! The events of `events/`, through the very code that answers them on Lambda.
+//! Replays the events of `events/` through the code that handles them on Lambda.
 
 use std::{fs, path::Path};
 
@@ -28,7 +28,7 @@ fn code(answer: &Answer) -> String {
 }
 
 #[tokio::test]
-async fn one_event_per_route_meets_its_route() {
+async fn sample_event_of_each_route_reaches_its_route() {
     let world = World::new().await;
     let admin = world.admin().await;
     for (name, status, code_then) in [
@@ -67,7 +67,7 @@ async fn one_event_per_route_meets_its_route() {
 }
 
 #[tokio::test]
-async fn an_image_is_given_in_base64() {
+async fn image_is_returned_in_base64() {
     let world = World::new().await;
     let answer = replay(&world, event("files/media.json")).await;
     assert!(answer.is_base64_encoded);
@@ -80,7 +80,7 @@ async fn an_image_is_given_in_base64() {
 }
 
 #[tokio::test]
-async fn odd_events_get_whole_answers() {
+async fn odd_events_get_complete_responses() {
     let world = World::new().await;
     let admin = world.admin().await;
     for (name, status, code_then) in [
@@ -114,7 +114,7 @@ async fn odd_events_get_whole_answers() {
 }
 
 #[tokio::test]
-async fn a_header_of_several_lines_is_given_in_one() {
+async fn multi_line_header_is_joined_into_one() {
     let world = World::new().await;
     let mut event = event("fallback/health.json");
     event["requestContext"]["http"]["method"] = json!("OPTIONS");
@@ -131,7 +131,7 @@ async fn a_header_of_several_lines_is_given_in_one() {
 }
 
 #[tokio::test]
-async fn what_tells_of_no_request_is_told_so() {
+async fn malformed_event_returns_400() {
     let world = World::new().await;
     let good = event("auth/check.json");
     for (pointer, value) in [

@@ -1,4 +1,5 @@
-//! Bad days of the tables: every answer is whole, nothing is half done, no winner is told he lost.
+//! Faults of DynamoDB: responses are complete, writes are atomic, and a lost response does not turn a success into
+//! an error.
 
 use std::time::Duration;
 
@@ -11,17 +12,17 @@ use tokio::time::timeout;
 
 const NEW: &str = "quatre figuiers sous la pluie";
 
-async fn wish(world: &World) -> Value {
+async fn payload(world: &World) -> Value {
     json!({ "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee() })
 }
 
-/// One request of each kind on a day of `mode`: each is answered within five seconds, by one of the
-/// `allowed` statuses and without detail, and nothing is written.
-async fn on_a_day_of(mode: Mode, allowed: &[u16]) {
+/// Sends one request of each kind during a fault of `mode`. Each response comes within five seconds, has one of the
+/// `allowed` statuses and no internal detail; unless responses are lost, nothing is written.
+async fn requests_during_fault(mode: Mode, allowed: &[u16]) {
     let world = World::new().await;
     let (anonymous, member, admin) = (world.anonymous(), world.member().await, world.admin().await);
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     let path = format!("/committees/{}", admin.user().committee_id);
     let (records, transient) = (world.items("records").len(), world.items("transient").len());
 
@@ -38,7 +39,7 @@ async fn on_a_day_of(mode: Mode, allowed: &[u16]) {
             "/auth/login",
             json!({ "email": "admin@example.org", "password": PASSWORD }),
         ),
-        (&anonymous, "POST", "/users/register", wish),
+        (&anonymous, "POST", "/users/register", payload),
         (&member, "GET", "/auth/check", json!(null)),
         (&member, "GET", "/auth/sessions", json!(null)),
         (&member, "PUT", "/users/reset-password", change),
@@ -94,27 +95,27 @@ async fn on_a_day_of(mode: Mode, allowed: &[u16]) {
 }
 
 #[tokio::test]
-async fn refused_connections_are_503() {
-    on_a_day_of(Mode::Refuse, &[503]).await;
+async fn refused_connection_returns_503() {
+    requests_during_fault(Mode::Refuse, &[503]).await;
 }
 
 #[tokio::test]
-async fn slowness_is_503() {
-    on_a_day_of(Mode::Slow, &[503]).await;
+async fn slow_store_returns_503() {
+    requests_during_fault(Mode::Slow, &[503]).await;
 }
 
 #[tokio::test]
-async fn throttling_is_over_the_limit() {
-    on_a_day_of(Mode::Throttle, &[429]).await;
+async fn throttled_store_returns_429() {
+    requests_during_fault(Mode::Throttle, &[429]).await;
 }
 
 #[tokio::test]
-async fn silence_is_503_or_what_really_happened() {
-    on_a_day_of(Mode::Silent, &[503, 401]).await;
+async fn lost_store_response_returns_503_or_401() {
+    requests_during_fault(Mode::Silent, &[503, 401]).await;
 }
 
 #[tokio::test]
-async fn throttled_reads_alone_are_503() {
+async fn throttled_read_returns_503() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault(Fault::new(Mode::Throttle).on("BatchGetItem"));
@@ -131,7 +132,7 @@ async fn throttled_reads_alone_are_503() {
 }
 
 #[tokio::test]
-async fn an_error_that_we_caused_is_500() {
+async fn store_client_error_returns_500() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault(Fault {
@@ -154,7 +155,7 @@ async fn an_error_that_we_caused_is_500() {
 }
 
 #[tokio::test]
-async fn one_failed_read_is_tried_again_and_nobody_notices() {
+async fn failed_read_is_retried() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault(Fault::new(Mode::Refuse).on("BatchGetItem").times(1));
@@ -164,7 +165,7 @@ async fn one_failed_read_is_tried_again_and_nobody_notices() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_answered_in_part_is_asked_for_until_it_is_whole() {
+async fn partial_batch_is_retried_until_complete() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault(Fault::new(Mode::Partial));
@@ -177,7 +178,7 @@ async fn a_batch_that_is_answered_in_part_is_asked_for_until_it_is_whole() {
 }
 
 #[tokio::test]
-async fn a_few_conflicts_of_transactions_are_waited_out() {
+async fn few_transaction_conflicts_are_retried() {
     let world = World::new().await;
     world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems").times(3));
     world
@@ -194,32 +195,32 @@ async fn a_few_conflicts_of_transactions_are_waited_out() {
 }
 
 #[tokio::test]
-async fn conflicts_without_end_are_503() {
+async fn persistent_conflicts_return_503() {
     let world = World::new().await;
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     world.inject_fault(Fault::new(Mode::Conflict).on("TransactWriteItems"));
     world
         .anonymous()
-        .post("/users/register", wish.clone())
+        .post("/users/register", payload.clone())
         .await
         .expect_error(ErrorCode::Unavailable);
     world.clear_faults();
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
 }
 
 #[tokio::test]
-async fn a_registration_whose_answer_was_lost_is_told_as_done_and_stands_once() {
+async fn registration_with_lost_response_succeeds_once() {
     let world = World::new().await;
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     let before = world.items("records").len();
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
     world
         .anonymous()
-        .post("/users/register", wish.clone())
+        .post("/users/register", payload.clone())
         .await
         .expect_success(Message::UserRegistered);
     assert_eq!(
@@ -229,31 +230,31 @@ async fn a_registration_whose_answer_was_lost_is_told_as_done_and_stands_once() 
     );
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_error(ErrorCode::EmailAlreadyUsed);
 }
 
 #[tokio::test]
-async fn a_registration_that_was_refused_outright_can_be_tried_again() {
+async fn registration_that_failed_can_be_retried() {
     let world = World::new().await;
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
     world
         .anonymous()
-        .post("/users/register", wish.clone())
+        .post("/users/register", payload.clone())
         .await
         .expect_error(ErrorCode::Unavailable);
     world.clear_faults();
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
 }
 
 #[tokio::test]
-async fn a_password_change_whose_answer_was_lost_is_told_as_done() {
+async fn password_change_with_lost_response_succeeds() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
@@ -271,7 +272,7 @@ async fn a_password_change_whose_answer_was_lost_is_told_as_done() {
 }
 
 #[tokio::test]
-async fn a_session_whose_end_was_not_heard_is_told_as_ended() {
+async fn session_end_with_lost_response_succeeds() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.signed_in(admin.user().clone()).await;
@@ -287,16 +288,16 @@ async fn a_session_whose_end_was_not_heard_is_told_as_ended() {
 }
 
 #[tokio::test]
-async fn a_committee_whose_founding_was_not_heard_stands_once() {
+async fn committee_creation_with_lost_response_creates_one() {
     let world = World::new().await;
     let admin = world.admin().await;
     world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
-    let wish = json!({
+    let payload = json!({
         "nameArabe": "أ", "nameLatin": "Ariana", "type": "X", "dateOfEst": "2000-01-01", "region": "A", "city": "A",
         "postalCode": 1, "primaryEmail": "a@example.org", "primaryPhone": "+21671123456",
     });
     admin
-        .post("/committees", wish)
+        .post("/committees", payload)
         .await
         .expect_success(Message::CommitteeCreated);
     assert_eq!(
@@ -309,7 +310,7 @@ async fn a_committee_whose_founding_was_not_heard_stands_once() {
 }
 
 #[tokio::test]
-async fn the_public_limit_fails_open_and_the_security_counters_fail_closed() {
+async fn rate_limit_fails_open_and_security_counters_fail_closed() {
     let world = World::new().await;
     world.inject_fault(Fault::new(Mode::Refuse).on("UpdateItem"));
     world.anonymous().get("/committees").await.expect_ok();
@@ -318,16 +319,16 @@ async fn the_public_limit_fails_open_and_the_security_counters_fail_closed() {
         .login("admin@example.org", PASSWORD)
         .await
         .expect_error(ErrorCode::Unavailable);
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_error(ErrorCode::Unavailable);
 }
 
 #[tokio::test]
-async fn faults_of_ours_do_not_use_up_the_owners_tries() {
+async fn store_faults_do_not_count_as_failed_sign_ins() {
     let world = World::new().await;
     let member = world.member().await;
     let email = member.user().email.to_string();
@@ -360,7 +361,7 @@ async fn faults_of_ours_do_not_use_up_the_owners_tries() {
 }
 
 #[tokio::test]
-async fn a_public_endpoint_needs_no_caller_who_could_not_be_looked_up() {
+async fn failed_caller_lookup_returns_503_unknown_path_stays_404() {
     let world = World::new().await;
     let member = world.person(NewPerson::with(Profile::Member)).await;
     world.inject_fault(Fault::new(Mode::Refuse).on("BatchGetItem"));

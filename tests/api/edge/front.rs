@@ -1,4 +1,4 @@
-//! The content network in front of the gateway, and who pretends to be it.
+//! Headers of CloudFront in front of the gateway, genuine and forged.
 
 use domain::Profile;
 use identity::NamedKey;
@@ -15,7 +15,7 @@ const VIEWER: [(&str, &str); 7] = [
     ("cloudfront-viewer-longitude", "9.18"),
 ];
 
-fn through_the_network(person: &Person, secret: Option<&str>) -> Person {
+fn through_cloudfront(person: &Person, secret: Option<&str>) -> Person {
     let viewed = VIEWER
         .into_iter()
         .fold(person.clone(), |person, (name, value)| {
@@ -30,16 +30,15 @@ async fn sign_in_of(world: &World, person: &Person) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn whom_the_network_names_is_believed_when_it_shows_either_of_its_keys() {
+async fn viewer_headers_with_either_edge_secret_are_trusted() {
     let (new, old) = (
         NamedKey::generate("new").to_setting(),
         NamedKey::generate("old").to_setting(),
     );
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &format!("{new},{old}"))]).await;
     for key in [&new, &old] {
-        let activity =
-            sign_in_of(&world, &through_the_network(&world.anonymous(), Some(key))).await;
-        let told = [
+        let activity = sign_in_of(&world, &through_cloudfront(&world.anonymous(), Some(key))).await;
+        let location = [
             "ip",
             "countryCode",
             "country",
@@ -62,23 +61,23 @@ async fn whom_the_network_names_is_believed_when_it_shows_either_of_its_keys() {
             null,
             null
         ]);
-        assert_eq!(json!(told), expected);
+        assert_eq!(json!(location), expected);
     }
 }
 
 #[tokio::test]
-async fn without_its_key_such_headers_are_anybodys_and_count_for_nothing() {
+async fn viewer_headers_without_the_edge_secret_are_ignored() {
     let key = NamedKey::generate("edge").to_setting();
     let with = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
     let without = World::with(&[("EDGE_SECRETS", &key)]).await;
-    for (world, shown) in [
+    for (world, secret_sent) in [
         (&with, None),
         (&with, Some("edge:rubbish")),
         (&with, Some("")),
         (&without, Some(key.as_str())),
     ] {
         let anonymous = world.anonymous();
-        let activity = sign_in_of(world, &through_the_network(&anonymous, shown)).await;
+        let activity = sign_in_of(world, &through_cloudfront(&anonymous, secret_sent)).await;
         assert!(
             activity["ip"].as_str().unwrap().starts_with("10."),
             "{activity}"
@@ -91,10 +90,10 @@ async fn without_its_key_such_headers_are_anybodys_and_count_for_nothing() {
 }
 
 #[tokio::test]
-async fn the_limit_is_counted_for_whom_the_network_names() {
+async fn rate_limit_counts_the_viewer_address() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key), ("RATE_LIMIT", "2")]).await;
-    let one = through_the_network(&world.anonymous(), Some(&key));
+    let one = through_cloudfront(&world.anonymous(), Some(&key));
     let other = world
         .anonymous()
         .with("cloudfront-viewer-address", "198.51.100.7:1")
@@ -109,7 +108,7 @@ async fn the_limit_is_counted_for_whom_the_network_names() {
 }
 
 #[tokio::test]
-async fn an_address_that_makes_no_sense_leaves_the_gateways() {
+async fn malformed_viewer_address_falls_back_to_the_gateways() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
     let odd = world
@@ -125,7 +124,7 @@ async fn an_address_that_makes_no_sense_leaves_the_gateways() {
 }
 
 #[tokio::test]
-async fn a_place_that_makes_no_sense_is_not_known() {
+async fn malformed_viewer_location_is_unknown() {
     let key = NamedKey::generate("edge").to_setting();
     let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
     let viewer = world

@@ -1,4 +1,4 @@
-//! Whatever is sent: never a 500, never a panic, always the envelope.
+//! Generated requests: the response is never a 500 and always has the envelope.
 
 use bytes::Bytes;
 use http::Method;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use tests::{LambdaAnswer, Person, World};
 
-/// Any JSON, often with the names and kinds of values that the endpoints look for.
+/// Any JSON, often with names and values that the endpoints expect.
 fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -103,7 +103,7 @@ where
 }
 
 #[test]
-fn any_body_gets_a_whole_answer() {
+fn any_body_gets_a_complete_response() {
     let routes = prop::sample::select(vec![
         (Method::POST, "/api/v1/auth/login"),
         (Method::POST, "/api/v1/users/register"),
@@ -125,7 +125,7 @@ fn any_body_gets_a_whole_answer() {
 }
 
 #[test]
-fn any_header_gets_a_whole_answer() {
+fn any_header_gets_a_complete_response() {
     let names = prop::sample::select(vec![
         "authorization",
         "content-type",
@@ -180,7 +180,7 @@ fn any_header_gets_a_whole_answer() {
 }
 
 #[test]
-fn any_path_and_query_gets_a_whole_answer() {
+fn any_path_and_query_gets_a_complete_response() {
     let segment = prop_oneof![
         "[!-~&&[^/?#\"<>\\\\^`{|}%]]{0,12}",
         "(%[0-9a-fA-F]{2}){1,4}",
@@ -203,7 +203,7 @@ fn any_path_and_query_gets_a_whole_answer() {
 }
 
 #[test]
-fn any_event_of_the_gateway_gets_a_whole_answer() {
+fn any_gateway_event_gets_a_complete_response() {
     let text = || prop_oneof!["\\PC{0,30}", "[ -~]{0,40}", any::<String>()];
     let event = (text(), text(), text(), text(), any::<bool>()).prop_map(|(path, query, header, body, encoded)| {
         json!({

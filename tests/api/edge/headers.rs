@@ -1,4 +1,4 @@
-//! The headers of every answer, value by value.
+//! The headers of every response, value by value.
 
 use bytes::Bytes;
 use common::ErrorCode;
@@ -66,7 +66,7 @@ fn has_all_headers(answer: &Answer) {
 }
 
 #[tokio::test]
-async fn all_of_them_stand_on_every_status() {
+async fn constant_headers_are_on_every_status() {
     let world = World::new().await;
     let (admin, member) = (world.admin().await, world.member().await);
     let too_long = Bytes::from("x".repeat(102_401));
@@ -103,7 +103,7 @@ async fn all_of_them_stand_on_every_status() {
 }
 
 #[tokio::test]
-async fn the_operator_says_what_powers_it() {
+async fn powered_by_header_is_configurable() {
     let world = World::with(&[("POWERED_BY", "Fédération".replace('é', "e").as_str())]).await;
     assert_eq!(
         world
@@ -116,7 +116,7 @@ async fn the_operator_says_what_powers_it() {
 }
 
 #[tokio::test]
-async fn reset_and_retry_after_tell_of_the_same_instant() {
+async fn reset_and_retry_after_are_the_same_instant() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     let first = anonymous.get("/committees").await;
@@ -145,7 +145,7 @@ async fn reset_and_retry_after_tell_of_the_same_instant() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_known_is_not_sent_again() {
+async fn matching_etag_returns_304_without_body() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     let first = anonymous.get("/committees").await;
@@ -190,7 +190,7 @@ async fn a_body_that_is_known_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn a_refusal_or_a_write_is_never_a_304() {
+async fn error_or_write_is_never_304() {
     let world = World::new().await;
     let everything = world.anonymous().with("if-none-match", "*");
     everything
@@ -208,7 +208,7 @@ async fn a_refusal_or_a_write_is_never_a_304() {
 }
 
 #[tokio::test]
-async fn what_is_personal_is_never_stored_and_public_lists_may_be() {
+async fn personal_responses_are_no_store_public_lists_are_not() {
     let world = World::new().await;
     let member = world.member().await;
     let user = format!("/users/{}", member.user().user_id);
@@ -240,7 +240,7 @@ async fn what_is_personal_is_never_stored_and_public_lists_may_be() {
 }
 
 #[tokio::test]
-async fn each_answer_has_a_request_id_of_ours() {
+async fn each_response_has_its_own_request_id() {
     let world = World::new().await;
     let anonymous = world.anonymous().with("x-request-id", "mine");
     let (one, other) = (

@@ -1,4 +1,4 @@
-//! The front door of a laptop: real HTTP on a real port.
+//! The local HTTP server on a real port.
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response, header};
@@ -11,7 +11,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-async fn door(world: &World) -> std::net::SocketAddr {
+async fn start_server(world: &World) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(front::serve(listener, world.edge().clone(), None));
@@ -24,7 +24,7 @@ async fn send(request: Request<Full<Bytes>>) -> Response<Bytes> {
     Response::from_parts(parts, body.collect().await.unwrap().to_bytes())
 }
 
-/// What comes back on the wire, byte for byte.
+/// The bytes of the response, as text.
 async fn raw(address: std::net::SocketAddr, request: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -40,9 +40,9 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 }
 
 #[tokio::test]
-async fn connections_are_said_to_stay_open_for_five_seconds() {
+async fn keep_alive_timeout_of_five_seconds_is_announced() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let answer = send(
         Request::get(format!("http://{address}/api/v1/committees"))
             .body(Full::default())
@@ -65,9 +65,9 @@ async fn connections_are_said_to_stay_open_for_five_seconds() {
 }
 
 #[tokio::test]
-async fn one_that_asks_to_close_is_closed() {
+async fn connection_close_is_honoured() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let answer = raw(
         address,
         "GET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -81,9 +81,9 @@ async fn one_that_asks_to_close_is_closed() {
 }
 
 #[tokio::test]
-async fn a_preflight_has_content_length_0_and_a_304_none() {
+async fn preflight_has_content_length_0_and_304_has_none() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let preflight = raw(
         address,
         "OPTIONS /x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -107,9 +107,9 @@ async fn a_preflight_has_content_length_0_and_a_304_none() {
 }
 
 #[tokio::test]
-async fn a_head_tells_the_length_of_what_a_get_would_give() {
+async fn head_has_the_content_length_of_get() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let head = raw(
         address,
         "HEAD /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
@@ -133,9 +133,9 @@ async fn a_head_tells_the_length_of_what_a_get_would_give() {
 }
 
 #[tokio::test]
-async fn a_body_in_chunks_is_read_and_one_that_is_far_too_long_is_refused() {
+async fn chunked_body_is_read_and_oversized_body_returns_413() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let chunked = "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n1\r\n}\r\n0\r\n\r\n";
     assert!(
         raw(address, chunked)
@@ -157,9 +157,9 @@ async fn a_body_in_chunks_is_read_and_one_that_is_far_too_long_is_refused() {
 }
 
 #[tokio::test]
-async fn half_a_request_is_none() {
+async fn truncated_request_is_rejected() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let body = format!(
         r#"{{"email":"admin@example.org","password":"{}"}}"#,
         tests::PASSWORD
@@ -182,11 +182,15 @@ async fn half_a_request_is_none() {
             "{answer:?}"
         );
     }
-    assert_eq!(world.items("transient").len(), before, "nobody signed in");
+    assert_eq!(
+        world.items("transient").len(),
+        before,
+        "no session was created"
+    );
 }
 
 #[tokio::test]
-async fn the_local_pages_are_for_this_machine_and_no_other_origin() {
+async fn local_pages_are_limited_to_this_host_and_origin() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -236,7 +240,7 @@ async fn the_local_pages_are_for_this_machine_and_no_other_origin() {
 }
 
 #[tokio::test]
-async fn the_page_of_the_interface_comes_whole_from_this_machine() {
+async fn api_page_is_served_without_external_resources() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -283,7 +287,7 @@ async fn the_page_of_the_interface_comes_whole_from_this_machine() {
 }
 
 #[tokio::test]
-async fn faults_are_set_seen_and_cleared_by_http() {
+async fn faults_are_set_read_and_cleared_over_http() {
     let world = World::new().await;
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -326,7 +330,7 @@ async fn faults_are_set_seen_and_cleared_by_http() {
 }
 
 #[tokio::test]
-async fn the_embedded_store_answers_nobody_who_does_not_know_its_key() {
+async fn local_store_rejects_requests_with_a_wrong_access_key() {
     let world = World::new().await;
     let request = |credential: &str| {
         let authorization = format!(
@@ -354,9 +358,9 @@ async fn the_embedded_store_answers_nobody_who_does_not_know_its_key() {
 }
 
 #[tokio::test]
-async fn requests_in_one_breath_are_answered_in_order() {
+async fn pipelined_requests_are_answered_in_order() {
     let world = World::new().await;
-    let address = door(&world).await;
+    let address = start_server(&world).await;
     let both = "GET /api/v1/nowhere HTTP/1.1\r\nHost: x\r\n\r\nGET /api/v1/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
     let answer = raw(address, both).await;
     let (first, second) = (

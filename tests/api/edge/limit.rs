@@ -1,4 +1,4 @@
-//! The public limit, exact whoever counts.
+//! The rate limit of all routes: exact for any number of processes.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -29,7 +29,7 @@ async fn many(people: &[Person]) -> (Vec<u64>, usize) {
 }
 
 #[tokio::test]
-async fn of_150_at_once_on_a_fresh_key_exactly_100_pass_and_count_down() {
+async fn concurrent_150_requests_exactly_100_pass_and_count_down() {
     let world = World::new().await;
     let (passed, refused) = many(&vec![world.anonymous(); 150]).await;
     assert_eq!(refused, 50);
@@ -40,7 +40,7 @@ async fn of_150_at_once_on_a_fresh_key_exactly_100_pass_and_count_down() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn also_when_three_processes_share_the_tables() {
+async fn limit_is_exact_across_three_processes() {
     let world = World::new().await;
     let processes = [
         world.clone(),
@@ -49,7 +49,7 @@ async fn also_when_three_processes_share_the_tables() {
     ];
     let anonymous = world.anonymous();
     let people: Vec<Person> = (0..150)
-        .map(|number| anonymous.before(&processes[number % 3]))
+        .map(|number| anonymous.via(&processes[number % 3]))
         .collect();
     let (passed, refused) = many(&people).await;
     assert_eq!((passed.len(), refused), (100, 50));
@@ -57,7 +57,7 @@ async fn also_when_three_processes_share_the_tables() {
 }
 
 #[tokio::test]
-async fn at_the_end_of_a_window_exactly_100_pass_again() {
+async fn new_window_lets_exactly_100_pass_again() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     many(&vec![anonymous.clone(); 120]).await;
@@ -67,7 +67,7 @@ async fn at_the_end_of_a_window_exactly_100_pass_again() {
 }
 
 #[tokio::test]
-async fn the_window_begins_with_the_keys_first_request() {
+async fn window_begins_with_the_first_request_of_the_key() {
     let world = World::with(&[("RATE_LIMIT", "2")]).await;
     let anonymous = world.anonymous();
     anonymous.get("/nowhere").await;
@@ -82,7 +82,7 @@ async fn the_window_begins_with_the_keys_first_request() {
 }
 
 #[tokio::test]
-async fn what_is_over_is_answered_from_memory_without_a_write() {
+async fn request_over_the_limit_is_rejected_from_memory() {
     let world = World::with(&[("RATE_LIMIT", "3")]).await;
     let anonymous = world.anonymous();
     for _ in 0..4 {
@@ -94,7 +94,7 @@ async fn what_is_over_is_answered_from_memory_without_a_write() {
 }
 
 #[tokio::test]
-async fn fifty_calls_cost_fifty_writes() {
+async fn fifty_requests_cost_fifty_writes() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     let mut writes = 0.0;
@@ -105,7 +105,7 @@ async fn fifty_calls_cost_fifty_writes() {
 }
 
 #[tokio::test]
-async fn a_person_is_one_key_wherever_he_is_and_addresses_are_others() {
+async fn account_is_one_key_everywhere_and_addresses_are_separate() {
     let world = World::new().await;
     let member = world.member().await;
     assert_eq!(remaining(&member.get("/auth/check").await), 99);
@@ -158,7 +158,7 @@ async fn a_person_is_one_key_wherever_he_is_and_addresses_are_others() {
 }
 
 #[tokio::test]
-async fn no_header_makes_somebody_else_of_a_caller() {
+async fn client_address_headers_do_not_change_the_key() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     for (number, header) in [
@@ -180,7 +180,7 @@ async fn no_header_makes_somebody_else_of_a_caller() {
 }
 
 #[tokio::test]
-async fn a_bad_token_counts_against_the_address() {
+async fn invalid_token_counts_against_the_address() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     anonymous.get("/committees").await;
@@ -196,7 +196,7 @@ async fn a_bad_token_counts_against_the_address() {
 }
 
 #[tokio::test]
-async fn head_costs_a_point_and_preflight_health_and_images_none() {
+async fn head_is_counted_preflight_health_and_media_are_not() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     assert_eq!(
@@ -233,7 +233,7 @@ async fn head_costs_a_point_and_preflight_health_and_images_none() {
 }
 
 #[tokio::test]
-async fn a_throttled_item_means_over_and_a_store_out_of_reach_means_counting_alone() {
+async fn throttled_counter_returns_429_unreachable_counter_counts_locally() {
     let world = World::with(&[("RATE_LIMIT", "3")]).await;
     world.inject_fault(Fault::new(Mode::Throttle).on("UpdateItem"));
     world
@@ -255,7 +255,7 @@ async fn a_throttled_item_means_over_and_a_store_out_of_reach_means_counting_alo
 }
 
 #[tokio::test]
-async fn counting_alone_is_exact_too() {
+async fn local_counting_is_exact() {
     let world = World::new().await;
     world.inject_fault(Fault::new(Mode::Refuse).on("UpdateItem"));
     let (passed, refused) = many(&vec![world.anonymous(); 150]).await;
@@ -263,7 +263,7 @@ async fn counting_alone_is_exact_too() {
 }
 
 #[tokio::test]
-async fn one_throttled_write_is_not_held_against_the_next_request() {
+async fn one_throttled_write_does_not_affect_the_next_request() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     world.inject_fault(Fault::new(Mode::Throttle).on("UpdateItem").times(1));
@@ -278,7 +278,7 @@ async fn one_throttled_write_is_not_held_against_the_next_request() {
 }
 
 #[tokio::test]
-async fn a_person_who_is_over_costs_the_store_nothing() {
+async fn account_over_the_limit_costs_no_store_request() {
     let world = World::with(&[("RATE_LIMIT", "1")]).await;
     let member = world.member().await;
     member.get("/auth/check").await.expect_ok();
@@ -295,7 +295,7 @@ async fn a_person_who_is_over_costs_the_store_nothing() {
 }
 
 #[tokio::test]
-async fn nobody_is_told_to_wait_longer_than_a_window() {
+async fn retry_after_never_exceeds_the_window() {
     let world = World::new().await;
     let people = vec![world.anonymous(); 150];
     let answers = join_all(people.iter().map(|person| person.get("/nowhere"))).await;
@@ -306,7 +306,7 @@ async fn nobody_is_told_to_wait_longer_than_a_window() {
 }
 
 #[tokio::test]
-async fn a_clock_that_steps_back_opens_no_second_window() {
+async fn clock_step_back_opens_no_second_window() {
     let world = World::with(&[("RATE_LIMIT", "2")]).await;
     let anonymous = world.anonymous();
     anonymous.get("/nowhere").await;
@@ -317,14 +317,14 @@ async fn a_clock_that_steps_back_opens_no_second_window() {
         .await
         .expect_error(ErrorCode::TooManyRequests);
     anonymous
-        .before(&world.another_process())
+        .via(&world.another_process())
         .get("/nowhere")
         .await
         .expect_error(ErrorCode::TooManyRequests);
 }
 
 #[tokio::test]
-async fn over_the_limit_comes_before_everything_else() {
+async fn rate_limit_is_checked_before_everything_else() {
     let world = World::with(&[("RATE_LIMIT", "1")]).await;
     let anonymous = world.anonymous();
     anonymous

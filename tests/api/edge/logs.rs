@@ -1,4 +1,4 @@
-//! What is logged, and what never is.
+//! The log lines of a request, and that they contain no secrets.
 
 use std::{
     io,
@@ -42,7 +42,7 @@ impl Lines {
     }
 }
 
-/// Everything of every level that is logged on this thread while the guard lives.
+/// Captures the log lines of this thread, down to DEBUG, until the guard is dropped.
 fn capture() -> (Lines, tracing::subscriber::DefaultGuard) {
     let lines = Lines::default();
     let subscriber = tracing_subscriber::fmt()
@@ -55,7 +55,7 @@ fn capture() -> (Lines, tracing::subscriber::DefaultGuard) {
 }
 
 #[tokio::test]
-async fn one_line_per_request_says_route_status_duration_person_and_round_trips() {
+async fn request_line_has_route_status_duration_user_and_round_trips() {
     let world = World::new().await;
     let member = world.member().await;
     let (lines, _guard) = capture();
@@ -87,7 +87,7 @@ async fn one_line_per_request_says_route_status_duration_person_and_round_trips(
 }
 
 #[tokio::test]
-async fn a_fault_is_logged_once_with_its_cause_and_told_without() {
+async fn internal_error_is_logged_once_with_its_cause() {
     let world = World::new().await;
     let (lines, _guard) = capture();
     world.inject_fault(Fault {
@@ -111,16 +111,16 @@ async fn a_fault_is_logged_once_with_its_cause_and_told_without() {
 }
 
 #[tokio::test]
-async fn no_secret_and_no_address_is_ever_logged() {
+async fn secrets_and_addresses_are_never_logged() {
     let world = World::new().await;
     let (lines, _guard) = capture();
-    let wish = json!({
+    let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "phoneCode": "216",
         "phone": "20123456", "committeeID": world.committee(),
     });
     world
         .anonymous()
-        .post("/users/register", wish.clone())
+        .post("/users/register", payload.clone())
         .await;
     let signed_in = world
         .anonymous()
@@ -136,7 +136,7 @@ async fn no_secret_and_no_address_is_ever_logged() {
     world.inject(Mode::Refuse);
     world.anonymous().login("amel@example.org", PASSWORD).await;
     person.get("/auth/check").await;
-    world.anonymous().post("/users/register", wish).await;
+    world.anonymous().post("/users/register", payload).await;
 
     let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
     let token = signed_in
@@ -162,7 +162,7 @@ async fn no_secret_and_no_address_is_ever_logged() {
 }
 
 #[tokio::test]
-async fn the_panels_token_is_never_logged() {
+async fn panel_token_is_never_logged() {
     let world = World::new().await;
     let (lines, _guard) = capture();
     let admin = world.admin().await;
@@ -191,7 +191,7 @@ async fn the_panels_token_is_never_logged() {
 }
 
 #[tokio::test]
-async fn who_did_not_sign_in_is_counted_and_who_did_is_not() {
+async fn failed_sign_ins_are_counted_successful_are_not() {
     let world = World::new().await;
     let (lines, _guard) = capture();
     let anonymous = world.anonymous();
@@ -214,15 +214,16 @@ async fn who_did_not_sign_in_is_counted_and_who_did_is_not() {
 }
 
 #[tokio::test]
-async fn what_a_client_writes_stands_in_no_line_and_a_refusal_says_whose_it_was() {
+async fn client_input_is_never_logged_and_errors_name_the_user() {
     let world = World::new().await;
     let member = world.member().await;
     let (lines, _guard) = capture();
-    let liar = member
+    let client = member
         .with("user-agent", "forged\" }")
         .with("x-forwarded-for", "forged");
     let path = "/api/v1/users/forged%0d%0a%7B%22message%22%3A%22request%22%7D?forged=%0aforged";
-    liar.send(http::Method::GET, path, "".into())
+    client
+        .send(http::Method::GET, path, "".into())
         .await
         .expect_error(ErrorCode::UserNotFound);
     member
@@ -238,12 +239,12 @@ async fn what_a_client_writes_stands_in_no_line_and_a_refusal_says_whose_it_was(
         .iter()
         .filter(|line| line["message"] == "request" && line["status"].is_number())
         .collect();
-    let told: Vec<(&Value, &Value)> = requests
+    let logged: Vec<(&Value, &Value)> = requests
         .iter()
         .map(|line| (&line["route"], &line["status"]))
         .collect();
     assert_eq!(
-        told,
+        logged,
         [
             (&json!("/users/{userId}"), &json!(404)),
             (&json!("/committees"), &json!(403))

@@ -1,4 +1,4 @@
-//! Which paths lead where.
+//! Routing: prefixes, methods, HEAD, preflight and unknown paths.
 
 use bytes::Bytes;
 use common::ErrorCode;
@@ -13,7 +13,7 @@ async fn send(world: &World, method: &str, path: &str) -> tests::Answer {
 }
 
 #[tokio::test]
-async fn both_prefixes_answer_alike_and_one_trailing_slash_is_tolerated() {
+async fn both_prefixes_and_one_trailing_slash_are_accepted() {
     let world = World::new().await;
     for path in [
         "/api/v1/committees",
@@ -27,7 +27,7 @@ async fn both_prefixes_answer_alike_and_one_trailing_slash_is_tolerated() {
 }
 
 #[tokio::test]
-async fn anything_else_is_an_enveloped_404() {
+async fn any_other_path_returns_404_envelope() {
     let world = World::new().await;
     for path in [
         "/",
@@ -64,7 +64,7 @@ async fn anything_else_is_an_enveloped_404() {
 }
 
 #[tokio::test]
-async fn an_operator_says_which_prefixes_there_are() {
+async fn prefixes_are_configurable() {
     let world = World::with(&[("API_PREFIXES", "/api/v1")]).await;
     assert_eq!(send(&world, "GET", "/api/v1/committees").await.status, 200);
     send(&world, "GET", "/api/dev/committees")
@@ -73,7 +73,7 @@ async fn an_operator_says_which_prefixes_there_are() {
 }
 
 #[tokio::test]
-async fn a_method_that_is_not_there_is_405_and_says_which_are() {
+async fn unsupported_method_returns_405_with_allow() {
     let world = World::new().await;
     for (method, path, allow) in [
         ("GET", "/api/v1/auth/login", "POST"),
@@ -98,7 +98,7 @@ async fn a_method_that_is_not_there_is_405_and_says_which_are() {
 }
 
 #[tokio::test]
-async fn head_is_get_without_its_body() {
+async fn head_is_get_without_body() {
     let world = World::new().await;
     for path in [
         "/api/v1/committees",
@@ -159,7 +159,7 @@ async fn preflight_is_answered_on_any_path() {
 }
 
 #[tokio::test]
-async fn health_says_the_version_and_touches_no_store() {
+async fn health_returns_version_without_store_access() {
     let world = World::new().await;
     world.inject(local::faults::Mode::Refuse);
     for path in ["/health", "/api/v1/health", "/api/dev/health/"] {
@@ -170,7 +170,7 @@ async fn health_says_the_version_and_touches_no_store() {
 }
 
 #[tokio::test]
-async fn the_default_avatar_is_there_for_every_page_for_ever() {
+async fn default_avatar_is_public_and_immutable() {
     let world = World::new().await;
     let answer = send(&world, "GET", "/media/default.png").await;
     assert_eq!(answer.status, 200);
@@ -191,7 +191,7 @@ async fn the_default_avatar_is_there_for_every_page_for_ever() {
 }
 
 #[tokio::test]
-async fn the_route_comes_before_the_caller() {
+async fn route_is_checked_before_the_caller() {
     let world = World::new().await;
     send(&world, "GET", "/api/v1/auth/nowhere")
         .await

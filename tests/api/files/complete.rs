@@ -6,14 +6,14 @@ use local::faults::{Fault, Mode, Service};
 use serde_json::json;
 use tests::World;
 
-use super::{send, wish};
+use super::{payload, send};
 
 #[tokio::test]
-async fn it_may_be_said_before_and_twice_and_at_once() {
+async fn complete_needs_upload_and_is_idempotent() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     let path = format!(
@@ -45,7 +45,7 @@ async fn it_may_be_said_before_and_twice_and_at_once() {
             .iter()
             .all(|file| *file == files[0] && file["status"] == "READY")
     );
-    // a file that is ready is not asked about again
+    // The bucket is not asked about a file that is ready.
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     member
         .post(&path, json!({}))
@@ -54,11 +54,11 @@ async fn it_may_be_said_before_and_twice_and_at_once() {
 }
 
 #[tokio::test]
-async fn nobody_else_says_it() {
+async fn complete_by_another_account_returns_404() {
     let world = World::new().await;
     let (member, other) = (world.member().await, world.member().await);
     let announced = member
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());
@@ -83,29 +83,29 @@ async fn nobody_else_says_it() {
 }
 
 #[tokio::test]
-async fn a_bucket_on_a_bad_day_is_503_and_nothing_is_lost() {
+async fn bucket_failure_returns_500_or_503_and_loses_nothing() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
     let path = format!("/files/{id}/complete");
-    // takes the file and never answers
+    // The bucket stores the file and loses the response.
     world.inject_fault_in(Service::S3, Fault::new(Mode::Silent).on("PostObject"));
-    let gone = tokio::spawn({
+    let lost_upload = tokio::spawn({
         let upload = announced["upload"].clone();
         async move { send(&upload, b"hallo").await }
     });
-    assert!(gone.await.is_err(), "no answer came");
+    assert!(lost_upload.await.is_err(), "the response was lost");
     for mode in [Mode::Refuse, Mode::Throttle, Mode::Silent, Mode::Error] {
         world.inject_fault_in(Service::S3, Fault::new(mode).on("HeadObject"));
-        let told = member.post(&path, json!({})).await;
+        let response = member.post(&path, json!({})).await;
         assert!(
-            [500, 503].contains(&told.status),
+            [500, 503].contains(&response.status),
             "{mode:?}: {}",
-            told.status
+            response.status
         );
     }
     world.clear_faults();
@@ -116,27 +116,27 @@ async fn a_bucket_on_a_bad_day_is_503_and_nothing_is_lost() {
 }
 
 #[tokio::test]
-async fn the_sweeper_finds_out_after_an_hour() {
+async fn sweep_settles_pending_files_after_an_hour() {
     let world = World::new().await;
     let member = world.member().await;
     let sent = member
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     assert_eq!(send(&sent["upload"], b"hallo").await, 204);
     let never = member
-        .post("/files", wish("b.txt", 5))
+        .post("/files", payload("b.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     world.clock().advance(Duration::from_secs(3590));
     world.deliver().await;
     world.sweep().await;
-    let shown = member.get("/files/my-files").await.expect_ok();
+    let page = member.get("/files/my-files").await.expect_ok();
     assert_eq!(
-        (&shown["usage"]["files"], &shown["files"][1]["status"]),
+        (&page["usage"]["files"], &page["files"][1]["status"]),
         (&json!(2), &json!("PENDING"))
     );
-    // the bucket is out of reach when it is time: nothing is decided
+    // The bucket is unreachable when the file is due: the status stays.
     world.clock().advance(Duration::from_secs(20));
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     world.sweep().await;
@@ -147,19 +147,19 @@ async fn the_sweeper_finds_out_after_an_hour() {
     );
     world.clock().advance(Duration::from_secs(60));
     world.sweep().await;
-    let shown = member.get("/files/my-files").await.expect_ok();
+    let page = member.get("/files/my-files").await.expect_ok();
     assert_eq!(
-        shown["usage"],
+        page["usage"],
         json!({ "files": 1, "bytes": 5, "quotaBytes": 1_000_000_000 })
     );
     assert_eq!(
         (
-            shown["files"].as_array().unwrap().len(),
-            &shown["files"][0]["status"]
+            page["files"].as_array().unwrap().len(),
+            &page["files"][0]["status"]
         ),
         (1, &json!("READY"))
     );
-    assert_eq!(shown["files"][0]["fileID"], sent["file"]["fileID"]);
+    assert_eq!(page["files"][0]["fileID"], sent["file"]["fileID"]);
     let path = format!("/files/{}", never["file"]["fileID"].as_str().unwrap());
     member
         .post(&format!("{path}/complete"), json!({}))

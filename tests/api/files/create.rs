@@ -6,10 +6,10 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
 
-use super::{send, send_changed, wish};
+use super::{payload, send, send_changed};
 
 #[tokio::test]
-async fn a_file_is_announced_and_sent_past_us() {
+async fn file_is_announced_and_uploaded_directly_to_the_bucket() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
@@ -37,11 +37,11 @@ async fn a_file_is_announced_and_sent_past_us() {
 }
 
 #[tokio::test]
-async fn the_bucket_itself_takes_nothing_else() {
+async fn bucket_rejects_upload_that_differs_from_the_form() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     let upload = &announced["upload"];
@@ -49,7 +49,7 @@ async fn the_bucket_itself_takes_nothing_else() {
         assert_eq!(send(upload, content).await, 400, "{} bytes", content.len());
     }
     let other = member
-        .post("/files", wish("b.txt", 5))
+        .post("/files", payload("b.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     for (field, value) in [
@@ -75,26 +75,26 @@ async fn the_bucket_itself_takes_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_form_that_is_over_is_refused_by_the_bucket() {
+async fn bucket_rejects_expired_form() {
     let world = World::new().await;
     let member = world.member().await;
-    // the bucket's clock is the real one: the form is of an hour ago
+    // The bucket uses the real clock, so the form has expired there.
     world.clock().step_back(FORM_LIFE + Duration::from_secs(60));
     let late = world
         .signed_in(member.user().clone())
         .await
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     assert!([400, 403].contains(&send(&late["upload"], b"hallo").await));
 }
 
 #[tokio::test]
-async fn a_file_of_many_megabytes_fits() {
+async fn file_of_24_megabytes_is_accepted() {
     let world = World::new().await;
     let member = world.member().await;
     let content = vec![b'x'; 24 * 1024 * 1024];
-    let id = super::kept(&member, wish("grand.txt", content.len()), &content).await;
+    let id = super::uploaded_file(&member, payload("grand.txt", content.len()), &content).await;
     let url = member.get(&format!("/files/{id}")).await.expect_ok()["file"]["url"]
         .as_str()
         .unwrap()
@@ -103,10 +103,10 @@ async fn a_file_of_many_megabytes_fits() {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named() {
+async fn invalid_field_is_reported() {
     let world = World::with(&[("FILE_MAX_BYTES", "1000")]).await;
     let member = world.member().await;
-    for (field, value, refusal) in [
+    for (field, value, error_code) in [
         ("name", json!(null), ErrorCode::FieldRequired),
         ("name", json!("é".repeat(256)), ErrorCode::FieldLength),
         ("name", json!("a/b.txt"), ErrorCode::FieldFormat),
@@ -139,28 +139,28 @@ async fn each_bad_field_is_named() {
         ("visibility", json!(true), ErrorCode::FieldType),
         ("visibility", json!(null), ErrorCode::FieldType),
     ] {
-        let mut body = wish("a.txt", 5);
+        let mut body = payload("a.txt", 5);
         body[field] = value;
         member
             .post("/files", body)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
     member
-        .post("/files", wish("a.txt", 1000))
+        .post("/files", payload("a.txt", 1000))
         .await
         .expect_success(Message::FileCreated);
 }
 
 #[tokio::test]
-async fn fifty_at_the_edge_of_the_quota_never_pass_it() {
+async fn fifty_concurrent_files_never_exceed_the_quota() {
     let world = World::with(&[("FILE_QUOTA_BYTES", "1000"), ("RATE_LIMIT", "100000")]).await;
     let member = world.member().await;
     let calls = (0..50).map(|number| {
         let member = member.clone();
         tokio::spawn(async move {
             member
-                .post("/files", wish(&format!("{number}.txt"), 90))
+                .post("/files", payload(&format!("{number}.txt"), 90))
                 .await
         })
     });
@@ -182,37 +182,37 @@ async fn fifty_at_the_edge_of_the_quota_never_pass_it() {
         json!({ "files": 11, "bytes": 990, "quotaBytes": 1000 })
     );
     member
-        .post("/files", wish("b.txt", 10))
+        .post("/files", payload("b.txt", 10))
         .await
         .expect_success(Message::FileCreated);
     member
-        .post("/files", wish("c.txt", 1))
+        .post("/files", payload("c.txt", 1))
         .await
         .expect_error(ErrorCode::FileQuotaExceeded);
     world
         .member()
         .await
-        .post("/files", wish("d.txt", 1001))
+        .post("/files", payload("d.txt", 1001))
         .await
         .expect_error(ErrorCode::FileQuotaExceeded);
 }
 
 #[tokio::test]
-async fn only_verified_people_of_open_committees_keep_files() {
+async fn only_verified_members_of_open_committees_can_create_files() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let unverified = world
         .person(NewPerson::with(Profile::Member).unverified())
         .await;
     unverified
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_error(ErrorCode::AccountNotVerified);
     let stopped = world
         .person(NewPerson::with(Profile::Member).of(closed))
         .await;
     stopped
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_error(ErrorCode::CommitteeInactive);
     for person in [unverified, stopped] {

@@ -3,7 +3,7 @@ use local::faults::{Fault, Mode, Service};
 use tests::World;
 
 #[tokio::test]
-async fn the_default_avatar_is_there_and_everything_else_is_an_enveloped_404() {
+async fn default_avatar_is_served_other_keys_return_404() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     let get = |path: &'static str| {
@@ -20,7 +20,7 @@ async fn the_default_avatar_is_there_and_everything_else_is_an_enveloped_404() {
         "public, max-age=31536000, immutable"
     );
     assert_eq!(image.header("cross-origin-resource-policy"), "cross-origin");
-    assert_eq!(image.header("x-ratelimit-limit"), "", "outside the limit");
+    assert_eq!(image.header("x-ratelimit-limit"), "", "not rate-limited");
     for path in [
         "/media/nothing.png",
         "/media/0000000000000000000000000000000000000000.png",
@@ -33,7 +33,7 @@ async fn the_default_avatar_is_there_and_everything_else_is_an_enveloped_404() {
 }
 
 #[tokio::test]
-async fn a_bucket_out_of_reach_is_503() {
+async fn unreachable_bucket_returns_503() {
     let world = World::new().await;
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     let path = "/media/0000000000000000000000000000000000000000.png";

@@ -14,12 +14,12 @@ use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde_json::{Value, json};
 use tests::Person;
 
-/// A plain text of this size.
-fn wish(name: &str, size: usize) -> Value {
+/// The request for a text file of `size` bytes.
+fn payload(name: &str, size: usize) -> Value {
     json!({ "name": name, "contentType": "text/plain", "size": size })
 }
 
-/// What the bucket answers: status and body.
+/// Sends a request to the bucket: status, headers and body of the response.
 async fn ask(request: Request<Full<Bytes>>) -> (u16, http::HeaderMap, Bytes) {
     let client: Client<_, Full<Bytes>> = Client::builder(TokioExecutor::new()).build_http();
     let (parts, body) = client
@@ -34,7 +34,7 @@ async fn ask(request: Request<Full<Bytes>>) -> (u16, http::HeaderMap, Bytes) {
     )
 }
 
-/// Sends `content` as a browser sends a form: with the fields of `upload`, some of them changed.
+/// Uploads `content` as a browser sends a form, with the fields of `upload` except those in `changed`.
 async fn send_changed(upload: &Value, changed: &[(&str, &str)], content: &[u8]) -> u16 {
     let mut body = Vec::new();
     for (name, value) in upload["fields"].as_object().unwrap() {
@@ -72,10 +72,10 @@ async fn fetch(url: &str) -> (u16, http::HeaderMap, Bytes) {
     .await
 }
 
-/// A file that `person` has sent and that is ready: its identifier.
-pub(crate) async fn kept(person: &Person, wish: Value, content: &[u8]) -> String {
+/// Creates, uploads and completes a file; returns its identifier.
+pub(crate) async fn uploaded_file(person: &Person, payload: Value, content: &[u8]) -> String {
     let announced = person
-        .post("/files", wish)
+        .post("/files", payload)
         .await
         .expect_success(Message::FileCreated);
     assert_eq!(send(&announced["upload"], content).await, 204);

@@ -4,41 +4,41 @@ use common::{ErrorCode, Message};
 use serde_json::{Value, json};
 use tests::World;
 
-use super::wish;
+use super::payload;
 
 #[tokio::test]
-async fn ones_own_are_listed_newest_first_page_by_page() {
+async fn own_files_are_listed_newest_first_in_pages() {
     let world = World::new().await;
     let (member, other) = (world.member().await, world.member().await);
     other
-        .post("/files", wish("foreign.txt", 7))
+        .post("/files", payload("foreign.txt", 7))
         .await
         .expect_success(Message::FileCreated);
     for number in 0..5 {
         world.clock().advance(Duration::from_millis(2));
         member
-            .post("/files", wish(&format!("{number}.txt"), 10))
+            .post("/files", payload(&format!("{number}.txt"), 10))
             .await
             .expect_success(Message::FileCreated);
     }
     let (mut names, mut cursor) = (Vec::new(), String::new());
     loop {
-        let shown = member
+        let page = member
             .get(&format!("/files/my-files?limit=2{cursor}"))
             .await
             .expect_ok();
         assert_eq!(
-            shown["usage"],
+            page["usage"],
             json!({ "files": 5, "bytes": 50, "quotaBytes": 1_000_000_000 })
         );
         names.extend(
-            shown["files"]
+            page["files"]
                 .as_array()
                 .unwrap()
                 .iter()
                 .map(|file| file["name"].clone()),
         );
-        match &shown["nextCursor"] {
+        match &page["nextCursor"] {
             Value::String(next) => cursor = format!("&cursor={next}"),
             _ => break,
         }

@@ -3,17 +3,17 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::World;
 
-use super::{fetch, kept, wish};
+use super::{fetch, payload, uploaded_file};
 
 fn public(name: &str, content_type: &str, size: usize) -> Value {
     json!({ "name": name, "contentType": content_type, "size": size, "visibility": "public" })
 }
 
 #[tokio::test]
-async fn anybody_is_sent_to_a_public_file() {
+async fn public_file_redirects_any_caller_to_its_link() {
     let world = World::new().await;
     let (member, anonymous) = (world.member().await, world.anonymous());
-    let id = kept(
+    let id = uploaded_file(
         &member,
         public("برنامج.pdf", "application/pdf", 5),
         b"hallo",
@@ -79,25 +79,25 @@ async fn anybody_is_sent_to_a_public_file() {
 }
 
 #[tokio::test]
-async fn private_pending_and_unknown_ones_are_the_same_404() {
+async fn private_pending_deleted_and_unknown_files_return_same_404() {
     let world = World::new().await;
     let (member, anonymous) = (world.member().await, world.anonymous());
-    let private = kept(&member, wish("a.txt", 5), b"hallo").await;
+    let private = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     let pending = member
         .post("/files", public("a.txt", "text/plain", 5))
         .await
         .expect_success(Message::FileCreated);
     let pending = pending["file"]["fileID"].as_str().unwrap().to_owned();
-    let gone = kept(&member, public("a.txt", "text/plain", 5), b"hallo").await;
+    let deleted = uploaded_file(&member, public("a.txt", "text/plain", 5), b"hallo").await;
     member
-        .delete(&format!("/files/{gone}"))
+        .delete(&format!("/files/{deleted}"))
         .await
         .expect_success(Message::FileDeleted);
     let mut bodies = Vec::new();
     for id in [
         private.as_str(),
         &pending,
-        &gone,
+        &deleted,
         "x",
         "0198c0de-0000-7000-8000-00000000000a",
     ] {

@@ -6,7 +6,7 @@ use local::faults::{Fault, Mode, Service};
 use serde_json::json;
 use tests::World;
 
-use super::{fetch, kept, send, wish};
+use super::{fetch, payload, send, uploaded_file};
 
 fn files_left(world: &World) -> usize {
     world
@@ -17,10 +17,10 @@ fn files_left(world: &World) -> usize {
 }
 
 #[tokio::test]
-async fn a_deleted_file_is_gone_and_its_room_is_free() {
+async fn deleted_file_is_gone_and_its_quota_is_freed() {
     let world = World::new().await;
     let member = world.member().await;
-    let id = kept(&member, wish("a.txt", 5), b"hallo").await;
+    let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     let url = member.get(&format!("/files/{id}")).await.expect_ok()["file"]["url"]
         .as_str()
         .unwrap()
@@ -29,9 +29,9 @@ async fn a_deleted_file_is_gone_and_its_room_is_free() {
         .delete(&format!("/files/{id}"))
         .await
         .expect_success(Message::FileDeleted);
-    let shown = member.get("/files/my-files").await.expect_ok();
+    let page = member.get("/files/my-files").await.expect_ok();
     assert_eq!(
-        (&shown["files"], &shown["usage"]["bytes"]),
+        (&page["files"], &page["usage"]["bytes"]),
         (&json!([]), &json!(0))
     );
     member
@@ -51,11 +51,11 @@ async fn a_deleted_file_is_gone_and_its_room_is_free() {
 }
 
 #[tokio::test]
-async fn what_a_form_brings_back_later_goes_too() {
+async fn upload_after_deletion_is_removed_later() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
-        .post("/files", wish("a.txt", 5))
+        .post("/files", payload("a.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     let id = announced["file"]["fileID"].as_str().unwrap();
@@ -74,7 +74,7 @@ async fn what_a_form_brings_back_later_goes_too() {
     };
     assert_eq!((size().await, files_left(&world)), (Some(5), 1));
     world.sweep().await;
-    assert_eq!(files_left(&world), 1, "its form is good for a while");
+    assert_eq!(files_left(&world), 1, "its form is still valid");
     world.clock().advance(Duration::from_secs(901));
     world.sweep().await;
     world.clock().step_back(Duration::from_secs(901));
@@ -82,10 +82,10 @@ async fn what_a_form_brings_back_later_goes_too() {
 }
 
 #[tokio::test]
-async fn deleting_survives_a_bucket_on_a_bad_day() {
+async fn deletion_succeeds_while_the_bucket_is_unreachable() {
     let world = World::new().await;
     let member = world.member().await;
-    let id = kept(&member, wish("a.txt", 5), b"hallo").await;
+    let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     let url = member.get(&format!("/files/{id}")).await.expect_ok()["file"]["url"]
         .as_str()
         .unwrap()
@@ -97,17 +97,17 @@ async fn deleting_survives_a_bucket_on_a_bad_day() {
         .expect_success(Message::FileDeleted);
     world.deliver().await;
     world.clear_faults();
-    assert_eq!(fetch(&url).await.0, 200, "it could not be removed yet");
+    assert_eq!(fetch(&url).await.0, 200, "the bucket was unreachable");
     world.sweep().await;
     assert_eq!(fetch(&url).await.0, 404);
 }
 
 #[tokio::test]
-async fn deleted_by_many_at_once_its_room_is_freed_once() {
+async fn concurrent_deletions_free_the_quota_once() {
     let world = World::new().await;
     let member = world.member().await;
-    kept(&member, wish("b.txt", 7), b"bonjour").await;
-    let id = kept(&member, wish("a.txt", 5), b"hallo").await;
+    uploaded_file(&member, payload("b.txt", 7), b"bonjour").await;
+    let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
     let calls = (0..20).map(|_| {
         let (member, path) = (member.clone(), format!("/files/{id}"));
         tokio::spawn(async move { member.delete(&path).await.status })
@@ -132,15 +132,14 @@ async fn deleted_by_many_at_once_its_room_is_freed_once() {
     );
 }
 
-/// A form is good for a quarter of an hour, whatever becomes of its file: who gives files up and sends them all
-/// the same has twice his quota in the bucket, and no more.
+/// An upload form is valid for 15 minutes even after its file was deleted, so at most twice the quota can be uploaded.
 #[tokio::test]
-async fn what_was_given_up_counts_until_it_cannot_come_back() {
+async fn deleted_pending_file_counts_until_its_form_expires() {
     let world = World::with(&[("FILE_QUOTA_BYTES", "100")]).await;
     let member = world.member().await;
     for _ in 0..2 {
         let announced = member
-            .post("/files", wish("a.txt", 100))
+            .post("/files", payload("a.txt", 100))
             .await
             .expect_success(Message::FileCreated);
         let id = announced["file"]["fileID"].as_str().unwrap();
@@ -154,14 +153,14 @@ async fn what_was_given_up_counts_until_it_cannot_come_back() {
         0
     );
     member
-        .post("/files", wish("a.txt", 1))
+        .post("/files", payload("a.txt", 1))
         .await
         .expect_error(ErrorCode::FileQuotaExceeded);
     world.deliver().await;
     world.clock().advance(Duration::from_secs(901));
     world.sweep().await;
     member
-        .post("/files", wish("a.txt", 100))
+        .post("/files", payload("a.txt", 100))
         .await
         .expect_success(Message::FileCreated);
 }

@@ -2,14 +2,14 @@ use common::Message;
 use serde_json::json;
 use tests::World;
 
-use super::{fetch, kept, wish};
+use super::{fetch, payload, uploaded_file};
 
 #[tokio::test]
-async fn the_owner_gets_a_link_to_what_has_come() {
+async fn owner_gets_a_signed_link_to_a_ready_file() {
     let world = World::new().await;
     let member = world.member().await;
     let announced = member
-        .post("/files", wish("b.txt", 5))
+        .post("/files", payload("b.txt", 5))
         .await
         .expect_success(Message::FileCreated);
     let pending = member
@@ -21,7 +21,7 @@ async fn the_owner_gets_a_link_to_what_has_come() {
         .expect_ok();
     assert_eq!(pending["file"], announced["file"]);
 
-    let id = kept(&member, wish("Programme \"été\" ٢.txt", 5), b"hallo").await;
+    let id = uploaded_file(&member, payload("Programme \"été\" ٢.txt", 5), b"hallo").await;
     let file = member.get(&format!("/files/{id}")).await.expect_ok()["file"].clone();
     let url = file["url"].as_str().unwrap();
     let (status, headers, body) = fetch(url).await;
@@ -29,7 +29,7 @@ async fn the_owner_gets_a_link_to_what_has_come() {
     let disposition = "attachment; filename=\"Programme __t__ _.txt\"; filename*=UTF-8''Programme%20%22%C3%A9t%C3%A9%22%20%D9%A2.txt";
     assert_eq!(headers["content-disposition"], disposition);
     assert_eq!(headers["content-type"], "text/plain");
-    // nothing about it may be changed
+    // A changed link is rejected.
     for changed in [
         url.replace(&id, "x"),
         url.replace("attachment", "inline"),

@@ -5,10 +5,10 @@ use http::Method;
 use serde_json::{Value, json};
 use tests::{Answer, PASSWORD, Person, TotpApp, World};
 
-async fn disable(person: &Person, wish: Value) -> Answer {
+async fn disable(person: &Person, payload: Value) -> Answer {
     person
         .json()
-        .send(Method::DELETE, "/api/v1/otp", wish.to_string().into())
+        .send(Method::DELETE, "/api/v1/otp", payload.to_string().into())
         .await
 }
 
@@ -20,7 +20,7 @@ async fn enrolled(world: &World) -> (Person, TotpApp) {
 }
 
 #[tokio::test]
-async fn password_and_code_turn_it_off_and_the_owner_is_told() {
+async fn password_and_code_disable_otp_and_notify_the_owner() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     disable(
@@ -45,7 +45,7 @@ async fn password_and_code_turn_it_off_and_the_owner_is_told() {
     assert_eq!(
         world.mails(member.user().email.as_str()).await.len(),
         2,
-        "on, and off"
+        "enabled, disabled"
     );
     disable(
         &member,
@@ -56,7 +56,7 @@ async fn password_and_code_turn_it_off_and_the_owner_is_told() {
 }
 
 #[tokio::test]
-async fn a_recovery_code_does_as_well() {
+async fn recovery_code_disables_otp() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     disable(
@@ -68,12 +68,12 @@ async fn a_recovery_code_does_as_well() {
     assert_eq!(
         world.mails(member.user().email.as_str()).await.len(),
         3,
-        "on, off, and a recovery code was used"
+        "enabled, disabled, recovery code used"
     );
 }
 
 #[tokio::test]
-async fn fields_come_first_then_the_password_then_the_code() {
+async fn fields_are_checked_then_password_then_code() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     disable(&member, json!({}))
@@ -94,7 +94,7 @@ async fn fields_come_first_then_the_password_then_the_code() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_counts_as_one_and_a_wrong_code_as_one() {
+async fn wrong_password_and_wrong_code_have_separate_counters() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     for number in 0..6 {

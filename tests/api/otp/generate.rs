@@ -7,38 +7,44 @@ use serde_json::{Value, json};
 use tests::{PASSWORD, TotpApp, World};
 
 #[tokio::test]
-async fn the_secret_is_shown_in_forms_that_agree_and_is_the_same_for_ten_minutes() {
+async fn secret_formats_agree_and_secret_stays_for_ten_minutes() {
     let world = World::new().await;
     let member = world.member().await;
-    let shown = member
+    let generated = member
         .get("/otp/generate")
         .await
         .expect_success(Message::OtpGenerated);
-    let ascii = shown["otpAscii"].as_str().unwrap();
-    assert_eq!(shown["otpHex"], HEXLOWER.encode(ascii.as_bytes()));
-    assert_eq!(shown["otpBase32"], BASE32_NOPAD.encode(ascii.as_bytes()));
-    let url = shown["otpAuthUrl"].as_str().unwrap();
+    let ascii = generated["otpAscii"].as_str().unwrap();
+    assert_eq!(generated["otpHex"], HEXLOWER.encode(ascii.as_bytes()));
+    assert_eq!(
+        generated["otpBase32"],
+        BASE32_NOPAD.encode(ascii.as_bytes())
+    );
+    let url = generated["otpAuthUrl"].as_str().unwrap();
     assert!(
         url.starts_with("otpauth://totp/Halqa:")
-            && url.contains(&format!("secret={}", shown["otpBase32"].as_str().unwrap())),
+            && url.contains(&format!(
+                "secret={}",
+                generated["otpBase32"].as_str().unwrap()
+            )),
         "{url}"
     );
-    let inner = json!({ "ascii": shown["otpAscii"], "hex": shown["otpHex"], "base32": shown["otpBase32"], "otpauth_url": shown["otpAuthUrl"] });
-    assert_eq!(shown["otp"], inner);
+    let inner = json!({ "ascii": generated["otpAscii"], "hex": generated["otpHex"], "base32": generated["otpBase32"], "otpauth_url": generated["otpAuthUrl"] });
+    assert_eq!(generated["otp"], inner);
     world.clock().advance(Duration::from_secs(599));
     assert_eq!(
         member.get("/otp/generate").await.json()["otpAscii"],
-        shown["otpAscii"]
+        generated["otpAscii"]
     );
     world.clock().advance(Duration::from_secs(1));
     assert_ne!(
         member.get("/otp/generate").await.json()["otpAscii"],
-        shown["otpAscii"]
+        generated["otpAscii"]
     );
 }
 
 #[tokio::test]
-async fn of_many_at_once_all_get_the_same() {
+async fn concurrent_requests_get_the_same_secret() {
     let world = World::new().await;
     let member = world.member().await;
     let answers = join_all((0..20).map(|_| member.get("/otp/generate"))).await;
@@ -51,15 +57,15 @@ async fn of_many_at_once_all_get_the_same() {
 }
 
 #[tokio::test]
-async fn the_self_view_shows_a_decoy_then_the_secret_that_is_tried_out_then_nothing() {
+async fn own_account_shows_decoy_then_pending_secret_then_nothing() {
     let world = World::new().await;
     let member = world.member().await;
-    let shown = |view: &Value| view["user"]["otpAscii"].as_str().unwrap().to_owned();
-    let decoy = shown(&member.get("/auth/check").await.expect_ok());
+    let ascii_secret = |view: &Value| view["user"]["otpAscii"].as_str().unwrap().to_owned();
+    let decoy = ascii_secret(&member.get("/auth/check").await.expect_ok());
     assert_eq!(
         decoy,
-        shown(&member.get("/auth/check").await.expect_ok()),
-        "so that tags hold"
+        ascii_secret(&member.get("/auth/check").await.expect_ok()),
+        "so that the ETag stays the same"
     );
     let refused = member
         .post(
@@ -73,9 +79,15 @@ async fn the_self_view_shows_a_decoy_then_the_secret_that_is_tried_out_then_noth
         .as_str()
         .unwrap()
         .to_owned();
-    assert_eq!(shown(&member.get("/auth/check").await.expect_ok()), pending);
+    assert_eq!(
+        ascii_secret(&member.get("/auth/check").await.expect_ok()),
+        pending
+    );
     world.clock().advance(Duration::from_secs(600));
-    assert_eq!(shown(&member.get("/auth/check").await.expect_ok()), decoy);
+    assert_eq!(
+        ascii_secret(&member.get("/auth/check").await.expect_ok()),
+        decoy
+    );
 
     TotpApp::enrolled_by(&world, &member).await;
     let view = member.get("/auth/check").await.expect_ok()["user"].clone();
@@ -87,17 +99,16 @@ async fn the_self_view_shows_a_decoy_then_the_secret_that_is_tried_out_then_noth
 }
 
 #[tokio::test]
-async fn whoever_has_one_must_have_signed_in_lately_and_the_old_one_stays_until_the_new_one_is_proved()
- {
+async fn replacing_otp_needs_recent_sign_in_and_keeps_old_until_verified() {
     let world = World::new().await;
     let member = world.member().await;
     let old = TotpApp::enrolled_by(&world, &member).await;
     world.clock().advance(Duration::from_secs(599));
-    let shown = member
+    let generated = member
         .get("/otp/generate")
         .await
         .expect_success(Message::OtpGenerated);
-    let new = TotpApp::with(shown["otpAscii"].as_str().unwrap());
+    let new = TotpApp::with(generated["otpAscii"].as_str().unwrap());
     let email = member.user().email.as_str();
     let step = world
         .anonymous()
@@ -107,12 +118,12 @@ async fn whoever_has_one_must_have_signed_in_lately_and_the_old_one_stays_until_
         .as_str()
         .unwrap()
         .to_owned();
-    let arriving = world.anonymous().with_token(&step);
-    arriving
+    let pending_sign_in = world.anonymous().with_token(&step);
+    pending_sign_in
         .post("/otp/verify", json!({ "code": new.code(&world) }))
         .await
         .expect_error(ErrorCode::OtpInvalid);
-    arriving
+    pending_sign_in
         .post("/otp/verify", json!({ "code": old.code(&world) }))
         .await
         .expect_success(Message::OtpVerified);
@@ -128,7 +139,7 @@ async fn whoever_has_one_must_have_signed_in_lately_and_the_old_one_stays_until_
 }
 
 #[tokio::test]
-async fn it_takes_a_whole_session() {
+async fn generate_needs_a_full_session() {
     let world = World::new().await;
     world
         .anonymous()

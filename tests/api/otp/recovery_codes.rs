@@ -5,7 +5,7 @@ use serde_json::json;
 use tests::{PASSWORD, TotpApp, World};
 
 #[tokio::test]
-async fn a_good_code_gives_ten_new_ones_and_the_former_are_dead() {
+async fn valid_code_returns_ten_new_codes_and_invalidates_old_ones() {
     let world = World::new().await;
     let member = world.member().await;
     let totp_app = TotpApp::enrolled_by(&world, &member).await;
@@ -48,7 +48,7 @@ async fn a_good_code_gives_ten_new_ones_and_the_former_are_dead() {
 }
 
 #[tokio::test]
-async fn without_one_time_passwords_there_are_none() {
+async fn account_without_otp_has_no_recovery_codes() {
     let world = World::new().await;
     world
         .member()

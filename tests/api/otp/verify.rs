@@ -7,7 +7,7 @@ use tests::{PASSWORD, Person, TotpApp, World};
 
 const STEP: Duration = Duration::from_secs(30);
 
-/// A member with an totp_app whose last code is a step old.
+/// A member with OTP, one time step after enrolment.
 async fn enrolled(world: &World) -> (Person, TotpApp) {
     let member = world.member().await;
     let totp_app = TotpApp::enrolled_by(world, &member).await;
@@ -15,8 +15,8 @@ async fn enrolled(world: &World) -> (Person, TotpApp) {
     (member, totp_app)
 }
 
-/// Somebody who has told his password.
-async fn arriving(world: &World, member: &Person) -> Person {
+/// A person who has entered the password and still needs the OTP code.
+async fn otp_step(world: &World, member: &Person) -> Person {
     let answer = world
         .anonymous()
         .login(member.user().email.as_str(), PASSWORD)
@@ -34,15 +34,15 @@ async fn verify(person: &Person, code: &str) -> tests::Answer {
 }
 
 #[tokio::test]
-async fn the_first_good_code_turns_it_on_ends_other_sessions_and_gives_ten_recovery_codes_once() {
+async fn first_code_enables_otp_ends_sessions_and_returns_recovery_codes() {
     let world = World::new().await;
     let member = world.member().await;
     let elsewhere = world.signed_in(member.user().clone()).await;
-    let shown = member
+    let generated = member
         .get("/otp/generate")
         .await
         .expect_success(Message::OtpGenerated);
-    let totp_app = TotpApp::with(shown["otpAscii"].as_str().unwrap());
+    let totp_app = TotpApp::with(generated["otpAscii"].as_str().unwrap());
     let answer = verify(&member, &totp_app.code(&world)).await;
     let body = answer.expect_success(Message::OtpVerified);
     assert_eq!(
@@ -81,10 +81,10 @@ async fn the_first_good_code_turns_it_on_ends_other_sessions_and_gives_ten_recov
 }
 
 #[tokio::test]
-async fn a_sign_in_ends_in_the_step_and_its_session_is_short() {
+async fn otp_sign_in_gives_a_short_session() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
-    let answer = verify(&arriving(&world, &member).await, &totp_app.code(&world)).await;
+    let answer = verify(&otp_step(&world, &member).await, &totp_app.code(&world)).await;
     let view = answer.expect_success(Message::OtpVerified);
     assert_eq!(
         (
@@ -108,31 +108,31 @@ async fn a_sign_in_ends_in_the_step_and_its_session_is_short() {
 }
 
 #[tokio::test]
-async fn a_code_works_once_and_never_an_older_one_after_it() {
+async fn code_works_once_and_older_codes_are_rejected() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let (previous, current) = (totp_app.code_in(&world, 0), totp_app.code_in(&world, 1));
-    verify(&arriving(&world, &member).await, &current)
+    verify(&otp_step(&world, &member).await, &current)
         .await
         .expect_success(Message::OtpVerified);
     for replayed in [&current, &previous] {
-        verify(&arriving(&world, &member).await, replayed)
+        verify(&otp_step(&world, &member).await, replayed)
             .await
             .expect_error(ErrorCode::OtpInvalid);
     }
     world.clock().advance(2 * STEP);
-    verify(&arriving(&world, &member).await, &totp_app.code(&world))
+    verify(&otp_step(&world, &member).await, &totp_app.code(&world))
         .await
         .expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]
-async fn of_fifty_at_once_exactly_one_signs_in_with_a_code() {
+async fn code_used_fifty_times_at_once_signs_in_once() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let mut steps = Vec::new();
     for _ in 0..10 {
-        steps.push(arriving(&world, &member).await);
+        steps.push(otp_step(&world, &member).await);
     }
     let code = totp_app.code(&world);
     let answers = join_all((0..50).map(|number| verify(&steps[number % 10], &code))).await;
@@ -141,7 +141,7 @@ async fn of_fifty_at_once_exactly_one_signs_in_with_a_code() {
         1,
         "{answers:?}"
     );
-    // the embedded store works one request at a time: for some of fifty at once it may be too busy
+    // The local store handles one request at a time: some of fifty may get a 503.
     assert!(
         answers
             .iter()
@@ -150,12 +150,12 @@ async fn of_fifty_at_once_exactly_one_signs_in_with_a_code() {
 }
 
 #[tokio::test]
-async fn of_fifty_at_once_exactly_one_signs_in_with_a_recovery_code() {
+async fn recovery_code_used_fifty_times_at_once_signs_in_once() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
-    let step = arriving(&world, &member).await;
-    let wish = json!({ "recoveryCode": totp_app.recovery_codes[0] });
-    let answers = join_all((0..50).map(|_| step.post("/otp/verify", wish.clone()))).await;
+    let step = otp_step(&world, &member).await;
+    let payload = json!({ "recoveryCode": totp_app.recovery_codes[0] });
+    let answers = join_all((0..50).map(|_| step.post("/otp/verify", payload.clone()))).await;
     assert_eq!(
         answers.iter().filter(|answer| answer.status == 201).count(),
         1,
@@ -164,10 +164,10 @@ async fn of_fifty_at_once_exactly_one_signs_in_with_a_recovery_code() {
 }
 
 #[tokio::test]
-async fn the_step_of_a_sign_in_is_done_once() {
+async fn sign_in_step_can_be_completed_once() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
-    let step = arriving(&world, &member).await;
+    let step = otp_step(&world, &member).await;
     verify(&step, &totp_app.code(&world))
         .await
         .expect_success(Message::OtpVerified);
@@ -177,10 +177,10 @@ async fn the_step_of_a_sign_in_is_done_once() {
 }
 
 #[tokio::test]
-async fn a_step_that_is_over_is_told_before_what_is_wrong_with_the_body() {
+async fn completed_step_is_reported_before_body_errors() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
-    let step = arriving(&world, &member).await;
+    let step = otp_step(&world, &member).await;
     verify(&step, &totp_app.code(&world))
         .await
         .expect_success(Message::OtpVerified);
@@ -192,19 +192,19 @@ async fn a_step_that_is_over_is_told_before_what_is_wrong_with_the_body() {
 }
 
 #[tokio::test]
-async fn a_recovery_code_works_once_however_it_is_typed_and_the_owner_is_told() {
+async fn recovery_code_works_once_in_any_spelling_and_notifies_the_owner() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
     let code = totp_app.recovery_codes[3].to_lowercase().replace('-', " ");
-    let wish = json!({ "recoveryCode": code });
-    arriving(&world, &member)
+    let payload = json!({ "recoveryCode": code });
+    otp_step(&world, &member)
         .await
-        .post("/otp/verify", wish.clone())
+        .post("/otp/verify", payload.clone())
         .await
         .expect_success(Message::OtpVerified);
-    arriving(&world, &member)
+    otp_step(&world, &member)
         .await
-        .post("/otp/verify", wish)
+        .post("/otp/verify", payload)
         .await
         .expect_error(ErrorCode::OtpInvalid);
     let mails = world.mails(member.user().email.as_str()).await;
@@ -217,10 +217,10 @@ async fn a_recovery_code_works_once_however_it_is_typed_and_the_owner_is_told() 
 }
 
 #[tokio::test]
-async fn bad_codes_are_400_and_missing_ones_named() {
+async fn invalid_code_returns_400_and_missing_code_is_reported() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
-    let step = arriving(&world, &member).await;
+    let step = otp_step(&world, &member).await;
     step.post("/otp/verify", json!({}))
         .await
         .expect_field_error("code", ErrorCode::FieldRequired);
@@ -250,11 +250,11 @@ async fn bad_codes_are_400_and_missing_ones_named() {
 }
 
 #[tokio::test]
-async fn five_wrong_codes_end_a_step_ten_the_account_and_recovery_codes_still_work() {
+async fn five_wrong_codes_end_the_step_ten_block_all_but_recovery_codes() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let (member, totp_app) = enrolled(&world).await;
     for _ in 0..2 {
-        let step = arriving(&world, &member).await;
+        let step = otp_step(&world, &member).await;
         for _ in 0..5 {
             verify(&step, "abcdef")
                 .await
@@ -264,7 +264,7 @@ async fn five_wrong_codes_end_a_step_ten_the_account_and_recovery_codes_still_wo
             .await
             .expect_error(ErrorCode::TooManyAttempts);
     }
-    let step = arriving(&world, &member).await;
+    let step = otp_step(&world, &member).await;
     let refused = verify(&step, &totp_app.code(&world)).await;
     refused.expect_error(ErrorCode::TooManyAttempts);
     assert!(refused.header("retry-after").parse::<u64>().unwrap() <= 3600);
@@ -276,13 +276,13 @@ async fn five_wrong_codes_end_a_step_ten_the_account_and_recovery_codes_still_wo
     .await
     .expect_success(Message::OtpVerified);
     world.clock().advance(Duration::from_secs(3600));
-    verify(&arriving(&world, &member).await, &totp_app.code(&world))
+    verify(&otp_step(&world, &member).await, &totp_app.code(&world))
         .await
         .expect_success(Message::OtpVerified);
 }
 
 #[tokio::test]
-async fn five_wrong_codes_kill_a_secret_that_is_being_tried_out() {
+async fn five_wrong_codes_discard_a_pending_secret() {
     let world = World::new().await;
     let member = world.member().await;
     let first = member.get("/otp/generate").await.json()["otpAscii"]
@@ -308,16 +308,16 @@ async fn five_wrong_codes_kill_a_secret_that_is_being_tried_out() {
 }
 
 #[tokio::test]
-async fn a_step_ends_with_its_five_minutes_with_the_account_and_with_the_password() {
+async fn step_ends_after_five_minutes_or_with_account_or_password_change() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
-    let late = arriving(&world, &member).await;
+    let late = otp_step(&world, &member).await;
     world.clock().advance(Duration::from_secs(300));
     verify(&late, &totp_app.code(&world))
         .await
         .expect_error(ErrorCode::BadAuthCombination);
 
-    let step = arriving(&world, &member).await;
+    let step = otp_step(&world, &member).await;
     let change = json!({ "oldPassword": PASSWORD, "newPassword": "trois chats sur un mur", "confirmPassword": "trois chats sur un mur" });
     member
         .put("/users/reset-password", change)
@@ -350,16 +350,16 @@ async fn a_step_ends_with_its_five_minutes_with_the_account_and_with_the_passwor
 }
 
 #[tokio::test]
-async fn a_token_is_good_for_its_own_step_alone() {
+async fn token_is_valid_for_its_own_step_only() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;
-    let step = arriving(&world, &member).await;
+    let step = otp_step(&world, &member).await;
     for path in ["/auth/check", "/otp/generate", "/users/activity"] {
         step.get(path)
             .await
             .expect_error(ErrorCode::BadAuthCombination);
     }
-    let asked = world
+    let requested = world
         .anonymous()
         .post(
             "/auth/passwordless",
@@ -368,7 +368,7 @@ async fn a_token_is_good_for_its_own_step_alone() {
         .await;
     let pending = world
         .anonymous()
-        .with_token(asked.json()["token"].as_str().unwrap());
+        .with_token(requested.json()["token"].as_str().unwrap());
     verify(&pending, &totp_app.code(&world))
         .await
         .expect_error(ErrorCode::BadAuthCombination);

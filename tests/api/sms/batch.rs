@@ -1,4 +1,4 @@
-//! `GET /sms/bulk/{batchId}`: a batch whose counters add up at every moment.
+//! `GET /sms/bulk/{batchId}`.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use tests::{NewPerson, Person, World};
 
 use super::{numbers, send_to, sender};
 
-/// The batch; its figures add up.
-async fn adding_up(person: &Person, id: &str) -> Value {
+/// The batch; checks that its counters add up.
+async fn consistent_batch(person: &Person, id: &str) -> Value {
     let batch = person.get(&format!("/sms/bulk/{id}")).await.expect_ok()["batch"].clone();
     let sum = |fields: &[&str]| {
         fields
@@ -33,13 +33,13 @@ async fn adding_up(person: &Person, id: &str) -> Value {
 }
 
 #[tokio::test]
-async fn what_came_of_a_batch_is_told_message_by_message() {
+async fn batch_counts_its_messages_by_status() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let mut recipients = numbers(30);
     recipients.extend(["+21620100000".to_owned(), "x".to_owned()]);
     let id = send_to(&admin, &recipients, "Bonjour").await;
-    let batch = adding_up(&admin, &id).await;
+    let batch = consistent_batch(&admin, &id).await;
     assert_eq!(
         (
             &batch["queued"],
@@ -51,18 +51,18 @@ async fn what_came_of_a_batch_is_told_message_by_message() {
     );
     world.deliver().await;
     assert_eq!(
-        adding_up(&admin, &id).await["queued"],
+        consistent_batch(&admin, &id).await["queued"],
         30,
-        "they are messages now, and wait"
+        "the chunks are messages now and wait"
     );
     world.inject_fault_in(Service::Sns, Fault::new(Mode::Silent).times(2));
     world.sweep().await;
-    let batch = adding_up(&admin, &id).await;
+    let batch = consistent_batch(&admin, &id).await;
     assert_eq!((&batch["sent"], &batch["unknown"]), (&json!(28), &json!(2)));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn its_counters_add_up_at_every_moment() {
+async fn batch_counters_always_add_up() {
     let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
     let admin = sender(&world).await;
     let id = send_to(&admin, &numbers(200), "Bonjour").await;
@@ -73,18 +73,18 @@ async fn its_counters_add_up_at_every_moment() {
             world.sweep().await;
         })
     };
-    let mut looks = 0;
+    let mut reads = 0;
     while !sending.is_finished() {
-        adding_up(&admin, &id).await;
-        looks += 1;
+        consistent_batch(&admin, &id).await;
+        reads += 1;
     }
     sending.await.unwrap();
-    assert!(looks > 1, "{looks}");
-    assert_eq!(adding_up(&admin, &id).await["sent"], 200);
+    assert!(reads > 1, "{reads}");
+    assert_eq!(consistent_batch(&admin, &id).await["sent"], 200);
 }
 
 #[tokio::test]
-async fn it_is_its_senders_and_his_administrators_to_see() {
+async fn visible_to_sender_and_their_administrators_only() {
     let world = World::new().await;
     let member = world
         .person(NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]))
@@ -121,6 +121,6 @@ async fn it_is_its_senders_and_his_administrators_to_see() {
     assert_eq!(
         member.get(&path).await.expect_ok()["batch"]["message"],
         Value::Null,
-        "what it said is kept 90 days"
+        "the text is kept for 90 days"
     );
 }

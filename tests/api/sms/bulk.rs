@@ -1,4 +1,4 @@
-//! `POST /sms/bulk`: accepted at once, sent one by one.
+//! `POST /sms/bulk`.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -13,14 +13,14 @@ use tests::{NewPerson, World};
 use super::{NUMBER, numbers, send_to, sender, texts};
 
 #[tokio::test]
-async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
+async fn each_recipient_has_a_result_in_request_order() {
     let world = World::new().await;
     let admin = sender(&world).await;
     admin
         .put("/sms/opt-outs/21620000009", json!({}))
         .await
         .expect_success(Message::OptOutAdded);
-    let wish = json!({
+    let payload = json!({
         "message": "Bonjour {{name}}",
         "recipients": [
             { "to": "+21620000001", "variables": { "name": "Amel" }, "clientRef": "a" },
@@ -35,11 +35,11 @@ async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
             { "to": "+21620000003", "message": "{{text}}", "variables": { "text": "a".repeat(1601) } },
         ],
     });
-    let told = admin
-        .post("/sms/bulk", wish.clone())
+    let response = admin
+        .post("/sms/bulk", payload.clone())
         .await
         .expect_success(Message::SmsBulkAccepted);
-    let results: Vec<Value> = told["results"]
+    let results: Vec<Value> = response["results"]
         .as_array()
         .unwrap()
         .iter()
@@ -61,14 +61,22 @@ async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
             rejected("+21620000003", "FIELD_LENGTH_MESSAGE"),
         ]
     );
-    let mut batch = told["batch"].clone();
+    let mut batch = response["batch"].clone();
     let id = batch["batchID"].take();
     assert_eq!(
         batch,
         json!({ "batchID": null, "total": 10, "accepted": 3, "rejected": 6, "duplicates": 1, "segments": 3 })
     );
-    let named = |at: usize| told["results"][at]["smsID"].as_str().unwrap().to_owned();
-    assert!(told["results"][1].get("smsID").is_none() && told["results"][3].get("smsID").is_none());
+    let sms_id = |at: usize| {
+        response["results"][at]["smsID"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    assert!(
+        response["results"][1].get("smsID").is_none()
+            && response["results"][3].get("smsID").is_none()
+    );
 
     world.deliver().await;
     world.sweep().await;
@@ -104,7 +112,11 @@ async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
         .iter()
         .map(|sms| sms["smsID"].as_str().unwrap())
         .collect();
-    assert_eq!(ids, [named(0), named(2), named(4)], "as they were named");
+    assert_eq!(
+        ids,
+        [sms_id(0), sms_id(2), sms_id(4)],
+        "in the order of the request"
+    );
     assert_eq!(
         (&listed[0]["clientRef"], &listed[0]["status"]),
         (&json!("a"), &json!("SENT"))
@@ -112,27 +124,27 @@ async fn each_recipient_is_told_what_becomes_of_him_in_the_order_of_the_call() {
 }
 
 #[tokio::test]
-async fn a_dry_run_stores_nothing_and_counts_nothing() {
+async fn dry_run_stores_and_counts_nothing() {
     let world = World::with(&[("SMS_PER_USER_DAY", "1")]).await;
     let admin = sender(&world).await.with("idempotency-key", "k");
     let before = (world.items("records").len(), world.items("transient").len());
-    let wish = json!({ "recipients": ["+21620000001", "+21620000002", "x"], "message": "أهلا", "dryRun": true });
-    let told = admin
-        .post("/sms/bulk", wish)
+    let payload = json!({ "recipients": ["+21620000001", "+21620000002", "x"], "message": "أهلا", "dryRun": true });
+    let response = admin
+        .post("/sms/bulk", payload)
         .await
         .expect_success(Message::SmsBulkAccepted);
     assert_eq!(
-        told["batch"],
+        response["batch"],
         json!({ "batchID": null, "total": 3, "accepted": 2, "rejected": 1, "duplicates": 0, "segments": 2 })
     );
     assert!(
-        told["results"]
+        response["results"]
             .as_array()
             .unwrap()
             .iter()
             .all(|one| one.get("smsID").is_none())
     );
-    // the caller's public limit alone
+    // only the rate limit counter of the caller
     assert_eq!(
         (world.items("records").len(), world.items("transient").len()),
         (before.0, before.1 + 1)
@@ -147,7 +159,7 @@ async fn a_dry_run_stores_nothing_and_counts_nothing() {
 }
 
 #[tokio::test]
-async fn when_nobody_may_be_written_to_the_call_is_refused_with_the_reasons() {
+async fn call_without_valid_recipient_is_rejected_with_reasons() {
     let world = World::new().await;
     let answer = sender(&world)
         .await
@@ -167,10 +179,10 @@ async fn when_nobody_may_be_written_to_the_call_is_refused_with_the_reasons() {
 }
 
 #[tokio::test]
-async fn a_call_that_is_malformed_is_refused_by_its_fields() {
+async fn malformed_call_is_rejected_by_field() {
     let world = World::new().await;
     let admin = sender(&world).await;
-    for (wish, field, refusal) in [
+    for (payload, field, error_code) in [
         (
             json!({ "message": "a" }),
             "recipients",
@@ -233,15 +245,15 @@ async fn a_call_that_is_malformed_is_refused_by_its_fields() {
         ),
     ] {
         admin
-            .post("/sms/bulk", wish.clone())
+            .post("/sms/bulk", payload.clone())
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
     let body = |bytes: usize| {
-        let wish = json!({ "recipients": [NUMBER], "message": "a", "x": "" }).to_string();
-        wish.replace(
+        let payload = json!({ "recipients": [NUMBER], "message": "a", "x": "" }).to_string();
+        payload.replace(
             "\"x\":\"\"",
-            &format!("\"x\":\"{}\"", "a".repeat(bytes - wish.len())),
+            &format!("\"x\":\"{}\"", "a".repeat(bytes - payload.len())),
         )
     };
     admin
@@ -262,7 +274,7 @@ async fn a_call_that_is_malformed_is_refused_by_its_fields() {
 }
 
 #[tokio::test]
-async fn over_a_quota_the_whole_call_is_refused_and_nothing_is_stored() {
+async fn call_over_the_quota_is_rejected_whole_and_stores_nothing() {
     let world = World::with(&[("SMS_PER_USER_DAY", "10"), ("SMS_PER_COMMITTEE_DAY", "15")]).await;
     let (one, other) = (sender(&world).await, sender(&world).await);
     one.post(
@@ -286,14 +298,14 @@ async fn over_a_quota_the_whole_call_is_refused_and_nothing_is_stored() {
 }
 
 #[tokio::test]
-async fn fifty_twins_make_one_batch_and_get_equal_answers() {
+async fn bulk_sms_same_idempotency_key_returns_same_batch() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = sender(&world)
         .await
         .with("idempotency-key", "inscription-17");
-    let wish = json!({ "recipients": numbers(60), "message": "Bonjour" });
+    let payload = json!({ "recipients": numbers(60), "message": "Bonjour" });
     let answers =
-        join_all((0..50).map(|_| admin.post_until_answered("/sms/bulk", wish.clone()))).await;
+        join_all((0..50).map(|_| admin.post_until_answered("/sms/bulk", payload.clone()))).await;
     let bodies: BTreeSet<_> = answers
         .iter()
         .map(|answer| (answer.status, answer.body.clone()))
@@ -307,7 +319,7 @@ async fn fifty_twins_make_one_batch_and_get_equal_answers() {
             .map(|(status, body)| (status, &body[..body.len().min(200)]))
             .collect::<Vec<_>>()
     );
-    // The one that was first may have been told nothing, and have asked again.
+    // The first request may have got a 503 and been sent again.
     assert!(
         answers
             .iter()
@@ -328,7 +340,7 @@ async fn fifty_twins_make_one_batch_and_get_equal_answers() {
 }
 
 #[tokio::test]
-async fn a_thousand_are_accepted_in_three_round_trips_and_one_transaction() {
+async fn thousand_recipients_take_three_round_trips_and_forty_chunks() {
     let world = World::new().await;
     let admin = sender(&world).await;
     admin.get("/nowhere").await;
@@ -337,7 +349,7 @@ async fn a_thousand_are_accepted_in_three_round_trips_and_one_transaction() {
     answer.expect_success(Message::SmsBulkAccepted);
     assert_eq!(
         answer.cost.round_trips, 3,
-        "the caller; those who do not want to be written to; the batch"
+        "the caller; the opt-outs; the batch"
     );
     let chunks = world
         .items("records")
@@ -348,11 +360,11 @@ async fn a_thousand_are_accepted_in_three_round_trips_and_one_transaction() {
 }
 
 #[tokio::test]
-async fn a_chunk_becomes_messages_once_whoever_dies_over_it() {
+async fn chunk_becomes_messages_once_despite_crashes() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let id = send_to(&admin, &numbers(200), "Bonjour").await;
-    // the transaction was done and nobody heard of it, or was not done; and other sweepers are at the same chunks
+    // Transactions succeed with lost responses, and several sweeps handle the same chunks.
     world.inject_fault_in(
         Service::Dynamodb,
         Fault::new(Mode::Silent).on("TransactWriteItems").times(20),
@@ -374,7 +386,7 @@ async fn a_chunk_becomes_messages_once_whoever_dies_over_it() {
 }
 
 #[tokio::test]
-async fn a_batch_stands_in_the_audit_with_its_counts_and_no_number() {
+async fn batch_is_audited_with_counts_and_without_numbers() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let id = send_to(&admin, &numbers(3), "Bonjour").await;
@@ -390,19 +402,19 @@ async fn a_batch_stands_in_the_audit_with_its_counts_and_no_number() {
 }
 
 #[tokio::test]
-async fn sending_to_many_is_a_right_of_its_own() {
+async fn bulk_needs_its_own_right() {
     let world = World::new().await;
-    let wish = json!({ "recipients": [NUMBER], "message": "a" });
+    let payload = json!({ "recipients": [NUMBER], "message": "a" });
     world
         .person(NewPerson::with(Profile::CommitteeAdmin))
         .await
-        .post("/sms/bulk", wish.clone())
+        .post("/sms/bulk", payload.clone())
         .await
         .expect_error(ErrorCode::Forbidden);
     world
         .person(NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]))
         .await
-        .post("/sms/bulk", wish)
+        .post("/sms/bulk", payload)
         .await
         .expect_success(Message::SmsBulkAccepted);
 }

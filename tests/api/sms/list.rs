@@ -9,7 +9,7 @@ use tests::{NewPerson, World};
 use super::{numbers, send_one, send_to, sender};
 
 #[tokio::test]
-async fn what_one_sent_is_listed_newest_first_page_by_page() {
+async fn own_messages_are_listed_newest_first_in_pages() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let mut sent = Vec::new();
@@ -45,7 +45,7 @@ async fn what_one_sent_is_listed_newest_first_page_by_page() {
 }
 
 #[tokio::test]
-async fn a_batch_is_listed_as_its_recipients_were_named() {
+async fn batch_is_listed_in_recipient_order() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let recipients = numbers(45);

@@ -16,47 +16,47 @@ use tests::{NewPerson, Person, World};
 
 const NUMBER: &str = "+21620123456";
 
-/// The administrator of the first committee, who may send to many, too.
+/// An administrator of the first committee with the right to send in bulk.
 async fn sender(world: &World) -> Person {
     world
         .person(NewPerson::with(Profile::CommitteeAdmin).granted(&[domain::Grant::SmsBulk]))
         .await
 }
 
-/// `count` numbers, all different.
+/// `count` different numbers.
 fn numbers(count: usize) -> Vec<String> {
     (0..count)
         .map(|number| format!("+216201{number:05}"))
         .collect()
 }
 
-/// The batch that `person` sends to `recipients`.
+/// Sends a batch to `recipients` and returns its identifier.
 async fn send_to(person: &Person, recipients: &[String], message: &str) -> String {
-    let told = person
+    let response = person
         .post(
             "/sms/bulk",
             json!({ "recipients": recipients, "message": message }),
         )
         .await
         .expect_success(Message::SmsBulkAccepted);
-    told["batch"]["batchID"].as_str().unwrap().to_owned()
+    response["batch"]["batchID"].as_str().unwrap().to_owned()
 }
 
-/// The message that `person` sends to `to`.
+/// Sends a message to `to` and returns its identifier.
 async fn send_one(person: &Person, to: &str) -> String {
-    let told = person
+    let response = person
         .post("/sms/single", json!({ "to": to, "message": "Bonjour" }))
         .await
         .expect_success(Message::SmsAccepted);
-    told["sms"]["smsID"].as_str().unwrap().to_owned()
+    response["sms"]["smsID"].as_str().unwrap().to_owned()
 }
 
-/// What was sent, newest first.
+/// The text messages sent, newest first.
 fn texts(world: &World) -> Vec<Value> {
     world.cloud().recorder().texts()
 }
 
-/// Status and failure of a message.
+/// `status` and `failure` of a message.
 async fn status(person: &Person, id: &str) -> (String, Value) {
     let sms = person.get(&format!("/sms/{id}")).await.expect_ok()["sms"].clone();
     (

@@ -10,7 +10,7 @@ use tests::{NewPerson, World};
 use super::NUMBER;
 
 #[tokio::test]
-async fn a_number_is_noted_once_shown_and_taken_off() {
+async fn opt_out_is_added_once_shown_and_removed() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for written in [NUMBER, "%2B21620123456", "21620123456"] {
@@ -34,7 +34,7 @@ async fn a_number_is_noted_once_shown_and_taken_off() {
             .put(&path, json!({}))
             .await
             .expect_success(Message::OptOutAdded);
-        assert_eq!(again["optOut"], noted, "as it was noted first");
+        assert_eq!(again["optOut"], noted, "the first entry is kept");
         assert_eq!(admin.get(&path).await.expect_ok()["optOut"], noted);
         for _ in 0..2 {
             admin
@@ -46,7 +46,7 @@ async fn a_number_is_noted_once_shown_and_taken_off() {
 }
 
 #[tokio::test]
-async fn what_is_no_number_is_told_so() {
+async fn malformed_number_is_reported() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     for text in ["x", "+2160", "20123456", "+216%2020123456", "%00"] {
@@ -67,7 +67,7 @@ async fn what_is_no_number_is_told_so() {
 }
 
 #[tokio::test]
-async fn each_committee_has_its_list_and_a_super_admin_all_of_them() {
+async fn opt_out_lists_are_per_committee_and_super_admins_see_all() {
     let world = World::new().await;
     let (near, root) = (
         world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
@@ -100,7 +100,7 @@ async fn each_committee_has_its_list_and_a_super_admin_all_of_them() {
     assert_eq!(
         noted["optOut"]["committeeID"],
         Value::Null,
-        "for all of them"
+        "the list for all committees"
     );
     root.delete(&format!("{path}?committeeID={elsewhere}"))
         .await

@@ -10,7 +10,7 @@ use tests::{NewPerson, World};
 use super::numbers;
 
 #[tokio::test]
-async fn the_numbers_of_a_list_come_newest_first_page_by_page() {
+async fn opt_outs_are_listed_newest_first_in_pages() {
     let world = World::new().await;
     let (admin, root) = (
         world.person(NewPerson::with(Profile::CommitteeAdmin)).await,
@@ -47,7 +47,7 @@ async fn the_numbers_of_a_list_come_newest_first_page_by_page() {
     assert_eq!(
         root.get("/sms/opt-outs").await.expect_ok()["optOuts"],
         json!([]),
-        "the list that holds for all is another"
+        "the list for all committees is separate"
     );
     let own = root
         .get(&format!("/sms/opt-outs?committeeID={}", world.committee()))

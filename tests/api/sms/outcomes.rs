@@ -1,4 +1,4 @@
-//! What becomes of a message whose carrier fails.
+//! The status of a message after errors of SNS.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The rate that all dispatchers share. That it holds on a clock is measured: `cargo bench-sms rate`.
+//! The sending rate that all dispatchers share. `cargo bench-sms rate` measures it in real time.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -9,11 +9,11 @@ use tests::World;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 #[tokio::test]
-async fn slots_are_a_share_of_a_second_apart_however_many_ask() {
+async fn concurrent_slots_are_evenly_spaced_and_unique() {
     let world = World::new().await;
     let now = world.clock().now();
     for (per_second, shares) in [(20, 50), (10, 100), (1, 1000)] {
-        // another moment, when the last row is over
+        // later than all slots of the last iteration
         let now = now.after(Duration::from_secs(10 * shares));
         let processes: Vec<_> = (0..8).map(|_| world.another_process()).collect();
         let slots = processes.iter().flat_map(|process| {
@@ -28,7 +28,7 @@ async fn slots_are_a_share_of_a_second_apart_however_many_ask() {
         assert_eq!(
             taken.len(),
             slots.iter().flatten().count(),
-            "none is given twice"
+            "no slot is assigned twice"
         );
         let expected: BTreeSet<Instant> = (0..)
             .map(|number| now.after(Duration::from_millis(shares * number)))
@@ -38,13 +38,13 @@ async fn slots_are_a_share_of_a_second_apart_however_many_ask() {
         assert_eq!(
             taken.len() as u64,
             500 / shares + 1,
-            "none begins later than that"
+            "no slot is later than the longest wait"
         );
     }
 }
 
 #[tokio::test]
-async fn who_waits_longer_gets_a_place_behind_those_who_do_not() {
+async fn longer_wait_gets_a_later_slot() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
     while store.take_slot(10, PATIENCE, now).await.unwrap().is_some() {}
@@ -57,7 +57,7 @@ async fn who_waits_longer_gets_a_place_behind_those_who_do_not() {
 }
 
 #[tokio::test]
-async fn a_pause_saves_no_slots() {
+async fn idle_time_does_not_accumulate_slots() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
     store.take_slot(10, PATIENCE, now).await.unwrap();
@@ -73,7 +73,7 @@ async fn a_pause_saves_no_slots() {
 }
 
 #[tokio::test]
-async fn a_process_whose_clock_is_ahead_holds_the_others_up_for_seconds_at_most() {
+async fn clock_ahead_delays_other_processes_by_seconds_at_most() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
     store
@@ -84,7 +84,7 @@ async fn a_process_whose_clock_is_ahead_holds_the_others_up_for_seconds_at_most(
     assert_eq!(
         store.take_slot(10, PATIENCE, now).await.unwrap(),
         None,
-        "that may be a long row"
+        "this may be a long queue"
     );
     store
         .take_slot(10, PATIENCE, now.after(Duration::from_secs(90)))
@@ -99,7 +99,7 @@ async fn a_process_whose_clock_is_ahead_holds_the_others_up_for_seconds_at_most(
 }
 
 #[tokio::test]
-async fn a_rate_that_does_not_divide_a_second_is_kept_to_the_microsecond() {
+async fn rate_not_dividing_a_second_is_exact_to_the_microsecond() {
     let world = World::new().await;
     let (store, now) = (&world.setup().store, world.clock().now());
     let mut last = now;

@@ -10,7 +10,7 @@ use tests::{NewPerson, World};
 use super::{NUMBER, send_one, sender, status};
 
 #[tokio::test]
-async fn a_message_shows_what_it_says_for_ninety_days() {
+async fn message_text_is_shown_for_ninety_days() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let path = format!("/sms/{}", send_one(&admin, NUMBER).await);
@@ -28,42 +28,47 @@ async fn a_message_shows_what_it_says_for_ninety_days() {
 }
 
 #[tokio::test]
-async fn a_message_of_a_batch_is_known_from_the_first_moment() {
+async fn batch_message_is_visible_from_acceptance() {
     let world = World::new().await;
     let admin = sender(&world).await;
-    let wish = json!({
+    let payload = json!({
         "message": "Bonjour à tous",
         "recipients": [NUMBER, "x", { "to": NUMBER, "message": "Bonjour {{name}}", "variables": { "name": "Amel" }, "clientRef": "r" }],
     });
-    let told = admin
-        .post("/sms/bulk", wish)
+    let response = admin
+        .post("/sms/bulk", payload)
         .await
         .expect_success(Message::SmsBulkAccepted);
-    let ids = [0, 2].map(|at| told["results"][at]["smsID"].as_str().unwrap().to_owned());
-    let looked = async |said: &str| {
-        let mut shown = Vec::new();
+    let ids = [0, 2].map(|at| {
+        response["results"][at]["smsID"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    });
+    let check = async |expected_status: &str| {
+        let mut messages = Vec::new();
         for id in &ids {
             let sms = admin.get(&format!("/sms/{id}")).await.expect_ok()["sms"].clone();
             assert_eq!(
                 (&sms["batchID"], &sms["status"]),
-                (&told["batch"]["batchID"], &json!(said))
+                (&response["batch"]["batchID"], &json!(expected_status))
             );
-            shown.push(json!([sms["message"], sms["clientRef"]]));
+            messages.push(json!([sms["message"], sms["clientRef"]]));
         }
         assert_eq!(
-            shown,
+            messages,
             [
                 json!(["Bonjour à tous", null]),
                 json!(["Bonjour Amel", "r"])
             ],
-            "{said}"
+            "{expected_status}"
         );
     };
-    looked("QUEUED").await;
+    check("QUEUED").await;
     world.deliver().await;
-    looked("QUEUED").await;
+    check("QUEUED").await;
     world.sweep().await;
-    looked("SENT").await;
+    check("SENT").await;
     let other = ids[0].replace('-', "").chars().rev().collect::<String>();
     admin
         .get(&format!("/sms/{other}"))
@@ -72,7 +77,7 @@ async fn a_message_of_a_batch_is_known_from_the_first_moment() {
 }
 
 #[tokio::test]
-async fn it_is_its_senders_and_his_administrators_to_see() {
+async fn visible_to_sender_and_their_administrators_only() {
     let world = World::new().await;
     let member = world
         .person(NewPerson::with(Profile::Member).granted(&[Grant::SmsSend]))
@@ -105,7 +110,7 @@ async fn it_is_its_senders_and_his_administrators_to_see() {
 }
 
 #[tokio::test]
-async fn each_step_of_its_way_is_shown() {
+async fn each_status_of_a_message_is_shown() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let id = send_one(&admin, NUMBER).await;
@@ -123,6 +128,6 @@ async fn each_step_of_its_way_is_shown() {
     assert_eq!(
         status(&admin, &id).await,
         ("UNKNOWN".to_owned(), Value::Null),
-        "whoever claimed it never said a word"
+        "the claim expired without an outcome"
     );
 }

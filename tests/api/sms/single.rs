@@ -1,4 +1,4 @@
-//! `POST /sms/single`, and what becomes of the message.
+//! `POST /sms/single`, and the delivery of the message.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -12,14 +12,14 @@ use tests::{NewPerson, World};
 use super::{NUMBER, send_one, sender, status, texts};
 
 #[tokio::test]
-async fn a_message_is_accepted_and_arrives_as_it_was_written() {
+async fn message_is_accepted_and_sent_unchanged() {
     let world = World::with(&[("SMS_SENDER_IDS", "Halqa,Forma")]).await;
     let admin = sender(&world).await;
-    let wish = json!({
+    let payload = json!({
         "to": NUMBER, "message": "Rendez-vous à 9 h,\nsalle 3 ; coût : 5 €", "type": "PROMOTIONAL", "senderId": "Forma", "clientRef": "r-1",
     });
     let sms = admin
-        .post("/sms/single", wish)
+        .post("/sms/single", payload)
         .await
         .expect_success(Message::SmsAccepted)["sms"]
         .clone();
@@ -38,7 +38,7 @@ async fn a_message_is_accepted_and_arrives_as_it_was_written() {
     ] {
         assert_eq!(sms[field], value, "{field}");
     }
-    assert_eq!(texts(&world).len(), 0, "nothing is sent inside a request");
+    assert_eq!(texts(&world).len(), 0, "nothing is sent during the request");
     world.deliver().await;
     let text = &texts(&world)[0];
     assert_eq!(
@@ -59,36 +59,36 @@ async fn a_message_is_accepted_and_arrives_as_it_was_written() {
 }
 
 #[tokio::test]
-async fn the_number_stands_in_one_piece_or_in_two() {
+async fn number_may_be_given_in_one_field_or_two() {
     let world = World::new().await;
     let admin = sender(&world).await;
-    for wish in [
+    for payload in [
         json!({ "to": NUMBER }),
         json!({ "to": " +21620123456 " }),
         json!({ "phoneCode": "216", "phone": "20123456" }),
         json!({ "to": NUMBER, "phoneCode": "216", "phone": "20123456" }),
     ] {
-        let mut wish = wish.clone();
-        wish["message"] = "Bonjour".into();
+        let mut payload = payload.clone();
+        payload["message"] = "Bonjour".into();
         let sms = admin
-            .post("/sms/single", wish.clone())
+            .post("/sms/single", payload.clone())
             .await
             .expect_success(Message::SmsAccepted)["sms"]
             .clone();
         assert_eq!(
             (&sms["to"], &sms["type"], &sms["encoding"]),
             (&json!(NUMBER), &json!("TRANSACTIONAL"), &json!("GSM-7")),
-            "{wish}"
+            "{payload}"
         );
     }
 }
 
 #[tokio::test]
-async fn what_cannot_be_sent_is_refused_by_its_field() {
+async fn invalid_field_is_reported_and_nothing_is_sent() {
     let world = World::with(&[("SMS_SENDER_IDS", "Halqa")]).await;
     let admin = sender(&world).await;
     let long = "a".repeat(1601);
-    for (field, value, refusal) in [
+    for (field, value, error_code) in [
         ("to", json!("+2162012345"), ErrorCode::FieldValue),
         ("to", json!("+216201234567"), ErrorCode::FieldValue),
         ("to", json!("+21671123456"), ErrorCode::FieldValue),
@@ -112,12 +112,12 @@ async fn what_cannot_be_sent_is_refused_by_its_field() {
         ("senderId", json!("Hal qa"), ErrorCode::FieldFormat),
         ("clientRef", json!("a".repeat(65)), ErrorCode::FieldLength),
     ] {
-        let mut wish = json!({ "to": NUMBER, "message": "Bonjour" });
-        wish[field] = value.clone();
+        let mut payload = json!({ "to": NUMBER, "message": "Bonjour" });
+        payload[field] = value.clone();
         admin
-            .post("/sms/single", wish)
+            .post("/sms/single", payload)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
     let both =
         json!({ "to": NUMBER, "phoneCode": "216", "phone": "20123457", "message": "Bonjour" });
@@ -145,7 +145,7 @@ async fn what_cannot_be_sent_is_refused_by_its_field() {
 }
 
 #[tokio::test]
-async fn who_may_send_is_said_by_profile_or_grant() {
+async fn right_to_send_depends_on_profile_or_grant() {
     let world = World::new().await;
     for (someone, may) in [
         (NewPerson::with(Profile::Member), false),
@@ -170,20 +170,20 @@ async fn who_may_send_is_said_by_profile_or_grant() {
 }
 
 #[tokio::test]
-async fn the_same_key_and_body_send_once_however_many_call() {
+async fn same_idempotency_key_and_body_send_once() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let admin = sender(&world)
         .await
         .with("idempotency-key", "inscription-17");
-    let wish = json!({ "to": NUMBER, "message": "Bonjour" });
+    let payload = json!({ "to": NUMBER, "message": "Bonjour" });
     let answers =
-        join_all((0..50).map(|_| admin.post_until_answered("/sms/single", wish.clone()))).await;
+        join_all((0..50).map(|_| admin.post_until_answered("/sms/single", payload.clone()))).await;
     let bodies: BTreeSet<_> = answers
         .iter()
         .map(|answer| (answer.status, answer.body.clone()))
         .collect();
     assert_eq!(bodies.len(), 1, "{bodies:?}");
-    // The one that was first may have been told nothing, and have asked again.
+    // The first request may have got a 503 and been sent again.
     assert!(
         answers
             .iter()
@@ -198,11 +198,11 @@ async fn the_same_key_and_body_send_once_however_many_call() {
         .signed_in(admin.user().clone())
         .await
         .with("idempotency-key", "inscription-17");
-    let again = admin.post("/sms/single", wish.clone()).await;
+    let again = admin.post("/sms/single", payload.clone()).await;
     assert_eq!(
         (again.body, again.headers["idempotent-replayed"].as_bytes()),
         (answers[0].body.clone(), b"true".as_slice()),
-        "the same still"
+        "the key is still valid"
     );
     let other = json!({ "to": NUMBER, "message": "Bonsoir" });
     admin
@@ -214,13 +214,13 @@ async fn the_same_key_and_body_send_once_however_many_call() {
     assert_eq!(
         fresh.header("idempotent-replayed"),
         "",
-        "after a day the key is free"
+        "the key expires after a day"
     );
     fresh.expect_success(Message::SmsAccepted);
 }
 
 #[tokio::test]
-async fn a_key_is_one_persons_for_one_route_and_a_refusal_does_not_take_it() {
+async fn idempotency_key_is_per_caller_and_route_and_unused_by_errors() {
     let world = World::new().await;
     let (one, other) = (
         sender(&world).await.with("idempotency-key", "k"),
@@ -229,10 +229,10 @@ async fn a_key_is_one_persons_for_one_route_and_a_refusal_does_not_take_it() {
     one.post("/sms/single", json!({ "to": "+2160", "message": "a" }))
         .await
         .expect_field_error("to", ErrorCode::FieldValue);
-    let wish = json!({ "to": NUMBER, "message": "a", "recipients": [NUMBER] });
+    let payload = json!({ "to": NUMBER, "message": "a", "recipients": [NUMBER] });
     for person in [&one, &other] {
         for path in ["/sms/single", "/sms/bulk"] {
-            let answer = person.post(path, wish.clone()).await;
+            let answer = person.post(path, payload.clone()).await;
             assert_eq!(
                 (answer.status, answer.header("idempotent-replayed")),
                 (200, ""),
@@ -246,11 +246,11 @@ async fn a_key_is_one_persons_for_one_route_and_a_refusal_does_not_take_it() {
 }
 
 #[tokio::test]
-async fn a_bad_key_is_refused() {
+async fn invalid_idempotency_key_is_reported() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let (long, longest) = ("k".repeat(256), "k".repeat(255));
-    for (key, refusal) in [
+    for (key, error_code) in [
         ("", ErrorCode::FieldRequired),
         (long.as_str(), ErrorCode::FieldLength),
         ("a b", ErrorCode::FieldFormat),
@@ -260,7 +260,7 @@ async fn a_bad_key_is_refused() {
             .with("idempotency-key", key)
             .post("/sms/single", json!({ "to": NUMBER, "message": "a" }))
             .await;
-        answer.expect_field_error("Idempotency-Key", refusal);
+        answer.expect_field_error("Idempotency-Key", error_code);
     }
     let twice = admin
         .with("idempotency-key", "a")
@@ -277,7 +277,7 @@ async fn a_bad_key_is_refused() {
 }
 
 #[tokio::test]
-async fn a_days_quota_holds_for_a_person_and_for_a_committee_however_many_call() {
+async fn daily_quotas_hold_per_user_and_committee_under_concurrency() {
     let world = World::with(&[("SMS_PER_USER_DAY", "5"), ("SMS_PER_COMMITTEE_DAY", "8")]).await;
     let (one, other) = (sender(&world).await, sender(&world).await);
     let call = |person: tests::Person| async move {
@@ -298,16 +298,16 @@ async fn a_days_quota_holds_for_a_person_and_for_a_committee_however_many_call()
         .end_of_day()
         .since(world.clock().now())
         .as_secs();
-    let told: u64 = refused.header("retry-after").parse().unwrap();
+    let seconds: u64 = refused.header("retry-after").parse().unwrap();
     assert!(
-        (left..left + 60).contains(&told),
-        "{told} seconds of {left}: until the day is over"
+        (left..left + 60).contains(&seconds),
+        "{seconds} seconds; {left} until the end of the day"
     );
     let answers = join_all((0..12).map(|_| call(other.clone()))).await;
     assert_eq!(
         answers.iter().filter(|answer| answer.status == 200).count(),
         3,
-        "eight for all of the committee"
+        "eight for the committee"
     );
     world
         .clock()
@@ -317,7 +317,7 @@ async fn a_days_quota_holds_for_a_person_and_for_a_committee_however_many_call()
 }
 
 #[tokio::test]
-async fn a_number_on_the_list_is_not_written_to_and_not_counted() {
+async fn opted_out_number_is_neither_sent_to_nor_counted() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let waiting = send_one(&admin, NUMBER).await;
@@ -333,10 +333,10 @@ async fn a_number_on_the_list_is_not_written_to_and_not_counted() {
     assert_eq!(
         status(&admin, &waiting).await,
         ("FAILED".to_owned(), json!("RECIPIENT_OPTED_OUT")),
-        "it had been accepted before"
+        "it was accepted before the opt-out"
     );
     assert_eq!(texts(&world).len(), 0);
-    // the own list binds the own committee
+    // The opt-out list of a committee applies to that committee only.
     let elsewhere = NewPerson::with(Profile::CommitteeAdmin)
         .of(world.another_committee("Ailleurs", true).await);
     send_one(&world.person(elsewhere).await, NUMBER).await;
@@ -357,7 +357,7 @@ async fn a_number_on_the_list_is_not_written_to_and_not_counted() {
 }
 
 #[tokio::test]
-async fn every_outcome_of_the_carrier_is_told_apart() {
+async fn each_carrier_outcome_maps_to_its_status() {
     let error = |name: &str| Fault {
         error: Some(name.into()),
         ..Fault::new(Mode::Error)
@@ -391,13 +391,13 @@ async fn every_outcome_of_the_carrier_is_told_apart() {
         assert_eq!(
             texts(&world).len(),
             if expected == "FAILED" { 0 } else { 1 },
-            "{fault:?}: sent once, or never"
+            "{fault:?}: sent once or never"
         );
     }
 }
 
 #[tokio::test]
-async fn what_nobody_takes_for_a_day_has_failed() {
+async fn message_refused_for_a_day_becomes_failed() {
     let world = World::new().await;
     let admin = sender(&world).await;
     let id = send_one(&admin, NUMBER).await;
@@ -415,7 +415,7 @@ async fn what_nobody_takes_for_a_day_has_failed() {
 }
 
 #[tokio::test]
-async fn what_a_closed_account_had_sent_does_not_leave() {
+async fn message_of_a_closed_account_is_not_sent() {
     let world = World::new().await;
     let (admin, sender) = (world.admin().await, sender(&world).await);
     let id = send_one(&sender, NUMBER).await;
@@ -432,16 +432,16 @@ async fn what_a_closed_account_had_sent_does_not_leave() {
 }
 
 #[tokio::test]
-async fn a_store_that_falls_silent_after_taking_it_has_taken_it_once() {
+async fn lost_store_response_accepts_the_message_once() {
     let world = World::new().await;
     let admin = sender(&world).await.with("idempotency-key", "k");
-    let wish = json!({ "to": NUMBER, "message": "a" });
+    let payload = json!({ "to": NUMBER, "message": "a" });
     world.inject_fault_in(
         Service::Dynamodb,
         Fault::new(Mode::Silent).on("TransactWriteItems").times(1),
     );
     admin
-        .post("/sms/single", wish.clone())
+        .post("/sms/single", payload.clone())
         .await
         .expect_success(Message::SmsAccepted);
     world.inject_fault_in(
@@ -450,9 +450,9 @@ async fn a_store_that_falls_silent_after_taking_it_has_taken_it_once() {
     );
     let other = admin.with("x", "y");
     assert_eq!(
-        other.post("/sms/single", wish).await.status,
+        other.post("/sms/single", payload).await.status,
         200,
-        "the answer that it got"
+        "the stored response"
     );
     world.clear_faults();
     world.deliver().await;
@@ -460,7 +460,7 @@ async fn a_store_that_falls_silent_after_taking_it_has_taken_it_once() {
 }
 
 #[tokio::test]
-async fn a_message_does_not_stand_in_front_of_a_code() {
+async fn messages_do_not_delay_a_code() {
     let world = World::with(&[("SMS_RATE_PER_SECOND", "1")]).await;
     let admin = sender(&world).await;
     let member = world
@@ -469,10 +469,10 @@ async fn a_message_does_not_stand_in_front_of_a_code() {
     for number in 0..5 {
         send_one(&admin, &format!("+2162010000{number}")).await;
     }
-    let asked = json!({ "email": member.email, "sendMethode": "sms" });
+    let request = json!({ "email": member.email, "sendMethode": "sms" });
     world
         .anonymous()
-        .post("/auth/passwordless", asked)
+        .post("/auth/passwordless", request)
         .await
         .expect_success(Message::PasswordlessSent);
     world.deliver().await;
@@ -483,13 +483,13 @@ async fn a_message_does_not_stand_in_front_of_a_code() {
     assert_eq!(
         to.len(),
         2,
-        "the first, and the code; the others have their turn in the sweep: {to:?}"
+        "the first message and the code; the others wait for the sweep: {to:?}"
     );
     assert!(to.contains(&json!("+21620999999")), "{to:?}");
 }
 
 #[tokio::test]
-async fn a_store_that_is_busy_when_it_is_told_the_outcome_is_told_again() {
+async fn outcome_is_recorded_despite_store_faults() {
     for mode in [Mode::Refuse, Mode::Throttle, Mode::Silent] {
         let world = World::new().await;
         let admin = sender(&world).await;
@@ -501,14 +501,14 @@ async fn a_store_that_is_busy_when_it_is_told_the_outcome_is_told_again() {
                 ..Fault::new(Mode::Slow)
             },
         );
-        let is_on_its_way = || {
+        let is_sending = || {
             world
                 .items("records")
                 .iter()
                 .any(|item| item["card"]["M"]["status"]["S"] == "SENDING")
         };
-        let bad_moment = async {
-            while !is_on_its_way() {
+        let store_fault = async {
+            while !is_sending() {
                 tokio::task::yield_now().await;
             }
             world.inject_fault_in(
@@ -516,7 +516,7 @@ async fn a_store_that_is_busy_when_it_is_told_the_outcome_is_told_again() {
                 Fault::new(mode).on("UpdateItem").times(3),
             );
         };
-        tokio::join!(world.deliver(), bad_moment);
+        tokio::join!(world.deliver(), store_fault);
         world.clear_faults();
         assert_eq!(
             status(&admin, &id).await,

@@ -4,23 +4,23 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{Answer, NewPerson, Person, World};
 
-async fn change(by: &Person, of: &domain::user::User, wish: Value) -> Answer {
-    by.put(&format!("/team/{}", of.user_id), wish).await
+async fn change(by: &Person, of: &domain::user::User, payload: Value) -> Answer {
+    by.put(&format!("/team/{}", of.user_id), payload).await
 }
 
 #[tokio::test]
-async fn every_field_can_be_changed_and_stays_when_it_is_not_named() {
+async fn all_fields_can_be_changed_and_omitted_ones_stay() {
     let world = World::new().await;
     let admin = world.admin().await;
     let sfax = world.another_committee("Sfax", true).await;
     let other = world
         .account(&NewPerson::with(Profile::Member).unverified())
         .await;
-    let wish = json!({
+    let payload = json!({
         "name": " Leïla ", "lastName": "Ben Ali", "phoneCode": "216", "phone": "20123456", "profile": "TR", "role": "Trésorière",
         "permissions": "[\"sms:send\",\"courses:write\"]", "isVerified": true, "committeeID": sfax, "isActive": false, "isOtpEnabled": true,
     });
-    let body = change(&admin, &other, wish)
+    let body = change(&admin, &other, payload)
         .await
         .expect_success(Message::TeamMemberUpdated);
     let user = &body["user"];
@@ -60,16 +60,16 @@ async fn every_field_can_be_changed_and_stays_when_it_is_not_named() {
     let body = change(&admin, &other, json!({}))
         .await
         .expect_success(Message::TeamMemberUpdated);
-    assert_eq!(body["version"], 3, "nothing changed");
+    assert_eq!(body["version"], 3, "an empty change keeps the version");
 }
 
 #[tokio::test]
-async fn bad_fields_are_named() {
+async fn invalid_fields_are_reported() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     let closed = world.another_committee("Fermé", false).await;
-    for (wish, field, refusal) in [
+    for (payload, field, error_code) in [
         (json!({ "name": "" }), "name", ErrorCode::FieldRequired),
         (json!({ "name": null }), "name", ErrorCode::FieldType),
         (json!({ "profile": "XX" }), "profile", ErrorCode::FieldValue),
@@ -131,15 +131,15 @@ async fn bad_fields_are_named() {
         ),
         (json!({ "version": "1" }), "version", ErrorCode::FieldType),
     ] {
-        change(&admin, &other, wish)
+        change(&admin, &other, payload)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
     assert_eq!(world.user(other.user_id).await.version, 1);
 }
 
 #[tokio::test]
-async fn of_twenty_with_the_same_version_one_wins_and_nineteen_are_told() {
+async fn twenty_concurrent_changes_with_one_version_one_succeeds() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
@@ -167,20 +167,20 @@ async fn of_twenty_with_the_same_version_one_wins_and_nineteen_are_told() {
 }
 
 #[tokio::test]
-async fn without_a_guard_nothing_that_was_acknowledged_is_lost() {
+async fn concurrent_changes_without_version_lose_no_acknowledged_one() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
-    let wishes = [
+    let payloads = [
         json!({ "name": "Leïla" }),
         json!({ "lastName": "Ben Ali" }),
         json!({ "role": "Trésorière" }),
         json!({ "profile": "TR" }),
     ];
     let answers = join_all(
-        wishes
+        payloads
             .iter()
-            .map(|wish| change(&admin, &other, wish.clone())),
+            .map(|payload| change(&admin, &other, payload.clone())),
     )
     .await;
     let user = admin
@@ -188,8 +188,8 @@ async fn without_a_guard_nothing_that_was_acknowledged_is_lost() {
         .await
         .expect_ok()["user"]
         .clone();
-    for (wish, answer) in wishes.iter().zip(&answers) {
-        let (field, value) = wish.as_object().unwrap().iter().next().unwrap();
+    for (payload, answer) in payloads.iter().zip(&answers) {
+        let (field, value) = payload.as_object().unwrap().iter().next().unwrap();
         assert!(answer.status != 200 || user[field] == *value, "{field}");
     }
     assert!(
@@ -200,7 +200,7 @@ async fn without_a_guard_nothing_that_was_acknowledged_is_lost() {
 }
 
 #[tokio::test]
-async fn the_tag_of_what_was_seen_guards_too() {
+async fn stale_if_match_returns_412() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
@@ -222,7 +222,7 @@ async fn the_tag_of_what_was_seen_guards_too() {
 }
 
 #[tokio::test]
-async fn a_new_address_is_pending_until_its_code_comes_back_and_the_old_one_is_told() {
+async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
@@ -233,7 +233,7 @@ async fn a_new_address_is_pending_until_its_code_comes_back_and_the_old_one_is_t
     assert_eq!(
         world.mails(other.email.as_str()).await.len(),
         1,
-        "the old address is told"
+        "the old address is notified"
     );
     let code = world.mailed_code("neuve@example.org").await;
     let verify = world
@@ -251,7 +251,7 @@ async fn a_new_address_is_pending_until_its_code_comes_back_and_the_old_one_is_t
     assert_eq!(
         world.mails(other.email.as_str()).await.len(),
         2,
-        "told again, when it changed"
+        "notified again when it changed"
     );
     world
         .anonymous()
@@ -266,7 +266,7 @@ async fn a_new_address_is_pending_until_its_code_comes_back_and_the_old_one_is_t
 }
 
 #[tokio::test]
-async fn nobody_climbs() {
+async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
     let world = World::new().await;
     let every: Vec<Grant> = Grant::ALL.to_vec();
     let admin = world
@@ -274,17 +274,17 @@ async fn nobody_climbs() {
         .await;
     let plain = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    for wish in [
+    for payload in [
         json!({ "profile": "CA" }),
         json!({ "profile": "SA" }),
         json!({ "permissions": ["sms:bulk"] }),
         json!({ "permissions": ["cpanel:read"] }),
         json!({ "name": "Leïla", "permissions": ["sms:send", "cpanel:write"] }),
     ] {
-        change(&admin, &member, wish.clone())
+        change(&admin, &member, payload.clone())
             .await
             .expect_error(ErrorCode::Forbidden);
-        assert_eq!(world.user(member.user_id).await.version, 1, "{wish}");
+        assert_eq!(world.user(member.user_id).await.version, 1, "{payload}");
     }
     for someone in [
         NewPerson::with(Profile::SuperAdmin),
@@ -292,12 +292,12 @@ async fn nobody_climbs() {
         NewPerson::with(Profile::Member).granted(&[Grant::SmsBulk]),
     ] {
         let other = world.account(&someone).await;
-        for wish in [
+        for payload in [
             json!({ "email": "mienne@example.org" }),
             json!({ "name": "X" }),
             json!({ "permissions": [] }),
         ] {
-            change(&plain, &other, wish)
+            change(&plain, &other, payload)
                 .await
                 .expect_error(ErrorCode::Forbidden);
         }
@@ -326,7 +326,7 @@ async fn nobody_climbs() {
 }
 
 #[tokio::test]
-async fn an_address_that_was_asked_for_before_a_promotion_is_not_taken_after_it() {
+async fn address_requested_before_promotion_is_rejected_after_it() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
@@ -347,7 +347,7 @@ async fn an_address_that_was_asked_for_before_a_promotion_is_not_taken_after_it(
 }
 
 #[tokio::test]
-async fn a_closed_account_gets_no_message() {
+async fn closed_account_gets_no_message() {
     let world = World::new().await;
     let member = world
         .account(&NewPerson::with(Profile::Member).inactive())
@@ -369,7 +369,7 @@ async fn a_closed_account_gets_no_message() {
 }
 
 #[tokio::test]
-async fn whoever_is_promoted_lives_under_the_strict_rules_at_once() {
+async fn promotion_shortens_the_current_session_at_once() {
     let world = World::new().await;
     let member = world.member().await;
     world
@@ -387,7 +387,7 @@ async fn whoever_is_promoted_lives_under_the_strict_rules_at_once() {
     assert_ne!(
         renewed.header("authorization"),
         member.token(),
-        "half of its life is gone by now"
+        "past half of its lifetime"
     );
     world.clock().advance(std::time::Duration::from_secs(3600));
     member
@@ -402,7 +402,7 @@ async fn whoever_is_promoted_lives_under_the_strict_rules_at_once() {
 }
 
 #[tokio::test]
-async fn a_committees_administrator_moves_nobody_elsewhere() {
+async fn committee_administrator_cannot_move_people_elsewhere() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
@@ -425,7 +425,7 @@ async fn a_committees_administrator_moves_nobody_elsewhere() {
 }
 
 #[tokio::test]
-async fn one_super_admin_remains_when_two_demote_each_other_at_once() {
+async fn one_super_admin_remains_when_two_demote_each_other() {
     let world = World::new().await;
     for _ in 0..5 {
         let pair = [
@@ -454,7 +454,7 @@ async fn one_super_admin_remains_when_two_demote_each_other_at_once() {
 }
 
 #[tokio::test]
-async fn a_demotion_is_felt_by_the_next_request() {
+async fn demotion_applies_to_the_next_request() {
     let world = World::new().await;
     let admin = world.admin().await;
     let other = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;

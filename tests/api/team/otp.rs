@@ -3,7 +3,7 @@ use domain::{Grant, Profile};
 use tests::{NewPerson, PASSWORD, TotpApp, World};
 
 #[tokio::test]
-async fn an_administrator_helps_out_the_sessions_end_and_the_owner_is_told() {
+async fn reset_disables_otp_ends_sessions_and_notifies_the_owner() {
     let world = World::new().await;
     let member = world.member().await;
     TotpApp::enrolled_by(&world, &member).await;
@@ -33,16 +33,16 @@ async fn an_administrator_helps_out_the_sessions_end_and_the_owner_is_told() {
             .unwrap()
             .len(),
         1,
-        "the second time nothing happened"
+        "the second reset changes nothing"
     );
 }
 
 #[tokio::test]
-async fn nobody_helps_where_he_may_not_edit() {
+async fn reset_of_an_account_not_editable_returns_404_or_403() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    for (someone, refusal) in [
+    for (someone, error_code) in [
         (
             NewPerson::with(Profile::Member).of(elsewhere),
             ErrorCode::UserNotFound,
@@ -60,7 +60,7 @@ async fn nobody_helps_where_he_may_not_edit() {
         admin
             .delete(&format!("/team/{}/otp", other.user_id))
             .await
-            .expect_error(refusal);
+            .expect_error(error_code);
     }
     let own = format!("/team/{}/otp", admin.user().user_id);
     admin.delete(&own).await.expect_error(ErrorCode::Forbidden);

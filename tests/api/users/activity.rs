@@ -6,7 +6,7 @@ use serde_json::json;
 use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
-async fn every_sign_in_is_listed_newest_first_page_by_page() {
+async fn sign_ins_are_listed_newest_first_in_pages() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let member = world.member().await;
     for _ in 0..6 {
@@ -41,7 +41,7 @@ async fn every_sign_in_is_listed_newest_first_page_by_page() {
 }
 
 #[tokio::test]
-async fn administrators_see_others_of_their_committee() {
+async fn administrators_see_the_activity_of_their_committee() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let (near, far) = (

@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::{NewPerson, World};
 
 #[tokio::test]
-async fn what_was_done_to_whom_is_listed_newest_first_without_what_is_personal() {
+async fn actions_are_listed_newest_first_without_personal_data() {
     let world = World::new().await;
     let admin = world.admin().await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
@@ -60,7 +60,7 @@ async fn what_was_done_to_whom_is_listed_newest_first_without_what_is_personal()
 }
 
 #[tokio::test]
-async fn an_administrator_sees_his_committee_and_others_nothing() {
+async fn administrator_sees_own_committee_and_members_get_403() {
     let world = World::new().await;
     let sfax = world.another_committee("Sfax", true).await;
     let admin = world.admin().await;

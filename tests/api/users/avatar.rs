@@ -20,7 +20,7 @@ fn form(field: &str, file: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_picture_is_taken_as_a_body_or_in_a_form_and_shown_to_everybody() {
+async fn picture_is_accepted_as_body_or_form_and_is_public() {
     let world = World::new().await;
     let member = world.member().await;
     let mut avatars = Vec::new();
@@ -61,7 +61,7 @@ async fn a_picture_is_taken_as_a_body_or_in_a_form_and_shown_to_everybody() {
 }
 
 #[tokio::test]
-async fn what_is_no_picture_is_refused_clearly() {
+async fn invalid_picture_is_rejected_with_its_reason() {
     let world = World::new().await;
     let member = world.member().await;
     for hostile in [
@@ -108,7 +108,7 @@ async fn what_is_no_picture_is_refused_clearly() {
 async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
     const LOSSY: &[u8] = include_bytes!("../../fuzz/corpus/avatar/lossy.webp");
     const LOSSLESS: &[u8] = include_bytes!("../../fuzz/corpus/avatar/lossless.webp");
-    // One frame of 16 by 8, shown for 100 ms: the chunk of the lossy file.
+    // One frame of 16 × 8 pixels, shown for 100 ms, with the image chunk of the lossy file.
     let chunks = [
         &b"VP8X\x0A\0\0\0\x02\0\0\0\x0F\0\0\x07\0\0ANIM\x06\0\0\0\0\0\0\0\0\0ANMF\x44\0\0\0"[..],
         b"\0\0\0\0\0\0\x0F\0\0\x07\0\0\x64\0\0\0",
@@ -130,7 +130,7 @@ async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
 }
 
 #[tokio::test]
-async fn a_bucket_out_of_reach_leaves_the_former_picture() {
+async fn unreachable_bucket_keeps_the_previous_picture() {
     let world = World::new().await;
     let member = world.member().await;
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));

@@ -5,18 +5,18 @@ use serde_json::json;
 use tests::{NewPerson, World};
 
 #[tokio::test]
-async fn one_changes_what_is_ones_own_and_privileged_fields_have_no_effect() {
+async fn own_fields_change_and_privileged_fields_are_ignored() {
     let world = World::new().await;
     let person = world
         .person(NewPerson::with(Profile::Member).unverified())
         .await;
     let own = format!("/users/{}", person.user().user_id);
-    let wish = json!({
+    let payload = json!({
         "name": "Leïla", "lastName": "Ben Ali", "phoneCode": "216", "phone": "20123456", "profile": "SA", "role": "chef",
         "permissions": "[\"sms:send\"]", "isActive": false, "isVerified": true, "isOtpEnabled": true, "committeeID": "x",
     });
     let user = person
-        .put(&own, wish)
+        .put(&own, payload)
         .await
         .expect_success(Message::UserUpdated)["user"]
         .clone();
@@ -46,7 +46,7 @@ async fn one_changes_what_is_ones_own_and_privileged_fields_have_no_effect() {
 }
 
 #[tokio::test]
-async fn somebody_elses_account_is_403_or_404() {
+async fn change_of_another_account_returns_403_or_404() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let (near, far) = (
@@ -73,7 +73,7 @@ async fn somebody_elses_account_is_403_or_404() {
 }
 
 #[tokio::test]
-async fn a_new_address_is_pending_and_the_old_one_stays_in_force() {
+async fn new_address_is_pending_and_the_old_one_stays_valid() {
     let world = World::new().await;
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
@@ -106,16 +106,22 @@ async fn a_new_address_is_pending_and_the_old_one_stays_in_force() {
 }
 
 #[tokio::test]
-async fn two_changes_at_once_both_stay() {
+async fn concurrent_changes_all_apply() {
     let world = World::new().await;
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
-    let wishes = [
+    let payloads = [
         json!({ "name": "Leïla" }),
         json!({ "lastName": "Ben Ali" }),
         json!({ "phoneCode": "216", "phone": "20123456" }),
     ];
-    for answer in join_all(wishes.iter().map(|wish| member.put(&own, wish.clone()))).await {
+    for answer in join_all(
+        payloads
+            .iter()
+            .map(|payload| member.put(&own, payload.clone())),
+    )
+    .await
+    {
         answer.expect_success(Message::UserUpdated);
     }
     let user = world.user(member.user().user_id).await;

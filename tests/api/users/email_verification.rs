@@ -5,14 +5,14 @@ use serde_json::json;
 use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
-async fn the_code_that_registering_sent_verifies_the_account_from_any_device() {
+async fn registration_code_verifies_the_account_from_any_device() {
     let world = World::new().await;
-    let wish = json!({
+    let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
     });
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
     let code = world.mailed_code("amel@example.org").await;
@@ -36,7 +36,7 @@ async fn the_code_that_registering_sent_verifies_the_account_from_any_device() {
 }
 
 #[tokio::test]
-async fn another_code_is_sent_on_demand_and_kills_the_former() {
+async fn new_code_is_sent_on_request_and_replaces_the_old_one() {
     let world = World::new().await;
     let person = world
         .person(NewPerson::with(Profile::Member).unverified())
@@ -77,7 +77,7 @@ async fn another_code_is_sent_on_demand_and_kills_the_former() {
 }
 
 #[tokio::test]
-async fn where_administrators_approve_the_mailbox_alone_is_not_enough() {
+async fn approval_mode_verified_mailbox_does_not_verify_the_account() {
     let world = World::with(&[("REGISTRATION", "approval")]).await;
     let person = world
         .person(NewPerson::with(Profile::Member).unverified())
@@ -104,7 +104,7 @@ async fn where_administrators_approve_the_mailbox_alone_is_not_enough() {
 }
 
 #[tokio::test]
-async fn an_address_that_somebody_takes_first_is_refused_to_who_asked_for_it() {
+async fn address_taken_meanwhile_is_refused_at_verification() {
     let world = World::new().await;
     let (one, two) = (world.member().await, world.member().await);
     for person in [&one, &two] {
@@ -116,12 +116,12 @@ async fn an_address_that_somebody_takes_first_is_refused_to_who_asked_for_it() {
     }
     let code = world.mailed_code("voulue@example.org").await;
     let proof = json!({ "email": "voulue@example.org", "code": code });
-    let wish = json!({
+    let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "voulue@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
     });
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
     world
@@ -138,7 +138,7 @@ async fn an_address_that_somebody_takes_first_is_refused_to_who_asked_for_it() {
 }
 
 #[tokio::test]
-async fn of_fifty_at_once_exactly_one_uses_the_code() {
+async fn code_used_fifty_times_at_once_verifies_once() {
     let world = World::new().await;
     let person = world
         .person(NewPerson::with(Profile::Member).unverified())
@@ -162,7 +162,7 @@ async fn of_fifty_at_once_exactly_one_uses_the_code() {
 }
 
 #[tokio::test]
-async fn missing_fields_are_named() {
+async fn missing_fields_are_reported() {
     let world = World::new().await;
     world
         .anonymous()
@@ -180,32 +180,32 @@ async fn missing_fields_are_named() {
 }
 
 #[tokio::test]
-async fn whoever_asks_for_somebodys_address_does_not_reach_the_owners_codes() {
+async fn request_for_a_foreign_address_keeps_the_owners_code_valid() {
     let world = World::new().await;
-    let thief = world.member().await;
-    let path = format!("/users/{}", thief.user().user_id);
-    thief
+    let attacker = world.member().await;
+    let path = format!("/users/{}", attacker.user().user_id);
+    attacker
         .put(&path, json!({ "email": "amel@example.org" }))
         .await
         .expect_success(Message::UserUpdated);
-    let wish = json!({
+    let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
     });
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
     let code = world.mailed_code("amel@example.org").await;
     let before = world.mails("amel@example.org").await.len();
-    thief
+    attacker
         .post("/users/email-verification", json!({}))
         .await
         .expect_success(Message::VerificationSent);
     assert_eq!(
         world.mails("amel@example.org").await.len(),
         before,
-        "it is somebody else's by now"
+        "the address belongs to another account by now"
     );
     let proof = json!({ "email": "amel@example.org", "code": code });
     world

@@ -7,18 +7,18 @@ use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{Answer, NewPerson, PASSWORD, Person, World};
 
-async fn erase(by: &Person, id: impl std::fmt::Display, wish: Value) -> Answer {
+async fn erase(by: &Person, id: impl std::fmt::Display, payload: Value) -> Answer {
     by.json()
         .send(
             Method::DELETE,
             &format!("/api/v1/users/{id}"),
-            wish.to_string().into(),
+            payload.to_string().into(),
         )
         .await
 }
 
 #[tokio::test]
-async fn nothing_personal_is_left_and_the_address_is_free_again() {
+async fn erasure_removes_personal_data_and_frees_the_address() {
     let world = World::new().await;
     let member = world
         .person(NewPerson::with(Profile::Member).with_phone("216", "20123456"))
@@ -86,17 +86,17 @@ async fn nothing_personal_is_left_and_the_address_is_free_again() {
         .send(Method::GET, &avatar, "".into())
         .await
         .expect_error(ErrorCode::NotFound);
-    let wish = json!({ "name": "Amel", "lastName": "Trabelsi", "email": email, "password": "clé de sol et fa", "committeeID": world.committee() });
+    let payload = json!({ "name": "Amel", "lastName": "Trabelsi", "email": email, "password": "clé de sol et fa", "committeeID": world.committee() });
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
 }
 
-/// A file goes with its owner; a course is its committee's, and so is the address that it gives from then on.
+/// Files are deleted with their owner. Courses stay, with the contact data of the committee.
 #[tokio::test]
-async fn files_go_and_courses_stay_with_their_committee() {
+async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
     let world = World::new().await;
     let (trainer, reader) = (
         world.person(NewPerson::with(Profile::Trainer)).await,
@@ -109,7 +109,7 @@ async fn files_go_and_courses_stay_with_their_committee() {
         .post("/files", file)
         .await
         .expect_success(Message::FileCreated);
-    let wish = |title: &str| {
+    let payload = |title: &str| {
         json!({
             "courseTitle": title, "description": "Tout ce qu’il faut savoir, en trois jours.", "courseType": "ONLINE", "sectionOfMatter": "Énergie",
             "contactPerson": "Amina Ben Salah", "contactPhone": "+21620123456", "contactEmail": "amina@example.org",
@@ -118,7 +118,7 @@ async fn files_go_and_courses_stay_with_their_committee() {
     let mut courses = Vec::new();
     for title in ["Soudure", "Brasage", "Forge"] {
         let course = trainer
-            .post("/courses", wish(title))
+            .post("/courses", payload(title))
             .await
             .expect_success(Message::CourseCreated)["course"]
             .clone();
@@ -172,9 +172,9 @@ async fn files_go_and_courses_stay_with_their_committee() {
         || item.contains("20123456")));
 }
 
-/// Somebody may be at work for him on another machine while he is erased.
+/// Another process may write for the account during the erasure.
 #[tokio::test]
-async fn what_comes_while_a_person_is_erased_goes_too() {
+async fn data_written_during_erasure_is_removed_too() {
     let world = World::new().await;
     let member = world.member().await;
     let file =
@@ -212,7 +212,7 @@ async fn what_comes_while_a_person_is_erased_goes_too() {
 }
 
 #[tokio::test]
-async fn files_are_hidden_although_the_bucket_will_not_let_a_picture_go() {
+async fn files_are_hidden_even_if_the_avatar_cannot_be_removed() {
     let world = World::new().await;
     let member = world.member().await;
     let picture = include_bytes!("../../../functions/files/src/default.png");
@@ -242,17 +242,17 @@ async fn files_are_hidden_although_the_bucket_will_not_let_a_picture_go() {
     .await
     .expect_success(Message::UserDeleted);
     world.deliver().await;
-    let shown = world
+    let file_after = world
         .setup()
         .store
         .file(domain::FileId::in_path(&id))
         .await
         .unwrap();
-    assert_eq!(shown, None);
+    assert_eq!(file_after, None);
 }
 
 #[tokio::test]
-async fn a_super_admin_erases_anybody_and_it_is_noted_without_what_was_personal() {
+async fn super_admin_can_erase_any_account_and_audit_has_no_personal_data() {
     let world = World::new().await;
     let admin = world.admin().await;
     let member = world.member().await;
@@ -274,7 +274,7 @@ async fn a_super_admin_erases_anybody_and_it_is_noted_without_what_was_personal(
 }
 
 #[tokio::test]
-async fn others_may_not() {
+async fn other_callers_cannot_erase() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let (near, far) = (
@@ -297,7 +297,7 @@ async fn others_may_not() {
 }
 
 #[tokio::test]
-async fn the_last_super_admin_stays() {
+async fn last_super_admin_cannot_be_erased() {
     let world = World::new().await;
     let admin = world.admin().await;
     erase(
@@ -325,14 +325,14 @@ async fn the_last_super_admin_stays() {
 }
 
 #[tokio::test]
-async fn what_the_person_sent_goes_too_and_what_waits_is_not_sent() {
+async fn erasure_removes_sent_messages_and_cancels_queued_ones() {
     let world = World::new().await;
     let someone = NewPerson::with(Profile::Member).granted(&[Grant::SmsSend, Grant::SmsBulk]);
     let sender = world.person(someone).await;
     let send = async |recipients: &[&str]| {
-        let wish = json!({ "recipients": recipients, "message": "Bonjour" });
+        let payload = json!({ "recipients": recipients, "message": "Bonjour" });
         sender
-            .post("/sms/bulk", wish)
+            .post("/sms/bulk", payload)
             .await
             .expect_success(Message::SmsBulkAccepted);
         sender
@@ -376,5 +376,5 @@ async fn what_the_person_sent_goes_too_and_what_waits_is_not_sent() {
         .into_iter()
         .filter(|item| item["sk"]["S"] == "TEXT")
         .count();
-    assert_eq!(left, 0, "what they said");
+    assert_eq!(left, 0, "the texts are deleted too");
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::{NewPerson, World};
 
 #[tokio::test]
-async fn everything_that_is_kept_of_oneself_is_given() {
+async fn export_contains_everything_stored_about_the_caller() {
     let world = World::new().await;
     let member = world.member().await;
     let id = member.user().user_id;
@@ -29,7 +29,7 @@ async fn everything_that_is_kept_of_oneself_is_given() {
 }
 
 #[tokio::test]
-async fn ones_files_and_courses_are_in_it() {
+async fn export_contains_own_files_and_courses() {
     let world = World::new().await;
     let (trainer, other) = (
         world.person(NewPerson::with(Profile::Trainer)).await,
@@ -84,7 +84,7 @@ async fn ones_files_and_courses_are_in_it() {
 }
 
 #[tokio::test]
-async fn nobody_else_gets_it() {
+async fn export_of_another_account_returns_403() {
     let world = World::new().await;
     let other = world.account(&NewPerson::with(Profile::Member)).await;
     for person in [world.member().await, world.admin().await] {
@@ -102,7 +102,7 @@ async fn nobody_else_gets_it() {
 }
 
 #[tokio::test]
-async fn it_holds_the_messages_that_the_person_sent() {
+async fn export_contains_sent_messages() {
     let world = World::new().await;
     let (sender, other) = (
         world.person(NewPerson::with(Profile::CommitteeAdmin)).await,

@@ -3,7 +3,7 @@ use domain::{Grant, Profile};
 use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 
-/// Names of all pages.
+/// The names on all pages.
 async fn names(person: &Person, query: &str) -> Vec<String> {
     let (mut all, mut cursor) = (Vec::new(), String::new());
     for _ in 0..20 {
@@ -32,15 +32,15 @@ fn text(value: &Value) -> &str {
 
 async fn named(world: &World, admin: &Person, someone: NewPerson, name: &str, last_name: &str) {
     let user = world.account(&someone).await;
-    let wish = json!({ "name": name, "lastName": last_name });
+    let payload = json!({ "name": name, "lastName": last_name });
     admin
-        .put(&format!("/team/{}", user.user_id), wish)
+        .put(&format!("/team/{}", user.user_id), payload)
         .await
         .expect_success(Message::TeamMemberUpdated);
 }
 
 #[tokio::test]
-async fn the_people_of_the_committee_by_folded_names_page_by_page() {
+async fn list_is_sorted_by_folded_name_in_pages() {
     let world = World::new().await;
     let admin = world.admin().await;
     let elsewhere = world.another_committee("Sfax", true).await;
@@ -84,7 +84,7 @@ async fn the_people_of_the_committee_by_folded_names_page_by_page() {
 }
 
 #[tokio::test]
-async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
+async fn filters_are_exact_and_search_matches_word_prefixes() {
     let world = World::new().await;
     let admin = world.admin().await;
     named(
@@ -119,7 +119,7 @@ async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
     ] {
         assert_eq!(names(&admin, query).await, expected, "{query}");
     }
-    for (query, field, refusal) in [
+    for (query, field, error_code) in [
         ("isActive=maybe", "isActive", ErrorCode::FieldValue),
         ("isActive=", "isActive", ErrorCode::FieldValue),
         ("profile=XX", "profile", ErrorCode::FieldValue),
@@ -130,12 +130,12 @@ async fn filters_are_exact_and_words_are_found_by_their_beginnings() {
         admin
             .get(&format!("/users/my-committee-users?{query}"))
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
 }
 
 #[tokio::test]
-async fn nobody_is_left_out_whatever_the_filter_and_the_page() {
+async fn filtered_pages_leave_out_no_match() {
     let world = World::new().await;
     let admin = world.admin().await;
     let people = [
@@ -158,7 +158,7 @@ async fn nobody_is_left_out_whatever_the_filter_and_the_page() {
 }
 
 #[tokio::test]
-async fn a_shorter_name_stands_before_one_that_it_begins() {
+async fn shorter_name_is_sorted_before_its_extensions() {
     let world = World::new().await;
     let admin = world.admin().await;
     for last_name in ["Ben!", "Ben Ali", "Ben", "Ben'x"] {
@@ -178,7 +178,7 @@ async fn a_shorter_name_stands_before_one_that_it_begins() {
 }
 
 #[tokio::test]
-async fn members_see_cards_others_accounts_and_the_unverified_nothing() {
+async fn fields_depend_on_profile_and_unverified_get_403() {
     let world = World::new().await;
     for (someone, fields) in [
         (NewPerson::with(Profile::Member), 7),
@@ -215,7 +215,7 @@ async fn members_see_cards_others_accounts_and_the_unverified_nothing() {
 }
 
 #[tokio::test]
-async fn a_cursor_is_good_for_its_filter_and_its_caller() {
+async fn cursor_is_bound_to_its_filter_and_caller() {
     let world = World::new().await;
     let (admin, member) = (world.admin().await, world.member().await);
     let page = admin

@@ -3,7 +3,7 @@ use serde_json::json;
 use tests::World;
 
 #[tokio::test]
-async fn a_texted_code_proves_the_number_and_another_number_loses_the_proof() {
+async fn texted_code_verifies_the_number_and_a_new_number_is_unverified() {
     let world = World::new().await;
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
@@ -41,7 +41,7 @@ async fn a_texted_code_proves_the_number_and_another_number_loses_the_proof() {
 }
 
 #[tokio::test]
-async fn a_code_for_one_number_does_not_prove_another() {
+async fn code_for_one_number_does_not_verify_another() {
     let world = World::new().await;
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
@@ -65,7 +65,7 @@ async fn a_code_for_one_number_does_not_prove_another() {
 }
 
 #[tokio::test]
-async fn a_number_gets_five_codes_a_day_whoever_asks() {
+async fn number_gets_at_most_five_codes_a_day() {
     let world = World::with(&[("MESSAGE_INTERVAL_SECONDS", "1")]).await;
     for _ in 0..7 {
         let member = world.member().await;

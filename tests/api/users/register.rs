@@ -3,7 +3,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{PASSWORD, World};
 
-async fn wish(world: &World) -> Value {
+async fn payload(world: &World) -> Value {
     json!({
         "name": "Amel",
         "lastName": "Trabelsi",
@@ -16,22 +16,22 @@ async fn wish(world: &World) -> Value {
     })
 }
 
-fn but(mut wish: Value, field: &str, value: Value) -> Value {
-    wish[field] = value;
-    wish
+fn but(mut payload: Value, field: &str, value: Value) -> Value {
+    payload[field] = value;
+    payload
 }
 
-fn without(mut wish: Value, field: &str) -> Value {
-    wish.as_object_mut().unwrap().remove(field);
-    wish
+fn without(mut payload: Value, field: &str) -> Value {
+    payload.as_object_mut().unwrap().remove(field);
+    payload
 }
 
 #[tokio::test]
-async fn anybody_opens_an_account_and_signs_in() {
+async fn registered_account_can_sign_in() {
     let world = World::new().await;
     let body = world
         .anonymous()
-        .post("/users/register", wish(&world).await)
+        .post("/users/register", payload(&world).await)
         .await
         .expect_success(Message::UserRegistered);
     let user = body["user"].as_object().unwrap();
@@ -59,15 +59,15 @@ async fn anybody_opens_an_account_and_signs_in() {
 }
 
 #[tokio::test]
-async fn what_is_optional_may_be_left_out() {
+async fn optional_fields_may_be_omitted() {
     let world = World::new().await;
-    let wish = without(
-        without(without(wish(&world).await, "phone"), "phoneCode"),
+    let payload = without(
+        without(without(payload(&world).await, "phone"), "phoneCode"),
         "confirmPassword",
     );
     let body = world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
     assert_eq!(
@@ -77,9 +77,9 @@ async fn what_is_optional_may_be_left_out() {
 }
 
 #[tokio::test]
-async fn privileged_and_unknown_fields_have_no_effect() {
+async fn privileged_and_unknown_fields_are_ignored() {
     let world = World::new().await;
-    let mut wish = wish(&world).await;
+    let mut payload = payload(&world).await;
     for (field, value) in [
         ("profile", json!("SA")),
         ("role", json!("chef")),
@@ -91,11 +91,11 @@ async fn privileged_and_unknown_fields_have_no_effect() {
         ("epoch", json!(9)),
         ("nonsense", json!({ "deep": [1] })),
     ] {
-        wish[field] = value;
+        payload[field] = value;
     }
     let user = world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered)["user"]
         .clone();
@@ -115,11 +115,11 @@ async fn privileged_and_unknown_fields_have_no_effect() {
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named_with_its_reason() {
+async fn invalid_field_is_reported_with_its_error_code() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let anonymous = world.anonymous();
-    let wish = wish(&world).await;
-    for (field, value, refusal) in [
+    let payload = payload(&world).await;
+    for (field, value, error_code) in [
         ("name", json!(null), ErrorCode::FieldRequired),
         ("name", json!("   "), ErrorCode::FieldRequired),
         ("name", json!(7), ErrorCode::FieldType),
@@ -182,33 +182,36 @@ async fn each_bad_field_is_named_with_its_reason() {
         ("committeeID", json!(null), ErrorCode::FieldRequired),
         ("committeeID", json!(5), ErrorCode::FieldType),
     ] {
-        let mut wish = but(wish.clone(), field, value.clone());
+        let mut payload = but(payload.clone(), field, value.clone());
         if field == "password" {
-            wish["confirmPassword"] = value;
+            payload["confirmPassword"] = value;
         }
         anonymous
-            .post("/users/register", wish)
+            .post("/users/register", payload)
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
 }
 
 #[tokio::test]
-async fn a_number_has_both_parts_or_none() {
+async fn phone_needs_both_parts_or_none() {
     let world = World::new().await;
     let anonymous = world.anonymous();
     anonymous
-        .post("/users/register", without(wish(&world).await, "phone"))
+        .post("/users/register", without(payload(&world).await, "phone"))
         .await
         .expect_field_error("phone", ErrorCode::FieldRequired);
     anonymous
-        .post("/users/register", without(wish(&world).await, "phoneCode"))
+        .post(
+            "/users/register",
+            without(payload(&world).await, "phoneCode"),
+        )
         .await
         .expect_field_error("phoneCode", ErrorCode::FieldRequired);
 }
 
 #[tokio::test]
-async fn several_mistakes_are_told_together() {
+async fn several_invalid_fields_are_reported_together() {
     let world = World::new().await;
     let answer = world
         .anonymous()
@@ -237,11 +240,11 @@ async fn several_mistakes_are_told_together() {
 }
 
 #[tokio::test]
-async fn an_address_is_taken_once_in_whatever_form() {
+async fn address_can_be_registered_once_in_any_spelling() {
     let world = World::new().await;
     world
         .anonymous()
-        .post("/users/register", wish(&world).await)
+        .post("/users/register", payload(&world).await)
         .await
         .expect_success(Message::UserRegistered);
     for email in ["amel@example.org", " AMEL@EXAMPLE.ORG ", "amel@EXAMPLE.org"] {
@@ -249,7 +252,7 @@ async fn an_address_is_taken_once_in_whatever_form() {
             .anonymous()
             .post(
                 "/users/register",
-                but(wish(&world).await, "email", json!(email)),
+                but(payload(&world).await, "email", json!(email)),
             )
             .await;
         again.expect_field_error("email", ErrorCode::EmailAlreadyUsed);
@@ -257,18 +260,18 @@ async fn an_address_is_taken_once_in_whatever_form() {
 }
 
 #[tokio::test]
-async fn of_fifty_at_once_for_one_address_exactly_one_wins_and_nothing_is_half_written() {
+async fn fifty_concurrent_registrations_of_one_address_create_one_account() {
     let world = World::with(&[("RATE_LIMIT", "1000"), ("REGISTER_PER_HOUR", "1000")]).await;
     let processes = [world.clone(), world.another_process()];
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     let before = world.items("records").len();
     let people: Vec<_> = (0..50)
-        .map(|number| world.anonymous().before(&processes[number % 2]))
+        .map(|number| world.anonymous().via(&processes[number % 2]))
         .collect();
     let answers = join_all(
         people
             .iter()
-            .map(|person| person.post("/users/register", wish.clone())),
+            .map(|person| person.post("/users/register", payload.clone())),
     )
     .await;
     let won = answers.iter().filter(|answer| answer.status == 201).count();
@@ -288,19 +291,19 @@ async fn of_fifty_at_once_for_one_address_exactly_one_wins_and_nothing_is_half_w
 }
 
 #[tokio::test]
-async fn nobody_joins_a_closed_committee() {
+async fn registration_in_a_closed_committee_is_rejected() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
-    let wish = but(wish(&world).await, "committeeID", json!(closed));
+    let payload = but(payload(&world).await, "committeeID", json!(closed));
     world
         .anonymous()
-        .post("/users/register", wish)
+        .post("/users/register", payload)
         .await
         .expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
 }
 
 #[tokio::test]
-async fn registering_can_be_closed_and_then_the_body_is_not_looked_at() {
+async fn closed_registration_returns_403_before_reading_the_body() {
     let world = World::with(&[("REGISTRATION", "closed")]).await;
     world
         .anonymous()
@@ -310,42 +313,42 @@ async fn registering_can_be_closed_and_then_the_body_is_not_looked_at() {
 }
 
 #[tokio::test]
-async fn only_so_many_register_from_one_network_in_an_hour() {
+async fn registrations_per_network_and_hour_are_limited() {
     let world = World::with(&[("REGISTER_PER_HOUR", "2")]).await;
     let anonymous = world.anonymous();
-    let wish = wish(&world).await;
+    let payload = payload(&world).await;
     anonymous
         .post("/users/register", json!({}))
         .await
         .expect_error(ErrorCode::Validation);
     anonymous
-        .post("/users/register", wish.clone())
+        .post("/users/register", payload.clone())
         .await
         .expect_success(Message::UserRegistered);
     anonymous
-        .post("/users/register", wish.clone())
+        .post("/users/register", payload.clone())
         .await
         .expect_error(ErrorCode::EmailAlreadyUsed);
     anonymous
-        .post("/users/register", wish.clone())
+        .post("/users/register", payload.clone())
         .await
         .expect_error(ErrorCode::TooManyAttempts);
     world
         .anonymous()
         .post(
             "/users/register",
-            but(wish, "email", json!("autre@example.org")),
+            but(payload, "email", json!("autre@example.org")),
         )
         .await
         .expect_success(Message::UserRegistered);
 }
 
 #[tokio::test]
-async fn neither_password_nor_address_stands_readable_where_it_should_not() {
+async fn passwords_are_not_stored_readable_nor_addresses_in_keys() {
     let world = World::new().await;
     world
         .anonymous()
-        .post("/users/register", wish(&world).await)
+        .post("/users/register", payload(&world).await)
         .await
         .expect_success(Message::UserRegistered);
     for item in world

@@ -1,256 +1,351 @@
+//! `GET` and `POST /users/reset-password`; `PUT` is tested in `change_password.rs`.
+
+use std::time::Duration;
+
 use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{NewPerson, PASSWORD, World};
+use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World};
 
-const NEW: &str = "quatre figuiers sous la pluie";
+const NEW: &str = "cinq cigognes au nord";
 
-fn change(old: &str, new: &str) -> Value {
-    json!({ "oldPassword": old, "newPassword": new, "confirmPassword": new })
-}
-
-#[tokio::test]
-async fn the_bodies_are_those_of_the_interface_to_the_byte() {
-    let world = World::new().await;
-    let member = world.member().await;
-    let refused = member
-        .put("/users/reset-password", change("not the password", NEW))
-        .await;
-    insta::assert_snapshot!(String::from_utf8_lossy(&refused.body), @r#"{"code":401,"message":{"RESPONSE_TEXT":"Les informations d’identification sont incorrectes.","RESPONSE_CODE":"BAD_AUTH_COMBINATION_MESSAGE"}}"#);
-    assert_eq!(
-        (refused.status, refused.header("www-authenticate")),
-        (401, "Bearer realm=\"halqa\"")
-    );
-    let changed = member
-        .put("/users/reset-password", change(PASSWORD, NEW))
-        .await;
-    assert_eq!(changed.status, 200);
-    insta::assert_snapshot!(String::from_utf8_lossy(&changed.body), @r#"{"code":200,"message":{"RESPONSE_TEXT":"Votre mot de passe a été modifié.","RESPONSE_CODE":"PASSWORD_CHANGED_SUCCESS_MESSAGE"}}"#);
-}
-
-#[tokio::test]
-async fn all_other_sessions_end_and_this_one_stays() {
-    let world = World::new().await;
-    let here = world.member().await;
-    let there = world
-        .signed_in(here.user().clone())
+async fn ask(person: &Person, method: &str, email: &str) -> Answer {
+    person
+        .get(&format!(
+            "/users/reset-password?sendMethode={method}&email={email}"
+        ))
         .await
-        .before(&world.another_process());
-    there.get("/auth/check").await.expect_ok();
-    here.put("/users/reset-password", change(PASSWORD, NEW))
+}
+
+fn payload(email: &str, code: &str) -> Value {
+    json!({ "email": email, "code": code, "newPassword": NEW, "confirmPassword": NEW })
+}
+
+async fn reset(person: &Person, payload: Value) -> Answer {
+    person.post("/users/reset-password", payload).await
+}
+
+#[tokio::test]
+async fn code_or_link_sets_new_password_once_and_ends_all_sessions() {
+    for by_link in [false, true] {
+        let world = World::new().await;
+        let member = world.member().await;
+        let email = member.user().email.as_str();
+        ask(&world.anonymous(), "email", email)
+            .await
+            .expect_success(Message::ResetCodeSent);
+        let code = if by_link {
+            world.mailed_link(email).await
+        } else {
+            world.mailed_code(email).await
+        };
+        reset(&world.anonymous(), payload(email, &code))
+            .await
+            .expect_success(Message::PasswordChanged);
+        reset(&world.anonymous(), payload(email, &code))
+            .await
+            .expect_error(ErrorCode::ResetCodeInvalid);
+        member
+            .get("/auth/check")
+            .await
+            .expect_error(ErrorCode::BadAuthCombination);
+        world
+            .anonymous()
+            .login(email, PASSWORD)
+            .await
+            .expect_error(ErrorCode::BadAuthCombination);
+        world
+            .anonymous()
+            .login(email, NEW)
+            .await
+            .expect_success(Message::LoginSuccess);
+        assert_eq!(
+            world.mails(email).await.len(),
+            2,
+            "the code and the notification"
+        );
+    }
+}
+
+#[tokio::test]
+async fn code_by_sms_does_not_verify_the_mailbox() {
+    let world = World::new().await;
+    let user = world
+        .account(
+            &NewPerson::with(Profile::Member)
+                .unverified()
+                .with_phone("216", "20123456"),
+        )
+        .await;
+    ask(&world.anonymous(), "sms", user.email.as_str())
+        .await
+        .expect_success(Message::ResetCodeSent);
+    let code = world.texted_code("+21620123456").await;
+    reset(&world.anonymous(), payload(user.email.as_str(), &code))
         .await
         .expect_success(Message::PasswordChanged);
-    there
-        .get("/auth/check")
+    assert!(!world.user(user.user_id).await.is_verified);
+}
+
+#[tokio::test]
+async fn mailed_code_verifies_the_mailbox() {
+    let world = World::new().await;
+    let user = world
+        .account(&NewPerson::with(Profile::Member).unverified())
+        .await;
+    ask(&world.anonymous(), "email", user.email.as_str())
         .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    here.get("/auth/check").await.expect_ok();
+        .expect_success(Message::ResetCodeSent);
+    let code = world.mailed_code(user.email.as_str()).await;
+    reset(&world.anonymous(), payload(user.email.as_str(), &code))
+        .await
+        .expect_success(Message::PasswordChanged);
+    assert!(world.user(user.user_id).await.is_verified);
+}
+
+#[tokio::test]
+async fn known_and_unknown_addresses_same_bytes_and_cost() {
+    for method in ["email", "sms"] {
+        let mut answers = Vec::new();
+        for email in ["admin@example.org", "nobody@example.org"] {
+            let world = World::new().await;
+            answers.push((
+                ask(&world.anonymous(), method, email).await,
+                reset(&world.anonymous(), payload(email, "000000")).await,
+            ));
+        }
+        let observed = |answer: &Answer| {
+            (
+                answer.status,
+                answer.body.clone(),
+                answer.cost.round_trips,
+                answer.cost.requests,
+                answer.cost.writes,
+            )
+        };
+        assert_eq!(observed(&answers[0].0), observed(&answers[1].0));
+        assert_eq!(observed(&answers[0].1), observed(&answers[1].1));
+    }
+}
+
+#[tokio::test]
+async fn code_used_fifty_times_at_once_resets_once() {
+    let world = World::new().await;
+    ask(&world.anonymous(), "email", "admin@example.org").await;
+    let link = world.mailed_link("admin@example.org").await;
+    let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
+    let answers = join_all(
+        people
+            .iter()
+            .map(|person| reset(person, payload("admin@example.org", &link))),
+    )
+    .await;
     assert_eq!(
-        here.get("/auth/sessions").await.expect_ok()["sessions"]
-            .as_array()
-            .unwrap()
-            .len(),
+        answers.iter().filter(|answer| answer.status == 200).count(),
         1
     );
-    let email = here.user().email.to_string();
-    world
-        .anonymous()
-        .login(&email, PASSWORD)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    world
-        .anonymous()
-        .login(&email, NEW)
-        .await
-        .expect_success(Message::LoginSuccess);
-}
-
-#[tokio::test]
-async fn fields_come_first_then_the_old_password_then_the_new_one() {
-    let world = World::new().await;
-    let member = world.member().await;
-    let answer = member
-        .put("/users/reset-password", json!({ "oldPassword": "wrong" }))
-        .await;
-    answer.expect_error(ErrorCode::Validation);
-    assert_eq!(answer.errors().len(), 2);
-    let both_bad = json!({ "oldPassword": "wrong", "newPassword": "x", "confirmPassword": "y" });
-    member
-        .put("/users/reset-password", both_bad)
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-    let new_bad =
-        json!({ "oldPassword": PASSWORD, "newPassword": "court", "confirmPassword": "autre" });
-    let answer = member.put("/users/reset-password", new_bad).await;
-    answer.expect_error(ErrorCode::Validation);
-    let codes: Vec<String> = answer.errors().into_iter().map(|(_, code)| code).collect();
-    assert_eq!(
-        codes,
-        [
-            ErrorCode::PasswordTooShort.code(),
-            ErrorCode::PasswordMismatch.code()
-        ]
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.status == 200
+                || answer.code() == ErrorCode::ResetCodeInvalid.code()),
+        "{answers:?}"
     );
 }
 
 #[tokio::test]
-async fn each_bad_field_is_named_with_its_reason() {
+async fn fields_then_code_then_password_rules_without_using_up_the_code() {
+    let world = World::new().await;
+    let anonymous = world.anonymous();
+    ask(&anonymous, "email", "admin@example.org").await;
+    let code = world.mailed_code("admin@example.org").await;
+    reset(&anonymous, json!({}))
+        .await
+        .expect_error(ErrorCode::Validation);
+    let but = |field: &str, value: &str| {
+        let mut payload = payload("admin@example.org", &code);
+        payload[field] = json!(value);
+        payload
+    };
+    reset(&anonymous, but("code", "999"))
+        .await
+        .expect_error(ErrorCode::ResetCodeInvalid);
+    reset(&anonymous, but("newPassword", "court"))
+        .await
+        .expect_error(ErrorCode::Validation);
+    reset(&anonymous, but("confirmPassword", "autre chose encore"))
+        .await
+        .expect_field_error("confirmPassword", ErrorCode::PasswordMismatch);
+    let weak = json!({ "email": "admin@example.org", "code": code, "newPassword": "onze lettre", "confirmPassword": "onze lettre" });
+    reset(&anonymous, weak)
+        .await
+        .expect_field_error("newPassword", ErrorCode::PasswordTooShort);
+    reset(&anonymous, payload("admin@example.org", &code))
+        .await
+        .expect_success(Message::PasswordChanged);
+}
+
+#[tokio::test]
+async fn code_is_valid_for_its_address_and_purpose_only() {
+    let world = World::new().await;
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    ask(&world.anonymous(), "email", "admin@example.org").await;
+    let link = world.mailed_link("admin@example.org").await;
+    reset(&world.anonymous(), payload(other.email.as_str(), &link))
+        .await
+        .expect_error(ErrorCode::ResetCodeInvalid);
+    world
+        .anonymous()
+        .get(&format!("/auth/passwordless?code={link}"))
+        .await
+        .expect_error(ErrorCode::BadAuthCombination);
+    let verify = json!({ "email": "admin@example.org", "code": link });
+    world
+        .anonymous()
+        .put("/users/email-verification", verify)
+        .await
+        .expect_error(ErrorCode::VerificationInvalid);
+    reset(&world.anonymous(), payload("admin@example.org", &link))
+        .await
+        .expect_success(Message::PasswordChanged);
+}
+
+#[tokio::test]
+async fn otp_stays_required_after_reset() {
     let world = World::new().await;
     let member = world.member().await;
-    for (body, field, refusal) in [
+    TotpApp::enrolled_by(&world, &member).await;
+    let email = member.user().email.as_str();
+    ask(&world.anonymous(), "email", email).await;
+    let code = world.mailed_code(email).await;
+    reset(&world.anonymous(), payload(email, &code))
+        .await
+        .expect_success(Message::PasswordChanged);
+    world
+        .anonymous()
+        .login(email, NEW)
+        .await
+        .expect_success(Message::OtpRequired);
+}
+
+#[tokio::test]
+async fn invalid_parameters_are_reported() {
+    let world = World::new().await;
+    let anonymous = world.anonymous();
+    for (query, field, error_code) in [
         (
-            change(PASSWORD, "court"),
-            "newPassword",
-            ErrorCode::PasswordTooShort,
-        ),
-        (
-            change(PASSWORD, "azertyuiop"),
-            "newPassword",
-            ErrorCode::PasswordTooCommon,
-        ),
-        (
-            change(PASSWORD, "la maison de Amina"),
-            "newPassword",
-            ErrorCode::PasswordTooCommon,
-        ),
-        (
-            change(PASSWORD, PASSWORD),
-            "newPassword",
-            ErrorCode::PasswordUnchanged,
-        ),
-        (
-            json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": "autre" }),
-            "confirmPassword",
-            ErrorCode::PasswordMismatch,
-        ),
-        (
-            json!({ "oldPassword": PASSWORD, "newPassword": NEW }),
-            "confirmPassword",
+            "?email=a@example.org",
+            "sendMethode",
             ErrorCode::FieldRequired,
         ),
         (
-            json!({ "oldPassword": 1, "newPassword": NEW, "confirmPassword": NEW }),
-            "oldPassword",
-            ErrorCode::FieldType,
+            "?email=a@example.org&sendMethode=",
+            "sendMethode",
+            ErrorCode::FieldRequired,
         ),
+        (
+            "?email=a@example.org&sendMethode=fax",
+            "sendMethode",
+            ErrorCode::SendMethodInvalid,
+        ),
+        ("?email=a&sendMethode=sms", "email", ErrorCode::EmailInvalid),
+        ("?sendMethode=sms", "email", ErrorCode::FieldRequired),
     ] {
-        member
-            .put("/users/reset-password", body)
+        anonymous
+            .get(&format!("/users/reset-password{query}"))
             .await
-            .expect_field_error(field, refusal);
+            .expect_field_error(field, error_code);
     }
+    anonymous
+        .get("/users/reset-password")
+        .await
+        .expect_error(ErrorCode::Validation);
 }
 
 #[tokio::test]
-async fn those_who_run_something_have_longer_passwords() {
-    let world = World::new().await;
-    for (profile, taken) in [
-        (Profile::Trainer, true),
-        (Profile::CommitteeAdmin, false),
-        (Profile::SuperAdmin, false),
-    ] {
-        let person = world.person(NewPerson::with(profile)).await;
-        let answer = person
-            .put("/users/reset-password", change(PASSWORD, "dix lettres"))
-            .await;
-        if taken {
-            answer.expect_success(Message::PasswordChanged);
-        } else {
-            answer.expect_field_error("newPassword", ErrorCode::PasswordTooShort);
-        }
-    }
-}
-
-#[tokio::test]
-async fn wrong_old_passwords_count_with_sign_ins() {
+async fn closed_account_gets_no_code_and_cannot_use_one() {
     let world = World::new().await;
     let member = world.member().await;
-    for _ in 0..5 {
-        member
-            .put("/users/reset-password", change("wrong", NEW))
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
-        member
-            .login(member.user().email.as_str(), "wrong")
-            .await
-            .expect_error(ErrorCode::BadAuthCombination);
-    }
+    let email = member.user().email.as_str();
+    ask(&world.anonymous(), "email", email).await;
+    let code = world.mailed_code(email).await;
+    let path = format!("/users/user-status/{}", member.user().user_id);
+    world
+        .admin()
+        .await
+        .put(&path, json!({ "isActive": false }))
+        .await
+        .expect_success(Message::UserStatusUpdated);
+    reset(&world.anonymous(), payload(email, &code))
+        .await
+        .expect_error(ErrorCode::ResetCodeInvalid);
+    world.clock().advance(Duration::from_secs(61));
+    ask(&world.anonymous(), "email", email)
+        .await
+        .expect_success(Message::ResetCodeSent);
+    assert_eq!(world.mails(email).await.len(), 1);
+}
+
+/// With a stolen session an attacker requests a new address, and confirms it after the owner reset the password.
+#[tokio::test]
+async fn pending_address_is_discarded_by_the_reset() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let email = member.user().email.as_str();
+    let own = format!("/users/{}", member.user().user_id);
     member
-        .put("/users/reset-password", change(PASSWORD, NEW))
-        .await
-        .expect_error(ErrorCode::TooManyAttempts);
-    member.get("/auth/check").await.expect_ok();
-}
-
-#[tokio::test]
-async fn a_right_old_password_is_not_counted_even_when_the_new_one_is_refused() {
-    let world = World::new().await;
-    let member = world.member().await;
-    for _ in 0..12 {
-        member
-            .put("/users/reset-password", change(PASSWORD, "court"))
-            .await
-            .expect_error(ErrorCode::PasswordTooShort);
-    }
-}
-
-#[tokio::test]
-async fn of_two_changes_at_once_one_wins_and_the_other_is_told() {
-    let world = World::new().await;
-    let member = world.member().await;
-    let wishes: Vec<String> = (0..6).map(|number| format!("{NEW} {number}")).collect();
-    let answers = join_all(
-        wishes
-            .iter()
-            .map(|new| member.put("/users/reset-password", change(PASSWORD, new))),
-    )
-    .await;
-    let won: Vec<usize> = answers
-        .iter()
-        .enumerate()
-        .filter(|(_, answer)| answer.status == 200)
-        .map(|(number, _)| number)
-        .collect();
-    assert_eq!(won.len(), 1, "{answers:?}");
-    world
-        .anonymous()
-        .login(member.user().email.as_str(), &wishes[won[0]])
-        .await
-        .expect_success(Message::LoginSuccess);
-}
-
-#[tokio::test]
-async fn it_takes_a_session() {
-    let world = World::new().await;
-    world
-        .anonymous()
-        .put("/users/reset-password", json!([]))
-        .await
-        .expect_error(ErrorCode::BadAuthCombination);
-}
-
-#[tokio::test]
-async fn an_address_that_was_asked_for_in_another_session_does_not_come_into_force_after_it() {
-    let world = World::new().await;
-    let owner = world.member().await;
-    let thief = world.signed_in(owner.user().clone()).await;
-    let own = format!("/users/{}", owner.user().user_id);
-    thief
         .put(&own, json!({ "email": "voleur@example.org" }))
         .await
         .expect_success(Message::UserUpdated);
     let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });
-    owner
-        .put("/users/reset-password", change(PASSWORD, NEW))
+    ask(&world.anonymous(), "email", email)
+        .await
+        .expect_success(Message::ResetCodeSent);
+    let code = world.mailed_code(email).await;
+    reset(&world.anonymous(), payload(email, &code))
         .await
         .expect_success(Message::PasswordChanged);
-    thief
+    world
+        .anonymous()
         .put("/users/email-verification", proof)
         .await
         .expect_error(ErrorCode::VerificationInvalid);
+    world
+        .anonymous()
+        .login(email, NEW)
+        .await
+        .expect_success(Message::LoginSuccess);
+}
+
+/// An attacker registers with a foreign address and their own phone, and loses access when the owner resets.
+#[tokio::test]
+async fn phone_verified_before_the_mailbox_gets_no_codes_after_reset() {
+    let world = World::new().await;
+    let user = world
+        .account(
+            &NewPerson::with(Profile::Member)
+                .unverified()
+                .with_phone("216", "20123456"),
+        )
+        .await;
+    ask(&world.anonymous(), "email", user.email.as_str())
+        .await
+        .expect_success(Message::ResetCodeSent);
+    let code = world.mailed_code(user.email.as_str()).await;
+    reset(&world.anonymous(), payload(user.email.as_str(), &code))
+        .await
+        .expect_success(Message::PasswordChanged);
+    let request = json!({ "email": user.email, "sendMethode": "sms" });
+    world
+        .anonymous()
+        .post("/auth/passwordless", request)
+        .await
+        .expect_success(Message::PasswordlessSent);
+    assert_eq!(world.texts("+21620123456").await.len(), 0);
     assert_eq!(
-        world.user(owner.user().user_id).await.email,
-        owner.user().email
+        world.mails(user.email.as_str()).await.len(),
+        3,
+        "the reset code, the notification and the sign-in code"
     );
 }

@@ -4,12 +4,12 @@ use serde_json::json;
 use tests::{NewPerson, World};
 
 #[tokio::test]
-async fn each_sees_as_much_of_another_as_his_profile_says() {
+async fn visible_fields_depend_on_profile_and_committee() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let target = world.account(&NewPerson::with(Profile::Member)).await;
     let path = format!("/users/{}", target.user_id);
-    // who, how many fields of the user, whether he may edit him
+    // caller, number of fields, whether the caller may edit the account
     for (someone, fields, may_edit) in [
         (NewPerson::with(Profile::Member), Some(7), false),
         (
@@ -58,7 +58,7 @@ async fn each_sees_as_much_of_another_as_his_profile_says() {
 }
 
 #[tokio::test]
-async fn an_unverified_person_sees_himself_and_nobody_else() {
+async fn unverified_account_sees_only_itself() {
     let world = World::new().await;
     let target = world.account(&NewPerson::with(Profile::Member)).await;
     let person = world
@@ -78,7 +78,7 @@ async fn an_unverified_person_sees_himself_and_nobody_else() {
 }
 
 #[tokio::test]
-async fn what_is_no_identifier_is_a_user_that_is_not_there() {
+async fn malformed_user_id_returns_404() {
     let world = World::new().await;
     let admin = world.admin().await;
     for id in [
@@ -97,7 +97,7 @@ async fn what_is_no_identifier_is_a_user_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn an_identifier_may_be_written_in_upper_case() {
+async fn user_id_may_be_in_upper_case() {
     let world = World::new().await;
     let admin = world.admin().await;
     let id = admin.user().user_id.to_string();
@@ -111,7 +111,7 @@ async fn an_identifier_may_be_written_in_upper_case() {
 }
 
 #[tokio::test]
-async fn the_caller_comes_before_the_object() {
+async fn caller_is_checked_before_the_object() {
     let world = World::new().await;
     world
         .anonymous()

@@ -4,7 +4,7 @@ use serde_json::json;
 use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
-async fn closing_ends_every_session_with_the_answer_and_opening_brings_none_back() {
+async fn closing_ends_all_sessions_and_reopening_restores_none() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.member().await;
@@ -37,7 +37,7 @@ async fn closing_ends_every_session_with_the_answer_and_opening_brings_none_back
         .put(&path, json!({ "isActive": false }))
         .await
         .expect_success(Message::UserStatusUpdated);
-    assert_eq!(again["version"], 2, "the same again changes nothing");
+    assert_eq!(again["version"], 2, "repeating it changes nothing");
     admin
         .put(&path, json!({ "isActive": true }))
         .await
@@ -54,11 +54,11 @@ async fn closing_ends_every_session_with_the_answer_and_opening_brings_none_back
 }
 
 #[tokio::test]
-async fn who_may_not_edit_is_told_403_or_404() {
+async fn caller_who_may_not_edit_gets_403_or_404() {
     let world = World::new().await;
     let elsewhere = world.another_committee("Sfax", true).await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
-    for (someone, refusal) in [
+    for (someone, error_code) in [
         (
             NewPerson::with(Profile::CommitteeAdmin),
             ErrorCode::Forbidden,
@@ -80,7 +80,7 @@ async fn who_may_not_edit_is_told_403_or_404() {
                 json!({ "isActive": false }),
             )
             .await
-            .expect_error(refusal);
+            .expect_error(error_code);
     }
     let own = format!("/users/user-status/{}", admin.user().user_id);
     admin
@@ -104,7 +104,7 @@ async fn who_may_not_edit_is_told_403_or_404() {
 }
 
 #[tokio::test]
-async fn one_super_admin_remains_when_two_close_each_other_at_once() {
+async fn one_super_admin_remains_when_two_close_each_other() {
     let world = World::new().await;
     let (one, two) = (
         world.admin().await,
@@ -132,7 +132,7 @@ async fn one_super_admin_remains_when_two_close_each_other_at_once() {
 }
 
 #[tokio::test]
-async fn the_administrators_of_a_closed_committee_only_read() {
+async fn administrators_of_a_closed_committee_can_only_read() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let admin = world

@@ -1,0 +1,256 @@
+use common::{ErrorCode, Message};
+use domain::Profile;
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use tests::{NewPerson, PASSWORD, World};
+
+const NEW: &str = "quatre figuiers sous la pluie";
+
+fn change(old: &str, new: &str) -> Value {
+    json!({ "oldPassword": old, "newPassword": new, "confirmPassword": new })
+}
+
+#[tokio::test]
+async fn responses_match_the_documented_bytes() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let refused = member
+        .put("/users/reset-password", change("not the password", NEW))
+        .await;
+    insta::assert_snapshot!(String::from_utf8_lossy(&refused.body), @r#"{"code":401,"message":{"RESPONSE_TEXT":"Les informations d’identification sont incorrectes.","RESPONSE_CODE":"BAD_AUTH_COMBINATION_MESSAGE"}}"#);
+    assert_eq!(
+        (refused.status, refused.header("www-authenticate")),
+        (401, "Bearer realm=\"halqa\"")
+    );
+    let changed = member
+        .put("/users/reset-password", change(PASSWORD, NEW))
+        .await;
+    assert_eq!(changed.status, 200);
+    insta::assert_snapshot!(String::from_utf8_lossy(&changed.body), @r#"{"code":200,"message":{"RESPONSE_TEXT":"Votre mot de passe a été modifié.","RESPONSE_CODE":"PASSWORD_CHANGED_SUCCESS_MESSAGE"}}"#);
+}
+
+#[tokio::test]
+async fn other_sessions_end_and_the_current_one_stays() {
+    let world = World::new().await;
+    let here = world.member().await;
+    let there = world
+        .signed_in(here.user().clone())
+        .await
+        .via(&world.another_process());
+    there.get("/auth/check").await.expect_ok();
+    here.put("/users/reset-password", change(PASSWORD, NEW))
+        .await
+        .expect_success(Message::PasswordChanged);
+    there
+        .get("/auth/check")
+        .await
+        .expect_error(ErrorCode::BadAuthCombination);
+    here.get("/auth/check").await.expect_ok();
+    assert_eq!(
+        here.get("/auth/sessions").await.expect_ok()["sessions"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    let email = here.user().email.to_string();
+    world
+        .anonymous()
+        .login(&email, PASSWORD)
+        .await
+        .expect_error(ErrorCode::BadAuthCombination);
+    world
+        .anonymous()
+        .login(&email, NEW)
+        .await
+        .expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn fields_are_checked_then_old_then_new_password() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let answer = member
+        .put("/users/reset-password", json!({ "oldPassword": "wrong" }))
+        .await;
+    answer.expect_error(ErrorCode::Validation);
+    assert_eq!(answer.errors().len(), 2);
+    let both_bad = json!({ "oldPassword": "wrong", "newPassword": "x", "confirmPassword": "y" });
+    member
+        .put("/users/reset-password", both_bad)
+        .await
+        .expect_error(ErrorCode::BadAuthCombination);
+    let new_bad =
+        json!({ "oldPassword": PASSWORD, "newPassword": "court", "confirmPassword": "autre" });
+    let answer = member.put("/users/reset-password", new_bad).await;
+    answer.expect_error(ErrorCode::Validation);
+    let codes: Vec<String> = answer.errors().into_iter().map(|(_, code)| code).collect();
+    assert_eq!(
+        codes,
+        [
+            ErrorCode::PasswordTooShort.code(),
+            ErrorCode::PasswordMismatch.code()
+        ]
+    );
+}
+
+#[tokio::test]
+async fn invalid_field_is_reported_with_its_error_code() {
+    let world = World::new().await;
+    let member = world.member().await;
+    for (body, field, error_code) in [
+        (
+            change(PASSWORD, "court"),
+            "newPassword",
+            ErrorCode::PasswordTooShort,
+        ),
+        (
+            change(PASSWORD, "azertyuiop"),
+            "newPassword",
+            ErrorCode::PasswordTooCommon,
+        ),
+        (
+            change(PASSWORD, "la maison de Amina"),
+            "newPassword",
+            ErrorCode::PasswordTooCommon,
+        ),
+        (
+            change(PASSWORD, PASSWORD),
+            "newPassword",
+            ErrorCode::PasswordUnchanged,
+        ),
+        (
+            json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": "autre" }),
+            "confirmPassword",
+            ErrorCode::PasswordMismatch,
+        ),
+        (
+            json!({ "oldPassword": PASSWORD, "newPassword": NEW }),
+            "confirmPassword",
+            ErrorCode::FieldRequired,
+        ),
+        (
+            json!({ "oldPassword": 1, "newPassword": NEW, "confirmPassword": NEW }),
+            "oldPassword",
+            ErrorCode::FieldType,
+        ),
+    ] {
+        member
+            .put("/users/reset-password", body)
+            .await
+            .expect_field_error(field, error_code);
+    }
+}
+
+#[tokio::test]
+async fn administrators_need_longer_passwords() {
+    let world = World::new().await;
+    for (profile, taken) in [
+        (Profile::Trainer, true),
+        (Profile::CommitteeAdmin, false),
+        (Profile::SuperAdmin, false),
+    ] {
+        let person = world.person(NewPerson::with(profile)).await;
+        let answer = person
+            .put("/users/reset-password", change(PASSWORD, "dix lettres"))
+            .await;
+        if taken {
+            answer.expect_success(Message::PasswordChanged);
+        } else {
+            answer.expect_field_error("newPassword", ErrorCode::PasswordTooShort);
+        }
+    }
+}
+
+#[tokio::test]
+async fn wrong_old_passwords_count_as_failed_sign_ins() {
+    let world = World::new().await;
+    let member = world.member().await;
+    for _ in 0..5 {
+        member
+            .put("/users/reset-password", change("wrong", NEW))
+            .await
+            .expect_error(ErrorCode::BadAuthCombination);
+        member
+            .login(member.user().email.as_str(), "wrong")
+            .await
+            .expect_error(ErrorCode::BadAuthCombination);
+    }
+    member
+        .put("/users/reset-password", change(PASSWORD, NEW))
+        .await
+        .expect_error(ErrorCode::TooManyAttempts);
+    member.get("/auth/check").await.expect_ok();
+}
+
+#[tokio::test]
+async fn correct_old_password_with_invalid_new_one_is_not_counted() {
+    let world = World::new().await;
+    let member = world.member().await;
+    for _ in 0..12 {
+        member
+            .put("/users/reset-password", change(PASSWORD, "court"))
+            .await
+            .expect_error(ErrorCode::PasswordTooShort);
+    }
+}
+
+#[tokio::test]
+async fn concurrent_changes_one_succeeds() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let payloads: Vec<String> = (0..6).map(|number| format!("{NEW} {number}")).collect();
+    let answers = join_all(
+        payloads
+            .iter()
+            .map(|new| member.put("/users/reset-password", change(PASSWORD, new))),
+    )
+    .await;
+    let won: Vec<usize> = answers
+        .iter()
+        .enumerate()
+        .filter(|(_, answer)| answer.status == 200)
+        .map(|(number, _)| number)
+        .collect();
+    assert_eq!(won.len(), 1, "{answers:?}");
+    world
+        .anonymous()
+        .login(member.user().email.as_str(), &payloads[won[0]])
+        .await
+        .expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn request_without_session_returns_401() {
+    let world = World::new().await;
+    world
+        .anonymous()
+        .put("/users/reset-password", json!([]))
+        .await
+        .expect_error(ErrorCode::BadAuthCombination);
+}
+
+#[tokio::test]
+async fn pending_address_of_another_session_is_discarded() {
+    let world = World::new().await;
+    let owner = world.member().await;
+    let attacker = world.signed_in(owner.user().clone()).await;
+    let own = format!("/users/{}", owner.user().user_id);
+    attacker
+        .put(&own, json!({ "email": "voleur@example.org" }))
+        .await
+        .expect_success(Message::UserUpdated);
+    let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });
+    owner
+        .put("/users/reset-password", change(PASSWORD, NEW))
+        .await
+        .expect_success(Message::PasswordChanged);
+    attacker
+        .put("/users/email-verification", proof)
+        .await
+        .expect_error(ErrorCode::VerificationInvalid);
+    assert_eq!(
+        world.user(owner.user().user_id).await.email,
+        owner.user().email
+    );
+}

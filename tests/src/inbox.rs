@@ -1,0 +1,89 @@
+//! The dispatcher of a World, and the mails and text messages that it has sent.
+
+use dispatcher::Dispatcher;
+use local::delivery;
+use serde_json::Value;
+
+use crate::World;
+
+impl World {
+    /// The dispatcher of this process.
+    pub const fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    /// Runs the dispatcher until the stream has no more records.
+    pub async fn deliver(&self) {
+        while delivery::deliver(&self.cloud, &self.dispatcher)
+            .await
+            .expect("the stream answers")
+            > 0
+        {}
+    }
+
+    /// Runs the dispatcher's sweep, which handles what is due, once.
+    pub async fn sweep(&self) {
+        delivery::sweep(&self.dispatcher)
+            .await
+            .expect("the dispatcher sweeps");
+    }
+
+    /// Delivers all messages; returns the mails to `to`, newest first.
+    pub async fn mails(&self, to: &str) -> Vec<Value> {
+        self.deliver().await;
+        sent_to(to, self.cloud.recorder().mails())
+    }
+
+    /// Delivers all messages; returns the text messages to `to`, newest first.
+    pub async fn texts(&self, to: &str) -> Vec<Value> {
+        self.deliver().await;
+        sent_to(to, self.cloud.recorder().texts())
+    }
+
+    /// The six-digit code in the newest mail to `to`.
+    pub async fn mailed_code(&self, to: &str) -> String {
+        digits(newest_text(to, &self.mails(to).await))
+    }
+
+    /// The code in the link of the newest mail to `to`.
+    pub async fn mailed_link(&self, to: &str) -> String {
+        let mails = self.mails(to).await;
+        let code = newest_text(to, &mails)
+            .split("#code=")
+            .nth(1)
+            .expect("a link");
+        code.chars().take_while(char::is_ascii_alphabetic).collect()
+    }
+
+    /// The six-digit code in the newest text message to `to`.
+    pub async fn texted_code(&self, to: &str) -> String {
+        digits(newest_text(to, &self.texts(to).await))
+    }
+}
+
+fn sent_to(to: &str, messages: Vec<Value>) -> Vec<Value> {
+    messages
+        .into_iter()
+        .filter(|message| message["to"] == to)
+        .collect()
+}
+
+fn newest_text<'a>(to: &str, messages: &'a [Value]) -> &'a str {
+    messages
+        .first()
+        .unwrap_or_else(|| panic!("no message to {to}"))["text"]
+        .as_str()
+        .expect("a text")
+}
+
+/// The only run of at least six digits in `text`, which must have exactly six.
+pub fn digits(text: &str) -> String {
+    let runs: Vec<&str> = text
+        .split(|character: char| !character.is_ascii_digit())
+        .filter(|run| run.len() >= 6)
+        .collect();
+    match runs.as_slice() {
+        [only] if only.len() == 6 => (*only).to_owned(),
+        runs => panic!("{runs:?} in {text}"),
+    }
+}

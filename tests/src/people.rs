@@ -1,0 +1,264 @@
+//! The people of a World: accounts and committees written directly to the tables, and persons who send requests.
+
+use std::sync::atomic::Ordering;
+
+use accounts::{AccountContext, Sessions};
+use domain::{
+    CommitteeId, Email, Grant, Instant, Phone, Profile, UserId, committee::Committee,
+    session::Method, user::User,
+};
+use identity::{password::Hasher, random};
+use store::{CommitOutcome, NewUser};
+
+use crate::{PASSWORD, Person, World};
+
+/// Profile, rights and state of an account to create.
+#[derive(Debug, Clone)]
+pub struct NewPerson {
+    profile: Profile,
+    grants: Vec<Grant>,
+    is_verified: bool,
+    is_active: bool,
+    committee: Option<CommitteeId>,
+    phone: Option<Phone>,
+}
+
+impl NewPerson {
+    /// A verified, active account of `profile` in the first committee, without grants and phone.
+    pub const fn with(profile: Profile) -> Self {
+        Self {
+            profile,
+            grants: Vec::new(),
+            is_verified: true,
+            is_active: true,
+            committee: None,
+            phone: None,
+        }
+    }
+
+    /// In `committee` instead of the first one.
+    #[must_use]
+    pub fn of(self, committee: CommitteeId) -> Self {
+        Self {
+            committee: Some(committee),
+            ..self
+        }
+    }
+
+    /// With `grants`.
+    #[must_use]
+    pub fn granted(self, grants: &[Grant]) -> Self {
+        Self {
+            grants: grants.to_vec(),
+            ..self
+        }
+    }
+
+    /// Not verified.
+    #[must_use]
+    pub fn unverified(self) -> Self {
+        Self {
+            is_verified: false,
+            ..self
+        }
+    }
+
+    /// With the verified phone number `code` `number`, such as `216` `20123456`.
+    #[must_use]
+    pub fn with_phone(self, code: &str, number: &str) -> Self {
+        Self {
+            phone: Some(Phone::parse(code, number).expect("a number")),
+            ..self
+        }
+    }
+
+    /// Closed.
+    #[must_use]
+    pub fn inactive(self) -> Self {
+        Self {
+            is_active: false,
+            ..self
+        }
+    }
+}
+
+impl World {
+    /// A person without an account, at an IP address of their own.
+    pub fn anonymous(&self) -> Person {
+        let number = self.people.fetch_add(1, Ordering::Relaxed) + 1;
+        let [_, a, b, c] = number.to_be_bytes();
+        Person::new(
+            self.clone(),
+            format!("10.{a}.{b}.{c}").parse().expect("an address"),
+        )
+    }
+
+    /// The first committee.
+    pub const fn committee(&self) -> CommitteeId {
+        self.committee
+    }
+
+    /// Writes a new committee with the Latin name `name`, otherwise a copy of the first one, to the tables.
+    pub async fn another_committee(&self, name: &str, is_active: bool) -> CommitteeId {
+        let first = self
+            .setup
+            .store
+            .committee(self.committee())
+            .await
+            .expect("the store answers")
+            .expect("it is there");
+        let committee_id = CommitteeId::new(random::id(self.clock().now()));
+        let committee = Committee {
+            committee_id,
+            name_latin: name.parse().expect("a name"),
+            is_active,
+            ..first
+        };
+        self.setup
+            .store
+            .create_committee(&committee)
+            .await
+            .expect("the store answers");
+        committee_id
+    }
+
+    /// Writes a new account with [`PASSWORD`] and a unique email address to the tables.
+    pub async fn account(&self, new_person: &NewPerson) -> User {
+        let password_hash = Hasher::default()
+            .hash(&PASSWORD.into())
+            .await
+            .expect("a hash");
+        self.account_with(new_person, password_hash).await
+    }
+
+    /// Like [`World::account`], without a usable password, which saves the time of hashing.
+    pub async fn unhashed_account(&self, new_person: &NewPerson) -> User {
+        self.account_with(new_person, "no hash".to_owned()).await
+    }
+
+    async fn account_with(&self, new_person: &NewPerson, password_hash: String) -> User {
+        let committee_id = new_person.committee.unwrap_or(self.committee);
+        let number = self.people.fetch_add(1, Ordering::Relaxed) + 1;
+        let user = user(
+            self.clock().now(),
+            format!("person{number}@example.org")
+                .parse()
+                .expect("an address"),
+            committee_id,
+            new_person,
+        );
+        let mut tx = self.setup.store.transaction();
+        tx.new_user(&NewUser {
+            user: user.clone(),
+            password_hash,
+        });
+        tx.update_admins(
+            &User {
+                is_active: false,
+                ..user.clone()
+            },
+            &user,
+        );
+        assert_eq!(
+            tx.commit().await.expect("the store answers"),
+            CommitOutcome::Committed
+        );
+        user
+    }
+
+    /// A person with a new account and a session.
+    pub async fn person(&self, new_person: NewPerson) -> Person {
+        let user = self.account(&new_person).await;
+        self.signed_in(user).await
+    }
+
+    /// A person with a new session of `user`.
+    pub async fn signed_in(&self, user: User) -> Person {
+        let committee = self
+            .setup
+            .store
+            .committee(user.committee_id)
+            .await
+            .expect("the store answers")
+            .expect("it is there");
+        let anonymous = self.anonymous();
+        let sessions = Sessions::new(&self.setup).expect("the keys are there");
+        let client = anonymous.client();
+        let account = AccountContext {
+            user: user.clone(),
+            committee,
+            activity: Vec::new(),
+            enrolment: None,
+        };
+        let session = sessions.begin(
+            account,
+            vec![Method::Pwd],
+            &client,
+            self.clock().now(),
+            self.setup.store.transaction(),
+        );
+        let view = session
+            .await
+            .expect("the store answers")
+            .expect("a session begins");
+        anonymous.with_token(view.token()).as_user(user)
+    }
+
+    /// The first super admin, signed in.
+    pub async fn admin(&self) -> Person {
+        let email: Email = "admin@example.org".parse().expect("an address");
+        let owner = self
+            .setup
+            .store
+            .email_owner(&email)
+            .await
+            .expect("the store answers")
+            .expect("the bootstrap created it");
+        let user = self
+            .setup
+            .store
+            .user(owner.user_id)
+            .await
+            .expect("the store answers")
+            .expect("it is there");
+        self.signed_in(user).await
+    }
+
+    /// The account `id` as it is stored now.
+    pub async fn user(&self, id: UserId) -> User {
+        self.setup
+            .store
+            .user(id)
+            .await
+            .expect("the store answers")
+            .expect("it is there")
+    }
+
+    /// A verified member of the first committee, signed in.
+    pub async fn member(&self) -> Person {
+        self.person(NewPerson::with(Profile::Member)).await
+    }
+}
+
+fn user(now: Instant, email: Email, committee_id: CommitteeId, new_person: &NewPerson) -> User {
+    let (name, last_name) = (
+        "Amina".parse().expect("a name"),
+        "Ben Salah".parse().expect("a name"),
+    );
+    User {
+        phone: new_person.phone.clone().unwrap_or_default(),
+        is_active: new_person.is_active,
+        is_verified: new_person.is_verified,
+        profile: new_person.profile,
+        permissions: new_person.grants.iter().copied().collect(),
+        is_phone_verified: new_person.phone.is_some(),
+        ..User::new(
+            UserId::new(random::id(now)),
+            name,
+            last_name,
+            email,
+            committee_id,
+            now,
+        )
+    }
+}
