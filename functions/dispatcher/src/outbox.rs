@@ -43,7 +43,7 @@ impl From<Result<(), SendError>> for SendOutcome {
     fn from(sent: Result<(), SendError>) -> Self {
         match sent {
             Ok(()) => Self::Sent,
-            Err(SendError::Rejected(cause)) => Self::GivenUp(Cause::ApiError, cause),
+            Err(SendError::Rejected(cause)) => Self::GivenUp(Cause::CarrierRefused, cause),
             Err(SendError::OptedOut) => {
                 Self::GivenUp(Cause::OptedOut, "opted out at the carrier".to_owned())
             }
@@ -165,7 +165,7 @@ impl Dispatcher {
                     })
                 }
                 None => Plan::End(SendOutcome::GivenUp(
-                    Cause::ApiError,
+                    Cause::CarrierRefused,
                     "this notification is sent by mail only".to_owned(),
                 )),
             },
@@ -186,7 +186,7 @@ impl Dispatcher {
                 "the number has opted out".to_owned(),
             )),
             None => Plan::End(SendOutcome::GivenUp(
-                Cause::ApiError,
+                Cause::CarrierRefused,
                 "the text is missing or expired".to_owned(),
             )),
             Some(text) => {

@@ -31,7 +31,7 @@ choice! {
         /// The recipient has opted out, in this service or with the carrier.
         OptedOut "RECIPIENT_OPTED_OUT"
         /// The carrier rejected the message permanently.
-        ApiError "CARRIER_REFUSED"
+        CarrierRefused "CARRIER_REFUSED"
         /// The carrier did not accept it within [`LIFE`].
         Expired "EXPIRED"
         /// The sender's account was deactivated or erased before the message was sent.
