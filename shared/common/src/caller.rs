@@ -28,8 +28,8 @@ pub struct Now(pub Instant);
 
 /// A person with a valid access token and a valid session.
 ///
-/// The extractor rejects with 401 `BAD_AUTH_COMBINATION_MESSAGE`. As `Option<SignedIn>`, on public endpoints, an invalid
-/// token is ignored.
+/// The extractor rejects with 401 `BAD_AUTH_COMBINATION_MESSAGE`. As `Option<SignedIn>`, on public endpoints, an
+/// invalid token is ignored.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
     /// The caller's account.
@@ -182,7 +182,7 @@ impl Authenticator {
                 self.store.committee(user.committee_id).await?
             };
             let committee = committee.ok_or_else(|| {
-                StoreError::Unexpected("the committee of a user does not exist".to_owned())
+                StoreError::Unexpected("a user's committee does not exist".to_owned())
             })?;
             Ok(Some((session, user, committee)))
         };

@@ -40,7 +40,8 @@ impl Cursors {
     /// The position in `cursor`.
     ///
     /// # Errors
-    /// `INVALID_CURSOR_MESSAGE` unless [`write`](Self::write) produced `cursor` for the same `list` in the last 24 hours.
+    /// `INVALID_CURSOR_MESSAGE` unless [`write`](Self::write) produced `cursor` for the same `list` in the last 24
+    /// hours.
     pub fn read(&self, cursor: &str, list: &str, now: Instant) -> Result<String, ApiError> {
         let open = || {
             let plain = (cursor.len() <= MAX_LENGTH)
