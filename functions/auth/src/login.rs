@@ -46,7 +46,6 @@ pub(crate) async fn login(
         now,
         auth.store.transaction(),
     );
-    // If the release fails, the attempt stays counted until the window ends.
     let (signed_in, _) = tokio::join!(signed_in, auth.store.release(reserved));
     signed_in
 }

@@ -5,7 +5,7 @@ use common::{ApiResult, Empty, Message, Now, SignedIn, success};
 
 use crate::Auth;
 
-/// Succeeds too if a concurrent request has just ended the session.
+/// Also succeeds if a concurrent request has just ended the session.
 pub(crate) async fn logout(
     State(auth): State<Auth>,
     Now(now): Now,

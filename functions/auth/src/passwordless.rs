@@ -142,7 +142,6 @@ pub(crate) async fn sign_in_with_code(
         };
         sign_in(&auth, account, method, &client, now, tx).await
     };
-    // If the release fails, the attempt stays counted until the window ends.
     let (signed_in, _): (Result<_, ApiError>, _) =
         tokio::join!(signing_in, auth.store.release(reserved));
     signed_in

@@ -49,7 +49,6 @@ pub(crate) async fn disable(
         .proof(&otp, id, stored.as_ref(), now)?
         .ok_or_else(invalid)?;
     let left = stored.map_or(0, |stored| stored.recovery.len());
-    // If the release fails, the attempt stays counted until the window ends.
     let (disabled, _) = tokio::join!(
         otp.delete_secret(user, &session, &proof, left, now),
         otp.store.release(code_attempt)

@@ -48,7 +48,6 @@ pub(crate) async fn renew(
     )?);
     let mut tx = otp.store.transaction();
     tx.renew_recovery(id, step, &StoredOtp { recovery, ..stored });
-    // If the release fails, the attempt stays counted until the window ends.
     let (committed, _) = tokio::join!(tx.commit(), otp.store.release(reserved));
     match committed? {
         CommitOutcome::Committed => success(

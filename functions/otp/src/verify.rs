@@ -101,7 +101,6 @@ impl Otp {
             (Ok(Some(account)), Ok(stored)) => (account, stored),
             (account, stored) => {
                 if let Ok(reserved) = reserved {
-                    // If the release fails, the attempt stays counted until the window ends.
                     let _ = self.store.release(reserved).await;
                 }
                 account?.ok_or_else(ApiError::invalid_token)?;
@@ -115,7 +114,6 @@ impl Otp {
             return Err(invalid());
         };
         let begin = self.begin(account, &claims, stored, &proof, client, now);
-        // If the release fails, the attempt stays counted until the window ends.
         let (user, _) = tokio::join!(begin, self.store.release(reserved));
         Ok(VerifyOtpResponse {
             user: user?,

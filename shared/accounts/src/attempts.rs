@@ -1,8 +1,8 @@
 //! Counters of failed attempts: their keys, limits and windows.
 //!
 //! An attempt is reserved before it is checked and released on success, so concurrent attempts cannot exceed a limit.
-//! Unknown addresses are counted like known ones. While the counters cannot be read, every attempt fails. Open sessions
-//! are not affected.
+//! If the release fails, the attempt stays counted until its window ends. Unknown addresses are counted like known
+//! ones. While the counters cannot be read, every attempt fails. Open sessions are not affected.
 
 use std::time::Duration;
 
@@ -110,7 +110,6 @@ pub async fn record_outcome<T>(
         Ok(Some(verified)) => Ok((verified, reserved)),
         Ok(None) => Err(ErrorCode::BadAuthCombination.into()),
         Err(error) => {
-            // If the release fails, the attempt stays counted until the window ends.
             let _ = store.release(reserved).await;
             Err(error)
         }

@@ -83,7 +83,6 @@ impl Codes {
         sent: Result<(), ApiError>,
     ) -> Result<(), ApiError> {
         if sent.is_err() {
-            // If the release fails, the reservation stays counted until the window ends.
             let _ = self.store.release(reservation).await;
         }
         sent
@@ -295,7 +294,6 @@ impl Codes {
         let codes: Vec<Option<Code>> = match read.into_iter().collect() {
             Ok(codes) => codes,
             Err(error) => {
-                // If the release fails, the attempt stays counted until the window ends.
                 let _ = self.store.release(reserved).await;
                 return Err(ApiError::from(error));
             }

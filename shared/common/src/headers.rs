@@ -190,12 +190,12 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(header::IF_NONE_MATCH, value.parse().unwrap());
-            assert_eq!(has_already(&headers, &tag), known, "{value}");
+            assert_eq!(is_not_modified(&headers, &tag), known, "{value}");
             headers.insert(
                 header::CACHE_CONTROL,
                 HeaderValue::from_static("max-age=0, No-Cache"),
             );
-            assert!(!has_already(&headers, &tag));
+            assert!(!is_not_modified(&headers, &tag));
         }
     }
 }
