@@ -1,4 +1,5 @@
-//! `GET /auth/check`: the caller himself, and a token that is good for a while yet.
+//! `GET /auth/check`: returns the caller's account with their last sign-ins, and renews the access token after half its
+//! lifetime.
 
 use axum::extract::State;
 use common::{ApiResult, Now, SignedIn, ok};
@@ -24,5 +25,5 @@ pub(crate) async fn check(
     );
     let user = auth.sessions.show(person, activity?, enrolment?, now)?;
     let token = user.token().to_owned();
-    ok(CheckResponse { user }).map(|told| told.authorized(&token))
+    ok(CheckResponse { user }).map(|response| response.authorized(&token))
 }

@@ -1,4 +1,4 @@
-//! `GET /auth/current-user`: the caller's account.
+//! `GET /auth/current-user`: returns the caller's account.
 
 use common::{ApiResult, SignedIn, ok};
 use domain::user::Account;

@@ -1,4 +1,4 @@
-//! Signing in and out, and what a person sees of himself.
+//! The Lambda function `auth`: signing in and out, the caller's sessions and account.
 
 mod check;
 mod current_user;
@@ -18,7 +18,7 @@ use identity::password::Hasher;
 use runtime::{ConfigError, Key};
 use store::{Setup, Store};
 
-/// The keys of this function.
+/// The keys that this function reads: to sign and verify tokens, and to seal codes, secrets and messages.
 pub const KEYS: &[Key] = &[
     Key::TokenSigning,
     Key::TokenPublic,
@@ -26,21 +26,21 @@ pub const KEYS: &[Key] = &[
     Key::Outbox,
 ];
 
-/// What this function can do.
+/// The state of the handlers.
 #[derive(Clone)]
 pub(crate) struct Auth {
     store: Store,
     sessions: Sessions,
     codes: Codes,
     hasher: Hasher,
-    /// Whether a code that came by mail verifies the account; otherwise an administrator alone does.
+    /// As [`Registration::mailbox_verifies`].
     mailbox_verifies: bool,
 }
 
-/// Every URL of this function.
+/// The routes of this function: everything under `/auth`.
 ///
 /// # Errors
-/// When a key is missing or malformed.
+/// As [`Sessions::new`], [`Codes::new`] and [`Registration::of`].
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let auth = Auth {
         store: setup.store.clone(),

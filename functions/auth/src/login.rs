@@ -1,4 +1,4 @@
-//! `POST /auth/login`: address and password open a session.
+//! `POST /auth/login`: signs in with address and password.
 
 use accounts::{AccountContext, attempts};
 use axum::extract::State;
@@ -20,8 +20,8 @@ input! {
     }
 }
 
-/// One Argon2id run and the same reads, whether the address is known or not: neither bytes nor
-/// time tell who has an account.
+/// Runs Argon2id once and makes the same reads for known and unknown addresses, so that neither the response nor its
+/// time reveals who has an account.
 pub(crate) async fn login(
     State(auth): State<Auth>,
     Now(now): Now,
@@ -33,10 +33,11 @@ pub(crate) async fn login(
         attempts::reserve(&auth.store, &counters, now),
         find(&auth, &login.email, now)
     );
-    let (reserved, proof) = (reserved?, async {
-        prove(&auth, found?, &login.password).await
+    let (reserved, outcome) = (reserved?, async {
+        verify(&auth, found?, &login.password).await
     });
-    let (account, reserved) = attempts::record_outcome(&auth.store, reserved, proof.await).await?;
+    let (account, reserved) =
+        attempts::record_outcome(&auth.store, reserved, outcome.await).await?;
     let signed_in = sign_in(
         &auth,
         account,
@@ -45,13 +46,12 @@ pub(crate) async fn login(
         now,
         auth.store.transaction(),
     );
-    // Places that cannot be given back are free when their windows end.
     let (signed_in, _) = tokio::join!(signed_in, auth.store.release(reserved));
     signed_in
 }
 
-/// Whoever knows his password.
-async fn prove(
+/// The account, if `password` is correct and the account active.
+async fn verify(
     auth: &Auth,
     found: Found,
     password: &SecretString,
@@ -87,19 +87,18 @@ struct Found {
     credentials: Option<Credentials>,
 }
 
-/// Whoever has `email`; for nobody, the same reads of what is not there.
+/// Loads the account with `email`. For an unknown address it makes the same reads with identifiers that do not exist.
 async fn find(auth: &Auth, email: &Email, now: Instant) -> Result<Found, ApiError> {
-    let nobody = EmailOwner {
+    let no_owner = EmailOwner {
         user_id: UserId::in_path(""),
         committee_id: CommitteeId::in_path(""),
     };
-    let owner = auth.store.email_owner(email).await?.unwrap_or(nobody);
+    let owner = auth.store.email_owner(email).await?.unwrap_or(no_owner);
     let (account, credentials) = tokio::join!(
         auth.sessions.find(owner.user_id, owner.committee_id, now),
         auth.store.credentials(owner.user_id)
     );
-    // An address is freed and taken again in one transaction with its user: one that points at a
-    // user with another address has just been given up.
+    // Address and account change in one transaction: an account with another address has just given up this one.
     Ok(Found {
         account: account?.filter(|account| account.user.email == *email),
         credentials: credentials?,

@@ -1,11 +1,11 @@
-//! `POST /auth/logout`: the caller's session ends.
+//! `POST /auth/logout`: ends the caller's session.
 
 use axum::extract::State;
 use common::{ApiResult, Empty, Message, Now, SignedIn, success};
 
 use crate::Auth;
 
-/// A session that somebody else has just ended is ended all the same.
+/// Also succeeds if a concurrent request has just ended the session.
 pub(crate) async fn logout(
     State(auth): State<Auth>,
     Now(now): Now,

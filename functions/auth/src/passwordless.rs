@@ -1,4 +1,4 @@
-//! `POST /auth/passwordless` sends a code, `GET /auth/passwordless` signs in with it.
+//! `POST /auth/passwordless`: sends a sign-in code. `GET /auth/passwordless`: signs in with it.
 
 use accounts::{VerifiedCode, email_challenge};
 use axum::extract::State;
@@ -37,8 +37,8 @@ pub(crate) struct PasswordlessResponse {
     token: String,
 }
 
-/// The same reads, writes and bytes whether anybody has the address or not; a token that the six digits
-/// go with, so that they alone, which others could guess, sign nobody in.
+/// Makes the same reads, writes and response for known and unknown addresses. The six digits sign in only together with
+/// the returned token, because they could be guessed.
 pub(crate) async fn request(
     State(auth): State<Auth>,
     Now(now): Now,
@@ -49,18 +49,18 @@ pub(crate) async fn request(
             .may_send(CodeKind::Passwordless, request.email.as_str(), now),
         auth.store.email_owner(&request.email)
     );
-    let nobody = EmailOwner {
+    let no_owner = EmailOwner {
         user_id: UserId::in_path(""),
         committee_id: CommitteeId::in_path(""),
     };
-    let (may_send, owner) = (may_send?, owner?.unwrap_or(nobody));
+    let (may_send, owner) = (may_send?, owner?.unwrap_or(no_owner));
     let user = auth
         .store
         .user(owner.user_id)
         .await?
         .filter(|user| user.is_active && user.email == request.email);
     let challenge = email_challenge(&request.email);
-    if let Some(places) = may_send {
+    if let Some(reservation) = may_send {
         let sent = auth
             .codes
             .send(
@@ -71,7 +71,7 @@ pub(crate) async fn request(
                 now,
             )
             .await;
-        auth.codes.release_unless_sent(places, sent).await?;
+        auth.codes.release_unless_sent(reservation, sent).await?;
     }
     success(
         Message::PasswordlessSent,
@@ -81,23 +81,23 @@ pub(crate) async fn request(
     )
 }
 
-/// A code as it came back: at most 128 signs of anything.
+/// Submitted code, at most 128 characters.
 pub(crate) struct SubmittedCode(Line<128>);
 
 impl<S> FromFields<S> for SubmittedCode {
-    /// A code that is missing or malformed is one that is wrong.
+    /// A missing or malformed code counts as a wrong one.
     fn from_fields(fields: &mut Fields, _: &S) -> Option<Self> {
-        let missing = || "-".parse().ok();
+        let wrong = || "-".parse().ok();
         let code = if fields.has("code") {
             fields.optional("code", |value| Ok(text(value).ok()))
         } else {
             None
         };
-        code.flatten().flatten().or_else(missing).map(Self)
+        code.flatten().flatten().or_else(wrong).map(Self)
     }
 }
 
-/// The six digits with the token that was given for them, or the link's code alone.
+/// Accepts the six digits together with the token of the request for them, or the code of the link alone.
 pub(crate) async fn sign_in_with_code(
     State(auth): State<Auth>,
     Now(now): Now,
@@ -109,7 +109,7 @@ pub(crate) async fn sign_in_with_code(
     let challenge = requested_challenge(&auth, code, &headers, now)?;
     let kind = CodeKind::Passwordless;
     let Some(VerifiedCode {
-        code: proved,
+        code: verified,
         reserved,
         ..
     }) = auth
@@ -122,33 +122,32 @@ pub(crate) async fn sign_in_with_code(
     let signing_in = async {
         let found = auth
             .sessions
-            .find(proved.user_id, proved.committee_id, now)
+            .find(verified.user_id, verified.committee_id, now)
             .await?;
         let found = found.filter(|account| {
             account.user.is_active && email_challenge(&account.user.email) == challenge
         });
         let mut account = found.ok_or(ErrorCode::BadAuthCombination)?;
-        let mut beside = auth.store.transaction();
-        beside.use_code(kind, challenge, &proved, &client.network, now);
-        if proved.by_mail && auth.mailbox_verifies && !account.user.is_verified {
+        let mut tx = auth.store.transaction();
+        tx.use_code(kind, challenge, &verified, &client.network, now);
+        if verified.by_mail && auth.mailbox_verifies && !account.user.is_verified {
             account.user.is_verified = true;
             account.user.version += 1;
-            beside.verify_mailbox(&account.user);
+            tx.verify_mailbox(&account.user);
         }
-        let method = if proved.by_mail {
+        let method = if verified.by_mail {
             Method::Link
         } else {
             Method::Sms
         };
-        sign_in(&auth, account, method, &client, now, beside).await
+        sign_in(&auth, account, method, &client, now, tx).await
     };
-    // Places that cannot be given back are free when their windows end.
     let (signed_in, _): (Result<_, ApiError>, _) =
         tokio::join!(signing_in, auth.store.release(reserved));
     signed_in
 }
 
-/// Where the code is kept: what the token says for six digits, what the link's code says for itself.
+/// The challenge of the code: from the token for six digits, else from the code of the link.
 fn requested_challenge(
     auth: &Auth,
     code: &str,

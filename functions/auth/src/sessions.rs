@@ -1,5 +1,4 @@
-//! `GET /auth/sessions`, `DELETE /auth/sessions/{sid}`: where the caller is signed in, and how he
-//! ends it from afar.
+//! `GET /auth/sessions`: lists the caller's sessions. `DELETE /auth/sessions/{sid}`: ends one of them.
 
 use axum::extract::State;
 use common::{ApiResult, Empty, ErrorCode, Message, Now, Path, SignedIn, ok, success};
@@ -13,7 +12,7 @@ pub(crate) struct SessionsResponse {
     sessions: Vec<SessionView>,
 }
 
-/// Newest first, of the last hundred that began.
+/// Valid sessions among the last 100 that were started, newest first.
 pub(crate) async fn list(
     State(auth): State<Auth>,
     Now(now): Now,

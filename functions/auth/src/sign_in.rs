@@ -1,4 +1,4 @@
-//! What every way of signing in here ends in: a session, or the step that is still missing.
+//! The last step of every sign-in of this function: starts a session, or asks for the one-time password.
 
 use accounts::AccountContext;
 use common::{ApiError, ApiResult, Client, ErrorCode, Message, success};
@@ -8,7 +8,7 @@ use store::{CommitOutcome, Transaction};
 
 use crate::Auth;
 
-/// A session, or the token that opens the step which is still missing.
+/// The account with an access token, or a pending token for the one-time password step.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum SignIn {
@@ -16,33 +16,33 @@ pub(crate) enum SignIn {
     OtpStep { token: String },
 }
 
-/// Signs in whoever arrives and proved himself by `method`, together with what stands in `beside`; when
-/// that is refused, somebody else was faster, and nobody is signed in.
+/// Signs in `account`, authenticated by `method`, in one transaction with the writes in `tx`. If a condition of `tx`
+/// fails, a concurrent request used the code first: `BAD_AUTH_COMBINATION_MESSAGE`.
 pub(crate) async fn sign_in(
     auth: &Auth,
     account: AccountContext,
     method: Method,
     client: &Client,
     now: Instant,
-    beside: Transaction,
+    tx: Transaction,
 ) -> ApiResult<SignIn> {
-    let lost = || ApiError::from(ErrorCode::BadAuthCombination);
+    let conflict = || ApiError::from(ErrorCode::BadAuthCombination);
     if account.user.is_otp_enabled {
-        return match beside.commit().await? {
+        return match tx.commit().await? {
             CommitOutcome::Committed => success(
                 Message::OtpRequired,
                 SignIn::OtpStep {
                     token: auth.sessions.otp_step(&account.user, vec![method], now)?,
                 },
             ),
-            CommitOutcome::ConditionFailed(_) => Err(lost()),
+            CommitOutcome::ConditionFailed(_) => Err(conflict()),
         };
     }
     let user = auth
         .sessions
-        .begin(account, vec![method], client, now, beside)
+        .begin(account, vec![method], client, now, tx)
         .await?
-        .map_err(|_| lost())?;
+        .map_err(|_| conflict())?;
     let token = user.token().to_owned();
     success(
         Message::LoginSuccess,
@@ -50,5 +50,5 @@ pub(crate) async fn sign_in(
             user: Box::new(user),
         },
     )
-    .map(|told| told.authorized(&token))
+    .map(|response| response.authorized(&token))
 }

@@ -1,6 +1,5 @@
-//! Signs in every few minutes as a client would, over the public URL: gateway, function, keys and tables all have
-//! to work for it. A walk that fails fails the invocation, which an alarm watches, and by which a deployment goes
-//! back by itself.
+//! The Lambda function `canary`: signs in over the public URL every few minutes, which tests gateway, functions, keys
+//! and tables. A failed check fails the invocation, which triggers an alarm and rolls a deployment back.
 
 mod visit;
 
@@ -12,32 +11,32 @@ use serde::de::IgnoredAny;
 
 pub use visit::{Reply, Visitor};
 
-/// The keys of this function.
+/// The keys that this function reads: the credentials of the canary's account.
 pub const KEYS: &[Key] = &[Key::Canary];
 
-/// What this function can do. Cloning shares it.
+/// The client and account for the check.
 #[derive(Clone)]
 pub struct Canary {
     visitor: Visitor,
     sign_in: SignIn,
 }
 
-/// The canary's account: a member without rights, at an address that no mail reaches
-/// (<https://www.rfc-editor.org/rfc/rfc2606#section-2>) and that nobody can guess, so that nobody takes it first, or
-/// has its sign-ins refused for too many failures.
+/// The canary's account: a member without rights. Its address is in a domain that receives no mail
+/// (<https://www.rfc-editor.org/rfc/rfc2606#section-2>) and cannot be guessed, so that others can neither register it
+/// first nor exhaust its sign-in attempts.
 #[derive(Clone)]
 pub struct SignIn {
-    /// Its address.
+    /// The mail address.
     pub email: String,
-    /// Its password.
+    /// The password.
     pub password: SecretString,
 }
 
 impl SignIn {
-    /// The one that stands among `keys`: address and password, a space between them.
+    /// Reads `CANARY_SIGN_IN` from `keys`: address and password, separated by a space.
     ///
     /// # Errors
-    /// When there is none, or it reads otherwise.
+    /// When the key is missing or contains no space.
     pub fn of(keys: &Keys) -> Result<Self, ConfigError> {
         let both = keys.secret(Key::Canary)?;
         let (email, password) = both.expose_secret().split_once(' ').ok_or_else(|| {
@@ -54,19 +53,19 @@ impl SignIn {
 }
 
 impl Canary {
-    /// A canary for the URL that `CANARY_URL` names, with the prefix, and the account `CANARY_SIGN_IN`.
+    /// Reads the settings and the key, then creates the canary as [`new`](Self::new) does.
     ///
     /// # Errors
-    /// When one of them is missing or makes no sense.
+    /// As [`Startup::read`] and [`new`](Self::new).
     #[cfg(feature = "lambda")]
     pub async fn start(settings: Settings) -> Result<Self, ConfigError> {
         Self::new(&Startup::read(settings, KEYS).await?)
     }
 
-    /// The same from what was read already.
+    /// The canary for the setting `CANARY_URL`, which includes the API prefix, and the account of [`SignIn::of`].
     ///
     /// # Errors
-    /// As [`start`](Self::start).
+    /// When one of them is missing or invalid.
     pub fn new(startup: &Startup) -> Result<Self, ConfigError> {
         let missing = || ConfigError::new("CANARY_URL", "is missing");
         let url = startup.settings.url("CANARY_URL")?.ok_or_else(missing)?;
@@ -76,18 +75,18 @@ impl Canary {
         })
     }
 
-    /// Walks once, whatever `_event` says.
+    /// Handles an invocation: runs [`walk`](Self::walk) once. The content of the event is ignored.
     ///
     /// # Errors
-    /// The first step that did not go as it should.
+    /// That of [`walk`](Self::walk).
     pub async fn answer(self, _event: IgnoredAny) -> Result<(), Error> {
         Ok(self.walk().await?)
     }
 
-    /// Asks for the health, signs in, is known, and signs out.
+    /// Calls `/health`, `/auth/login`, `/auth/check` and `/auth/logout`.
     ///
     /// # Errors
-    /// The first step that did not go as it should, in a sentence.
+    /// The first unexpected response or failed request, in one sentence.
     pub async fn walk(&self) -> Result<(), String> {
         self.visitor.get("/health").await?.must_be(200)?;
         let visitor = self.visitor.clone().signed_in(&self.sign_in).await?;

@@ -1,4 +1,4 @@
-//! A client of the service, as small as a client can be.
+//! A minimal HTTP client of the service.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::SignIn;
 
-/// No step takes longer, a cold start included.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Time-out of one request, cold start included.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Somebody who calls the service at its URL. Cloning shares the connections.
+/// A client with a base URL and headers. Clones share the connections.
 #[derive(Clone)]
 pub struct Visitor {
     aws: Aws,
@@ -21,14 +21,14 @@ pub struct Visitor {
     headers: HeaderMap,
 }
 
-/// What one call brought.
+/// The response of one request.
 pub struct Reply {
     call: String,
     response: Response<Bytes>,
 }
 
 impl Visitor {
-    /// A stranger at `url`, which ends in the prefix: `https://api.example.org/api/v1`.
+    /// An anonymous client. `url` ends with the API prefix: `https://api.example.org/api/v1`.
     pub fn new(aws: Aws, url: String) -> Self {
         Self {
             aws,
@@ -37,7 +37,7 @@ impl Visitor {
         }
     }
 
-    /// The same without the prefix, where pictures are.
+    /// The same client without the API prefix, for paths such as those of avatars.
     pub fn outside_prefix(&self) -> Self {
         let root = self
             .url
@@ -49,10 +49,10 @@ impl Visitor {
         }
     }
 
-    /// The same with one header more.
+    /// The same client with one more header. `authorization` is marked as sensitive.
     ///
     /// # Errors
-    /// When it is none.
+    /// When `value` is no valid header value.
     pub fn with(mut self, name: &'static str, value: &str) -> Result<Self, String> {
         let mut value =
             HeaderValue::try_from(value).map_err(|_| format!("{name} cannot be sent"))?;
@@ -61,41 +61,42 @@ impl Visitor {
         Ok(self)
     }
 
-    /// The same, signed in.
+    /// Signs in, and returns the client with the access token.
     ///
     /// # Errors
-    /// When the sign-in is refused, wants a one-time password, or brings no token.
-    pub async fn signed_in(self, who: &SignIn) -> Result<Self, String> {
-        let wish = json!({ "email": who.email, "password": who.password.expose_secret() });
-        let reply = self.post("/auth/login", &wish).await?;
+    /// When the sign-in fails or requires a one-time password.
+    pub async fn signed_in(self, account: &SignIn) -> Result<Self, String> {
+        let credentials =
+            json!({ "email": account.email, "password": account.password.expose_secret() });
+        let reply = self.post("/auth/login", &credentials).await?;
         reply.must_be(200)?;
         let token = reply.json()["user"]["token"]
             .as_str()
-            .ok_or("POST /auth/login brought no token")?
+            .ok_or("POST /auth/login returned no token")?
             .to_owned();
         self.with("authorization", &token)
     }
 
-    /// Asks for `path`; `/health` stands outside the prefix, too.
+    /// Sends GET `path`.
     ///
     /// # Errors
-    /// When no answer came.
+    /// As [`call`](Self::call).
     pub async fn get(&self, path: &str) -> Result<Reply, String> {
         self.call(Method::GET, path, None).await
     }
 
-    /// Sends `body` to `path`.
+    /// Sends POST `path` with `body` as JSON.
     ///
     /// # Errors
-    /// When no answer came.
+    /// As [`call`](Self::call).
     pub async fn post(&self, path: &str, body: &Value) -> Result<Reply, String> {
         self.call(Method::POST, path, Some(body)).await
     }
 
-    /// Calls `path`, which begins with a slash.
+    /// Sends a request to `path`, which begins with a slash, with `body` as JSON if there is one.
     ///
     /// # Errors
-    /// When no answer came.
+    /// The reason why there is no complete response, in one sentence that begins with method and path.
     pub async fn call(
         &self,
         method: Method,
@@ -117,10 +118,10 @@ impl Visitor {
             .unwrap_or_default();
         let request = request
             .body(body)
-            .map_err(|error| format!("{call} cannot be asked: {error}"))?;
+            .map_err(|error| format!("{call} cannot be sent: {error}"))?;
         let response = self
             .aws
-            .fetch(request, PATIENCE)
+            .fetch(request, TIMEOUT)
             .await
             .map_err(|problem| format!("{call}: {problem}"))?;
         Ok(Reply { call, response })
@@ -128,10 +129,10 @@ impl Visitor {
 }
 
 impl Reply {
-    /// Checks the status.
+    /// Checks that the status is `status`.
     ///
     /// # Errors
-    /// When it is another one, with the code that stands in the body.
+    /// A sentence with the actual status and `RESPONSE_CODE` when it is not.
     pub fn must_be(&self, status: u16) -> Result<(), String> {
         let got = self.response.status().as_u16();
         let code = self.json()["message"]["RESPONSE_CODE"]
@@ -148,12 +149,12 @@ impl Reply {
         }
     }
 
-    /// The body; null when it is no JSON.
+    /// The body as JSON; null when it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(self.response.body()).unwrap_or_default()
     }
 
-    /// The header `name`, if it is there and a text.
+    /// The header `name`; `None` when it is absent or not visible ASCII.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.response
             .headers()

@@ -1,4 +1,4 @@
-//! What no other function serves: the enveloped 404, and the health check.
+//! The Lambda function `fallback`: the health check, and 404 for every path that no other function serves.
 
 use axum::{Router, routing::get};
 use common::{ApiResult, Routes, ok};
@@ -6,13 +6,10 @@ use runtime::{ConfigError, Key};
 use serde::Serialize;
 use store::Setup;
 
-/// The keys of this function.
+/// The keys that this function reads: to verify tokens, as the edge of every function does.
 pub const KEYS: &[Key] = &[Key::TokenPublic];
 
-/// Every URL of this function; all others are the edge's 404.
-///
-/// # Errors
-/// None.
+/// The route of this function, `/health`; the edge answers all others with 404. Never fails.
 pub fn routes(_: &Setup) -> Result<Routes, ConfigError> {
     Ok(Routes::new(Router::new().route("/health", get(health))).free("/health"))
 }
@@ -22,7 +19,7 @@ struct Health {
     version: &'static str,
 }
 
-/// `GET /health`: this process answers. Touches no store.
+/// `GET /health`: returns the version. Reads nothing from the store.
 async fn health() -> ApiResult<Health> {
     ok(Health {
         version: env!("CARGO_PKG_VERSION"),

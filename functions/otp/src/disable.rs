@@ -1,4 +1,4 @@
-//! `DELETE /otp`: the caller turns his one-time passwords off, with his password and a code.
+//! `DELETE /otp`: disables the caller's one-time passwords; requires their password and a code.
 
 use accounts::attempts;
 use axum::extract::State;
@@ -14,11 +14,11 @@ use crate::{Otp, SubmittedCode, invalid, refused};
 input! {
     pub(crate) struct DisableOtpRequest {
         password: SecretString = required("password", secret),
-        answered: SubmittedCode = group(SubmittedCode::read),
+        code: SubmittedCode = group(SubmittedCode::read),
     }
 }
 
-/// The password comes first: who does not know it hears nothing of the code.
+/// Checks the password first, so that without it the response reveals nothing about the code.
 pub(crate) async fn disable(
     State(otp): State<Otp>,
     Now(now): Now,
@@ -28,8 +28,8 @@ pub(crate) async fn disable(
 ) -> ApiResult<Empty> {
     let SignedIn { user, session, .. } = person;
     let id = user.user_id;
-    let codes = request.answered.counters(id, &session.sid.to_string());
-    let (_, password_places) = attempts::verify_password(
+    let counters = request.code.counters(id, &session.sid.to_string());
+    let (_, password_attempt) = attempts::verify_password(
         &otp.store,
         &otp.hasher,
         &user,
@@ -38,29 +38,28 @@ pub(crate) async fn disable(
         now,
     )
     .await?;
-    let (code_places, kept, _) = tokio::join!(
-        attempts::reserve(&otp.store, &codes, now),
+    let (code_attempt, stored, _) = tokio::join!(
+        attempts::reserve(&otp.store, &counters, now),
         otp.store.otp(id),
-        otp.store.release(password_places)
+        otp.store.release(password_attempt)
     );
-    let (code_places, kept) = (code_places?, kept?);
+    let (code_attempt, stored) = (code_attempt?, stored?);
     let proof = request
-        .answered
-        .proof(&otp, id, kept.as_ref(), now)?
+        .code
+        .proof(&otp, id, stored.as_ref(), now)?
         .ok_or_else(invalid)?;
-    let left = kept.map_or(0, |kept| kept.recovery.len());
-    // Places that cannot be given back are free when their windows end.
+    let left = stored.map_or(0, |stored| stored.recovery.len());
     let (disabled, _) = tokio::join!(
-        otp.turn_off(user, &session, &proof, left, now),
-        otp.store.release(code_places)
+        otp.delete_secret(user, &session, &proof, left, now),
+        otp.store.release(code_attempt)
     );
     disabled?;
     success(Message::OtpDisabled, Empty {})
 }
 
 impl Otp {
-    /// The secret and its recovery codes, of which `left` were left, go, and the owner is told.
-    async fn turn_off(
+    /// Deletes the secret with its recovery codes, of which `left` were unused, and notifies the owner.
+    async fn delete_secret(
         &self,
         user: User,
         session: &Session,
@@ -69,28 +68,28 @@ impl Otp {
         now: Instant,
     ) -> Result<User, ApiError> {
         let id = user.user_id;
-        let turn_off = |user: &User, change: &mut Transaction| {
+        let delete = |user: &User, tx: &mut Transaction| {
             if !session.is_alive(user, now) {
                 return Err(ApiError::invalid_token());
             }
-            change.remove_otp(id, Some(proof));
+            tx.remove_otp(id, Some(proof));
             let disabled = Notification::OtpDisabled {
                 at: now,
                 by_administrator: false,
             };
-            change.send(&self.outbox.notify(user, disabled, now)?);
+            tx.send(&self.outbox.notify(user, disabled, now)?);
             if matches!(proof, Proof::Recovery(_)) {
                 let used = Notification::RecoveryCodeUsed {
                     left: left.saturating_sub(1),
                     at: now,
                 };
-                change.send(&self.outbox.notify(user, used, now)?);
+                tx.send(&self.outbox.notify(user, used, now)?);
             }
             Ok(user.changed(|user| {
                 user.is_otp_enabled = false;
                 user.is_otp_verified = false;
             }))
         };
-        self.store.update_user(user, turn_off, refused).await
+        self.store.update_user(user, delete, refused).await
     }
 }

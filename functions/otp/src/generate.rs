@@ -1,4 +1,4 @@
-//! `GET /otp/generate`: a secret to try out, the same for ten minutes.
+//! `GET /otp/generate`: returns a new one-time password secret, the same for ten minutes until it is verified.
 
 use std::time::Duration;
 
@@ -13,8 +13,8 @@ use serde::Serialize;
 
 use crate::Otp;
 
-/// Whoever has one-time passwords already must have signed in this lately to get another secret.
-const FRESH: Duration = Duration::from_secs(600);
+/// To replace an existing secret the caller must have authenticated within this time.
+const MAX_AUTH_AGE: Duration = Duration::from_secs(600);
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -51,17 +51,17 @@ impl From<Forms> for GenerateOtpResponse {
     }
 }
 
-/// A secret in force stays so until the new one is proved.
+/// An existing secret stays in force until the new one is verified.
 pub(crate) async fn generate(
     State(otp): State<Otp>,
     Now(now): Now,
     person: SignedIn,
 ) -> ApiResult<GenerateOtpResponse> {
     let user = &person.user;
-    if user.is_otp_enabled && now.since(person.session.auth_time) >= FRESH {
+    if user.is_otp_enabled && now.since(person.session.auth_time) >= MAX_AUTH_AGE {
         return Err(ErrorCode::Reauthentication.into());
     }
-    let secret = otp.tried_out(user.user_id, now).await?;
+    let secret = otp.pending_secret(user.user_id, now).await?;
     success(
         Message::OtpGenerated,
         GenerateOtpResponse::from(secret.forms(&user.email)),
@@ -69,16 +69,15 @@ pub(crate) async fn generate(
 }
 
 impl Otp {
-    /// The secret that `user` is trying out; a new one, when there is none that is alive. Of many at once
-    /// all get the same.
-    async fn tried_out(&self, user: UserId, now: Instant) -> Result<Secret, ApiError> {
+    /// The pending secret of `user`, or a new one if there is none that is valid. Concurrent requests get the same one.
+    async fn pending_secret(&self, user: UserId, now: Instant) -> Result<Secret, ApiError> {
         let place = totp::place_tried_out(user);
         let attempt = || async {
-            let mut begin = self.store.transaction();
-            let alive = self.store.enrolment(user).await?;
-            if let Some(enrolment) = alive.filter(|enrolment| enrolment.is_alive(now)) {
+            let mut tx = self.store.transaction();
+            let stored = self.store.enrolment(user).await?;
+            if let Some(enrolment) = stored.filter(|enrolment| enrolment.is_alive(now)) {
                 let secret = Secret::open(&enrolment.sealed, &self.sealer, &place)?;
-                return Ok((begin, secret));
+                return Ok((tx, secret));
             }
             let secret = Secret::generate();
             let enrolment = Enrolment {
@@ -86,8 +85,8 @@ impl Otp {
                 expires_at: now.after(ENROLMENT_LIFE),
                 tries: 0,
             };
-            begin.begin_enrolment(user, &enrolment, now);
-            Ok((begin, secret))
+            tx.begin_enrolment(user, &enrolment, now);
+            Ok((tx, secret))
         };
         self.store.update(attempt, |_| None).await
     }

@@ -1,4 +1,4 @@
-//! One-time passwords: trying a secret out, the step of a sign-in, recovery codes, and turning it off.
+//! The Lambda function `otp`: enrolling and disabling one-time passwords, their step of a sign-in, and recovery codes.
 
 mod disable;
 mod generate;
@@ -13,7 +13,7 @@ use axum::{
 use common::{ApiError, ErrorCode, Fields, InvalidValue, Routes, effect, sign_in, text};
 use domain::{
     Instant, Line, UserId,
-    otp::{Otp as Kept, Proof},
+    otp::{Otp as StoredOtp, Proof},
 };
 use identity::{
     outbox::OutboxSealer,
@@ -25,7 +25,7 @@ use runtime::{ConfigError, Key};
 use serde_json::Value;
 use store::{Counter, Part, Setup, Store};
 
-/// The keys of this function.
+/// The keys that this function reads: to sign and verify tokens, and to seal secrets and notifications.
 pub const KEYS: &[Key] = &[
     Key::TokenSigning,
     Key::TokenPublic,
@@ -33,7 +33,7 @@ pub const KEYS: &[Key] = &[
     Key::Outbox,
 ];
 
-/// What this function can do.
+/// What the handlers share.
 #[derive(Clone)]
 pub(crate) struct Otp {
     store: Store,
@@ -43,10 +43,10 @@ pub(crate) struct Otp {
     hasher: Hasher,
 }
 
-/// Every URL of this function.
+/// The routes of this function: everything under `/otp`.
 ///
 /// # Errors
-/// When a key is missing or malformed.
+/// As [`Sessions::new`].
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let otp = Otp {
         store: setup.store.clone(),
@@ -66,16 +66,16 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     .no_store(&["/otp"]))
 }
 
-/// What a person answers with.
+/// A submitted code.
 pub(crate) enum SubmittedCode {
-    /// A code of his authenticator.
+    /// A one-time password of the authenticator app.
     Code(String),
     /// A recovery code.
     Recovery(String),
 }
 
 impl SubmittedCode {
-    /// `code`, or `recoveryCode` where that stands alone.
+    /// Reads `code`, or `recoveryCode` if there is no `code`.
     fn read(fields: &mut Fields) -> Option<Self> {
         if fields.has("recoveryCode") && !fields.has("code") {
             return fields.required("recoveryCode", code).map(Self::Recovery);
@@ -83,7 +83,7 @@ impl SubmittedCode {
         fields.required("code", code).map(Self::Code)
     }
 
-    /// What counts its failures at the step `challenge` of `user`.
+    /// The counters of wrong codes for `user` and `challenge`, the id of a session or pending token.
     fn counters(&self, user: UserId, challenge: &str) -> [Counter; 2] {
         match self {
             Self::Code(_) => attempts::of_otp(user, challenge),
@@ -91,21 +91,24 @@ impl SubmittedCode {
         }
     }
 
-    /// What it proves against `kept`, the secret of `user`, at `now`.
+    /// Verifies the code against `stored`, the secret of `user`. `None` when it is wrong or there is no secret.
     fn proof(
         &self,
         otp: &Otp,
         user: UserId,
-        kept: Option<&Kept>,
+        stored: Option<&StoredOtp>,
         now: Instant,
     ) -> Result<Option<Proof>, ApiError> {
-        let Some(kept) = kept else { return Ok(None) };
-        let secret = Secret::open(&kept.sealed, &otp.sealer, &totp::place_in_force(user))?;
+        let Some(stored) = stored else {
+            return Ok(None);
+        };
+        let secret = Secret::open(&stored.sealed, &otp.sealer, &totp::place_in_force(user))?;
         Ok(match self {
-            Self::Code(code) => secret.step_of(code, now, kept.last_step).map(Proof::Step),
+            Self::Code(code) => secret.step_of(code, now, stored.last_step).map(Proof::Step),
             Self::Recovery(code) => {
                 let mac = secret.recovery_mac(code);
-                kept.recovery
+                stored
+                    .recovery
                     .contains_key(&mac)
                     .then_some(Proof::Recovery(mac))
             }
@@ -113,7 +116,7 @@ impl SubmittedCode {
     }
 }
 
-/// Reads a code: any text is one, if a wrong one.
+/// Reads a code. A text that is too long or malformed becomes the empty text, which is a wrong code.
 fn code(value: Value) -> Result<String, InvalidValue> {
     match text::<Line<128>>(value) {
         Ok(code) => Ok(code.to_string()),
@@ -122,26 +125,26 @@ fn code(value: Value) -> Result<String, InvalidValue> {
     }
 }
 
-/// New recovery codes, and as what they are kept under `secret`.
+/// New recovery codes, and their HMACs under `secret` for the store.
 fn new_recovery(secret: &Secret) -> (Vec<String>, std::collections::BTreeMap<String, bool>) {
     let codes = totp::recovery_codes();
-    let kept = codes
+    let macs = codes
         .iter()
         .map(|code| (secret.recovery_mac(code), true))
         .collect();
-    (codes.into(), kept)
+    (codes.into(), macs)
 }
 
-/// Why a change of the account that a code allows was not made.
+/// The error for a failed condition when a verified code changes the account.
 fn refused(part: Part) -> ApiError {
     match part {
-        // The account is gone, or the session was ended.
+        // The account was deleted, or the session has ended.
         Part::User | Part::Session => ApiError::invalid_token(),
         _ => invalid(),
     }
 }
 
-/// The code is not one, or not any more.
+/// The code is wrong, expired or already used.
 fn invalid() -> ApiError {
     ErrorCode::OtpInvalid.into()
 }

@@ -1,4 +1,4 @@
-//! The Lambda function `otp`.
+//! Runs `otp` on Lambda.
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), runtime::Error> {

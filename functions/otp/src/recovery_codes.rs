@@ -1,9 +1,9 @@
-//! `POST /otp/recovery-codes`: ten new recovery codes; the former ones are dead.
+//! `POST /otp/recovery-codes`: replaces the recovery codes by ten new ones.
 
 use accounts::attempts;
 use axum::extract::State;
 use common::{ApiResult, Input, Message, Now, SignedIn, input, success};
-use domain::otp::{Otp as Kept, Proof};
+use domain::otp::{Otp as StoredOtp, Proof};
 use identity::totp::{self, Secret};
 use serde::Serialize;
 use store::CommitOutcome;
@@ -28,28 +28,28 @@ pub(crate) async fn renew(
     person: SignedIn,
     Input(request): Input<RecoveryCodesRequest>,
 ) -> ApiResult<RecoveryCodesResponse> {
-    let (id, answered) = (person.user.user_id, SubmittedCode::Code(request.code));
-    let counters = answered.counters(id, &person.session.sid.to_string());
-    let (reserved, kept) = tokio::join!(
+    let (id, submitted) = (person.user.user_id, SubmittedCode::Code(request.code));
+    let counters = submitted.counters(id, &person.session.sid.to_string());
+    let (reserved, stored) = tokio::join!(
         attempts::reserve(&otp.store, &counters, now),
         otp.store.otp(id)
     );
-    let (reserved, kept) = (reserved?, kept?);
-    let (Some(kept), Some(Proof::Step(step))) =
-        (kept.clone(), answered.proof(&otp, id, kept.as_ref(), now)?)
-    else {
+    let (reserved, stored) = (reserved?, stored?);
+    let (Some(stored), Some(Proof::Step(step))) = (
+        stored.clone(),
+        submitted.proof(&otp, id, stored.as_ref(), now)?,
+    ) else {
         return Err(invalid());
     };
     let (recovery_codes, recovery) = new_recovery(&Secret::open(
-        &kept.sealed,
+        &stored.sealed,
         &otp.sealer,
         &totp::place_in_force(id),
     )?);
-    let mut renew = otp.store.transaction();
-    renew.renew_recovery(id, step, &Kept { recovery, ..kept });
-    // Places that cannot be given back are free when their windows end.
-    let (renewed, _) = tokio::join!(renew.commit(), otp.store.release(reserved));
-    match renewed? {
+    let mut tx = otp.store.transaction();
+    tx.renew_recovery(id, step, &StoredOtp { recovery, ..stored });
+    let (committed, _) = tokio::join!(tx.commit(), otp.store.release(reserved));
+    match committed? {
         CommitOutcome::Committed => success(
             Message::RecoveryCodes,
             RecoveryCodesResponse { recovery_codes },

@@ -1,4 +1,4 @@
-//! `POST /otp/verify`: the step of a sign-in, or the first good code of a secret that is being tried out.
+//! `POST /otp/verify`: completes a sign-in, or enables one-time passwords with the first code of a new secret.
 
 use accounts::{AccountContext, attempts};
 use axum::extract::{FromRequestParts, State};
@@ -7,7 +7,7 @@ use common::{
 };
 use domain::{
     Instant,
-    otp::{Enrolment, Otp as Kept, Proof},
+    otp::{Enrolment, Otp as StoredOtp, Proof},
     outbox::Notification,
     session::Method,
     user::{OwnAccount, User},
@@ -22,7 +22,7 @@ use store::{Part, Transaction};
 
 use crate::{Otp, SubmittedCode, invalid, new_recovery, refused};
 
-/// Who answers: somebody in the middle of signing in, or somebody who has.
+/// The caller: a person with a pending token, who is signing in, or a signed-in person, who is enrolling.
 pub(crate) enum OtpCaller {
     SigningIn(Box<Claims>),
     Enrolling(Box<SignedIn>),
@@ -60,73 +60,69 @@ pub(crate) async fn verify(
     State(otp): State<Otp>,
     Now(now): Now,
     client: Client,
-    answering: OtpCaller,
-    answered: Result<Input<SubmittedCode>, ApiError>,
+    caller: OtpCaller,
+    code: Result<Input<SubmittedCode>, ApiError>,
 ) -> ApiResult<VerifyOtpResponse> {
-    let verified = match (answering, answered) {
-        (OtpCaller::SigningIn(claims), Ok(Input(answered))) => {
-            otp.sign_in(*claims, &answered, &client, now).await?
+    let verified = match (caller, code) {
+        (OtpCaller::SigningIn(claims), Ok(Input(code))) => {
+            otp.sign_in(*claims, &code, &client, now).await?
         }
-        (OtpCaller::Enrolling(person), Ok(Input(answered))) => {
-            otp.enrol(*person, &answered, now).await?
-        }
-        // A step that is over is told before what is wrong with the body.
-        (OtpCaller::SigningIn(claims), Err(failure)) => {
+        (OtpCaller::Enrolling(person), Ok(Input(code))) => otp.enrol(*person, &code, now).await?,
+        // A pending token that has ended takes precedence over invalid fields.
+        (OtpCaller::SigningIn(claims), Err(error)) => {
             otp.find_open(&claims, now)
                 .await?
                 .ok_or_else(ApiError::invalid_token)?;
-            return Err(failure);
+            return Err(error);
         }
-        (OtpCaller::Enrolling(_), Err(failure)) => return Err(failure),
+        (OtpCaller::Enrolling(_), Err(error)) => return Err(error),
     };
     let token = verified.user.token().to_owned();
-    success(Message::OtpVerified, verified).map(|told| told.authorized(&token))
+    success(Message::OtpVerified, verified).map(|response| response.authorized(&token))
 }
 
 impl Otp {
-    /// The code and the step are used up and the session begins in one transaction: of many at once exactly
-    /// one gets it.
+    /// Uses the code and the pending token and starts the session in one transaction, so that exactly one of several
+    /// concurrent requests succeeds.
     async fn sign_in(
         &self,
         claims: Claims,
-        answered: &SubmittedCode,
+        code: &SubmittedCode,
         client: &Client,
         now: Instant,
     ) -> Result<VerifyOtpResponse, ApiError> {
-        let counters = answered.counters(claims.sub, &claims.sid.to_string());
-        let (reserved, account, kept) = tokio::join!(
+        let counters = code.counters(claims.sub, &claims.sid.to_string());
+        let (reserved, account, stored) = tokio::join!(
             attempts::reserve(&self.store, &counters, now),
             self.find_open(&claims, now),
             self.store.otp(claims.sub)
         );
-        let (account, kept) = match (account, kept) {
-            (Ok(Some(account)), Ok(kept)) => (account, kept),
-            (account, kept) => {
+        let (account, stored) = match (account, stored) {
+            (Ok(Some(account)), Ok(stored)) => (account, stored),
+            (account, stored) => {
                 if let Ok(reserved) = reserved {
-                    // What cannot be given back stays taken until its window ends.
                     let _ = self.store.release(reserved).await;
                 }
                 account?.ok_or_else(ApiError::invalid_token)?;
-                return Err(kept.map_or_else(ApiError::from, |_| invalid()));
+                return Err(stored.map_or_else(ApiError::from, |_| invalid()));
             }
         };
         let reserved = reserved?;
-        let (Some(kept), Some(proof)) =
-            (&kept, answered.proof(self, claims.sub, kept.as_ref(), now)?)
+        let (Some(stored), Some(proof)) =
+            (&stored, code.proof(self, claims.sub, stored.as_ref(), now)?)
         else {
             return Err(invalid());
         };
-        let begin = self.begin(account, &claims, kept, &proof, client, now);
-        // Places that cannot be given back are free when their windows end.
-        let (begun, _) = tokio::join!(begin, self.store.release(reserved));
+        let begin = self.begin(account, &claims, stored, &proof, client, now);
+        let (user, _) = tokio::join!(begin, self.store.release(reserved));
         Ok(VerifyOtpResponse {
-            user: begun?,
+            user: user?,
             recovery_codes: None,
         })
     }
 
-    /// Whoever is in the middle of signing in, unless the step was done, or the account closed or signed out
-    /// everywhere since it began.
+    /// The account of the pending token `claims`; `None` when the token was used, or since it was signed the account
+    /// was deactivated, disabled its one-time passwords, or ended all its sessions.
     async fn find_open(
         &self,
         claims: &Claims,
@@ -146,46 +142,42 @@ impl Otp {
         &self,
         account: AccountContext,
         claims: &Claims,
-        kept: &Kept,
+        stored: &StoredOtp,
         proof: &Proof,
         client: &Client,
         now: Instant,
     ) -> Result<OwnAccount, ApiError> {
-        let mut beside = self.store.transaction();
-        beside.complete_step(claims.sid, now);
-        beside.use_proof(claims.sub, proof);
+        let mut tx = self.store.transaction();
+        tx.complete_step(claims.sid, now);
+        tx.use_proof(claims.sub, proof);
         let method = match proof {
             Proof::Step(_) => Method::Otp,
             Proof::Recovery(_) => {
-                let news = Notification::RecoveryCodeUsed {
-                    left: kept.recovery.len().saturating_sub(1),
+                let notification = Notification::RecoveryCodeUsed {
+                    left: stored.recovery.len().saturating_sub(1),
                     at: now,
                 };
-                beside.send(&self.outbox.notify(&account.user, news, now)?);
+                tx.send(&self.outbox.notify(&account.user, notification, now)?);
                 Method::Recovery
             }
         };
         let amr = claims.amr.iter().copied().chain([method]).collect();
-        match self
-            .sessions
-            .begin(account, amr, client, now, beside)
-            .await?
-        {
-            Ok(view) => Ok(view),
+        match self.sessions.begin(account, amr, client, now, tx).await? {
+            Ok(account) => Ok(account),
             Err(Part::Step) => Err(ApiError::invalid_token()),
             Err(_) => Err(invalid()),
         }
     }
 
-    /// The secret is in force, every other session over, and the owner told. This session goes on, as one
-    /// whose owner has just proved himself.
+    /// Enables one-time passwords with the pending secret, ends all other sessions, and notifies the owner. This
+    /// session continues as freshly authenticated.
     async fn enrol(
         &self,
         person: SignedIn,
-        answered: &SubmittedCode,
+        code: &SubmittedCode,
         now: Instant,
     ) -> Result<VerifyOtpResponse, ApiError> {
-        let (id, SubmittedCode::Code(code)) = (person.user.user_id, answered) else {
+        let (id, SubmittedCode::Code(code)) = (person.user.user_id, code) else {
             return Err(invalid());
         };
         let enrolment = self
@@ -200,23 +192,23 @@ impl Otp {
             return Err(invalid());
         };
         let (recovery_codes, recovery) = new_recovery(&secret);
-        let kept = Kept {
+        let stored = StoredOtp {
             sealed: secret.seal(&self.sealer, &totp::place_in_force(id))?,
             last_step: step,
             recovery,
         };
-        let user = self.put_in_force(person, &enrolment, &kept, now).await?;
+        let user = self.enable(person, &enrolment, &stored, now).await?;
         Ok(VerifyOtpResponse {
             user,
             recovery_codes: Some(recovery_codes),
         })
     }
 
-    async fn put_in_force(
+    async fn enable(
         &self,
         person: SignedIn,
         enrolment: &Enrolment,
-        kept: &Kept,
+        stored: &StoredOtp,
         now: Instant,
     ) -> Result<OwnAccount, ApiError> {
         let SignedIn {
@@ -229,7 +221,7 @@ impl Otp {
             .store
             .login_activity(user.user_id, OwnAccount::ACTIVITY, now)
             .await?;
-        let enrol = |user: &User, change: &mut Transaction| {
+        let enable = |user: &User, tx: &mut Transaction| {
             if !session.is_alive(user, now) {
                 return Err(ApiError::invalid_token());
             }
@@ -238,18 +230,18 @@ impl Otp {
                 user.is_otp_verified = true;
                 user.epoch += 1;
             });
-            let kept_session = self.sessions.renewed(&session, &after, Method::Otp, now);
-            change.complete_enrolment(user.user_id, enrolment);
-            change.set_otp(user.user_id, kept, self.sealer.kid());
-            change.renew_session(&session, &kept_session);
-            change.send(
+            let renewed_session = self.sessions.renewed(&session, &after, Method::Otp, now);
+            tx.complete_enrolment(user.user_id, enrolment);
+            tx.set_otp(user.user_id, stored, self.sealer.kid());
+            tx.renew_session(&session, &renewed_session);
+            tx.send(
                 &self
                     .outbox
                     .notify(user, Notification::OtpEnabled { at: now }, now)?,
             );
             Ok(after)
         };
-        let user = self.store.update_user(user, enrol, refused).await?;
+        let user = self.store.update_user(user, enable, refused).await?;
         let renewed = self.sessions.renewed(&session, &user, Method::Otp, now);
         let account = AccountContext {
             user,

@@ -1,4 +1,4 @@
-//! `PUT /team/{userId}`: an administrator changes somebody's account.
+//! `PUT /team/{userId}`: changes another person's account as an administrator.
 
 use accounts::Administrator;
 use axum::extract::State;
@@ -28,13 +28,13 @@ input! {
         role: Patch<Line<64>> = patch("role", text),
         permissions: Option<Permissions> = optional("permissions", permissions),
         is_verified: Option<bool> = optional("isVerified", flag),
-        /// As it was written: only super admins have this field, so it is read when the caller is known.
+        /// Parsed in `committee_of`, because only super admins have this field.
         committee_id: Option<Value> = raw("committeeID"),
         version: Option<u64> = optional("version", integer(0..=u64::from(u32::MAX))),
     }
 }
 
-/// A list of grants, or a text that holds one as JSON.
+/// Reads a list of grants, or a text that contains such a list as JSON.
 fn permissions(value: Value) -> Result<Permissions, InvalidValue> {
     read_permissions(value).map_err(InvalidValue::of::<Grant>)
 }
@@ -51,8 +51,8 @@ fn read_permissions(value: Value) -> Result<Permissions, ValueError> {
         .collect()
 }
 
-/// Two who change different fields both keep their change; with a `version` or `If-Match` nobody changes
-/// what he has not seen.
+/// Concurrent requests that change different fields all take effect. With `version` or `If-Match` a request only
+/// changes the account if it has not changed since the client read it.
 pub(crate) async fn change(
     State(team): State<Team>,
     Now(now): Now,
@@ -67,26 +67,27 @@ pub(crate) async fn change(
         team.must_be_free(request.email.as_ref(), id),
         team.must_be_active(committee_id)
     );
-    // What is wrong with the fields comes before who it is about.
+    // Errors of the fields take precedence over those of the account.
     email?;
     committee?;
     let before = before?;
     let committee = admin.committee_of(&team.store, &before).await?;
-    let update = |before: &User, change: &mut Transaction| {
+    let update = |before: &User, tx: &mut Transaction| {
         may_set(&admin, before, &request)?;
         must_be_seen(before, &committee, request.version, &headers)?;
-        let mut asked = before.clone();
+        let mut with_email = before.clone();
         if let Some(email) = &request.email {
-            team.codes.ask_for_email(change, &mut asked, email, now)?;
+            team.codes.ask_for_email(tx, &mut with_email, email, now)?;
         }
         let after = before.changed(|user| {
             request.apply(user, committee_id);
-            // An address that was asked for by a person who could do less is not theirs to keep with more rights.
+            // A change of rights cancels an earlier pending address: one requested with fewer rights must not take
+            // effect with more.
             let may_keep = request.email.is_some() || user.standing() == before.standing();
-            user.pending_email = asked.pending_email.filter(|_| may_keep);
+            user.pending_email = with_email.pending_email.filter(|_| may_keep);
         });
         if after.committee_id != before.committee_id {
-            change.require_active_committee(after.committee_id);
+            tx.require_active_committee(after.committee_id);
         }
         Ok(after)
     };
@@ -104,7 +105,8 @@ pub(crate) async fn change(
     )
 }
 
-/// A profile strictly below one's own, and grants for rights that one has by profile; super admins any.
+/// Checks that the new profile is below the administrator's own and that they hold the rights of new grants by profile.
+/// Super admins may set any profile.
 fn may_set(
     admin: &Administrator,
     before: &User,
@@ -128,7 +130,7 @@ fn may_set(
 }
 
 /// # Errors
-/// `VERSION_CONFLICT_MESSAGE` when the account is not as the caller has seen it.
+/// `VERSION_CONFLICT_MESSAGE` when `version` or `If-Match` does not match the account.
 fn must_be_seen(
     user: &User,
     committee: &Committee,
@@ -149,7 +151,7 @@ fn must_be_seen(
 
 impl Team {
     /// # Errors
-    /// `COMMITTEE_INVALID_MESSAGE` when a person cannot be moved to `committee`, where that is asked.
+    /// `COMMITTEE_INVALID_MESSAGE` when `committee` does not exist or is not active.
     async fn must_be_active(&self, committee: Option<CommitteeId>) -> Result<(), ApiError> {
         let Some(id) = committee else { return Ok(()) };
         let committee = self.store.committee(id).await?;
@@ -174,7 +176,7 @@ impl Team {
 }
 
 impl UpdateMemberRequest {
-    /// The committee that a super admin moves the person to; nobody else has this field.
+    /// The new committee. The field is ignored unless the caller is a super admin.
     fn committee_of(&self, admin: &Administrator) -> Result<Option<CommitteeId>, ApiError> {
         let is_super = admin.0.user.profile == Profile::SuperAdmin;
         let Some(value) = self.committee_id.clone().filter(|_| is_super) else {

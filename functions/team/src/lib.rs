@@ -1,4 +1,4 @@
-//! Administrators change the accounts of the people whom they answer for.
+//! The Lambda function `team`: administrators change the accounts of others.
 
 mod change;
 mod otp;
@@ -12,20 +12,20 @@ use common::Routes;
 use runtime::{ConfigError, Key};
 use store::{Setup, Store};
 
-/// The keys of this function.
+/// The keys that this function reads: to verify tokens, and to seal codes and messages.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Sealing, Key::Outbox];
 
-/// What this function can do.
+/// The state of the handlers.
 #[derive(Clone)]
 pub(crate) struct Team {
     store: Store,
     codes: Codes,
 }
 
-/// Every URL of this function.
+/// The routes of this function: everything under `/team`.
 ///
 /// # Errors
-/// When a key is missing or malformed.
+/// As [`Codes::new`].
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let team = Team {
         store: setup.store.clone(),

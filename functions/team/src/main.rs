@@ -1,4 +1,4 @@
-//! The Lambda function `team`.
+//! Runs `team` on Lambda.
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), runtime::Error> {

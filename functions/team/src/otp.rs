@@ -1,4 +1,4 @@
-//! `DELETE /team/{userId}/otp`: an administrator helps somebody who has lost his authenticator.
+//! `DELETE /team/{userId}/otp`: removes another person's one-time passwords, for people who lost their authenticator.
 
 use accounts::Administrator;
 use axum::extract::State;
@@ -8,8 +8,8 @@ use store::Transaction;
 
 use crate::Team;
 
-/// The secret goes, every session of the person ends, and he is success, unless he is closed out. Where
-/// there is none, nothing happens.
+/// Deletes the secret, ends all sessions of the account and, if the account is active, notifies its owner. Does nothing
+/// when there is no secret.
 pub(crate) async fn reset(
     State(team): State<Team>,
     Now(now): Now,
@@ -17,17 +17,17 @@ pub(crate) async fn reset(
     Path(id): Path<UserId>,
 ) -> ApiResult<Empty> {
     let user = admin.edits(&team.store, id).await?;
-    let disable = |user: &User, change: &mut Transaction| {
+    let disable = |user: &User, tx: &mut Transaction| {
         if !user.is_otp_enabled {
             return Ok(user.clone());
         }
-        change.remove_otp(id, None);
+        tx.remove_otp(id, None);
         if user.is_active {
-            let news = Notification::OtpDisabled {
+            let notification = Notification::OtpDisabled {
                 at: now,
                 by_administrator: true,
             };
-            change.send(&team.codes.outbox().notify(user, news, now)?);
+            tx.send(&team.codes.outbox().notify(user, notification, now)?);
         }
         Ok(user.changed(|user| {
             user.is_otp_enabled = false;

@@ -1,4 +1,4 @@
-//! An administrator edits the account of another person.
+//! Editing the account of another person as an administrator.
 
 use axum::extract::FromRequestParts;
 use common::{ApiError, ErrorCode, Permitted, SignedIn, rights::ManageUsers};
@@ -13,15 +13,18 @@ use http::request::Parts;
 use identity::random;
 use store::{Part, Store, StoreError, Transaction};
 
-/// A verified person who runs a committee that is open, or the service.
+/// A signed-in person with the right [`ManageUsers`].
+///
+/// The extractor rejects as that of [`Permitted`].
 #[derive(Debug, Clone)]
 pub struct Administrator(pub SignedIn);
 
 impl Administrator {
-    /// The person `id`, if this administrator may edit them.
+    /// Loads the account `id` and checks that this administrator may edit it.
     ///
     /// # Errors
-    /// `USER_NOT_FOUND_MESSAGE` for whom they may not know, `FORBIDDEN_MESSAGE` for whom they may not edit.
+    /// `USER_NOT_FOUND_MESSAGE` when the account does not exist or they may not read it, `FORBIDDEN_MESSAGE` when they
+    /// may read but not edit it.
     pub async fn edits(&self, store: &Store, id: UserId) -> Result<User, ApiError> {
         let user = store.user(id).await?.ok_or(ErrorCode::UserNotFound)?;
         self.must_edit(&user)?;
@@ -39,12 +42,13 @@ impl Administrator {
         }
     }
 
-    /// Edits `user`, as [`edits`](Self::edits) gave them: writes what `decide` makes of the account, with the
-    /// audit entry of `action` when that is a change.
+    /// Writes the account that `decide` returns, in one transaction with the writes that `decide` adds and, if the
+    /// account changed, an audit entry of `action`. `user` comes from [`edits`](Self::edits); if the stored account has
+    /// changed since, it is loaded again and `decide` runs again.
     ///
     /// # Errors
-    /// As [`edits`](Self::edits); `LAST_ADMIN_MESSAGE`; `COMMITTEE_INVALID_MESSAGE` when the transaction
-    /// requires an active committee that is not one; those of `decide`.
+    /// As [`edits`](Self::edits); those of `decide`; `LAST_ADMIN_MESSAGE`; `COMMITTEE_INVALID_MESSAGE` when the
+    /// transaction requires an active committee and it is not active; `CONFLICT_MESSAGE` for other failed conditions.
     pub async fn edit(
         &self,
         store: &Store,
@@ -54,13 +58,13 @@ impl Administrator {
         mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, ApiError>,
     ) -> Result<User, ApiError> {
         let actor = self.0.user.user_id;
-        let decide = |before: &User, change: &mut Transaction| {
+        let decide = |before: &User, tx: &mut Transaction| {
             self.must_edit(before)?;
-            let after = decide(before, change)?;
+            let after = decide(before, tx)?;
             if after != *before {
                 let id = random::id(now);
-                change.update_admins(before, &after);
-                change.record_audit(&AuditEntry::of_user(id, actor, action, before, &after, now));
+                tx.update_admins(before, &after);
+                tx.record_audit(&AuditEntry::of_user(id, actor, action, before, &after, now));
             }
             Ok(after)
         };
@@ -73,18 +77,14 @@ impl Administrator {
         store.update_user(user, decide, refused).await
     }
 
-    /// The committee of `user`: the administrator's own without another read.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
+    /// The committee of `user`. Needs no read if it is the administrator's own.
     pub async fn committee_of(&self, store: &Store, user: &User) -> Result<Committee, ApiError> {
         if user.committee_id == self.0.committee.committee_id {
             return Ok(self.0.committee.clone());
         }
-        Ok(store
-            .committee(user.committee_id)
-            .await?
-            .ok_or_else(|| StoreError::Unexpected("a user's committee is not there".to_owned()))?)
+        Ok(store.committee(user.committee_id).await?.ok_or_else(|| {
+            StoreError::Unexpected("a user's committee does not exist".to_owned())
+        })?)
     }
 }
 

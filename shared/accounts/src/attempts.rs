@@ -1,8 +1,8 @@
-//! Security counters: what is counted, for whom, and how often it may go wrong.
+//! Counters of failed attempts: their keys, limits and windows.
 //!
-//! A place is taken before the work and given back on success, so many at once cannot slip past.
-//! Unknown addresses are counted like known ones. When the counters cannot be asked, nobody may
-//! try. An open session keeps working whatever they say.
+//! An attempt is reserved before it is checked and released on success, so concurrent attempts cannot exceed a limit.
+//! If the release fails, the attempt stays counted until its window ends. Unknown addresses are counted like known
+//! ones. While the counters cannot be read, every attempt fails. Open sessions are not affected.
 
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use store::{Counter, Reservation, Store};
 const QUARTER_HOUR: Duration = Duration::from_secs(15 * 60);
 const HOUR: Duration = Duration::from_secs(60 * 60);
 
-/// Signing in, and proving one's old password: per account and network 10, per account 100, per
-/// network 50 failures in 15 minutes.
+/// Limits of wrong passwords, at sign-in and wherever the current password is required: in 15 minutes 10 per account
+/// and network, 100 per account, 50 per network.
 pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
     let counter = |name, key, most| Counter {
         name,
@@ -35,8 +35,8 @@ pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
     ]
 }
 
-/// Checking a code that was sent: 30 failures per network in an hour. What kills the code itself is
-/// counted with it.
+/// Limit of wrong one-time codes (by mail or text message): 30 per network in an hour. The limits per code are stored
+/// with the code.
 pub fn of_code(client: &Client) -> [Counter; 1] {
     [Counter {
         name: "code-network",
@@ -46,7 +46,8 @@ pub fn of_code(client: &Client) -> [Counter; 1] {
     }]
 }
 
-/// The one-time password step `challenge` of `user`: 5 failures each, 10 per account in an hour.
+/// Limits of wrong one-time passwords of `user`: in an hour 5 per `challenge`, the id of a session or pending token,
+/// and 10 per account.
 pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {
     [
         Counter {
@@ -64,8 +65,8 @@ pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {
     ]
 }
 
-/// The same with recovery codes, which have counts of their own, so that whoever exhausts the others
-/// does not shut the owner out.
+/// The limits of [`of_otp`] for recovery codes. Counted separately: an attacker who exhausts the other attempts does
+/// not lock out the owner, who can still use a recovery code.
 pub fn of_recovery(user: UserId, challenge: &str) -> [Counter; 2] {
     [
         Counter {
@@ -83,8 +84,8 @@ pub fn of_recovery(user: UserId, challenge: &str) -> [Counter; 2] {
     ]
 }
 
-/// Registering: `per_hour` calls per network that pass validation, whatever becomes of them; a
-/// class signs up from one room.
+/// Limit of registrations: `per_hour` valid requests per network, successful or not. A whole class may register from
+/// one network.
 pub fn of_registering(client: &Client, per_hour: u64) -> [Counter; 1] {
     [Counter {
         name: "register",
@@ -94,29 +95,29 @@ pub fn of_registering(client: &Client, per_hour: u64) -> [Counter; 1] {
     }]
 }
 
-/// What came of work that places were taken for: somebody was proved, and the places go on to be
-/// given back beside the next step; or nobody was, and they stay taken. A error is not the caller's
-/// failure: the places are given back.
+/// Records the `outcome` of a reserved attempt. On success it returns the reservation, which the caller
+/// releases in parallel with the next step. A wrong attempt (`None`) stays counted. On an error the attempt is
+/// released.
 ///
 /// # Errors
-/// `BAD_AUTH_COMBINATION_MESSAGE` for nobody, else the error or error_code of `proof`.
+/// `BAD_AUTH_COMBINATION_MESSAGE` for `None`; the error of `outcome`.
 pub async fn record_outcome<T>(
     store: &Store,
     reserved: Reservation,
-    proof: Result<Option<T>, ApiError>,
+    outcome: Result<Option<T>, ApiError>,
 ) -> Result<(T, Reservation), ApiError> {
-    match proof {
-        Ok(Some(proved)) => Ok((proved, reserved)),
+    match outcome {
+        Ok(Some(verified)) => Ok((verified, reserved)),
         Ok(None) => Err(ErrorCode::BadAuthCombination.into()),
-        Err(failure) => {
-            // What cannot be given back stays taken until its window ends.
+        Err(error) => {
             let _ = store.release(reserved).await;
-            Err(failure)
+            Err(error)
         }
     }
 }
 
-/// Verifies `password` of `user` under the counters of passwords: its hash, and the places to give back.
+/// Verifies `password` of `user` within the limits of [`of_password`]. Returns the stored hash, and the reservation for
+/// the caller to release.
 ///
 /// # Errors
 /// As [`reserve`] and [`record_outcome`].
@@ -133,18 +134,18 @@ pub async fn verify_password(
         reserve(store, &counters, now),
         store.credentials(user.user_id)
     );
-    let (reserved, proof) = (reserved?, async {
+    let (reserved, outcome) = (reserved?, async {
         let hash = credentials?.map(|credentials| credentials.password_hash);
         let matched = hasher.matches(password, hash.as_deref()).await?;
         Ok(hash.filter(|_| matched != Match::No))
     });
-    record_outcome(store, reserved, proof.await).await
+    record_outcome(store, reserved, outcome.await).await
 }
 
-/// Takes a place in each of `counters`.
+/// Reserves an attempt in each of `counters`.
 ///
 /// # Errors
-/// `TOO_MANY_ATTEMPTS_MESSAGE` when one is full, a error when they cannot be asked.
+/// `TOO_MANY_ATTEMPTS_MESSAGE` when one of them is full.
 pub async fn reserve(
     store: &Store,
     counters: &[Counter],

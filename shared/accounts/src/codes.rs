@@ -1,5 +1,5 @@
-//! Codes that are sent: who may ask for one how often, how it is kept, what it looks like on its way
-//! out, and how it is proved. An address that nobody has costs the same reads and writes.
+//! One-time codes by mail and text message: limits, storage as HMACs, sending and verification. An address without an
+//! account costs the same reads and writes.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -26,7 +26,7 @@ use store::Setup;
 
 use crate::attempts;
 
-/// Issues codes and proves them.
+/// Issues and verifies one-time codes.
 #[derive(Clone)]
 pub struct Codes {
     store: Store,
@@ -36,11 +36,11 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// The power to do so. Of the settings it reads `MESSAGE_INTERVAL_SECONDS` (60): how long an account gets
-    /// no second code of a kind.
+    /// Reads the sealing and outbox keys, and the setting `MESSAGE_INTERVAL_SECONDS` (default 60): the shortest time
+    /// between two codes of one kind for one account.
     ///
     /// # Errors
-    /// When a key or the setting is missing or malformed.
+    /// When a key is missing or malformed, or the setting is invalid.
     pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
         Ok(Self {
             store: setup.store.clone(),
@@ -50,11 +50,8 @@ impl Codes {
         })
     }
 
-    /// The places of one code of `kind` for `account`, if it may be sent one now: 1 per
-    /// `MESSAGE_INTERVAL_SECONDS`, 3 in 15 minutes, 10 a day.
-    ///
-    /// # Errors
-    /// When the counters cannot be asked.
+    /// Reserves the sending of one code of `kind` to `account`: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in 15 minutes, 10 a
+    /// day. `None` when a limit is reached.
     pub async fn may_send(
         &self,
         kind: CodeKind,
@@ -75,28 +72,25 @@ impl Codes {
         Ok(self.store.reserve(&counters, now).await?.ok())
     }
 
-    /// What came of sending a code for which `places` were taken: they are given back when it was not sent,
-    /// so that whoever tries again is not told that it was.
+    /// Releases `reservation` when `sent` is an error, so that the next request sends a code instead of only reporting
+    /// one. Returns `sent`.
     ///
     /// # Errors
     /// That of `sent`.
     pub async fn release_unless_sent(
         &self,
-        places: Reservation,
+        reservation: Reservation,
         sent: Result<(), ApiError>,
     ) -> Result<(), ApiError> {
         if sent.is_err() {
-            // What cannot be given back stays taken until its window ends.
-            let _ = self.store.release(places).await;
+            let _ = self.store.release(reservation).await;
         }
         sent
     }
 
-    /// Sends a code of `kind`, kept at `challenge`, to `user` by `method`, or does as much for nobody.
-    /// Text messages go to a number that was proved, five codes a day; beyond that nothing is sent.
-    ///
-    /// # Errors
-    /// When the store is out of reach: then an earlier code is still good.
+    /// Sends a new code of `kind` for `challenge` to `user` by `method`. For `None` it makes the same writes without a
+    /// recipient. Text messages go to verified numbers only (otherwise mail), at most five codes a day per number;
+    /// beyond that nothing is sent. On an error an earlier code stays valid.
     pub async fn send(
         &self,
         kind: CodeKind,
@@ -110,42 +104,37 @@ impl Codes {
             (Some(user), SendMethod::Email) => Recipient::Mail(user.email.clone()),
             (Some(user), SendMethod::Sms) => user.text_recipient(),
         };
-        let places = match method {
+        let reservation = match method {
             SendMethod::Email => None,
             SendMethod::Sms => match self.reserve_text(&to, challenge, now).await? {
-                Some(places) => Some(places),
+                Some(reservation) => Some(reservation),
                 None => return Ok(()),
             },
         };
         let sent = self.issue_now(kind, challenge, user, to, now).await;
-        match places {
-            Some(places) => self.release_unless_sent(places, sent).await,
+        match reservation {
+            Some(reservation) => self.release_unless_sent(reservation, sent).await,
             None => sent,
         }
     }
 
-    /// Sends a code that proves the number of `user`, unless it had its five today.
-    ///
-    /// # Errors
-    /// When the store is out of reach: then an earlier code is still good.
+    /// Sends a text message with a code that verifies the phone number of `user`, at most five codes a day per number;
+    /// beyond that nothing is sent.
     pub async fn send_to_phone(&self, user: &User, now: Instant) -> Result<(), ApiError> {
         let (to, challenge) = (
             Recipient::Sms(user.phone.clone()),
             phone_challenge(user.user_id, &user.phone),
         );
-        let Some(places) = self.reserve_text(&to, challenge, now).await? else {
+        let Some(reservation) = self.reserve_text(&to, challenge, now).await? else {
             return Ok(());
         };
         let sent = self
             .issue_now(CodeKind::Phone, challenge, Some(user), to, now)
             .await;
-        self.release_unless_sent(places, sent).await
+        self.release_unless_sent(reservation, sent).await
     }
 
-    /// Sends a code that proves `email`, an address of `user` or one that he asked for.
-    ///
-    /// # Errors
-    /// When the store is out of reach: then an earlier code is still good.
+    /// Sends a mail with a code that verifies `email`: the address of `user`, or their pending address.
     pub async fn send_to_mailbox(
         &self,
         user: &User,
@@ -175,14 +164,13 @@ impl Codes {
         to: Recipient,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let mut issue = self.store.transaction();
-        self.issue(&mut issue, kind, challenge, user, to, now)?;
-        let _ = issue.commit().await?;
+        let mut tx = self.store.transaction();
+        self.issue(&mut tx, kind, challenge, user, to, now)?;
+        let _ = tx.commit().await?;
         Ok(())
     }
 
-    /// A place among the five codes that a number gets a day. Who has no number gets mails, which this does
-    /// not bound, and costs as much.
+    /// Reserves one of the five codes per day and number. Mail is not limited here, but makes the same write.
     async fn reserve_text(
         &self,
         to: &Recipient,
@@ -202,7 +190,8 @@ impl Codes {
         Ok(self.store.reserve(&[counter], now).await?.ok())
     }
 
-    /// Has `transaction` keep a new code of `kind` at `challenge` and send it to `to`.
+    /// Adds to `transaction` a new code of `kind` for `challenge`, valid for ten minutes, which replaces an earlier
+    /// one, and the message that sends it to `to`.
     pub fn issue(
         &self,
         transaction: &mut Transaction,
@@ -213,10 +202,10 @@ impl Codes {
         now: Instant,
     ) -> Result<(), ApiError> {
         let NewCode { digits, link } = issue(challenge);
-        let mac = |text: &str| self.sealer.mac(PURPOSE, &bound(kind, challenge, text));
-        let nobody = || UserId::new(random::id(now));
-        let kept = Code {
-            user_id: user.map_or_else(nobody, |user| user.user_id),
+        let mac = |text: &str| self.sealer.mac(PURPOSE, &mac_input(kind, challenge, text));
+        let unused_id = || UserId::new(random::id(now));
+        let stored = Code {
+            user_id: user.map_or_else(unused_id, |user| user.user_id),
             committee_id: user.map_or_else(
                 || CommitteeId::new(random::id(now)),
                 |user| user.committee_id,
@@ -228,11 +217,11 @@ impl Codes {
             tries: 0,
             networks: BTreeMap::new(),
         };
-        transaction.put_code(kind, challenge, &kept);
+        transaction.put_code(kind, challenge, &stored);
         let name = user.map_or("", |user| user.name.as_str());
         transaction.send(&self.outbox.letter(
             to,
-            kept.user_id,
+            stored.user_id,
             name,
             Notification::Code { kind, digits, link },
             now,
@@ -240,8 +229,9 @@ impl Codes {
         Ok(())
     }
 
-    /// Has `user` ask for the address `email`: it is pending until a code that goes to it comes back, and
-    /// the one in force is told. The address in force itself takes an earlier wish back.
+    /// Makes `email` the pending address of `user`, and adds to `transaction` a code to it and a notification to the
+    /// current address. The change takes effect when the code is verified. The current address cancels a pending
+    /// change. An inactive account gets no message.
     pub fn ask_for_email(
         &self,
         transaction: &mut Transaction,
@@ -255,7 +245,7 @@ impl Codes {
         }
         user.pending_email = Some(email.clone());
         if !user.is_active {
-            // A closed account gets no message; whoever opens it again may ask for the code.
+            // The code can be requested when the account is active again.
             return Ok(());
         }
         self.issue(
@@ -274,28 +264,28 @@ impl Codes {
         Ok(())
     }
 
-    /// The power to write other letters.
+    /// The sealer of outbox messages, for notifications other than codes.
     pub const fn outbox(&self) -> &OutboxSealer {
         &self.outbox
     }
 
-    /// The code of `kind` at one of `places`, if `text` is its digits or its link and it is alive for
-    /// `client`, with the place that was taken for a failure; using it up is the caller's. Otherwise the
-    /// try is counted at each.
+    /// Finds the code of `kind` at one of `challenges` whose digits or link code is `text` and which is valid for the
+    /// network of `client`. The caller marks it as used and releases its reservation. `None` when there is none: then
+    /// the wrong attempt is counted at every challenge.
     ///
     /// # Errors
-    /// `TOO_MANY_ATTEMPTS_MESSAGE`, or a error, when nobody may try.
+    /// `TOO_MANY_ATTEMPTS_MESSAGE` when the network has had too many wrong attempts.
     pub async fn verify(
         &self,
         kind: CodeKind,
-        places: &[Uuid],
+        challenges: &[Uuid],
         text: &str,
         client: &Client,
         now: Instant,
     ) -> Result<Option<VerifiedCode>, ApiError> {
         let counters = attempts::of_code(client);
         let read = join_all(
-            places
+            challenges
                 .iter()
                 .map(|challenge| self.store.code(kind, *challenge)),
         );
@@ -304,24 +294,23 @@ impl Codes {
         let codes: Vec<Option<Code>> = match read.into_iter().collect() {
             Ok(codes) => codes,
             Err(error) => {
-                // What cannot be given back stays taken until its window ends.
                 let _ = self.store.release(reserved).await;
                 return Err(ApiError::from(error));
             }
         };
-        let is_it = |challenge: Uuid, code: &Code| {
-            let data = bound(kind, challenge, text);
+        let matches = |challenge: Uuid, code: &Code| {
+            let data = mac_input(kind, challenge, text);
             let (digits, link) = (
                 self.sealer.is_mac(&code.digits, PURPOSE, &data),
                 self.sealer.is_mac(&code.link, PURPOSE, &data),
             );
             (digits | link) && code.is_alive(&client.network, now)
         };
-        let mut found = places
+        let mut found = challenges
             .iter()
             .zip(codes)
             .filter_map(|(challenge, code)| Some((*challenge, code?)));
-        if let Some((challenge, code)) = found.find(|(challenge, code)| is_it(*challenge, code)) {
+        if let Some((challenge, code)) = found.find(|(challenge, code)| matches(*challenge, code)) {
             return Ok(Some(VerifiedCode {
                 code,
                 challenge,
@@ -329,7 +318,7 @@ impl Codes {
             }));
         }
         let counted = join_all(
-            places
+            challenges
                 .iter()
                 .map(|challenge| self.store.count_try(kind, *challenge, &client.network, now)),
         );
@@ -338,20 +327,20 @@ impl Codes {
     }
 }
 
-/// A code that somebody knew.
+/// A code that [`Codes::verify`] found.
 #[derive(Debug)]
 pub struct VerifiedCode {
-    /// The code.
+    /// The stored code.
     pub code: Code,
-    /// Where it is kept.
+    /// The challenge under which it is stored.
     pub challenge: Uuid,
-    /// The place that was taken for a failure, to be given back.
+    /// The reserved attempt, for the caller to release.
     pub reserved: Reservation,
 }
 
 const PURPOSE: &str = "code";
 
-/// A code proves nothing for another kind or at another challenge.
-fn bound(kind: CodeKind, challenge: Uuid, text: &str) -> Vec<u8> {
+/// The input of the HMAC, which binds a code to its kind and challenge.
+fn mac_input(kind: CodeKind, challenge: Uuid, text: &str) -> Vec<u8> {
     format!("{} {challenge} {text}", kind.word()).into_bytes()
 }

@@ -1,5 +1,8 @@
-//! Accounts: sessions, one-time codes and the counters of failed attempts, which the functions share that
-//! sign people in or change accounts.
+//! Sessions, one-time codes, counters of failed attempts and administration of accounts, for the functions that sign
+//! people in or change accounts.
+//!
+//! Every method that uses the store or a key can fail with 500 or 503, as [`common`] describes; `# Errors` sections
+//! list only what comes in addition.
 
 mod administrator;
 pub mod attempts;

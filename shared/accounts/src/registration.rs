@@ -1,30 +1,30 @@
-//! Who may open an account.
+//! The setting `REGISTRATION`.
 
 use std::str::FromStr;
 
 use runtime::{ConfigError, Settings};
 
-/// Who may open an account, and what verifies it.
+/// Whether people may register, and what verifies a new account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Registration {
     /// Anyone; the mailbox verifies the account.
     Open,
     /// Anyone; an administrator verifies the account.
     Approval,
-    /// Registration is refused.
+    /// No one.
     Closed,
 }
 
 impl Registration {
-    /// What the setting `REGISTRATION` says: `open` (the default), `approval` or `closed`.
+    /// Reads the setting `REGISTRATION`: `open` (the default), `approval` or `closed`.
     ///
     /// # Errors
-    /// When it is another word.
+    /// When it has another value.
     pub fn of(settings: &Settings) -> Result<Self, ConfigError> {
         settings.parse("REGISTRATION", "open")
     }
 
-    /// Whether a code that came by mail verifies an account; otherwise an administrator alone does.
+    /// Whether a code sent by mail verifies an account; otherwise only an administrator can verify it.
     pub fn mailbox_verifies(self) -> bool {
         self != Self::Approval
     }

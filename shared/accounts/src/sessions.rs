@@ -1,4 +1,4 @@
-//! Beginning sessions and showing people themselves: what every way of signing in ends in.
+//! Starts sessions, signs tokens, and builds the view of the own account that sign-ins return.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use identity::{
 use runtime::{ConfigError, Key};
 use store::{Part, Setup, Store, StoreError, Transaction};
 
-/// The power to sign people in: only functions that do so hold it.
+/// Starts sessions and signs tokens. Needs the signing key, which only functions that sign people in have.
 #[derive(Clone)]
 pub struct Sessions {
     store: Store,
@@ -34,29 +34,29 @@ pub struct Sessions {
     lifetimes: TokenLifetimes,
 }
 
-/// The one-time password step of a sign-in may take this long.
+/// Lifetime of the pending token for the one-time password step.
 const OTP_STEP: Duration = Duration::from_secs(5 * 60);
-/// A password-less request may be completed for this long.
+/// Lifetime of the token for a passwordless sign-in: that of its code.
 const PASSWORDLESS_STEP: Duration = domain::code::LIFE;
 
-/// A person, and what is shown of him when he signs in.
+/// An account with the data that a sign-in returns.
 #[derive(Debug, Clone)]
 pub struct AccountContext {
-    /// The person.
+    /// The account.
     pub user: User,
-    /// His committee.
+    /// The committee of the account.
     pub committee: Committee,
-    /// His last sign-ins, newest first.
+    /// The last sign-ins, newest first.
     pub activity: Vec<LoginActivity>,
-    /// The one-time password secret that he is trying out.
+    /// The one-time password secret that is not verified yet.
     pub enrolment: Option<Enrolment>,
 }
 
 impl Sessions {
-    /// The power, from the keys and the settings (those of [`TokenLifetimes::of`]) of `setup`.
+    /// Reads the token, sealing and outbox keys, and the settings of [`TokenLifetimes::of`].
     ///
     /// # Errors
-    /// When one of them is missing or malformed.
+    /// When a key is missing or malformed, or a setting is invalid.
     pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
         Ok(Self {
             store: setup.store.clone(),
@@ -68,11 +68,8 @@ impl Sessions {
         })
     }
 
-    /// Whoever `id` is, with what is shown of him; `committee` is where he is thought to belong. One
-    /// round trip where that is right.
-    ///
-    /// # Errors
-    /// When the store is out of reach.
+    /// Loads the account `id`; `None` when it does not exist. `committee` is its expected committee: one round trip if
+    /// that is right, two otherwise.
     pub async fn find(
         &self,
         id: UserId,
@@ -91,8 +88,9 @@ impl Sessions {
         } else {
             self.store.committee(user.committee_id).await?
         };
-        let committee = read
-            .ok_or_else(|| StoreError::Unexpected("a user's committee is not there".to_owned()))?;
+        let committee = read.ok_or_else(|| {
+            StoreError::Unexpected("a user's committee does not exist".to_owned())
+        })?;
         Ok(Some(AccountContext {
             user,
             committee,
@@ -101,19 +99,16 @@ impl Sessions {
         }))
     }
 
-    /// Begins a session of the person who arrives and proved himself by `amr`, together with what stands
-    /// in `beside`, and shows him himself. He is told of a device that none of his last sign-ins had. The
-    /// inner error is the part of `beside` that was refused.
-    ///
-    /// # Errors
-    /// When the store is out of reach: then nothing has begun.
+    /// Starts a session for `account`, authenticated by the methods `amr`, in one transaction with the writes in `tx`,
+    /// and returns the account with an access token. Notifies the account if none of its last sign-ins used the same
+    /// device. The inner error is the part of `tx` whose condition failed; on every store error no session was started.
     pub async fn begin(
         &self,
         mut account: AccountContext,
         amr: Vec<Method>,
         client: &Client,
         now: Instant,
-        mut beside: Transaction,
+        mut tx: Transaction,
     ) -> Result<Result<OwnAccount, Part>, ApiError> {
         let user = &account.user;
         let session = Session {
@@ -141,27 +136,24 @@ impl Sessions {
                 .iter()
                 .all(|entry| entry.agent != client.agent);
         if is_new {
-            let news = Notification::NewDevice {
+            let notification = Notification::NewDevice {
                 agent: client.agent.clone(),
                 ip: client.ip.to_string(),
                 at: now,
             };
-            beside.send(&self.outbox.notify(user, news, now)?);
+            tx.send(&self.outbox.notify(user, notification, now)?);
         }
-        let activity = match self.store.sign_in(&session, activity, beside).await? {
+        let activity = match self.store.sign_in(&session, activity, tx).await? {
             Ok(activity) => activity,
             Err(part) => return Ok(Err(part)),
         };
         account.activity.insert(0, activity);
         let token = self.fresh_token(&account.user, &session, now)?;
-        Ok(Ok(self.self_view(account, token, now)))
+        Ok(Ok(self.own_account(account, token, now)))
     }
 
-    /// `person` himself with his last sign-ins and his token: the one that he came with until half
-    /// of its life is gone, then a fresh one of the same session.
-    ///
-    /// # Errors
-    /// When a fresh token cannot be signed.
+    /// The account of `person` with its last sign-ins and an access token: the one of the request, or after half of its
+    /// lifetime a new one of the same session.
     pub fn show(
         &self,
         person: SignedIn,
@@ -177,15 +169,15 @@ impl Sessions {
             token,
         } = person;
         let allowed = i64::try_from(self.lifetimes.token(&user).as_secs()).unwrap_or(i64::MAX);
-        let life = (claims.exp - claims.iat).min(allowed);
-        let half_gone = now.unix_seconds() - claims.iat >= life / 2;
-        let can_last_longer = claims.iat + life < session.expires_at.unix_seconds();
+        let lifetime = (claims.exp - claims.iat).min(allowed);
+        let half_gone = now.unix_seconds() - claims.iat >= lifetime / 2;
+        let can_last_longer = claims.iat + lifetime < session.expires_at.unix_seconds();
         let token = if half_gone && can_last_longer {
             self.fresh_token(&user, &session, now)?
         } else {
             token
         };
-        Ok(self.self_view(
+        Ok(self.own_account(
             AccountContext {
                 user,
                 committee,
@@ -197,10 +189,7 @@ impl Sessions {
         ))
     }
 
-    /// The person who arrives himself, with a fresh token of `session`, which was just changed.
-    ///
-    /// # Errors
-    /// When a fresh token cannot be signed.
+    /// The account with a new access token of `session`, after the session was changed.
     pub fn view_with_new_token(
         &self,
         account: AccountContext,
@@ -208,10 +197,11 @@ impl Sessions {
         now: Instant,
     ) -> Result<OwnAccount, ApiError> {
         let token = self.fresh_token(&account.user, session, now)?;
-        Ok(self.self_view(account, token, now))
+        Ok(self.own_account(account, token, now))
     }
 
-    /// `session` as it is after `user` has just proved himself again by `method`, and all others ended.
+    /// `session` after `user` authenticated again by `method` and ended all sessions by raising their epoch: it takes
+    /// the new epoch, so it alone continues.
     pub fn renewed(&self, session: &Session, user: &User, method: Method, now: Instant) -> Session {
         let mut renewed = session.clone();
         renewed.epoch = user.epoch;
@@ -225,17 +215,15 @@ impl Sessions {
         renewed
     }
 
-    /// The token that opens the one-time password step, alone, for five minutes.
-    ///
-    /// # Errors
-    /// When it cannot be signed.
+    /// Signs a pending token for the one-time password step of a sign-in: `Bearer …`, valid for five minutes. `amr` are
+    /// the methods of the first step.
     pub fn otp_step(
         &self,
         user: &User,
         amr: Vec<Method>,
         now: Instant,
     ) -> Result<String, ApiError> {
-        let grant = NewToken {
+        let new_token = NewToken {
             user_id: user.user_id,
             session_id: SessionId::new(random::id(now)),
             issued: now,
@@ -247,18 +235,19 @@ impl Sessions {
         };
         Ok(format!(
             "Bearer {}",
-            self.signer.sign(TokenUse::OtpStep, &grant)?
+            self.signer.sign(TokenUse::OtpStep, &new_token)?
         ))
     }
 
-    /// The token that the six digits of the password-less code at `place` go with. It tells nothing of
-    /// whether anybody has the address.
-    ///
-    /// # Errors
-    /// When it cannot be signed.
-    pub fn passwordless_step(&self, place: uuid::Uuid, now: Instant) -> Result<String, ApiError> {
-        let grant = NewToken {
-            user_id: UserId::new(place),
+    /// Signs a token that must accompany the six digits of the passwordless code for `challenge`: `Bearer …`, valid as
+    /// long as the code. It does not depend on whether the address has an account.
+    pub fn passwordless_step(
+        &self,
+        challenge: uuid::Uuid,
+        now: Instant,
+    ) -> Result<String, ApiError> {
+        let new_token = NewToken {
+            user_id: UserId::new(challenge),
             session_id: SessionId::new(random::id(now)),
             issued: now,
             expires: now.after(PASSWORDLESS_STEP),
@@ -269,11 +258,11 @@ impl Sessions {
         };
         Ok(format!(
             "Bearer {}",
-            self.signer.sign(TokenUse::PasswordlessStep, &grant)?
+            self.signer.sign(TokenUse::PasswordlessStep, &new_token)?
         ))
     }
 
-    /// What the token of a step says that came with a request, if one came and is good at `now`.
+    /// The claims of the request's token, if it has one that is valid for `usage` at `now`.
     pub fn step(&self, headers: &HeaderMap, usage: TokenUse, now: Instant) -> Option<Claims> {
         self.verifier.verify(bearer(headers)?, usage, now)
     }
@@ -284,7 +273,7 @@ impl Sessions {
         session: &Session,
         now: Instant,
     ) -> Result<String, ApiError> {
-        let grant = NewToken {
+        let new_token = NewToken {
             user_id: user.user_id,
             session_id: session.sid,
             issued: now,
@@ -297,18 +286,18 @@ impl Sessions {
             committee_id: user.committee_id,
             epoch: None,
         };
-        Ok(self.signer.sign(TokenUse::Access, &grant)?)
+        Ok(self.signer.sign(TokenUse::Access, &new_token)?)
     }
 
-    fn self_view(&self, account: AccountContext, token: String, now: Instant) -> OwnAccount {
+    fn own_account(&self, account: AccountContext, token: String, now: Instant) -> OwnAccount {
         let AccountContext {
             user,
             committee,
             activity,
             enrolment,
         } = account;
-        let alive = enrolment.filter(|enrolment| enrolment.is_alive(now));
-        let tried_out = alive.and_then(|enrolment| {
+        let pending = enrolment.filter(|enrolment| enrolment.is_alive(now));
+        let secret = pending.and_then(|enrolment| {
             Secret::open(
                 &enrolment.sealed,
                 &self.sealer,
@@ -321,7 +310,7 @@ impl Sessions {
             user.user_id,
             &user.email,
             user.is_otp_verified,
-            tried_out.as_ref(),
+            secret.as_ref(),
         );
         OwnAccount::new(
             Account::of(user, committee),

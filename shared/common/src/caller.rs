@@ -1,7 +1,7 @@
-//! Who calls: from the token and the address to the proofs that stand in handlers' signatures.
+//! The caller of a request, and extractors for handlers' signatures.
 //!
-//! The edge has asked the store before the route is known, side by side with the limit, so these
-//! extractors only look at what it found: the order of arguments is the order of checks.
+//! The edge has loaded the caller before it chooses a route, in parallel with the rate limit. The extractors only read
+//! its result, so the order of a handler's arguments is the order of its checks.
 
 use std::{
     collections::HashSet,
@@ -22,32 +22,35 @@ use store::{Store, StoreError};
 
 use crate::{ApiError, ErrorCode, TokenLifetimes};
 
-/// The one `now` of a request.
+/// The time of the request. The edge reads the clock once per request.
 #[derive(Debug, Clone, Copy)]
 pub struct Now(pub Instant);
 
-/// A person with a session that is alive.
+/// A person with a valid access token and a valid session.
+///
+/// The extractor rejects with 401 `BAD_AUTH_COMBINATION_MESSAGE`. As `Option<SignedIn>`, on public endpoints, an
+/// invalid token is ignored.
 #[derive(Debug, Clone)]
 pub struct SignedIn {
-    /// The person.
+    /// The caller's account.
     pub user: User,
-    /// The committee that the person belongs to.
+    /// The committee of the account.
     pub committee: Committee,
-    /// The session.
+    /// The session that the token belongs to.
     pub session: Session,
-    /// What the token says.
+    /// The verified claims of the token.
     pub claims: Claims,
-    /// The token itself, without `Bearer`.
+    /// The encoded token, without `Bearer`.
     pub token: String,
 }
 
 impl SignedIn {
-    /// The person's account.
+    /// The account with its committee, as responses show it.
     pub fn account(&self) -> Account {
         Account::of(self.user.clone(), self.committee.clone())
     }
 
-    /// Checks that the mailbox was proved, or an administrator vouched.
+    /// Checks that the account is verified, by its mailbox or by an administrator.
     ///
     /// # Errors
     /// `ACCOUNT_NOT_VERIFIED_MESSAGE`.
@@ -61,8 +64,7 @@ impl SignedIn {
 }
 
 impl SignedIn {
-    /// Checks that the person's committee is open; a super admin runs the service whatever becomes of
-    /// his committee.
+    /// Checks that the account's committee is active. Super admins are exempt.
     ///
     /// # Errors
     /// `COMMITTEE_INACTIVE_MESSAGE`.
@@ -76,28 +78,29 @@ impl SignedIn {
     }
 }
 
-/// A [`SignedIn`] whose account is verified.
+/// A [`SignedIn`] whose account is verified; otherwise `ACCOUNT_NOT_VERIFIED_MESSAGE`.
 #[derive(Debug, Clone)]
 pub struct Verified(pub SignedIn);
 
-/// A [`Verified`] super admin. Not bound by his own committee's being closed, for only he can open it.
+/// A verified super admin; otherwise `FORBIDDEN_MESSAGE`, then `ACCOUNT_NOT_VERIFIED_MESSAGE`. Their committee may be
+/// inactive, because only super admins can activate it.
 #[derive(Debug, Clone)]
 pub struct SuperAdmin(pub SignedIn);
 
-/// What the edge found out about the caller.
+/// The result of the authentication.
 #[derive(Debug, Clone)]
 pub(crate) enum Caller {
-    /// No token was sent.
+    /// The request has no token.
     Anonymous,
-    /// A token was sent and is no good.
+    /// The token is invalid, or its session has ended.
     InvalidToken,
-    /// A person.
+    /// The token and its session are valid.
     SignedIn(Arc<SignedIn>),
-    /// A token was sent and the store could not be asked about it.
+    /// The token is valid, and its session could not be loaded.
     StoreError(Arc<StoreError>),
 }
 
-/// What a request's token says by itself.
+/// The access token of a request, before its session is loaded.
 pub(crate) enum BearerToken {
     Absent,
     Invalid,
@@ -105,7 +108,7 @@ pub(crate) enum BearerToken {
 }
 
 impl BearerToken {
-    /// What the one `Authorization` header holds.
+    /// Reads and verifies the token in the `Authorization` header.
     pub(crate) fn read(headers: &HeaderMap, verifier: &Verifier, now: Instant) -> Self {
         let Some(token) = bearer(headers) else {
             return Self::Absent;
@@ -118,8 +121,8 @@ impl BearerToken {
     }
 }
 
-/// The token in the one `Authorization` header. Of two, neither is read; a scheme other than Bearer
-/// (in any case) is no token.
+/// The token in the `Authorization` header, without its scheme. `None` when the header is absent or repeated, or its
+/// scheme is not Bearer (in any case).
 pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
@@ -129,17 +132,17 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// Finds people by their tokens, and remembers sessions that it found dead.
+/// Loads callers by their access tokens, and remembers sessions that have ended.
 #[derive(Clone)]
 pub(crate) struct Authenticator {
     pub(crate) store: Store,
     pub(crate) verifier: Verifier,
     lifetimes: TokenLifetimes,
-    dead: Arc<Mutex<HashSet<SessionId>>>,
+    ended: Arc<Mutex<HashSet<SessionId>>>,
 }
 
-/// No container remembers more dead sessions.
-const MOST_DEAD: usize = 10_000;
+/// Ended sessions that one process remembers; the set is cleared when it is full.
+const MAX_ENDED: usize = 10_000;
 
 impl Authenticator {
     pub(crate) fn new(store: Store, verifier: Verifier, lifetimes: TokenLifetimes) -> Self {
@@ -147,21 +150,21 @@ impl Authenticator {
             store,
             verifier,
             lifetimes,
-            dead: Arc::default(),
+            ended: Arc::default(),
         }
     }
 
-    /// Whether this container has found the session dead: it never comes back.
-    pub(crate) fn knows_dead(&self, sid: SessionId) -> bool {
-        self.dead
+    /// Whether this process has seen that session `sid` has ended, which is final.
+    pub(crate) fn has_ended(&self, sid: SessionId) -> bool {
+        self.ended
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .contains(&sid)
     }
 
-    /// Session, user and committee in one request. The committee is read where the token says that
-    /// it is, and again when the user says otherwise.
-    pub(crate) async fn find(&self, claims: Claims, token: String, now: Instant) -> Caller {
+    /// Loads session, user and committee in one BatchGetItem. The committee id comes from the token; if the account
+    /// has moved since, its committee takes a second request.
+    pub(crate) async fn authenticate(&self, claims: Claims, token: String, now: Instant) -> Caller {
         let found = async {
             let (session, user, committee) = self
                 .store
@@ -179,12 +182,12 @@ impl Authenticator {
                 self.store.committee(user.committee_id).await?
             };
             let committee = committee.ok_or_else(|| {
-                StoreError::Unexpected("a user's committee is not there".to_owned())
+                StoreError::Unexpected("a user's committee does not exist".to_owned())
             })?;
             Ok(Some((session, user, committee)))
         };
         match found.await {
-            // The session may have a younger token.
+            // Not remembered as ended: the session may have a newer token.
             Ok(Some((session, user, _)))
                 if self.lifetimes.have_ended(&user, &session, &claims, now) =>
             {
@@ -198,11 +201,11 @@ impl Authenticator {
                 token,
             })),
             Ok(None) => {
-                let mut dead = self.dead.lock().unwrap_or_else(PoisonError::into_inner);
-                if dead.len() >= MOST_DEAD {
-                    dead.clear();
+                let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+                if ended.len() >= MAX_ENDED {
+                    ended.clear();
                 }
-                dead.insert(claims.sid);
+                ended.insert(claims.sid);
                 Caller::InvalidToken
             }
             Err(error) => Caller::StoreError(Arc::new(error)),
@@ -214,7 +217,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Now {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        // the edge has set it
+        // The edge always sets it.
         Ok(parts
             .extensions
             .get()
@@ -230,26 +233,25 @@ impl<S: Send + Sync> FromRequestParts<S> for SignedIn {
         match parts.extensions.get() {
             Some(Caller::SignedIn(person)) => Ok(Self::clone(person)),
             Some(Caller::InvalidToken) => Err(ApiError::invalid_token()),
-            Some(Caller::StoreError(error)) => Err(unknown(error)),
+            Some(Caller::StoreError(error)) => Err(lookup_error(error)),
             Some(Caller::Anonymous) | None => Err(ErrorCode::BadAuthCombination.into()),
         }
     }
 }
 
-/// On a public endpoint a bad token is ignored.
 impl<S: Send + Sync> OptionalFromRequestParts<S> for SignedIn {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, ApiError> {
         match parts.extensions.get() {
             Some(Caller::SignedIn(person)) => Ok(Some(Self::clone(person))),
-            Some(Caller::StoreError(error)) => Err(unknown(error)),
+            Some(Caller::StoreError(error)) => Err(lookup_error(error)),
             _ => Ok(None),
         }
     }
 }
 
-fn unknown(error: &StoreError) -> ApiError {
+fn lookup_error(error: &StoreError) -> ApiError {
     match error {
         StoreError::Unexpected(cause) => StoreError::Unexpected(cause.clone()).into(),
         error => {

@@ -1,4 +1,4 @@
-//! The remote client of a request: its address, its network, its software.
+//! The remote client of a request.
 
 use std::net::IpAddr;
 
@@ -9,16 +9,16 @@ use store::StoreError;
 
 use crate::ApiError;
 
-/// The remote client of a request.
+/// Address, network, software and location of the remote client.
 #[derive(Debug, Clone)]
 pub struct Client {
-    /// Its address.
+    /// The IP address.
     pub ip: IpAddr,
-    /// The network that it belongs to, as limits see it: the IPv4 address, or the IPv6 /64.
+    /// The network by which requests are limited: the IPv4 address, or the IPv6 /64.
     pub network: String,
-    /// What its User-Agent says.
+    /// Browser, system and device from `User-Agent`.
     pub agent: Agent,
-    /// Where it is, when the content network in front of the service says so.
+    /// The location, if a content network in front of the gateway sends it; otherwise empty.
     pub place: Location,
 }
 
@@ -53,6 +53,6 @@ impl<S: Send + Sync> FromRequestParts<S> for Client {
             .extensions
             .get()
             .cloned()
-            .ok_or_else(|| StoreError::Unexpected("the edge knows no client".to_owned()))?)
+            .ok_or_else(|| StoreError::Unexpected("the edge has set no client".to_owned()))?)
     }
 }

@@ -1,7 +1,7 @@
-//! The content network in front of the gateway, where there is one: CloudFront sends a secret header, and with
-//! it the address and the place of whoever called it
-//! (<https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/adding-cloudfront-headers.html>). Without
-//! the secret such headers are anybody's, and count for nothing.
+//! Reads the client's address and location from CloudFront's headers
+//! (<https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/adding-cloudfront-headers.html>), if a
+//! content network stands in front of the gateway. Any client can send these headers, so they are ignored unless the
+//! request contains a secret header that only the content network knows.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,25 +12,25 @@ use percent_encoding::percent_decode;
 
 use crate::Client;
 
-/// CloudFront adds no header of an origin's own that begins with `x-edge-`
+/// The header with the secret. CloudFront rejects custom origin headers that begin with `x-edge-`
 /// (<https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/add-origin-custom-headers.html>).
-const PROOF: &str = "x-halqa-edge";
+const SECRET_HEADER: &str = "x-halqa-edge";
 
-/// No name of a place is longer.
-const LONGEST: usize = 128;
+/// Characters of a country, region or city name; longer values are ignored.
+const MAX_NAME: usize = 128;
 
-/// The keys by which the network proves itself; none where there is no network.
+/// The secrets of the content network; empty when there is no content network.
 pub(crate) struct ContentNetwork(pub(crate) NamedKeys);
 
 impl ContentNetwork {
-    /// Who calls: `ip` by the gateway's word, or whom the network names.
+    /// The client: at the address in CloudFront's headers if the secret is valid, else at `ip`, the gateway's peer.
     pub(crate) fn client(&self, ip: IpAddr, headers: &HeaderMap) -> Client {
-        let named = || {
+        let viewer_ip = || {
             text(headers, "cloudfront-viewer-address")
                 .as_deref()
                 .and_then(address)
         };
-        let Some(ip) = named().filter(|_| self.has_proved_itself(headers)) else {
+        let Some(ip) = viewer_ip().filter(|_| self.has_valid_secret(headers)) else {
             return Client::new(ip, headers);
         };
         let degrees = |name, most: f64| {
@@ -53,25 +53,25 @@ impl ContentNetwork {
         }
     }
 
-    fn has_proved_itself(&self, headers: &HeaderMap) -> bool {
+    fn has_valid_secret(&self, headers: &HeaderMap) -> bool {
         headers
-            .get(PROOF)
-            .is_some_and(|shown| self.0.contains(shown.as_bytes()))
+            .get(SECRET_HEADER)
+            .is_some_and(|secret| self.0.contains(secret.as_bytes()))
     }
 }
 
-/// What the header says, if it may be a name: letters beyond ASCII come percent-encoded, and what the network does not
-/// know may be what the viewer says.
+/// The header `name`, percent-decoded: CloudFront encodes characters outside ASCII. Checked, because headers that
+/// CloudFront does not set may come from the viewer.
 fn text(headers: &HeaderMap, name: &str) -> Option<String> {
     let text = percent_decode(headers.get(name)?.as_bytes())
         .decode_utf8()
         .ok()?;
     let is_name =
-        (1..=LONGEST).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+        (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     is_name.then(|| text.into_owned())
 }
 
-/// The address without its port, which stands behind a colon after IPv6 too, without brackets.
+/// The address in `address:port`; CloudFront writes IPv6 addresses without brackets.
 fn address(text: &str) -> Option<IpAddr> {
     let with_brackets = text.parse::<SocketAddr>().map(|address| address.ip()).ok();
     with_brackets.or_else(|| text.rsplit_once(':')?.0.parse().ok())
@@ -82,8 +82,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_stands_in_front_of_its_port() {
-        for (text, address_then) in [
+    fn viewer_address_with_port_gives_the_ip() {
+        for (text, expected) in [
             ("198.51.100.10:46532", Some("198.51.100.10")),
             (
                 "2001:db8:85a3::8a2e:370:7334:46532",
@@ -95,7 +95,7 @@ mod tests {
         ] {
             assert_eq!(
                 address(text).map(|ip| ip.to_string()).as_deref(),
-                address_then,
+                expected,
                 "{text}"
             );
         }

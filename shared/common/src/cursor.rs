@@ -1,4 +1,4 @@
-//! Paging: `limit`, and cursors that nobody can read, change or use elsewhere.
+//! Paging of lists by `limit` and sealed cursors.
 
 use std::str::FromStr;
 
@@ -9,17 +9,16 @@ use identity::{MalformedKey, sealing::Sealer};
 
 use crate::{ApiError, ErrorCode, InvalidValue, Query};
 
-/// Makes and reads cursors: authenticated encryption of a position, bound to route, filter and
-/// caller.
+/// Seals and opens cursors: positions in a list under authenticated encryption, bound to route, filter and caller.
 #[derive(Clone)]
 pub struct Cursors(Sealer);
 
-/// A cursor is good for a day.
-const LIFE: std::time::Duration = std::time::Duration::from_secs(86_400);
-/// Nothing longer is a cursor of ours.
+/// A cursor expires after a day.
+const LIFETIME: std::time::Duration = std::time::Duration::from_secs(86_400);
+/// Bytes; longer cursors are rejected before decryption.
 const MAX_LENGTH: usize = 512;
 
-/// Reads keys as [`Sealer`] does.
+/// Parses keys as [`Sealer`] does.
 impl FromStr for Cursors {
     type Err = MalformedKey;
 
@@ -29,54 +28,49 @@ impl FromStr for Cursors {
 }
 
 impl Cursors {
-    /// The cursor of `position` in the list that `list` names: its route, filter and caller.
-    ///
-    /// # Errors
-    /// When the position cannot be sealed.
+    /// Seals `position` as a cursor for `list`, a text that identifies route, filter and caller.
     pub fn write(&self, position: &str, list: &str, now: Instant) -> Result<String, ApiError> {
-        let expires = now.after(LIFE).unix_milliseconds().to_be_bytes();
+        let expires = now.after(LIFETIME).unix_milliseconds().to_be_bytes();
         Ok(self.0.seal(
             &[&expires[..], position.as_bytes()].concat(),
             &format!("cursor {list}"),
         )?)
     }
 
-    /// The position that `cursor` holds.
+    /// The position in `cursor`.
     ///
     /// # Errors
-    /// `INVALID_CURSOR_MESSAGE` for anything that was not written for this list in the last day.
+    /// `INVALID_CURSOR_MESSAGE` unless [`write`](Self::write) produced `cursor` for the same `list` in the last 24
+    /// hours.
     pub fn read(&self, cursor: &str, list: &str, now: Instant) -> Result<String, ApiError> {
         let open = || {
             let plain = (cursor.len() <= MAX_LENGTH)
                 .then(|| self.0.open(cursor, &format!("cursor {list}")).ok())??;
             let (expires, position) = plain.split_first_chunk::<8>()?;
-            let fresh = now < Instant::from_unix_milliseconds(i64::from_be_bytes(*expires));
-            fresh.then(|| String::from_utf8(position.to_vec()).ok())?
+            let is_valid = now < Instant::from_unix_milliseconds(i64::from_be_bytes(*expires));
+            is_valid.then(|| String::from_utf8(position.to_vec()).ok())?
         };
         open().ok_or_else(|| ApiError::field("cursor", ErrorCode::InvalidCursor))
     }
 }
 
-/// A page of a list: where it begins, how long it is, and the cursor of the page after it.
+/// A page of a list: its start, its size, and the cursor of the next page.
 pub struct ListPage<'a> {
     cursors: &'a Cursors,
     list: String,
     now: Instant,
     position: Option<String>,
-    /// How many entries it has at the most.
+    /// Maximum number of entries.
     pub limit: u16,
 }
 
 impl ListPage<'_> {
-    /// After what it begins.
+    /// The position of the last entry of the previous page; `None` for the first page.
     pub fn position(&self) -> Option<&str> {
         self.position.as_deref()
     }
 
-    /// The cursor of the next page, which begins after `last`.
-    ///
-    /// # Errors
-    /// When the position cannot be sealed.
+    /// The cursor of the page that begins after the position `last`; `None` for `None`.
     pub fn next_cursor(&self, last: Option<String>) -> Result<Option<String>, ApiError> {
         last.map(|position| self.cursors.write(&position, &self.list, self.now))
             .transpose()
@@ -84,7 +78,7 @@ impl ListPage<'_> {
 }
 
 impl Paging {
-    /// The page of `list`, which names route, filter and caller, that is asked for.
+    /// Opens the cursor for `list`, a text that identifies route, filter and caller.
     ///
     /// # Errors
     /// As [`Cursors::read`].
@@ -108,12 +102,14 @@ impl Paging {
     }
 }
 
-/// The part of a list that the caller asks for.
+/// The query parameters `limit` and `cursor`.
+///
+/// The extractor rejects with `LIMIT_INVALID_MESSAGE`; [`open`](Self::open) checks the cursor.
 #[derive(Debug, Clone)]
 pub struct Paging {
-    /// How many, 1 to 100; 20 when not said.
+    /// Page size, 1 to 100, default 20.
     pub limit: u16,
-    /// After what.
+    /// The sealed position; `None` for the first page.
     pub cursor: Option<String>,
 }
 
@@ -153,7 +149,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_cursor_is_good_for_its_list_and_its_day(position in "\\PC{0,80}", list in "[A-Z /]{0,40}", hours in 0u64..48) {
+        fn cursor_opens_only_for_its_list_within_24_hours(position in "\\PC{0,80}", list in "[A-Z /]{0,40}", hours in 0u64..48) {
             let cursors = NamedKey::generate("2026-11").to_setting().parse::<Cursors>().unwrap();
             let now = Instant::from_unix_milliseconds(1_800_000_000_000);
             let cursor = cursors.write(&position, &list, now).unwrap();

@@ -1,4 +1,4 @@
-//! The way of every request: address and token, limit and caller side by side, route, headers.
+//! Handles every request: rate limit and caller in parallel, then the route, then the response headers.
 
 use std::{mem::take, net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -29,13 +29,12 @@ use crate::{
     throttle::RateLimitState,
 };
 
-/// `lastActive` is written when it is older than this.
-const ACTIVE_EVERY: Duration = Duration::from_secs(300);
+/// `lastActive` is written when the stored time is older than this.
+const ACTIVE_INTERVAL: Duration = Duration::from_secs(300);
+/// Optimistic updates are not retried after this time. Every function has a timeout of at least 10 s.
+const UPDATE_DEADLINE: Duration = Duration::from_secs(5);
 
-/// Updates that others overtake are not tried again after this long; every function has 10 s and more.
-const UPDATE_TIME: Duration = Duration::from_secs(5);
-
-/// Everything between a client and the routes. Cloning shares what it remembers.
+/// The HTTP edge of one function. Clones share its caches.
 #[derive(Clone)]
 pub struct Edge(Arc<Inner>);
 
@@ -50,20 +49,20 @@ struct Inner {
     content_network: ContentNetwork,
 }
 
-/// What an answer cost, beside the answer, for benches and the tests of the cost table.
+/// The store requests of one response, as a response extension for benchmarks and the tests of the cost table.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestCost(pub Cost);
 
-/// The event told of no request: it is answered as such, with all headers.
+/// A request extension: the Lambda event contained no valid request. The response is 400 with all headers.
 #[derive(Clone, Copy)]
 pub(crate) struct UnreadableEvent;
 
 impl Edge {
-    /// The edge in content_network of `routes`. Its settings: `API_PREFIXES` (`/api/v1,/api/dev`), `POWERED_BY` (`Halqa`),
-    /// `RATE_LIMIT` (100), `RATE_WINDOW_SECONDS` (60), `EDGE` (`off`), and those of [`TokenLifetimes::of`].
+    /// The edge in front of `routes`. Settings, with defaults: `API_PREFIXES` (`/api/v1,/api/dev`), `POWERED_BY`
+    /// (`Halqa`), `RATE_LIMIT` (100), `RATE_WINDOW_SECONDS` (60), `EDGE` (`off`), and those of [`TokenLifetimes::of`].
     ///
     /// # Errors
-    /// When one of them, or a key, is missing or makes no sense.
+    /// When one of them is invalid, or a key is missing or malformed.
     pub fn new(setup: &Setup, mut routes: Routes) -> Result<Self, ConfigError> {
         let settings = &setup.settings;
         let router = take(&mut routes.router)
@@ -94,22 +93,22 @@ impl Edge {
         })))
     }
 
-    /// The answer to `request` from `ip`: whatever happens, a whole one with all its headers.
+    /// Answers `request` from `ip`. Errors and panics become responses with all headers; writes one log line.
     pub async fn answer(&self, request: http::Request<Bytes>, ip: IpAddr) -> http::Response<Bytes> {
         let now = self.0.clock.now();
         let id = random::id(now).to_string();
         let start = tokio::time::Instant::now();
         let method = request.method().clone();
-        let asked = request.headers().clone();
+        let request_headers = request.headers().clone();
 
-        let decided = within(UPDATE_TIME, self.0.decide(request, ip, now));
-        let (arrived, cost) = metered(decided).await;
+        let handling = within(UPDATE_DEADLINE, self.0.handle(request, ip, now));
+        let (handled, cost) = metered(handling).await;
         let Handled {
             response,
             rate_limit,
             user_id,
-        } = arrived;
-        let mut response = finished(&method, &asked, response).await;
+        } = handled;
+        let mut response = finalized(&method, &request_headers, response).await;
         headers::set_constant(response.headers_mut(), &self.0.powered_by, &id);
         if let Some(rate_limit) = rate_limit {
             headers::set_limit(response.headers_mut(), &rate_limit);
@@ -147,7 +146,7 @@ struct Handled {
 }
 
 impl Inner {
-    async fn decide(&self, request: http::Request<Bytes>, ip: IpAddr, now: Instant) -> Handled {
+    async fn handle(&self, request: http::Request<Bytes>, ip: IpAddr, now: Instant) -> Handled {
         let path = self.path(request.uri().path());
         if request.method() == Method::OPTIONS {
             let mut response = StatusCode::NO_CONTENT.into_response();
@@ -172,13 +171,13 @@ impl Inner {
 
         let (rate_limit, caller) =
             match BearerToken::read(request.headers(), &self.authenticator.verifier, now) {
-                BearerToken::Valid(claims, token) if !self.authenticator.knows_dead(claims.sid) => {
+                BearerToken::Valid(claims, token) if !self.authenticator.has_ended(claims.sid) => {
                     let key = format!("u:{}", claims.sub);
-                    match self.throttle.known_over(&key, now) {
+                    match self.throttle.known_over_limit(&key, now) {
                         Some(over) => (over, Caller::Anonymous),
                         None => tokio::join!(
                             self.throttle.count(&key, now),
-                            self.authenticator.find(*claims, token, now)
+                            self.authenticator.authenticate(*claims, token, now)
                         ),
                     }
                 }
@@ -223,15 +222,14 @@ impl Inner {
         }
     }
 
-    /// The path that the routes know, without prefix and without one trailing slash; `None` for a path that
-    /// stands where nothing is.
+    /// The path without its prefix and without one trailing slash; `None` when the prefix is missing or not allowed.
     fn path(&self, path: &str) -> Option<String> {
         let path = path.strip_suffix('/').unwrap_or(path);
-        let below = |prefix: &String| {
+        let after_prefix = |prefix: &String| {
             path.strip_prefix(prefix.as_str())
                 .filter(|rest| rest.is_empty() || rest.starts_with('/'))
         };
-        match self.prefixes.iter().find_map(below) {
+        match self.prefixes.iter().find_map(after_prefix) {
             Some(rest) => {
                 Some(rest).filter(|rest| !rest.is_empty() && !self.routes.is_unprefixed(rest))
             }
@@ -279,10 +277,10 @@ impl Inner {
             parts.extensions.insert(WasHead);
         }
         let request = Request::from_parts(parts, Body::from(body));
-        let answered = AssertUnwindSafe(Box::pin(self.router.clone().oneshot(request)))
+        let result = AssertUnwindSafe(Box::pin(self.router.clone().oneshot(request)))
             .catch_unwind()
             .await;
-        match answered {
+        match result {
             Ok(Ok(response)) => response,
             Err(panic) => {
                 let text = panic
@@ -298,12 +296,12 @@ impl Inner {
         }
     }
 
-    /// Beside the handler's own work, and only when the last time is five minutes old.
+    /// Runs in parallel with the handler. An error only costs precision, so it is logged and ignored.
     async fn touch_last_active(&self, person: Option<&SignedIn>, now: Instant) {
-        let stale = person.filter(|person| {
-            now.since(person.user.last_active.min(person.session.last_active)) >= ACTIVE_EVERY
+        let outdated = person.filter(|person| {
+            now.since(person.user.last_active.min(person.session.last_active)) >= ACTIVE_INTERVAL
         });
-        let Some(SignedIn { user, session, .. }) = stale else {
+        let Some(SignedIn { user, session, .. }) = outdated else {
             return;
         };
         if let Err(failure) = self
@@ -320,14 +318,14 @@ impl Inner {
 fn prefixes(settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let problem = "must be paths such as /api/v1, separated by commas";
     let prefixes: Vec<String> = settings.list("API_PREFIXES", "/api/v1,/api/dev", problem)?;
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte);
-    let is_sensible = |prefix: &String| {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte);
+    let is_valid = |prefix: &String| {
         prefix.len() > 1
             && prefix.starts_with('/')
             && !prefix.ends_with('/')
-            && prefix.bytes().all(plain)
+            && prefix.bytes().all(is_plain)
     };
-    if !prefixes.is_empty() && prefixes.iter().all(is_sensible) {
+    if !prefixes.is_empty() && prefixes.iter().all(is_valid) {
         Ok(prefixes)
     } else {
         Err(ConfigError::new("API_PREFIXES", problem))
@@ -339,12 +337,12 @@ fn powered_by(settings: &Settings) -> Result<HeaderValue, ConfigError> {
     HeaderValue::from_str(text).map_err(|_| {
         ConfigError::new(
             "POWERED_BY",
-            "must be visible ASCII, for it stands in a header",
+            "must be visible ASCII, because it is sent as a header",
         )
     })
 }
 
-/// Whether a content network stands in content_network of the gateway, which names whoever calls when it shows a secret.
+/// Whether `EDGE` is `on`: a content network in front of the gateway sends the client's address with a secret.
 pub(crate) fn has_content_network(settings: &Settings) -> Result<bool, ConfigError> {
     match settings.optional("EDGE") {
         Some("on") => Ok(true),
@@ -353,7 +351,7 @@ pub(crate) fn has_content_network(settings: &Settings) -> Result<bool, ConfigErr
     }
 }
 
-/// The template of the route, such as `/users/{userId}`, for the log.
+/// The route template for the log, such as `/users/{userId}`.
 #[derive(Clone)]
 struct Route(String);
 
@@ -369,22 +367,27 @@ async fn remember_route(request: Request, next: Next) -> Response {
     response
 }
 
-/// The whole body, its tag and length, and what HEAD and conditional requests leave of them.
-async fn finished(method: &Method, asked: &HeaderMap, response: Response) -> http::Response<Bytes> {
+/// Sets `ETag` and `Content-Length`, and removes the body for HEAD and 304.
+async fn finalized(
+    method: &Method,
+    request_headers: &HeaderMap,
+    response: Response,
+) -> http::Response<Bytes> {
     let (parts, body) = response.into_parts();
-    // All our bodies are in memory: this cannot fail.
+    // Cannot fail: all bodies are in memory.
     let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
     let mut response = http::Response::from_parts(parts, body);
     let length = response.body().len();
     if length > 0 {
         let etag = headers::etag(response.body());
-        let may_be_known = method == Method::GET || method == Method::HEAD;
-        let is_known =
-            may_be_known && response.status().is_success() && headers::has_already(asked, &etag);
+        let is_read = method == Method::GET || method == Method::HEAD;
+        let is_not_modified = is_read
+            && response.status().is_success()
+            && headers::is_not_modified(request_headers, &etag);
         if let Ok(value) = HeaderValue::try_from(etag) {
             response.headers_mut().insert(header::ETAG, value);
         }
-        if is_known && response.extensions().get::<Effect>().is_none() {
+        if is_not_modified && response.extensions().get::<Effect>().is_none() {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
             *response.body_mut() = Bytes::new();
             response.headers_mut().remove(header::CONTENT_TYPE);

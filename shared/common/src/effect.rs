@@ -1,4 +1,4 @@
-//! GETs that change something or send something: the interface has a few.
+//! Wrappers for routes: GETs with side effects, and steps of a sign-in.
 
 use axum::{
     extract::Request,
@@ -11,20 +11,20 @@ use http::{HeaderValue, header};
 
 use crate::{ApiError, ErrorCode};
 
-/// The request was a HEAD before the edge made a GET of it.
+/// A request extension: the request was HEAD before the edge changed it to GET.
 #[derive(Clone, Copy)]
 pub(crate) struct WasHead;
 
-/// The answer is of this moment: never a 304, never stored.
+/// A response extension: never send 304 instead of this response.
 #[derive(Clone, Copy)]
 pub(crate) struct Effect;
 
-/// The route is a step of a sign-in.
+/// A response extension: the route is a step of a sign-in.
 #[derive(Clone, Copy)]
 pub(crate) struct SignIn;
 
-/// `route` as a step of a sign-in: its 400, 401 and 429 are counted in the metric `SignInFailures`, for an
-/// attack begins with them. What the public limit refuses is not: it tells an attacker nothing.
+/// Marks `route` as a step of a sign-in: its 400, 401 and 429 count in the metric `SignInFailures`, which shows
+/// password guessing. The 429 of the rate limit does not count, as it reveals nothing to an attacker.
 pub fn sign_in<S: Clone + Send + Sync + 'static>(route: MethodRouter<S>) -> MethodRouter<S> {
     route.layer(from_fn(async |request: Request, next: Next| {
         let mut response = next.run(request).await;
@@ -33,19 +33,19 @@ pub fn sign_in<S: Clone + Send + Sync + 'static>(route: MethodRouter<S>) -> Meth
     }))
 }
 
-/// Routes GET to `handler`, which changes or sends something: HEAD is 405 with `allow`, the
-/// methods that the path does take; a prefetch (`Sec-Purpose` or `Purpose: prefetch`, as browsers
-/// and mail scanners send it) is 403 and changes nothing; the answer is never a 304 nor stored.
+/// Routes GET to `handler`, which has side effects. HEAD is 405 with `allow`, the methods of the path, separated by
+/// commas. A prefetch by a browser or mail scanner (`Sec-Purpose` or `Purpose: prefetch`) is 403 and does not reach
+/// `handler`. Responses are never 304 and never cached.
 pub fn effect<H, T, S>(handler: H, allow: &'static str) -> MethodRouter<S>
 where
     H: Handler<T, S>,
     T: 'static,
     S: Clone + Send + Sync + 'static,
 {
-    let refused = move || ApiError::method_not_allowed(allow).into_response();
+    let method_not_allowed = move || ApiError::method_not_allowed(allow).into_response();
     let guarded = get(handler).layer(from_fn(move |request: Request, next: Next| async move {
         let mut response = if request.extensions().get::<WasHead>().is_some() {
-            refused()
+            method_not_allowed()
         } else if is_prefetch(&request) {
             ApiError::from(ErrorCode::PrefetchRefused).into_response()
         } else {
@@ -57,8 +57,8 @@ where
             .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
         response as Response
     }));
-    // The router would name HEAD wherever there is a GET.
-    guarded.fallback(move || async move { refused() })
+    // The router's own 405 would allow HEAD on every path that has GET.
+    guarded.fallback(move || async move { method_not_allowed() })
 }
 
 fn is_prefetch(request: &Request) -> bool {

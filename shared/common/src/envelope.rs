@@ -1,4 +1,4 @@
-//! The envelope of every body: `{code, message, …, errors}`.
+//! The JSON envelope of every response: `{code, message, …, errors}`.
 
 use std::fmt;
 
@@ -45,11 +45,11 @@ impl From<Message> for Text {
     }
 }
 
-/// No fields beside `code` and `message`.
+/// Response data without fields: the body has only `code` and `message`.
 #[derive(Debug, Serialize)]
 pub struct Empty {}
 
-/// The body: `message` and `errors` only where there are any.
+/// Serialises a body. `message` is left out when it is `None`, `errors` when it is empty.
 pub(crate) fn body<T: Serialize>(
     status: StatusCode,
     message: Option<Text>,
@@ -64,7 +64,7 @@ pub(crate) fn body<T: Serialize>(
     })
 }
 
-/// The response with this [`body`]; 500 where `data` cannot be serialised.
+/// The response with [`body`]; 500 when `data` cannot be serialised.
 pub(crate) fn envelope<T: Serialize>(
     status: StatusCode,
     message: Option<Text>,
@@ -85,7 +85,7 @@ pub(crate) fn envelope<T: Serialize>(
     }
 }
 
-/// The cause of a 500 or 503, on its way to the edge, which logs it.
+/// A response extension: the cause of a 500 or 503, which the edge logs.
 #[derive(Clone)]
 pub(crate) struct Cause(pub(crate) String);
 

@@ -1,5 +1,5 @@
-//! The headers of every answer: what an Express server with helmet 6, cors and
-//! rate-limiter-flexible sends, byte for byte, for clients were written against one.
+//! The headers of every response: byte for byte those of an Express server with helmet 6, cors and
+//! rate-limiter-flexible, which existing clients expect.
 
 use data_encoding::BASE64;
 use domain::Instant;
@@ -8,7 +8,7 @@ use sha1::{Digest, Sha1};
 
 use crate::throttle::RateLimitState;
 
-/// helmet 6.2.0 without its content security policy, and cors with `*` and credentials.
+/// The headers of helmet 6.2.0 without its content security policy, and of cors with `*` and credentials.
 const CONSTANT: [(&str, &str); 14] = [
     ("cross-origin-embedder-policy", "require-corp"),
     ("cross-origin-opener-policy", "same-origin"),
@@ -29,10 +29,10 @@ const CONSTANT: [(&str, &str); 14] = [
     ("access-control-allow-credentials", "true"),
 ];
 
-/// What scripts of other origins may read.
+/// Response headers that scripts of other origins may read.
 const EXPOSED: &str = "Authorization, ETag, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
 
-/// Sets what every answer carries; what an endpoint has set stays.
+/// Sets the headers of every response. An endpoint's own values for those of [`CONSTANT`] stay.
 pub(crate) fn set_constant(headers: &mut HeaderMap, powered_by: &HeaderValue, request_id: &str) {
     for (name, value) in CONSTANT {
         headers
@@ -49,7 +49,7 @@ pub(crate) fn set_constant(headers: &mut HeaderMap, powered_by: &HeaderValue, re
     }
 }
 
-/// Sets the four headers of the public limit. A `Retry-After` that is there is another limit's.
+/// Sets the four headers of the rate limit. An existing `Retry-After` belongs to another limit and stays.
 pub(crate) fn set_limit(headers: &mut HeaderMap, rate_limit: &RateLimitState) {
     headers.insert(
         HeaderName::from_static("x-ratelimit-limit"),
@@ -82,51 +82,51 @@ fn javascript_seconds(milliseconds: u128) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Express's weak entity tag: length and the first 27 letters of the base64 of the SHA-1.
+/// Express's weak entity tag: the length in hexadecimal and the first 27 characters of the Base64 of the SHA-1.
 pub(crate) fn etag(body: &[u8]) -> String {
     let hash = BASE64.encode(&Sha1::digest(body));
     format!("W/\"{:x}-{}\"", body.len(), &hash[..27])
 }
 
-/// Whether the request says that it has the body with `etag` (RFC 9110 §13.1.2), and does not ask
-/// for a fresh one.
-pub(crate) fn has_already(request: &HeaderMap, etag: &str) -> bool {
+/// Whether `If-None-Match` contains `etag` (RFC 9110 §13.1.2) and `Cache-Control` does not contain `no-cache`.
+pub(crate) fn is_not_modified(request: &HeaderMap, etag: &str) -> bool {
     let all = |name| {
         request
             .get_all(name)
             .iter()
             .filter_map(|value| value.to_str().ok())
     };
-    let fresh = all(header::CACHE_CONTROL)
+    let no_cache = all(header::CACHE_CONTROL)
         .flat_map(|value| value.split(','))
         .any(|word| word.trim().eq_ignore_ascii_case("no-cache"));
-    !fresh && all(header::IF_NONE_MATCH).any(|tags| names(tags, etag))
+    !no_cache && all(header::IF_NONE_MATCH).any(|tags| list_contains(tags, etag))
 }
 
-/// Whether `If-Match` lets a change of what has `etag` pass: it names the tag, or is not there. Ours are
-/// weak tags, which RFC 9110 §13.1.1 would never match; here they are compared as they stand.
+/// Whether `If-Match` permits a change of the representation `etag`: the header is absent, or contains the tag or `*`.
+/// Our tags are weak, which RFC 9110 §13.1.1 would never match; here weak and strong forms match.
 pub fn if_match_holds(request: &HeaderMap, etag: &str) -> bool {
     let mut tags = request.get_all(header::IF_MATCH).iter().peekable();
-    tags.peek().is_none() || tags.any(|value| value.to_str().is_ok_and(|tags| names(tags, etag)))
+    tags.peek().is_none()
+        || tags.any(|value| value.to_str().is_ok_and(|tags| list_contains(tags, etag)))
 }
 
-/// Whether `If-None-Match` lets a change of what has `etag` pass: it names neither the tag nor `*`.
+/// Whether `If-None-Match` permits a change of the representation `etag`: it contains neither the tag nor `*`.
 pub fn if_none_match_holds(request: &HeaderMap, etag: &str) -> bool {
     !request
         .get_all(header::IF_NONE_MATCH)
         .iter()
-        .any(|value| value.to_str().is_ok_and(|tags| names(tags, etag)))
+        .any(|value| value.to_str().is_ok_and(|tags| list_contains(tags, etag)))
 }
 
-/// Whether the list of tags `tags`, or `*`, names `etag` in its weak or strong form.
-pub(crate) fn names(tags: &str, etag: &str) -> bool {
+/// Whether the list `tags` is `*` or contains `etag` in its weak or strong form.
+pub(crate) fn list_contains(tags: &str, etag: &str) -> bool {
     let opaque = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    // Our tags have no comma in them, so a list may be split at commas.
+    // Our tags contain no comma, so the list can be split at commas.
     tags.split(',')
         .any(|tag| tag.trim() == "*" || opaque(tag) == opaque(etag))
 }
 
-/// Sets what a preflight is answered with, as cors does for any OPTIONS request.
+/// Sets the headers of a preflight response, which cors sends to every OPTIONS request.
 pub(crate) fn set_preflight(headers: &mut HeaderMap, request: &HeaderMap) {
     headers.insert(
         header::ACCESS_CONTROL_ALLOW_METHODS,
@@ -140,8 +140,8 @@ pub(crate) fn set_preflight(headers: &mut HeaderMap, request: &HeaderMap) {
         header::ACCESS_CONTROL_MAX_AGE,
         HeaderValue::from_static("600"),
     );
-    for asked in request.get_all(header::ACCESS_CONTROL_REQUEST_HEADERS) {
-        headers.append(header::ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
+    for names in request.get_all(header::ACCESS_CONTROL_REQUEST_HEADERS) {
+        headers.append(header::ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
     }
 }
 
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_are_those_of_javascript_and_express() {
+    fn dates_seconds_and_etag_match_javascript_and_express() {
         let at: Instant = "2026-11-20T23:46:12.987Z".parse().unwrap();
         assert_eq!(
             javascript_date(at),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_body_is_recognised_in_every_form() {
+    fn if_none_match_with_current_etag_is_not_modified() {
         let tag = etag(b"{\"code\":200}");
         let strong = tag.trim_start_matches("W/").to_owned();
         for (value, known) in [
@@ -190,12 +190,12 @@ mod tests {
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(header::IF_NONE_MATCH, value.parse().unwrap());
-            assert_eq!(has_already(&headers, &tag), known, "{value}");
+            assert_eq!(is_not_modified(&headers, &tag), known, "{value}");
             headers.insert(
                 header::CACHE_CONTROL,
                 HeaderValue::from_static("max-age=0, No-Cache"),
             );
-            assert!(!has_already(&headers, &tag));
+            assert!(!is_not_modified(&headers, &tag));
         }
     }
 }

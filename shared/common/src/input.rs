@@ -31,7 +31,7 @@ pub trait FromFields<S>: Sized {
 }
 
 /// Declares what an endpoint takes: the struct, and how each field is read, by a method of [`Fields`]. All of
-/// them are read before the first error_code ends it, so that every bad field is named.
+/// them are read before the first error is returned, so that every bad field is named.
 ///
 /// ```ignore
 /// input! {

@@ -1,9 +1,8 @@
 //! An HTTP function on Lambda behind an API Gateway HTTP API, payload format 2.0
 //! (<https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html>).
 //!
-//! `lambda_http` makes a request of an event and an event's answer of a response. It panics on some events
-//! that gateways do send (a raw space or `<>"` in the query, an odd Host), so [`Event`] reads them first and
-//! mends them: only what it has cleaned reaches `lambda_http`.
+//! `lambda_http` converts events to requests and responses to the gateway's format. It panics on some events that
+//! gateways do send (a raw space or `<>"` in the query, an unusual Host), so [`Event`] parses and repairs them first.
 
 use std::{
     collections::BTreeMap,
@@ -29,7 +28,8 @@ use crate::{
     edge::{UnreadableEvent, has_content_network},
 };
 
-/// What stands for itself in a path: `pchar` of RFC 3986 but for `%`, which the gateway has decoded.
+/// Percent-encodes everything but `/` and the `pchar` of RFC 3986; `%` is encoded too, as the gateway has decoded
+/// the path.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
@@ -49,7 +49,7 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'@')
     .remove(b'/');
-/// What does not stand for itself in a query, which the gateway gives as it came.
+/// Percent-encodes only what a URI cannot contain: the gateway passes the query on as it was sent.
 const QUERY: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')
@@ -62,14 +62,14 @@ const QUERY: &AsciiSet = &CONTROLS
     .add(b'{')
     .add(b'|')
     .add(b'}');
-/// The `http` crate takes no longer URI.
-const LONGEST_URI: usize = 65_000;
+/// Bytes of path and query: the `http` crate rejects longer URIs.
+const MAX_URI: usize = 65_000;
 
-/// Runs `routes` on Lambda: reads the environment and the `keys` that it asks for, opens
-/// connections, and answers events until the process is ended.
+/// Runs `routes` on Lambda: reads the environment and `keys`, opens connections, and answers events until Lambda ends
+/// the process.
 ///
 /// # Errors
-/// A setting that is missing or makes no sense, in one sentence that names it; Lambda's own.
+/// A [`ConfigError`] when a setting or key is missing or invalid; errors of the Lambda runtime.
 pub async fn serve(
     keys: &[Key],
     routes: fn(&Setup) -> Result<Routes, ConfigError>,
@@ -87,12 +87,12 @@ pub async fn serve(
     let edge = edge
         .await
         .inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
-    // The runtime moves the future from layer to layer: in a box, that moves a pointer.
+    // The runtime moves the future between its layers; a box makes that a move of a pointer.
     let answer = |event: LambdaEvent<Event>| Box::pin(answer_event(&edge, event));
     lambda_runtime::run(service_fn(answer)).await
 }
 
-/// The fields of an event that are read. What is missing is empty, so that the event is answered.
+/// The fields of an API Gateway event that the service reads. Missing fields are empty, so every event deserialises.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Event {
@@ -117,11 +117,8 @@ struct RequestHttp {
     source_ip: String,
 }
 
-/// The answer to one event, however odd it is. One that cannot be mended is 400
-/// `MALFORMED_REQUEST_MESSAGE`, with all headers and a line in the log.
-///
-/// # Errors
-/// None.
+/// Answers one event. An event that cannot be repaired gets 400 `MALFORMED_REQUEST_MESSAGE`, with all headers and a
+/// log line. Never fails.
 pub async fn answer_event(
     edge: &Edge,
     event: LambdaEvent<Event>,
@@ -129,25 +126,25 @@ pub async fn answer_event(
     let (event, context) = event.into_parts();
     let ip = event.request_context.http.source_ip.parse().ok();
     let headers = event.header_map();
-    let readable = ip.and_then(|ip: IpAddr| Some((ip, event.mended()?)));
+    let readable = ip.and_then(|ip: IpAddr| Some((ip, event.repaired()?)));
     let is_readable = readable.is_some();
     let (ip, request) = readable.unwrap_or_else(|| {
         let ip = ip.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         (ip, ApiGatewayV2httpRequest::default())
     });
     let mut adapter = Adapter::from(service_fn(|request: lambda_http::Request| {
-        let mut request = plain(request, headers.clone());
+        let mut request = restored(request, headers.clone());
         if !is_readable {
             request.extensions_mut().insert(UnreadableEvent);
         }
-        async move { Ok(of_one_line_each(edge.answer(request, ip).await)) }
+        async move { Ok(joined_headers(edge.answer(request, ip).await)) }
     }));
     let request = LambdaRequest::ApiGatewayV2(request);
     adapter.call(LambdaEvent::new(request, context)).await
 }
 
 impl Event {
-    /// The headers. The gateway gives them as text, in UTF-8; what cannot be a header is left out.
+    /// The gateway sends headers as UTF-8 text; invalid names and values are dropped.
     fn header_map(&self) -> HeaderMap {
         let headers = self.headers.iter().filter_map(|(name, value)| {
             let name = HeaderName::try_from(name).ok()?;
@@ -156,30 +153,30 @@ impl Event {
         headers.collect()
     }
 
-    /// The event as `lambda_http` reads it without a panic; `None` when it tells of no request. Headers
-    /// stay outside, for `lambda_http` would make a URL of some.
-    fn mended(self) -> Option<ApiGatewayV2httpRequest> {
+    /// The event in a form on which `lambda_http` does not panic; `None` when it contains no valid request. Headers
+    /// are left out, because `lambda_http` builds the URL from some of them.
+    fn repaired(self) -> Option<ApiGatewayV2httpRequest> {
         let path = utf8_percent_encode(&self.raw_path, PATH).to_string();
         let query = self.raw_query_string.unwrap_or_default();
         let query = utf8_percent_encode(&query, QUERY).to_string();
         let body = self.body.unwrap_or_default();
         let has_readable_body = !self.is_base64_encoded || BASE64.decode(body.as_bytes()).is_ok();
-        if !has_readable_body || !path.starts_with('/') || path.len() + query.len() > LONGEST_URI {
+        if !has_readable_body || !path.starts_with('/') || path.len() + query.len() > MAX_URI {
             return None;
         }
-        let mut mended = ApiGatewayV2httpRequest::default();
-        mended.request_context.http.method =
+        let mut repaired = ApiGatewayV2httpRequest::default();
+        repaired.request_context.http.method =
             Method::from_bytes(self.request_context.http.method.as_bytes()).ok()?;
-        mended.raw_path = Some(path);
-        mended.raw_query_string = Some(query);
-        mended.body = Some(body);
-        mended.is_base64_encoded = self.is_base64_encoded;
-        Some(mended)
+        repaired.raw_path = Some(path);
+        repaired.raw_query_string = Some(query);
+        repaired.body = Some(body);
+        repaired.is_base64_encoded = self.is_base64_encoded;
+        Some(repaired)
     }
 }
 
-/// `request` with `headers`, and with its path as it came: `lambda_http` has resolved dot segments in it.
-fn plain(request: lambda_http::Request, headers: HeaderMap) -> Request<Bytes> {
+/// `request` with `headers` and with its original path, in which `lambda_http` has resolved dot segments.
+fn restored(request: lambda_http::Request, headers: HeaderMap) -> Request<Bytes> {
     let path = request.raw_http_path();
     let uri = match request.uri().query() {
         Some(query) => format!("{path}?{query}").parse(),
@@ -197,9 +194,9 @@ fn plain(request: lambda_http::Request, headers: HeaderMap) -> Request<Bytes> {
     request
 }
 
-/// `response` with each header in one line: the gateway takes each name once, and `lambda_http` keeps the
-/// first line only.
-fn of_one_line_each(response: Response<Bytes>) -> Response<Body> {
+/// `response` with the values of each header joined by commas: the gateway takes each name once, and `lambda_http`
+/// keeps only the first value.
+fn joined_headers(response: Response<Bytes>) -> Response<Body> {
     let (mut parts, body) = response.into_parts();
     let mut headers = HeaderMap::with_capacity(parts.headers.keys_len());
     for name in parts.headers.keys() {

@@ -1,10 +1,12 @@
-//! The HTTP edge: everything between a client and the sentence of a use case. One place decides
-//! what a client sees: the envelope, the headers, the order of the checks, the limit, who calls.
+//! The HTTP edge of every function: rate limit, authentication, rights, input, response envelope and headers.
 //!
 //! ```text
-//! serve / local ── Edge::answer ── limit ∥ session ∥ user ∥ committee ── route
-//!                                    └─ caller ── input ── handler ── reply ── headers
+//! serve / local ── Edge::answer ── rate limit ∥ session, user, committee ── route
+//!                                    └─ caller ── input ── handler ── response ── headers
 //! ```
+//!
+//! Handlers and extractors return [`ApiError`]. Errors of the store or of cryptography become 500 or 503 with their
+//! cause in the log, conflicting updates 409; `# Errors` sections list only what comes in addition.
 
 mod caller;
 mod client;

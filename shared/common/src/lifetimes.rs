@@ -1,4 +1,4 @@
-//! How long tokens and sessions live.
+//! Lifetimes of access tokens and sessions.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use domain::{Instant, session::Session, user::User};
 use identity::token::Claims;
 use runtime::{ConfigError, Settings};
 
-/// How long tokens and sessions live, by the rules of most people and by the strict ones.
+/// Lifetimes of access tokens and sessions, normal and strict.
 #[derive(Debug, Clone, Copy)]
 pub struct TokenLifetimes {
     usual: (Duration, Duration),
@@ -14,11 +14,11 @@ pub struct TokenLifetimes {
 }
 
 impl TokenLifetimes {
-    /// What `settings` say: `ACCESS_TOKEN_SECONDS` (43,200), `SESSION_DAYS` (30) and, for SA, CA and whoever
-    /// has one-time passwords, `ACCESS_TOKEN_SECONDS_STRICT` (14,400), `SESSION_DAYS_STRICT` (7).
+    /// Reads `ACCESS_TOKEN_SECONDS` (default 43,200), `SESSION_DAYS` (30) and, for SA, CA and accounts with one-time
+    /// passwords, `ACCESS_TOKEN_SECONDS_STRICT` (14,400) and `SESSION_DAYS_STRICT` (7).
     ///
     /// # Errors
-    /// When one of them is no whole number from 1 up.
+    /// As [`Settings::number`].
     pub fn of(settings: &Settings) -> Result<Self, ConfigError> {
         Ok(Self {
             usual: (
@@ -32,7 +32,7 @@ impl TokenLifetimes {
         })
     }
 
-    /// How long a token of `user` lifetimes.
+    /// The lifetime of an access token of `user`.
     pub fn token(&self, user: &User) -> Duration {
         if user.is_strict() {
             self.strict.0
@@ -41,7 +41,7 @@ impl TokenLifetimes {
         }
     }
 
-    /// How long a session of `user` lifetimes.
+    /// The lifetime of a session of `user`.
     pub fn session(&self, user: &User) -> Duration {
         if user.is_strict() {
             self.strict.1
@@ -50,8 +50,8 @@ impl TokenLifetimes {
         }
     }
 
-    /// Whether the rules that hold for `user` now have ended what began under others: whoever was promoted
-    /// lifetimes under the strict ones at once.
+    /// Whether the token `claims` or `session` has exceeded the lifetime that applies to `user` at `now`. Lifetimes
+    /// shorten at once when an account comes under the strict rules, by a promotion for example.
     pub fn have_ended(
         &self,
         user: &User,

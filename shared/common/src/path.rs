@@ -1,4 +1,4 @@
-//! Identifiers in paths.
+//! Extracts identifiers from paths.
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use domain::{BatchId, CommitteeId, CourseId, FileId, QuestionId, SessionId, SmsId, UserId};
@@ -6,14 +6,14 @@ use http::request::Parts;
 
 use crate::ApiError;
 
-/// The identifiers in the path, one or two. Never refuses: a text that is no identifier becomes one that
-/// nothing has, so its 404 comes after every check that comes before the object's own 404.
+/// Extracts the path parameters, one or two. Never rejects: a malformed identifier becomes one that no object has, so
+/// that it is a 404 like an unknown one, after the checks of the caller and their rights.
 #[derive(Debug, Clone, Copy)]
 pub struct Path<T>(pub T);
 
-/// What stands in a path.
+/// A type that [`Path`] extracts.
 pub trait InPath {
-    /// The identifiers that `texts` write, in their order; for each that is none, one that nothing has.
+    /// Parses the path parameters `texts`, in their order. A missing or malformed one becomes an unused identifier.
     fn in_path(texts: &[&str]) -> Self;
 }
 
@@ -43,7 +43,7 @@ impl<T: InPath, S: Send + Sync> FromRequestParts<S> for Path<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        // Invalid percent-encoding is refused by the extractor: that, too, is no identifier.
+        // `RawPathParams` rejects invalid percent-encoding: such a path is malformed like any other.
         let params = RawPathParams::from_request_parts(parts, state).await.ok();
         let texts: Vec<&str> = params.iter().flatten().map(|(_, value)| value).collect();
         Ok(Self(T::in_path(&texts)))

@@ -1,4 +1,4 @@
-//! Query parameters.
+//! Extracts the query parameters.
 
 use std::convert::Infallible;
 
@@ -6,12 +6,12 @@ use axum::extract::FromRequestParts;
 use http::request::Parts;
 use serde_json::{Map, Value};
 
-/// The parameters of the query. Unknown ones are ignored; of one that stands twice the first counts.
+/// The decoded query parameters. Unknown names are ignored; of a repeated name the first value counts.
 #[derive(Debug, Clone, Default)]
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// The value of `name`, decoded.
+    /// The first value of `name`.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0
             .iter()
@@ -22,7 +22,7 @@ impl Query {
 
 impl Query {
     pub(crate) fn into_object(self) -> Map<String, Value> {
-        // Of one that stands twice the first counts: it is put in last.
+        // Reversed, so that the first of repeated values is inserted last and remains.
         self.0
             .into_iter()
             .rev()

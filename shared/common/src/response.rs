@@ -85,10 +85,10 @@ impl<T: Serialize> IntoResponse for ApiResponse<T> {
     }
 }
 
-/// An image that pages of any origin may show and caches may keep: its URL changes when the image does.
+/// An image for pages of any origin, cached for a year: its URL changes when the image does.
 #[derive(Debug)]
 pub struct Image {
-    /// Such as `image/png`.
+    /// The media type, such as `image/png`.
     pub content_type: &'static str,
     /// The content of the file.
     pub bytes: Bytes,

@@ -1,4 +1,4 @@
-//! Rights as types: what an endpoint needs stands in its handler's signature.
+//! Extractors that check the caller's right, so that a handler's signature names the right it requires.
 
 use std::marker::PhantomData;
 
@@ -27,26 +27,28 @@ macro_rules! rights {
 }
 rights!(ManageSms ManageUsers PublishCourses ReadAudit ReadPanel SendBulkSms SendSms WriteCourses WritePanel);
 
-/// A verified person who has the right `R`, at least over what is their own, and may look at something.
+/// A signed-in, verified person with the right `R`, at least over their own objects: may read.
 ///
-/// ApiError with `FORBIDDEN_MESSAGE`, then `ACCOUNT_NOT_VERIFIED_MESSAGE`.
+/// The extractor rejects with `FORBIDDEN_MESSAGE`, then `ACCOUNT_NOT_VERIFIED_MESSAGE`.
 #[derive(Debug, Clone)]
 pub struct Viewer<R> {
-    /// The person.
+    /// The caller.
     pub person: SignedIn,
     right: PhantomData<R>,
 }
 
-/// A [`Viewer`] of an open committee, who may change something; else `COMMITTEE_INACTIVE_MESSAGE`.
+/// A [`Viewer`] whose committee is active, or a super admin: may write.
+///
+/// The extractor rejects as that of [`Viewer`], then with `COMMITTEE_INACTIVE_MESSAGE`.
 #[derive(Debug, Clone)]
 pub struct Permitted<R> {
-    /// The person.
+    /// The caller.
     pub person: SignedIn,
     right: PhantomData<R>,
 }
 
 impl<R: RightType> Viewer<R> {
-    /// How far the right reaches.
+    /// The scope of the right: own objects, the committee's, or all.
     pub fn reach(&self) -> Reach {
         self.person.user.standing().reach(R::RIGHT)
     }

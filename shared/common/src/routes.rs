@@ -1,21 +1,21 @@
-//! A function's routes, and what the edge must know of a path before it calls one.
+//! The routes of a function and their properties at the edge.
 
 use axum::Router;
 
-/// The routes of a function. Each function declares here what its paths are; the edge lists none.
+/// The routes of a function, and which of its paths are not cached, have no prefix, or are not rate-limited.
 #[derive(Default)]
 pub struct Routes {
     pub(crate) router: Router,
-    /// Paths that begin with one of these are answered with `Cache-Control: no-store`.
+    /// Path prefixes whose responses have `Cache-Control: no-store`.
     no_store: Vec<&'static str>,
-    /// Paths that begin with one of these stand outside the prefixes, and there alone.
+    /// Path prefixes that exist only without the API prefix.
     unprefixed: Vec<&'static str>,
-    /// Paths that stand outside the prefixes, too, and whose reads cost no point of the public limit.
+    /// Paths that exist with and without the API prefix and whose GET and HEAD are not rate-limited.
     free: Vec<&'static str>,
 }
 
 impl Routes {
-    /// The routes of `router`, which knows paths without the prefix.
+    /// The routes of `router`, whose paths have no API prefix.
     pub fn new(router: Router) -> Self {
         Self {
             router,
@@ -23,28 +23,28 @@ impl Routes {
         }
     }
 
-    /// The same; answers to paths that begin with one of `starts` are never stored, refusals included.
+    /// Sends `Cache-Control: no-store` with every response, errors included, to paths that begin with one of `starts`.
     #[must_use]
     pub fn no_store(mut self, starts: &[&'static str]) -> Self {
         self.no_store.extend(starts);
         self
     }
 
-    /// The same; paths that begin with `start` have no prefix, and cost no point of the public limit.
+    /// Serves paths that begin with `start` only without the API prefix, and exempts them from the rate limit.
     #[must_use]
     pub fn unprefixed(mut self, start: &'static str) -> Self {
         self.unprefixed.push(start);
         self
     }
 
-    /// The same; `path` is found with and without a prefix, and reading it costs no point.
+    /// Serves `path` with and without the API prefix, and exempts its GET and HEAD from the rate limit.
     #[must_use]
     pub fn free(mut self, path: &'static str) -> Self {
         self.free.push(path);
         self
     }
 
-    /// These and the `other` routes.
+    /// Adds the routes of `other` and their properties.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.router = self.router.merge(other.router);

@@ -1,4 +1,4 @@
-//! The public limit: so many requests per window, counted in the store, exact across containers.
+//! The rate limit: requests per window and key, counted exactly across processes in the store.
 
 use std::{
     collections::HashMap,
@@ -9,23 +9,23 @@ use std::{
 use domain::Instant;
 use store::{Store, StoreError};
 
-/// Where the caller stands in the public limit.
+/// The state of a key, from which the `X-RateLimit` headers are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RateLimitState {
-    /// How many requests a window has.
+    /// Requests per window.
     pub(crate) limit: u64,
-    /// How many are left.
+    /// Requests left in this window.
     pub(crate) remaining: u64,
-    /// When the window ends.
+    /// The end of the window.
     pub(crate) ends: Instant,
-    /// When this was found.
+    /// The time from which `Retry-After` counts.
     pub(crate) now: Instant,
-    /// Whether this request is one too many.
+    /// Whether this request exceeds the limit.
     pub(crate) is_over: bool,
 }
 
-/// Counts requests per key. Remembers what the store said, so that a key which is over is answered
-/// without a write until its window ends, and one that is not is counted with one write.
+/// Counts requests per key. It remembers the windows that the store returned: a request over the limit needs no write
+/// until the window ends, and any other needs one.
 #[derive(Clone)]
 pub struct Throttle {
     store: Store,
@@ -34,18 +34,18 @@ pub struct Throttle {
     known: Arc<Mutex<HashMap<String, KnownWindow>>>,
 }
 
-/// What this container last heard of a key.
+/// The window that this process last saw of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct KnownWindow {
     ends: Instant,
     count: u64,
 }
 
-/// No container remembers more keys.
-const MOST_KNOWN: usize = 10_000;
+/// Windows that one process remembers.
+const MAX_KNOWN: usize = 10_000;
 
 impl Throttle {
-    /// `limit` requests per `window`.
+    /// Allows `limit` requests per `window` and key.
     pub fn new(store: Store, limit: u64, window: Duration) -> Self {
         Self {
             store,
@@ -57,7 +57,7 @@ impl Throttle {
 
     /// Counts a request of `key` at `now`.
     pub(crate) async fn count(&self, key: &str, now: Instant) -> RateLimitState {
-        if let Some(over) = self.known_over(key, now) {
+        if let Some(over) = self.known_over_limit(key, now) {
             return over;
         }
         let open = self.known(key).filter(|known| now < known.ends);
@@ -71,7 +71,7 @@ impl Throttle {
                     count: window.count,
                     ends: window.ends,
                 };
-                // Answers may arrive out of order: in one window the highest count is the last.
+                // Responses may arrive out of order: within a window the highest count is the latest.
                 self.remember(
                     key,
                     now,
@@ -86,8 +86,8 @@ impl Throttle {
                 );
                 self.rate_limit(known, now)
             }
-            // So many requests for one key that its item is throttled: more than any limit. Not
-            // remembered, for it may have been the table.
+            // DynamoDB throttles the item of a key that is far over any limit. Not remembered, because it may also
+            // have throttled the table.
             Err(StoreError::Throttled) => {
                 let ends = open.map_or_else(|| now.after(self.window), |known| known.ends);
                 self.rate_limit(
@@ -98,9 +98,9 @@ impl Throttle {
                     now,
                 )
             }
-            // The store is out of reach: better a container that counts alone than nobody served.
+            // While the store is unavailable, each process counts for itself instead of failing every request.
             Err(failure) => {
-                tracing::warn!(%failure, "the public limit is counted in memory");
+                tracing::warn!(%failure, "the rate limit is counted in memory");
                 let fresh = KnownWindow {
                     ends: now.after(self.window),
                     count: 1,
@@ -120,8 +120,8 @@ impl Throttle {
         }
     }
 
-    /// Where `key` stands if this container remembers that it is over.
-    pub(crate) fn known_over(&self, key: &str, now: Instant) -> Option<RateLimitState> {
+    /// The state of `key` if this process remembers that it is over its limit.
+    pub(crate) fn known_over_limit(&self, key: &str, now: Instant) -> Option<RateLimitState> {
         let known = self
             .known(key)
             .filter(|known| now < known.ends && known.count > self.limit)?;
@@ -130,8 +130,8 @@ impl Throttle {
 
     fn rate_limit(&self, known: KnownWindow, now: Instant) -> RateLimitState {
         let remaining = self.limit.saturating_sub(known.count);
-        // Of two requests at once, one may have been counted into a window that the other opened a
-        // moment later: nobody is told to wait for longer than a window.
+        // A concurrent request may have opened the window after this request's `now`; `Retry-After` must not exceed
+        // one window.
         let now = now.max(known.ends.before(self.window));
         RateLimitState {
             limit: self.limit,
@@ -150,7 +150,7 @@ impl Throttle {
             .copied()
     }
 
-    /// Remembers what `next` makes of what was known of `key`, or `first`, and gives it.
+    /// Replaces the window of `key` by `next` of the former one, or by `first`, and returns it.
     fn remember(
         &self,
         key: &str,
@@ -159,11 +159,11 @@ impl Throttle {
         first: KnownWindow,
     ) -> KnownWindow {
         let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() >= MOST_KNOWN {
+        if all.len() >= MAX_KNOWN {
             all.retain(|_, known| now < known.ends);
         }
-        if all.len() >= MOST_KNOWN {
-            // What is forgotten costs a write more and is still counted exactly.
+        if all.len() >= MAX_KNOWN {
+            // A forgotten window costs one more write and is still counted exactly.
             all.clear();
         }
         let known = all.get(key).map_or(first, |former| next(*former));

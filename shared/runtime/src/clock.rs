@@ -1,4 +1,4 @@
-//! The only clock.
+//! The only source of the current time.
 
 use std::{
     sync::{
@@ -10,15 +10,15 @@ use std::{
 
 use domain::Instant;
 
-/// The system's clock, read once per request. Tests move it.
+/// The system clock with an offset that tests change. Clones share the offset.
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
     offset: Arc<AtomicI64>,
 }
 
 impl Clock {
-    /// Now.
-    #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+    /// The current time, in whole milliseconds.
+    #[expect(clippy::disallowed_methods, reason = "the only reader of the clock")]
     pub fn now(&self) -> Instant {
         let system = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -29,7 +29,7 @@ impl Clock {
         )
     }
 
-    /// Moves the clock forward.
+    /// Moves the clock forward by `by`.
     pub fn advance(&self, by: Duration) {
         self.offset.fetch_add(
             i64::try_from(by.as_millis()).unwrap_or(i64::MAX),
@@ -37,7 +37,7 @@ impl Clock {
         );
     }
 
-    /// Moves the clock back.
+    /// Moves the clock back by `by`.
     pub fn step_back(&self, by: Duration) {
         self.offset.fetch_sub(
             i64::try_from(by.as_millis()).unwrap_or(i64::MAX),

@@ -1,15 +1,15 @@
-//! A function on Lambda that is invoked with events other than HTTP requests.
+//! Lambda functions that are invoked with events other than HTTP requests.
 
 use lambda_runtime::{LambdaEvent, service_fn};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{ConfigError, Error, Settings, log_as_json};
 
-/// Runs a function on Lambda: `start` makes it of the environment, `handle` answers events of `E` until the
-/// process is ended. An error of `handle` fails the invocation, which Lambda counts and retries.
+/// Runs a function on Lambda: `start` creates its state from the settings, `handle` processes events of type `E` until
+/// Lambda ends the process. An error of `handle` fails the invocation, which Lambda counts and retries.
 ///
 /// # Errors
-/// That of `start`, which is logged; Lambda's own.
+/// That of `start`, which is also logged; errors of the Lambda runtime.
 pub async fn serve_events<T, E, A, F>(
     start: impl AsyncFnOnce(Settings) -> Result<T, ConfigError>,
     handle: fn(T, E) -> F,
@@ -25,7 +25,7 @@ where
     let function = start(settings)
         .await
         .inspect_err(|problem| tracing::error!(%problem, "the function cannot start"))?;
-    // The runtime moves the future from layer to layer: in a box, that moves a pointer.
+    // The runtime moves the future between its layers; a box makes that a move of a pointer.
     let answer = |event: LambdaEvent<E>| Box::pin(handle(function.clone(), event.payload));
     lambda_runtime::run(service_fn(answer)).await
 }

@@ -1,4 +1,4 @@
-//! Keys: from SSM Parameter Store on AWS, read once per start; from the environment elsewhere.
+//! Keys and secrets: from SSM Parameter Store on AWS, read once per start; elsewhere from the environment.
 
 use std::{collections::HashMap, fmt::Display, str::FromStr};
 
@@ -8,25 +8,26 @@ use secrecy::{ExposeSecret, SecretString};
 use crate::{Aws, parameters};
 use crate::{ConfigError, Settings};
 
-/// A key, or a list of keys, separated by commas, that a function asks for.
+/// The name of a key, or of a list of keys separated by commas. Of a list that encrypts, the first key encrypts and all
+/// decrypt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Key {
-    /// `TOKEN_SIGNING_KEY`: the seed that signs tokens. Only where people sign in.
+    /// `TOKEN_SIGNING_KEY`: the seed that signs tokens. Only for functions that sign people in.
     TokenSigning,
-    /// `TOKEN_PUBLIC_KEYS`: the public keys whose tokens are good. No secret.
+    /// `TOKEN_PUBLIC_KEYS`: the public keys that verify tokens. Not secret.
     TokenPublic,
-    /// `SEALING_KEYS`: what secrets at rest are sealed with; the first seals.
+    /// `SEALING_KEYS`: encrypt secrets at rest.
     Sealing,
-    /// `CURSOR_KEYS`: what cursors are sealed with; the first seals.
+    /// `CURSOR_KEYS`: encrypt paging cursors.
     Cursor,
-    /// `OUTBOX_KEYS`: what messages wait under; the first seals. Its own key, so that what sends them
-    /// can open nothing else.
+    /// `OUTBOX_KEYS`: encrypt messages in the outbox. Separate, so that the dispatcher can decrypt nothing else.
     Outbox,
-    /// `EDGE_SECRETS`: what the content network in front of the gateway shows. QueryInput for where `EDGE` is on.
+    /// `EDGE_SECRETS`: the secrets by which the content network in front of the gateway authenticates. Read only when
+    /// `EDGE` is `on`.
     Edge,
-    /// `CPANEL_TOKEN`: what opens the hosting account's panel. It may be missing, as the panel may.
+    /// `CPANEL_TOKEN`: the API token of the hosting account's cPanel. Optional: a deployment may have no cPanel.
     CpanelToken,
-    /// `CANARY_SIGN_IN`: the address and the password that the canary signs in with.
+    /// `CANARY_SIGN_IN`: the address and password of the canary's account.
     Canary,
 }
 
@@ -55,8 +56,8 @@ impl Key {
         }
     }
 
-    /// The parameter below `KEYS_PATH`, `/halqa/<stage>/<function>`; what is public, or the same for all, stands
-    /// beside the functions, in `/halqa/<stage>/public` and `/halqa/<stage>/edge`.
+    /// The name of the SSM parameter for a function whose `KEYS_PATH` is `path`, `/halqa/<stage>/<function>`. Keys that
+    /// functions share are in `/halqa/<stage>/public` and `/halqa/<stage>/edge`.
     pub fn parameter(self, path: &str) -> String {
         let stage = path.rsplit_once('/').map_or(path, |(stage, _)| stage);
         match self {
@@ -67,12 +68,12 @@ impl Key {
     }
 }
 
-/// The keys that this process may have.
+/// The keys of this process.
 #[derive(Clone)]
 pub struct Keys(HashMap<&'static str, SecretString>);
 
 impl Keys {
-    /// The keys that stand in settings.
+    /// Takes all keys that are set in `settings`.
     pub fn from_settings(settings: &Settings) -> Self {
         let key_in_settings = |key: Key| {
             let value = settings.optional(key.setting())?;
@@ -81,8 +82,11 @@ impl Keys {
         Self(Key::ALL.into_iter().filter_map(key_in_settings).collect())
     }
 
-    /// `wanted` from SSM below the path that the setting `KEYS_PATH` names, in one request; from the settings
-    /// themselves when there is no such path.
+    /// Reads the keys `wanted` from SSM below the setting `KEYS_PATH`, in one request; from `settings` when `KEYS_PATH`
+    /// is not set.
+    ///
+    /// # Errors
+    /// When SSM cannot be read, or a key other than [`Key::CpanelToken`] is not there.
     #[cfg(feature = "ssm")]
     pub async fn read(wanted: &[Key], aws: &Aws, settings: &Settings) -> Result<Self, ConfigError> {
         let Some(path) = settings.optional("KEYS_PATH") else {
@@ -98,11 +102,11 @@ impl Keys {
                 format!("could not be read from SSM, below {path}: {problem}"),
             )
         };
-        let mut there = parameters(&aws.ssm(), &names).await.map_err(unreadable)?;
+        let mut found = parameters(&aws.ssm(), &names).await.map_err(unreadable)?;
         let mut keys = HashMap::new();
         for (key, name) in wanted.iter().zip(names) {
-            match there.remove(&name) {
-                Some(found) => drop(keys.insert(key.setting(), found)),
+            match found.remove(&name) {
+                Some(value) => drop(keys.insert(key.setting(), value)),
                 None if *key == Key::CpanelToken => {}
                 None => return Err(ConfigError::new(&name, "is not in SSM")),
             }
@@ -110,10 +114,10 @@ impl Keys {
         Ok(Self(keys))
     }
 
-    /// The key, or the list of keys, `key` as `T` reads it.
+    /// The key or list of keys `key`, parsed as `T`.
     ///
     /// # Errors
-    /// When it is missing, or `T` refuses it; `T`'s error never shows the key.
+    /// When it is missing or `T` cannot parse it. `T`'s error must not contain the key.
     pub fn parse<T: FromStr<Err: Display>>(&self, key: Key) -> Result<T, ConfigError> {
         let text = self
             .0
@@ -124,7 +128,7 @@ impl Keys {
             .map_err(|problem| ConfigError::new(key.setting(), format!("is {problem}")))
     }
 
-    /// The secret `key` as it stands, without the line end that a file may have left there.
+    /// The secret `key` as text, without surrounding white space such as the line end of a file.
     ///
     /// # Errors
     /// When it is missing or empty.
@@ -146,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_function_has_a_path_of_its_own_and_shares_what_is_public() {
+    fn key_parameter_is_per_function_or_shared_when_public() {
         assert_eq!(
             Key::Sealing.parameter("/halqa/prod/auth"),
             "/halqa/prod/auth/SEALING_KEYS"

@@ -1,4 +1,6 @@
-//! What every function reaches AWS with: one SDK configuration and one HTTP client behind it.
+//! What every function needs to start: settings, keys, clock, logs, and the AWS SDK configuration with one HTTP client.
+//!
+//! [`ConfigError`] stops the start, [`Error`] fails an invocation.
 
 use std::{error, fmt, iter::successors, time::Duration};
 
@@ -45,18 +47,18 @@ pub use parameters::parameters;
 pub use settings::{ConfigError, Settings};
 pub use startup::Startup;
 
-/// Why a function cannot start, or an invocation failed.
+/// An error that stops a function or fails an invocation.
 pub type Error = Box<dyn error::Error + Send + Sync>;
 
-/// A connection that takes longer is given up.
+/// Time-out of opening a connection.
 const CONNECT: Duration = Duration::from_millis(500);
-/// What is behind two of these, one after the other, must fit into five seconds.
+/// Time-outs of SDK calls. A request that makes two calls in sequence must finish within five seconds.
 const ATTEMPT: Duration = Duration::from_millis(900);
 const OPERATION: Duration = Duration::from_millis(1900);
 
-/// The SDK configuration, from the variables that Lambda sets: `AWS_REGION`, the credentials, and
-/// `AWS_ENDPOINT_URL` and `SSL_CERT_FILE` where they are set. aws-config is not used: it links a
-/// second TLS stack and looks for configuration files that Lambda does not have.
+/// The SDK configuration, from the variables that Lambda sets: `AWS_REGION` and the credentials, and optionally
+/// `AWS_ENDPOINT_URL` and `SSL_CERT_FILE`. aws-config is not used: it links a second TLS stack and looks for
+/// configuration files that Lambda does not have.
 #[derive(Clone)]
 pub struct Aws {
     config: SdkConfig,
@@ -65,7 +67,7 @@ pub struct Aws {
     bundle: Option<String>,
 }
 
-/// A service did not answer, or asked to be called again later.
+/// A service did not respond, or asked for a later retry. Contains the cause in one line.
 #[derive(Debug)]
 pub struct Unavailable(pub String);
 
@@ -81,7 +83,7 @@ impl Aws {
     /// Reads the configuration from `settings`.
     ///
     /// # Errors
-    /// The first setting that is missing or makes no sense.
+    /// When one of the variables is missing or invalid, or the certificates cannot be read.
     pub fn new(settings: &Settings) -> Result<Self, ConfigError> {
         let (key, secret) = (
             settings.required("AWS_ACCESS_KEY_ID")?,
@@ -113,28 +115,28 @@ impl Aws {
         })
     }
 
-    /// The configuration that every SDK client is built from. All of them share one HTTP client.
+    /// The configuration for SDK clients, all of which share one HTTP client.
     pub const fn sdk(&self) -> &SdkConfig {
         &self.config
     }
 
-    /// The credentials, for the one signature that no SDK computes: a presigned POST policy.
+    /// The credentials, to sign presigned POST policies, which the SDK does not support.
     pub const fn credentials(&self) -> &Credentials {
         &self.credentials
     }
 
-    /// The root certificates for hosts that are not AWS, in PEM: those of `SSL_CERT_FILE`, else Lambda's.
+    /// The root certificates in PEM for hosts other than AWS: those of `SSL_CERT_FILE`, else of the system.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// When the certificate file cannot be read.
     pub fn roots(&self) -> Result<Vec<u8>, ConfigError> {
-        read(self.bundle.as_deref().unwrap_or(BUNDLE))
+        read(self.bundle.as_deref().unwrap_or(SYSTEM_ROOTS))
     }
 
-    /// Sends `request` once, unsigned, and reads the whole response, within `timeout`.
+    /// Sends `request` once, without a signature or retries, and reads the whole response within `timeout`.
     ///
     /// # Errors
-    /// When there is no whole response, in one sentence without a full stop.
+    /// The reason why there is no complete response: one sentence without a full stop.
     pub async fn fetch(
         &self,
         request: Request<Bytes>,
@@ -153,12 +155,12 @@ impl Aws {
         };
         tokio::time::timeout(timeout, exchange)
             .await
-            .unwrap_or_else(|_| Err("no response came in time".to_owned()))
+            .unwrap_or_else(|_| Err("no response within the time-out".to_owned()))
     }
 }
 
-/// One line about a failed SDK call: the status and the error code, or why there was no response.
-/// The service's own message is left out: it may quote the request.
+/// The cause of a failed SDK call in one line: status and error code, or why there was no response. The service's error
+/// message is left out, because it may quote the request.
 pub fn cause<E>(error: &SdkError<E, HttpResponse>) -> String
 where
     E: error::Error + ProvideErrorMetadata + 'static,
@@ -172,24 +174,24 @@ where
     }
 }
 
-/// Whether `error` says that the connection was never opened: nothing of the request has left then.
+/// Whether `error` means that the connection was not opened, so that nothing of the request was sent.
 pub fn is_connect_error(error: &(dyn error::Error + 'static)) -> bool {
     successors(Some(error), |&error| error.source())
         .filter_map(|error| error.downcast_ref::<hyper_util::client::legacy::Error>())
         .any(hyper_util::client::legacy::Error::is_connect)
 }
 
-/// `error` and its sources in one line.
+/// The messages of `error` and its sources in one line.
 fn chain(error: &(dyn error::Error + 'static)) -> String {
     let messages = successors(Some(error), |&error| error.source()).map(ToString::to_string);
     messages.collect::<Vec<_>>().join(": ")
 }
 
-/// Where Amazon Linux 2023 keeps the roots of the world.
-const BUNDLE: &str = "/etc/pki/tls/certs/ca-bundle.crt";
-/// The roots of Amazon Trust Services, which AWS has all its public endpoints signed by
-/// (<https://www.amazontrust.com/repository/>). None ends before 2037.
-const AMAZON: &[u8] = include_bytes!("amazon-roots.pem");
+/// The public root certificates of Amazon Linux 2023.
+const SYSTEM_ROOTS: &str = "/etc/pki/tls/certs/ca-bundle.crt";
+/// The roots of Amazon Trust Services, which sign the certificates of all public AWS endpoints
+/// (<https://www.amazontrust.com/repository/>). None expires before 2037.
+const AMAZON_ROOTS: &[u8] = include_bytes!("amazon-roots.pem");
 
 fn read(bundle: &str) -> Result<Vec<u8>, ConfigError> {
     std::fs::read(bundle).map_err(|error| {
@@ -200,9 +202,9 @@ fn read(bundle: &str) -> Result<Vec<u8>, ConfigError> {
     })
 }
 
-/// Plain for an endpoint on this machine, else TLS by ring, for aws-lc spends 22 ms of CPU on its first handshake.
-/// AWS's own roots are trusted and no others, unless `bundle` names a file: that is safer, and to read the 140 roots
-/// of the world took a third of a start.
+/// Plain HTTP for a local endpoint, else TLS by ring: aws-lc needs 22 ms of CPU for its first handshake. Unless
+/// `bundle` names a file, only Amazon's roots are trusted: that is safer, and reading the 140 public roots took a third
+/// of a start.
 fn connector(
     endpoint: Option<&str>,
     bundle: Option<&str>,
@@ -216,7 +218,7 @@ fn connector(
     if endpoint.is_some_and(|url| url.starts_with("http://")) {
         return Ok(SharedHttpConnector::new(builder.build_http()));
     }
-    let roots = bundle.map_or_else(|| Ok(AMAZON.to_vec()), read)?;
+    let roots = bundle.map_or_else(|| Ok(AMAZON_ROOTS.to_vec()), read)?;
     let trust = TrustStore::empty().with_pem_certificate(roots);
     let context = TlsContext::builder().with_trust_store(trust).build();
     let context = context.map_err(|error| {
@@ -235,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_trusted_where_nobody_says_otherwise_can_be_read() {
+    fn embedded_amazon_root_certificates_are_readable() {
         let settings = [
             ("AWS_REGION", "eu-south-1"),
             ("AWS_ACCESS_KEY_ID", "x"),
@@ -244,7 +246,7 @@ mod tests {
         let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert!(Aws::new(&settings.into_iter().collect()).is_ok());
         assert_eq!(
-            String::from_utf8_lossy(AMAZON)
+            String::from_utf8_lossy(AMAZON_ROOTS)
                 .matches("BEGIN CERTIFICATE")
                 .count(),
             5

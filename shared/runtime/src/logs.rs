@@ -1,11 +1,11 @@
-//! Logs: one line per request, written by the edge; JSON on Lambda, readable on a laptop. No
-//! bodies, no queries, no headers: codes and addresses travel there.
+//! Log formats: JSON on Lambda, plain text elsewhere. The edge writes one line per request, without body, query and
+//! headers, because they can contain codes and addresses.
 //!
-//! A line with a field `metric` is a sample of that metric, of the number in its field `count`, else of one.
-//! On Lambda a second line tells it to CloudWatch in the embedded metric format
+//! An event with a field `metric` is a sample of that metric, with the value of its field `count`, default 1. On Lambda
+//! a second line reports the sample to CloudWatch in the embedded metric format
 //! (<https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html>),
-//! without dimensions: the namespace is the environment's. Metrics are told when there is something to tell, so
-//! an environment where nothing goes wrong pays for none.
+//! without dimensions, as each environment has its own namespace. Zeros are not reported, so that an environment
+//! without failures pays for no metrics.
 
 use std::{fmt::Debug, io::Write};
 
@@ -24,8 +24,8 @@ use tracing_subscriber::{
 
 use crate::Clock;
 
-/// Logs as JSON on standard output, where CloudWatch reads it, and metrics too when they have a `namespace`. A
-/// second call does nothing.
+/// Logs as JSON to standard output, which Lambda sends to CloudWatch, with metrics if there is a `namespace`. A second
+/// call has no effect.
 pub fn log_as_json(namespace: Option<&str>) {
     let lines = fmt::layer()
         .json()
@@ -42,7 +42,7 @@ pub fn log_as_json(namespace: Option<&str>) {
         .try_init();
 }
 
-/// Logs for people on standard error. A second call does nothing.
+/// Logs as plain text to standard error. A second call has no effect.
 pub fn log_for_people() {
     let lines = fmt::layer()
         .with_target(false)
@@ -54,7 +54,7 @@ pub fn log_for_people() {
         .try_init();
 }
 
-/// Tells metrics to CloudWatch.
+/// Writes metrics in the embedded metric format.
 struct Metrics<W> {
     namespace: String,
     writer: W,
@@ -90,7 +90,7 @@ impl<S: Subscriber, W: for<'a> MakeWriter<'a> + 'static> Layer<S> for Metrics<W>
             },
         });
         line[metric] = Value::from(sample.count);
-        // A metric that cannot be told is no reason to fail whoever is served.
+        // A metric that cannot be written must not fail the request.
         let _ = writeln!(self.writer.make_writer(), "{line}");
     }
 }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_with_a_metric_is_told_to_cloudwatch_and_others_are_not() {
+    fn only_events_with_a_metric_write_a_metric_line() {
         let lines = Lines::default();
         let writer = lines.clone();
         let metrics = Metrics::new(
@@ -152,23 +152,23 @@ mod tests {
         tracing::warn!(metric = "UnknownMessages", "one");
         tracing::warn!(metric = "DeadLetters", count = 3_u64, "three");
         let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
-        let told: Vec<Value> = text
+        let metric_lines: Vec<Value> = text
             .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         assert_eq!(
             (
-                told.len(),
-                &told[0]["UnknownMessages"],
-                &told[1]["DeadLetters"]
+                metric_lines.len(),
+                &metric_lines[0]["UnknownMessages"],
+                &metric_lines[1]["DeadLetters"]
             ),
             (2, &json!(1), &json!(3))
         );
-        let directive = &told[1]["_aws"]["CloudWatchMetrics"][0];
+        let directive = &metric_lines[1]["_aws"]["CloudWatchMetrics"][0];
         assert_eq!(
             (&directive["Namespace"], &directive["Metrics"][0]["Name"]),
             (&json!("Halqa/test"), &json!("DeadLetters"))
         );
-        assert!(told[0]["_aws"]["Timestamp"].is_number());
+        assert!(metric_lines[0]["_aws"]["Timestamp"].is_number());
     }
 }

@@ -1,4 +1,4 @@
-//! SSM Parameter Store, read once per start.
+//! SSM Parameter Store: the client, and reading parameters by name.
 
 use std::{collections::HashMap, time::Duration};
 
@@ -10,18 +10,17 @@ use secrecy::SecretString;
 
 use crate::{Aws, cause};
 
-/// SSM answers 40 requests a second to an account
-/// (<https://docs.aws.amazon.com/general/latest/gr/ssm.html>): of a few hundred functions that start
-/// at once, most are throttled a few times first.
+/// SSM allows 40 requests per second and account (<https://docs.aws.amazon.com/general/latest/gr/ssm.html>): when a few
+/// hundred functions start at once, most are throttled several times.
 const ATTEMPTS: u32 = 10;
-/// No pause between two attempts is longer.
+/// The longest pause between two attempts.
 const MAX_BACKOFF: Duration = Duration::from_secs(2);
 const ATTEMPT: Duration = Duration::from_secs(2);
-/// Below the ten seconds that Lambda gives a start, so that a failed one can still say why.
+/// Below the ten seconds that Lambda allows for a start, so that a failure can still be logged.
 const OPERATION: Duration = Duration::from_secs(8);
 
 impl Aws {
-    /// The SSM client. It retries as the SDK does by default, but long enough for a burst of starts.
+    /// The SSM client. It retries like the SDK by default, but long enough for a burst of starts.
     pub fn ssm(&self) -> Client {
         let timeouts = TimeoutConfig::builder()
             .operation_attempt_timeout(ATTEMPT)
@@ -36,11 +35,11 @@ impl Aws {
     }
 }
 
-/// Those of the parameters `names`, ten at most, that exist, decrypted
+/// Reads and decrypts the parameters `names`, at most ten. Parameters that do not exist are left out
 /// (<https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_GetParameters.html>).
 ///
 /// # Errors
-/// When SSM does not answer, or refuses: the cause in one line.
+/// The [`cause`] of a failed call.
 pub async fn parameters(
     ssm: &Client,
     names: &[String],

@@ -1,9 +1,9 @@
-//! Settings: environment variables, read once and checked at start. A bad one stops the start with a
-//! sentence that names it. Each crate and function reads its own settings where it uses them.
+//! Settings: environment variables, read and checked once at start. An invalid one stops the start with a sentence that
+//! names it. Each crate and function reads its own settings where it uses them.
 
 use std::{collections::HashMap, fmt, str::FromStr, sync::Arc, time::Duration};
 
-/// The settings of one process, by their names. Cloning shares them.
+/// The settings of one process by name. Clones share them.
 #[derive(Clone, Default)]
 pub struct Settings(Arc<HashMap<String, String>>);
 
@@ -15,14 +15,17 @@ impl FromIterator<(String, String)> for Settings {
 
 impl Settings {
     /// The environment of this process.
-    #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the only reader of the environment"
+    )]
     pub fn from_environment() -> Self {
         std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
             .collect()
     }
 
-    /// The value of `name`; `None` when it is not set, or empty.
+    /// The value of `name`; `None` when it is not set or blank.
     pub fn optional(&self, name: &str) -> Option<&str> {
         self.0
             .get(name)
@@ -33,7 +36,7 @@ impl Settings {
     /// The value of `name`.
     ///
     /// # Errors
-    /// When it is not set, or empty.
+    /// When it is not set or blank.
     pub fn required(&self, name: &str) -> Result<&str, ConfigError> {
         self.optional(name)
             .ok_or_else(|| ConfigError::new(name, "is missing"))
@@ -42,7 +45,7 @@ impl Settings {
     /// The whole number `name`, 1 to 9·10¹⁵; `default` when it is not set.
     ///
     /// # Errors
-    /// When it is anything else.
+    /// When it is not a number in this range.
     pub fn number(&self, name: &str, default: u64) -> Result<u64, ConfigError> {
         let Some(text) = self.0.get(name) else {
             return Ok(default);
@@ -57,7 +60,7 @@ impl Settings {
         })
     }
 
-    /// The duration of `name` seconds, from 1 up; `default` seconds when it is not set.
+    /// The duration `name` in seconds, at least 1; `default` seconds when it is not set.
     ///
     /// # Errors
     /// As [`number`](Self::number).
@@ -65,7 +68,7 @@ impl Settings {
         self.number(name, default).map(Duration::from_secs)
     }
 
-    /// The duration of `name` days, from 1 up; `default` days when it is not set.
+    /// The duration `name` in days, at least 1; `default` days when it is not set.
     ///
     /// # Errors
     /// As [`number`](Self::number).
@@ -77,7 +80,7 @@ impl Settings {
     /// The URL `name`, if it is set: https, or http on 127.0.0.1 or localhost.
     ///
     /// # Errors
-    /// When it is another URL, or none.
+    /// When it is neither.
     pub fn url(&self, name: &str) -> Result<Option<&str>, ConfigError> {
         let Some(url) = self.optional(name) else {
             return Ok(None);
@@ -95,10 +98,10 @@ impl Settings {
         }
     }
 
-    /// The value of `name` as `T` reads it; `default` is read when it is not set.
+    /// The value of `name`, or `default` when it is not set, parsed as `T`.
     ///
     /// # Errors
-    /// What `T` says of it, in words that go on after the name: "must be …".
+    /// The error of `T`, which continues a sentence after the name: "must be …".
     pub fn parse<T>(&self, name: &str, default: &str) -> Result<T, ConfigError>
     where
         T: FromStr<Err = &'static str>,
@@ -109,11 +112,11 @@ impl Settings {
             .map_err(|problem| ConfigError::new(name, problem))
     }
 
-    /// The values of the list `name`, separated by commas, each as `T` reads it; `default` is read when it
-    /// is not set. None for the empty text.
+    /// The comma-separated values of `name`, or of `default` when it is not set, each trimmed and parsed as `T`. Empty
+    /// for the empty text.
     ///
     /// # Errors
-    /// `problem`, when `T` refuses one of them.
+    /// `problem` when `T` cannot parse one of them.
     pub fn list<T: FromStr>(
         &self,
         name: &str,
@@ -129,7 +132,7 @@ impl Settings {
     }
 }
 
-/// A setting that is missing or makes no sense. Names the setting and never its value.
+/// A missing or invalid setting. Contains the name of the setting, never its value.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ConfigError {
     name: String,
@@ -137,7 +140,7 @@ pub struct ConfigError {
 }
 
 impl ConfigError {
-    /// The setting `name` has `problem`, which reads on after the name: "must be …".
+    /// An error of the setting `name`. `problem` continues a sentence after the name: "must be …".
     pub fn new(name: impl Into<String>, problem: impl fmt::Display) -> Self {
         Self {
             name: name.into(),
@@ -152,7 +155,7 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// The same sentence: it is what a `main` that returns this prints.
+/// The same sentence as `Display`: a `main` that returns an error prints its `Debug` form.
 impl fmt::Debug for ConfigError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
@@ -166,8 +169,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_https_but_on_this_machine() {
-        for (value, taken) in [
+    fn url_setting_is_https_or_http_on_localhost() {
+        for (value, valid) in [
             ("https://dynamodb.eu-west-3.amazonaws.com", true),
             ("http://127.0.0.1:8000", true),
             ("http://localhost:8000/x", true),
@@ -176,7 +179,7 @@ mod tests {
             ("ftp://localhost", false),
         ] {
             let settings = Settings::from_iter([("AWS_ENDPOINT_URL".to_owned(), value.to_owned())]);
-            assert_eq!(settings.url("AWS_ENDPOINT_URL").is_ok(), taken, "{value}");
+            assert_eq!(settings.url("AWS_ENDPOINT_URL").is_ok(), valid, "{value}");
         }
     }
 }

@@ -1,27 +1,27 @@
-//! What every function starts with.
+//! The state that every process starts with.
 
 #[cfg(feature = "ssm")]
 use crate::Key;
 use crate::{Aws, Clock, ConfigError, Keys, Settings};
 
-/// Settings, AWS, keys and clock of one process. Cloning shares them.
+/// Settings, AWS configuration, keys and clock of one process.
 #[derive(Clone)]
 pub struct Startup {
-    /// What everything is set to.
+    /// The settings of the process.
     pub settings: Settings,
-    /// What everything on AWS is reached with.
+    /// The SDK configuration and HTTP client.
     pub aws: Aws,
-    /// The keys that this process may have.
+    /// The keys that were read.
     pub keys: Keys,
-    /// The clock.
+    /// The clock of the process.
     pub clock: Clock,
 }
 
 impl Startup {
-    /// Takes the keys from `settings` themselves, as a process outside Lambda does.
+    /// Takes the keys from `settings`, for processes outside Lambda.
     ///
     /// # Errors
-    /// A setting of AWS that is missing or makes no sense.
+    /// As [`Aws::new`].
     pub fn of_settings(settings: Settings, clock: Clock) -> Result<Self, ConfigError> {
         Ok(Self {
             aws: Aws::new(&settings)?,
@@ -31,10 +31,10 @@ impl Startup {
         })
     }
 
-    /// Reads `keys` from SSM, where the settings name a path there, else from the settings.
+    /// Reads `keys` as [`Keys::read`] does.
     ///
     /// # Errors
-    /// The first setting or key that is missing or makes no sense.
+    /// As [`Aws::new`] and [`Keys::read`].
     #[cfg(feature = "ssm")]
     pub async fn read(settings: Settings, keys: &[Key]) -> Result<Self, ConfigError> {
         let (aws, clock) = (Aws::new(&settings)?, Clock::default());

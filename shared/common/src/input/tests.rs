@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn only_one_whole_object_without_duplicates_is_read() {
+fn json_body_is_one_object_without_duplicate_keys() {
     let deep = |levels: usize| {
         format!(
             "{{\"a\":{}{}}}",
@@ -48,8 +48,8 @@ fn only_one_whole_object_without_duplicates_is_read() {
 }
 
 #[test]
-fn content_types_are_json_or_nothing() {
-    for (name, value, taken) in [
+fn content_type_is_json_or_absent() {
+    for (name, value, is_accepted) in [
         ("content-type", "application/json", true),
         ("content-type", "Application/JSON; Charset=UTF-8", true),
         ("content-type", "application/json;charset=\"utf-8\"", true),
@@ -66,7 +66,7 @@ fn content_types_are_json_or_nothing() {
             name.parse::<http::HeaderName>().unwrap(),
             value.parse().unwrap(),
         )]);
-        assert_eq!(is_plain_json(&headers), taken, "{name}: {value}");
+        assert_eq!(is_plain_json(&headers), is_accepted, "{name}: {value}");
     }
     assert!(is_plain_json(&HeaderMap::new()));
 }
