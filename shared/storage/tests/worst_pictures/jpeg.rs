@@ -1,6 +1,6 @@
-//! Scans, tables and metadata without end.
+//! JPEG files with excessive scans, tables and metadata.
 
-/// What a JPEG of the test consists of.
+/// The parts of a test JPEG.
 struct Jpeg<'a> {
     size: (u16, u16),
     /// Sampling factors of each component.
@@ -13,7 +13,7 @@ struct Jpeg<'a> {
 }
 
 impl Jpeg<'_> {
-    /// The file. Its codes are one zero bit for "no change", and for "end of block".
+    /// Encodes the file. The codes "no change" and "end of block" are one zero bit each.
     fn file(&self) -> Vec<u8> {
         let (width, height) = (self.size.0.to_be_bytes(), self.size.1.to_be_bytes());
         let mut frame = vec![

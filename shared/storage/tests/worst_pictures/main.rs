@@ -1,5 +1,5 @@
-//! The memory and CPU that the most expensive pictures take, accepted or refused, each in a process of
-//! its own: `cargo test --release -p storage --test worst_pictures -- --ignored --nocapture`
+//! Measures the memory and CPU that the most expensive pictures take, accepted or rejected, each in its own
+//! process: `cargo test --release -p storage --test worst_pictures -- --ignored --nocapture`
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -21,7 +21,7 @@ const MAX_CPU_MS: u64 = 2_000;
 #[ignore = "measures a release build"]
 fn worst_pictures_stay_within_memory_and_cpu() {
     let file = env::temp_dir().join(format!("worst-picture-{}", std::process::id()));
-    let mut beyond = Vec::new();
+    let mut exceeded = Vec::new();
     for (name, picture) in pictures() {
         assert!(picture.len() <= MAX_FILE, "{name}: {}", picture.len());
         fs::write(&file, &picture).unwrap();
@@ -30,8 +30,10 @@ fn worst_pictures_stay_within_memory_and_cpu() {
             .env("PICTURE", &file)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&child.stderr);
-        let measured = said.lines().find_map(|line| line.strip_prefix("measured "));
+        let output = String::from_utf8_lossy(&child.stderr);
+        let measured = output
+            .lines()
+            .find_map(|line| line.strip_prefix("measured "));
         let mut figures = measured.unwrap_or_default().split(' ');
         let (outcome, memory, cpu) = (figures.next(), figures.next(), figures.next());
         let (memory, cpu): (u64, u64) = match (memory, cpu) {
@@ -47,17 +49,20 @@ fn worst_pictures_stay_within_memory_and_cpu() {
         )
         .unwrap();
         if memory > MAX_MEMORY || cpu > MAX_CPU_MS {
-            beyond.push(name);
+            exceeded.push(name);
         }
     }
     fs::remove_file(&file).unwrap();
-    assert!(beyond.is_empty(), "beyond the limits: {beyond:?}");
+    assert!(exceeded.is_empty(), "over the limits: {exceeded:?}");
 }
 
-/// What the parent test starts: cleans the picture that the environment names.
+/// The child process of the test above: cleans the picture at the path in `PICTURE`.
 #[test]
 #[ignore = "started by the other test"]
-#[expect(clippy::disallowed_methods, reason = "not a setting of a function")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "passes an argument from the parent test"
+)]
 fn measure_one() {
     let Ok(path) = env::var("PICTURE") else {
         return;

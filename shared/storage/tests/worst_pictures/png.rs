@@ -1,4 +1,4 @@
-//! Pixels, profiles and texts that inflate.
+//! PNG files whose pixels, profiles and texts inflate.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Frames larger than the picture, and transparency whose codes expand.
+//! WebP files with frames larger than the picture, and transparency whose codes expand.
 
 use super::noise;
 
@@ -144,7 +144,7 @@ fn zeroed(side: u32) -> Vec<u8> {
 }
 
 fn vp8_frame(width: u32, height: u32, first: usize, data: &[u8]) -> Vec<u8> {
-    // A key frame that is shown; how long the first partition is.
+    // Frame tag: a visible key frame, and the length of the first partition.
     let tag = (first as u32) << 5 | 0x10;
     let (width, height) = (width.to_le_bytes(), height.to_le_bytes());
     let head = [
@@ -158,8 +158,8 @@ fn vp8_frame(width: u32, height: u32, first: usize, data: &[u8]) -> Vec<u8> {
     [&head[..], &[0x08, 0x80, 0x40], &data[3..]].concat()
 }
 
-/// A lossless stream without its header: so many groups of codes, the first of each but the last of
-/// 2,048 symbols of eleven bits, which a decoder expands from 10 bytes to 70 kB; then one colour.
+/// A lossless stream without its header: `groups` groups of codes, then one colour. The first code of each
+/// group but the last has 2,048 symbols of eleven bits, which a decoder expands from 10 bytes to 70 kB.
 fn codes(groups: u32) -> Vec<u8> {
     const ZERO: (u32, u32) = (1, 4);
     // No transform; the largest cache of colours; groups named by an image of blocks of 512 by 512.
