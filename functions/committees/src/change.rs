@@ -1,4 +1,4 @@
-//! `PUT /committees/{committeeId}`: a super admin changes a committee, field by field.
+//! `PUT /committees/{committeeId}`: changes the given fields of a committee; for super admins.
 
 use axum::extract::State;
 use common::{ApiResult, ErrorCode, Input, Message, Path, SuperAdmin, input, success};
@@ -6,16 +6,16 @@ use domain::{CommitteeId, committee::CommitteeChange};
 
 use crate::{
     CommitteeResponse, Committees,
-    fields::{Needed, read},
+    fields::{Presence, read},
 };
 
 input! {
     pub(crate) struct UpdateCommitteeRequest {
-        change: CommitteeChange = group(|fields| read(fields, Needed::No)),
+        change: CommitteeChange = group(|fields| read(fields, Presence::Optional)),
     }
 }
 
-/// Only the given fields are written, so that two changes of different fields both stay.
+/// Writes only the given fields, so that concurrent changes of different fields do not overwrite each other.
 pub(crate) async fn change(
     State(state): State<Committees>,
     _: SuperAdmin,

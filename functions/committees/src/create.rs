@@ -1,4 +1,4 @@
-//! `POST /committees`: a super admin creates a committee.
+//! `POST /committees`: creates a committee; for super admins.
 
 use axum::extract::State;
 use common::{ApiResult, Input, Message, Now, SuperAdmin, input, success};
@@ -7,14 +7,14 @@ use identity::random;
 
 use crate::{
     CommitteeResponse, Committees,
-    fields::{Needed, read},
+    fields::{Presence, read},
 };
 
 input! {
-    /// The committee has no identifier of its own yet.
+    /// The committee with a placeholder identifier.
     pub(crate) struct CreateCommitteeRequest {
         committee: Committee = group(|fields| {
-            Committee::new(CommitteeId::in_path(""), read(fields, Needed::Yes)?)
+            Committee::new(CommitteeId::in_path(""), read(fields, Presence::Required)?)
         }),
     }
 }

@@ -1,4 +1,4 @@
-//! Committees: everybody finds one, super admins run them.
+//! Committees: readable without sign-in; super admins create and change them.
 
 mod change;
 mod create;
@@ -16,20 +16,20 @@ use runtime::{ConfigError, Key};
 use serde::Serialize;
 use store::{Setup, Store};
 
-/// The keys of this function.
+/// The keys that `committees` reads at start.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
 
-/// What this function can do.
+/// The state of the handlers.
 #[derive(Clone)]
 pub(crate) struct Committees {
     store: Store,
     cursors: Cursors,
 }
 
-/// Every URL of this function.
+/// The routes below `/committees`.
 ///
 /// # Errors
-/// When a key is missing or malformed.
+/// When the key of the cursors is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let committees = Committees {
         store: setup.store.clone(),
@@ -46,8 +46,8 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     ))
 }
 
-/// A committee as `caller` may see it: super admins everything, members their own, everybody what
-/// is public of the active ones.
+/// The view of `committee` for `caller`: the whole for super admins and for its members, the public fields for
+/// all others. `None` when it is closed and the caller is not a super admin.
 fn view(committee: Committee, caller: Option<&SignedIn>) -> Option<View> {
     let is_super = is_super_admin(caller);
     let is_member = caller.is_some_and(|person| person.user.committee_id == committee.committee_id);

@@ -1,4 +1,4 @@
-//! `GET /committees`: the committees by their Latin names.
+//! `GET /committees`: lists the committees by Latin name.
 
 use axum::extract::State;
 use common::{ApiResult, Now, Paging, SignedIn, ok};
@@ -13,7 +13,7 @@ pub(crate) struct CommitteesResponse {
     next_cursor: Option<String>,
 }
 
-/// Closed committees are left out for all but super admins, so a page may be short.
+/// Closed committees are filtered out for all but super admins, so a page may be shorter than the limit.
 pub(crate) async fn list(
     State(state): State<Committees>,
     Now(now): Now,

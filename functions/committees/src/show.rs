@@ -1,4 +1,4 @@
-//! `GET /committees/{committeeId}`: one committee.
+//! `GET /committees/{committeeId}`: returns a committee.
 
 use axum::extract::State;
 use common::{ApiResult, ErrorCode, Path, SignedIn, ok};

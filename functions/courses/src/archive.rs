@@ -1,4 +1,4 @@
-//! `DELETE /courses/{courseId}`: a course leaves the lists; its writers may still read it.
+//! `DELETE /courses/{courseId}`: archives a course. Only its writers can still read it.
 
 use axum::extract::State;
 use common::{ApiResult, Message, Now, Path, Permitted, rights::WriteCourses, success};
@@ -14,7 +14,7 @@ pub(crate) async fn archive(
 ) -> ApiResult<CourseResponse> {
     let allowed = |course| writable(course, &writer.person);
     let (course, _) = courses
-        .bring(id, Stage::Archived, &writer.person, now, allowed)
+        .transition(id, Stage::Archived, &writer.person, now, allowed)
         .await?;
     success(Message::CourseArchived, CourseResponse { course })
 }

@@ -1,5 +1,4 @@
-//! `PUT /courses/{courseId}`: a writer says anew all that a course says, or begins one under an identifier of
-//! his own.
+//! `PUT /courses/{courseId}`: replaces the content of a course, or creates one with the identifier of the client.
 
 use axum::extract::State;
 use common::{
@@ -20,19 +19,19 @@ use crate::{
 input! {
     pub(crate) struct UpdateCourseRequest {
         content: Content = group(|fields| Content::from_fields(fields, &())),
-        /// The version that the writer has seen.
+        /// The version that the change is based on.
         version: Option<u64> = optional("version", integer(0..=u64::MAX)),
     }
 }
 
-/// What is there, and its entity tag where the request asks about one.
-struct Found {
+/// The stored course, and its entity tag if the request is conditional.
+struct Stored {
     course: Option<Course>,
     etag: Option<String>,
 }
 
-/// With `version`, `If-Match` or `If-None-Match` nobody replaces what he has not seen; without them the last
-/// one's word counts.
+/// With `version`, `If-Match` or `If-None-Match` the stored course is replaced only if it matches; without them
+/// the last write wins.
 pub(crate) async fn change(
     State(courses): State<Courses>,
     Now(now): Now,
@@ -48,19 +47,19 @@ pub(crate) async fn change(
         .store
         .update(
             || async {
-                let found = courses.find(id, &headers).await?;
-                let mut write = courses.store.transaction();
-                let Some(before) = found.course else {
-                    let course = request.begun(id, &writer.person.user, &headers, now)?;
-                    write.new_course(&course);
-                    return Ok((write, (Message::CourseCreated, course)));
+                let stored = courses.load(id, &headers).await?;
+                let mut tx = courses.store.transaction();
+                let Some(before) = stored.course else {
+                    let course = request.create(id, &writer.person.user, &headers, now)?;
+                    tx.new_course(&course);
+                    return Ok((tx, (Message::CourseCreated, course)));
                 };
                 let before = changeable(Some(before), &writer.person)?;
-                request.must_replace(&before, found.etag, &headers)?;
+                request.check_conditions(&before, stored.etag, &headers)?;
                 let after = request.content.clone().replacing(&before, now);
-                must_stay_ready(&after)?;
-                write.change_course(&before.outline, &after);
-                Ok::<_, ApiError>((write, (Message::CourseUpdated, after)))
+                require_ready(&after)?;
+                tx.change_course(&before.outline, &after);
+                Ok::<_, ApiError>((tx, (Message::CourseUpdated, after)))
             },
             |_| None,
         )
@@ -69,8 +68,8 @@ pub(crate) async fn change(
 }
 
 impl UpdateCourseRequest {
-    /// A new course, unless the writer means one that they have seen.
-    fn begun(
+    /// A new course, unless the request expects a stored one.
+    fn create(
         &self,
         id: CourseId,
         author: &User,
@@ -80,12 +79,12 @@ impl UpdateCourseRequest {
         if self.version.is_some() || headers.contains_key(header::IF_MATCH) {
             return Err(ErrorCode::VersionConflict);
         }
-        Ok(self.content.clone().begun(id, author, now))
+        Ok(self.content.clone().into_draft(id, author, now))
     }
 
     /// # Errors
-    /// `VERSION_CONFLICT_MESSAGE` when `before` is not the course that the writer means to replace.
-    fn must_replace(
+    /// `VERSION_CONFLICT_MESSAGE` when `before` does not match the version or the conditional headers.
+    fn check_conditions(
         &self,
         before: &Course,
         etag: Option<String>,
@@ -104,8 +103,8 @@ impl UpdateCourseRequest {
 }
 
 /// # Errors
-/// `COURSE_NOT_READY_MESSAGE` with all reasons, when everybody sees the course and it is not ready for that.
-fn must_stay_ready(course: &Course) -> Result<(), ApiError> {
+/// `COURSE_NOT_READY_MESSAGE` with all reasons, when the course is published and not ready for publication.
+fn require_ready(course: &Course) -> Result<(), ApiError> {
     let reasons = if course.outline.state == Stage::Published {
         reasons(course)
     } else {
@@ -119,16 +118,16 @@ fn must_stay_ready(course: &Course) -> Result<(), ApiError> {
 }
 
 impl Courses {
-    /// The tag is that of `GET /courses/{courseId}`, which shows the questions too: they are read for it alone.
-    async fn find(&self, id: CourseId, headers: &HeaderMap) -> Result<Found, ApiError> {
+    /// The tag is that of `GET /courses/{courseId}`, which includes the questions: they are read only for the tag.
+    async fn load(&self, id: CourseId, headers: &HeaderMap) -> Result<Stored, ApiError> {
         if !headers.contains_key(header::IF_MATCH) && !headers.contains_key(header::IF_NONE_MATCH) {
-            return Ok(Found {
+            return Ok(Stored {
                 course: self.store.course(id).await?,
                 etag: None,
             });
         }
         let Some((course, questions)) = self.store.course_with_questions(id).await? else {
-            return Ok(Found {
+            return Ok(Stored {
                 course: None,
                 etag: None,
             });
@@ -137,7 +136,7 @@ impl Courses {
             course: course.clone(),
             questions,
         })?;
-        Ok(Found {
+        Ok(Stored {
             course: Some(course),
             etag: Some(etag),
         })

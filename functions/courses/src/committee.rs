@@ -1,4 +1,4 @@
-//! `GET /courses/committee`: the courses of the caller's committee that he may read.
+//! `GET /courses/committee`: lists the courses of the caller's committee that the caller may read.
 
 use axum::extract::State;
 use common::{ApiResult, Now, Paging, QueryInput, Verified, choice, input, ok};
@@ -25,7 +25,7 @@ pub(crate) struct CoursesResponse {
     next_cursor: Option<String>,
 }
 
-/// Newest change first. Archived ones are shown when they are asked for.
+/// Sorted by last change, newest first. Archived courses are listed only with `state=ARCHIVED`.
 pub(crate) async fn list(
     State(courses): State<Courses>,
     Now(now): Now,
@@ -43,7 +43,7 @@ pub(crate) async fn list(
         .store
         .courses(&lists, list.position(), list.limit)
         .await?;
-    // Drafts that somebody took along in his list of own ones from another committee.
+    // The list of an author also contains drafts of a former committee.
     page.items
         .retain(|course| course.outline.committee_id == person.user.committee_id);
     let next_cursor = list.next_cursor(page.last)?;
@@ -54,7 +54,7 @@ pub(crate) async fn list(
 }
 
 impl CommitteeCoursesQuery {
-    /// The lists that hold what `user` may read: published courses, drafts and archived ones as far as he may.
+    /// The lists with the courses that `user` may read: published ones, and the others as far as their rights reach.
     fn lists(&self, user: &User) -> Vec<CourseList> {
         let (standing, committee) = (user.standing(), user.committee_id);
         let unpublished = |right, stage| match standing.reach(right) {

@@ -1,4 +1,4 @@
-//! What a writer says of a course.
+//! The content of a course, as a writer sends it.
 
 use common::{Fields, FromFields, text};
 use domain::{
@@ -7,7 +7,7 @@ use domain::{
     user::User,
 };
 
-/// Everything that a course may say. A field that is not there is unset, or has its default.
+/// All fields that a writer can set. A missing field is unset or gets its default.
 #[derive(Debug, Clone)]
 pub(crate) struct Content(Course);
 
@@ -34,11 +34,11 @@ impl<S> FromFields<S> for Content {
         {
             fields.refuse("endAt", ValueError::Value);
         }
-        let nobody = UserId::in_path("");
-        let never = Instant::from_unix_milliseconds(0);
+        let no_user = UserId::in_path("");
+        let no_time = Instant::from_unix_milliseconds(0);
         Some(Self(Course {
             outline: CourseSummary {
-                // What is ours to say is said when the course is known.
+                // Placeholders, which `into_draft` and `replacing` overwrite.
                 course_id: CourseId::in_path(""),
                 committee_id: CommitteeId::in_path(""),
                 course_title: course_title?,
@@ -56,9 +56,9 @@ impl<S> FromFields<S> for Content {
                 state: State::Draft,
                 version: 1,
                 question_count: 0,
-                created_by: nobody,
-                created_at: never,
-                updated_at: never,
+                created_by: no_user,
+                created_at: no_time,
+                updated_at: no_time,
                 published_at: None,
             },
             details: CourseDetails {
@@ -72,8 +72,8 @@ impl<S> FromFields<S> for Content {
 }
 
 impl Content {
-    /// A new draft that says this, `id` of `author`'s committee, at `now`.
-    pub(crate) fn begun(self, id: CourseId, author: &User, now: Instant) -> Course {
+    /// A new draft with this content in the committee of `author`.
+    pub(crate) fn into_draft(self, id: CourseId, author: &User, now: Instant) -> Course {
         let Self(Course { outline, details }) = self;
         let (committee_id, created_by) = (author.committee_id, author.user_id);
         let outline = CourseSummary {
@@ -87,7 +87,7 @@ impl Content {
         Course { outline, details }
     }
 
-    /// The course `before` when it says this and nothing else, from `now` on.
+    /// The course `before` with this content instead of its own.
     pub(crate) fn replacing(self, before: &Course, now: Instant) -> Course {
         let Self(Course { outline, details }) = self;
         let CourseSummary {

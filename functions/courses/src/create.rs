@@ -1,4 +1,4 @@
-//! `POST /courses`: a writer begins a course in the own committee.
+//! `POST /courses`: creates a draft in the caller's committee.
 
 use axum::extract::State;
 use common::{ApiResult, Input, Message, Now, Permitted, rights::WriteCourses, success};
@@ -14,10 +14,10 @@ pub(crate) async fn create(
     writer: Permitted<WriteCourses>,
     Input(content): Input<Content>,
 ) -> ApiResult<CourseResponse> {
-    let course = content.begun(CourseId::new(random::id(now)), &writer.person.user, now);
-    let mut create = courses.store.transaction();
-    create.new_course(&course);
-    match create.commit().await? {
+    let course = content.into_draft(CourseId::new(random::id(now)), &writer.person.user, now);
+    let mut tx = courses.store.transaction();
+    tx.new_course(&course);
+    match tx.commit().await? {
         CommitOutcome::Committed => success(Message::CourseCreated, CourseResponse { course }),
         CommitOutcome::ConditionFailed(_) => {
             Err(StoreError::Unexpected("a new identifier was taken".to_owned()).into())

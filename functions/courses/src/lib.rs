@@ -1,4 +1,4 @@
-//! Courses and their questions: from a trainer's draft to what everybody finds.
+//! Courses and their questions: drafts, publication and search.
 
 mod archive;
 mod change;
@@ -29,20 +29,20 @@ use runtime::{ConfigError, Key};
 use serde::Serialize;
 use store::{Part, Setup, Store};
 
-/// The keys of this function.
+/// The keys that `courses` reads at start.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
 
-/// What this function can do.
+/// The tables and the key of the cursors, shared by the handlers.
 #[derive(Clone)]
 pub(crate) struct Courses {
     store: Store,
     cursors: Cursors,
 }
 
-/// Every URL of this function.
+/// The routes below `/courses`.
 ///
 /// # Errors
-/// When a key is missing or malformed.
+/// When the key of the cursors is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let courses = Courses {
         store: setup.store.clone(),
@@ -77,9 +77,9 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
 }
 
 impl Courses {
-    /// Moves the course `id` to `stage` and notes it; a course that is there already is left as it is. `allowed`
-    /// decides whether `person` may. The course, and whether it was moved.
-    async fn bring(
+    /// Moves the course `id` to `stage` and writes an audit entry; a course in that state stays unchanged.
+    /// `allowed` checks the permission. Returns the course, and whether its state changed.
+    async fn transition(
         &self,
         id: CourseId,
         stage: Stage,
@@ -88,30 +88,30 @@ impl Courses {
         allowed: impl Fn(Option<Course>) -> Result<Course, ErrorCode>,
     ) -> Result<(Course, bool), ApiError> {
         let actor = person.user.user_id;
-        let bring = || async {
-            let mut bring = self.store.transaction();
+        let transition = || async {
+            let mut tx = self.store.transaction();
             let before = allowed(self.store.course(id).await?)?;
             if before.outline.state == stage {
-                return Ok((bring, (before, false)));
+                return Ok((tx, (before, false)));
             }
             if stage == Stage::Published {
-                self.must_be_ready(&before).await?;
-                bring.require_active_committee(before.outline.committee_id);
+                self.require_ready(&before).await?;
+                tx.require_active_committee(before.outline.committee_id);
             }
             let after = before.brought_to(stage, now);
             let audit = AuditEntry::of_course(random::id(now), actor, &before.outline, stage, now);
-            bring.change_course(&before.outline, &after);
-            bring.record_audit(&audit);
-            Ok((bring, (after, true)))
+            tx.change_course(&before.outline, &after);
+            tx.record_audit(&audit);
+            Ok((tx, (after, true)))
         };
         let refused = |part| (part == Part::Committee).then(|| not_ready(vec![no_committee()]));
-        self.store.update(bring, refused).await
+        self.store.update(transition, refused).await
     }
 
     /// # Errors
-    /// `COURSE_NOT_READY_MESSAGE` with everything that keeps the course from being published, unless that is
-    /// its committee alone.
-    async fn must_be_ready(&self, course: &Course) -> Result<(), ApiError> {
+    /// `COURSE_NOT_READY_MESSAGE` with all errors, when the course itself is not ready. A closed committee alone
+    /// is no error here: the transaction checks it.
+    async fn require_ready(&self, course: &Course) -> Result<(), ApiError> {
         let mut errors = reasons(course);
         if errors.is_empty() {
             return Ok(());
@@ -132,7 +132,7 @@ fn not_ready(errors: Vec<FieldError>) -> ApiError {
     ApiError::with_errors(ErrorCode::CourseNotReady, errors)
 }
 
-/// What keeps `course` from being published, as its writer is told; its committee apart.
+/// The errors of `course` that prevent its publication; its committee is not checked.
 fn reasons(course: &Course) -> Vec<FieldError> {
     course
         .unready()
@@ -141,13 +141,11 @@ fn reasons(course: &Course) -> Vec<FieldError> {
         .collect()
 }
 
-/// A course alone.
 #[derive(Serialize)]
 pub(crate) struct CourseResponse {
     course: Course,
 }
 
-/// A course with its questions.
 #[derive(Serialize)]
 pub(crate) struct CourseWithQuestions {
     course: Course,

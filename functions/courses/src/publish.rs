@@ -1,4 +1,4 @@
-//! `GET` and `POST /courses/{courseId}/publish`: every account finds the course from now on.
+//! `GET` and `POST /courses/{courseId}/publish`: makes a course visible to all accounts.
 
 use axum::extract::State;
 use common::{ApiResult, Message, Now, Path, Permitted, rights::PublishCourses, success};
@@ -6,7 +6,7 @@ use domain::{CourseId, course::State as Stage};
 
 use crate::{CourseResponse, Courses, rights::publishable};
 
-/// That the committee is active is part of the transaction: one that is being closed publishes nothing.
+/// The transaction checks that the committee is active, so a committee that is being closed publishes nothing.
 pub(crate) async fn publish(
     State(courses): State<Courses>,
     Now(now): Now,
@@ -15,7 +15,7 @@ pub(crate) async fn publish(
 ) -> ApiResult<CourseResponse> {
     let allowed = |course| publishable(course, &publisher.person);
     let (course, was_moved) = courses
-        .bring(id, Stage::Published, &publisher.person, now, allowed)
+        .transition(id, Stage::Published, &publisher.person, now, allowed)
         .await?;
     let message = if was_moved {
         Message::CoursePublished

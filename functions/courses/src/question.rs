@@ -1,4 +1,4 @@
-//! `GET`, `PUT` and `DELETE /courses/questions/{courseId}/{questionId}`: one question of a course.
+//! `GET`, `PUT` and `DELETE /courses/questions/{courseId}/{questionId}`: returns, replaces or deletes a question.
 
 use axum::extract::State;
 use common::{
@@ -21,7 +21,7 @@ use crate::{
 input! {
     pub(crate) struct UpdateQuestionRequest {
         wording: QuestionContent = group(wording),
-        /// From 1; 0 is taken for 1, and more than there are for the last.
+        /// The position from 1; 0 counts as 1, and a position past the end as the last.
         order: Option<u64> = optional("order", integer(0..=u64::MAX)),
     }
 }
@@ -46,7 +46,7 @@ pub(crate) async fn show(
     ok(QuestionResponse { question })
 }
 
-/// The question says this and nothing else from now on; without `order` it stays where it stands.
+/// Replaces the content of the question; without `order` it keeps its position.
 pub(crate) async fn change(
     State(courses): State<Courses>,
     Now(now): Now,
@@ -74,9 +74,9 @@ pub(crate) async fn change(
             question,
             order: order.clamp(1, before.order.len()),
         };
-        let mut change = courses.store.transaction();
-        change.change_question(&before, old.question, &new, now);
-        Ok::<_, ApiError>((change, new))
+        let mut tx = courses.store.transaction();
+        tx.change_question(&before, old.question, &new, now);
+        Ok::<_, ApiError>((tx, new))
     };
     let question = courses.store.update(change, |_| None).await?;
     success(Message::QuestionUpdated, QuestionResponse { question })
@@ -90,9 +90,9 @@ pub(crate) async fn remove(
 ) -> ApiResult<Empty> {
     let remove = || async {
         let (before, old) = courses.changeable(&writer, course, id).await?;
-        let mut remove = courses.store.transaction();
-        remove.remove_question(&before, old.question, now);
-        Ok::<_, ApiError>((remove, ()))
+        let mut tx = courses.store.transaction();
+        tx.remove_question(&before, old.question, now);
+        Ok::<_, ApiError>((tx, ()))
     };
     courses.store.update(remove, |_| None).await?;
     success(Message::QuestionDeleted, Empty {})
@@ -111,7 +111,7 @@ impl Courses {
             .ok_or(ErrorCode::CourseNotFound)?)
     }
 
-    /// The question, if `writer` may change it.
+    /// The question, if `writer` may change it, and the questionnaire that contains it.
     async fn changeable(
         &self,
         writer: &Permitted<WriteCourses>,

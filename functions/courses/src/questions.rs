@@ -1,4 +1,4 @@
-//! `POST /courses/questions/{courseId}`: a writer adds questions to a course, all or none of them.
+//! `POST /courses/questions/{courseId}`: adds questions to a course, all or none.
 
 use axum::extract::State;
 use common::{
@@ -14,16 +14,16 @@ use serde::Serialize;
 
 use crate::{Courses, rights::changeable};
 
-/// No call adds more.
-const MOST: usize = 50;
+/// The most questions of one request.
+const MAX_QUESTIONS: usize = 50;
 
 input! {
     pub(crate) struct AddQuestionsRequest {
-        questions: Vec<QuestionContent> = objects("questions", MOST, wording),
+        questions: Vec<QuestionContent> = objects("questions", MAX_QUESTIONS, wording),
     }
 }
 
-/// What a writer says of one question.
+/// Reads the content of a question.
 pub(crate) fn wording(fields: &mut Fields) -> Option<QuestionContent> {
     let language = fields.required("language", text);
     let question = fields.required("question", text);
@@ -48,7 +48,7 @@ pub(crate) struct QuestionsResponse {
     questions: Vec<PlacedQuestion>,
 }
 
-/// They come after those that are there, in the order in which they were sent.
+/// Appends the questions in the order of the request.
 pub(crate) async fn add(
     State(courses): State<Courses>,
     Now(now): Now,
@@ -56,7 +56,7 @@ pub(crate) async fn add(
     Path(course_id): Path<CourseId>,
     Input(request): Input<AddQuestionsRequest>,
 ) -> ApiResult<QuestionsResponse> {
-    let made = request.questions.into_iter().map(|wording| {
+    let created = request.questions.into_iter().map(|wording| {
         let question_id = QuestionId::new(random::id(now));
         Question {
             question_id,
@@ -65,7 +65,7 @@ pub(crate) async fn add(
             created_at: now,
         }
     });
-    let questions: Vec<Question> = made.collect();
+    let questions: Vec<Question> = created.collect();
     let add = || async {
         let before = courses.store.questionnaire(course_id).await?;
         let before = before.ok_or(ErrorCode::CourseNotFound)?;
@@ -73,9 +73,9 @@ pub(crate) async fn add(
         if !before.has_room(&[], &questions) {
             return Err(ErrorCode::QuestionsLimit.into());
         }
-        let mut add = courses.store.transaction();
-        add.add_questions(&before, &questions, now);
-        Ok::<_, ApiError>((add, before.order.len() + 1))
+        let mut tx = courses.store.transaction();
+        tx.add_questions(&before, &questions, now);
+        Ok::<_, ApiError>((tx, before.order.len() + 1))
     };
     let first = courses.store.update(add, |_| None).await?;
     let questions = questions

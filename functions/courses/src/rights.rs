@@ -1,4 +1,4 @@
-//! Who may do what with a course.
+//! Checks what a user may do with a course.
 
 use common::{ErrorCode, SignedIn};
 use domain::{
@@ -6,11 +6,11 @@ use domain::{
     permissions::Right,
 };
 
-/// The course, if `person` may know of it: a published one everybody, a draft who may read drafts, an
-/// archived one who may write it.
+/// The course, if `person` may read it: published courses without conditions, drafts with
+/// [`Right::ReadDrafts`], archived courses with [`Right::WriteCourses`].
 ///
 /// # Errors
-/// `COURSE_NOT_FOUND_MESSAGE`, or `ACCOUNT_NOT_VERIFIED_MESSAGE` when only that is missing.
+/// `COURSE_NOT_FOUND_MESSAGE`, or `ACCOUNT_NOT_VERIFIED_MESSAGE` when only the verification is missing.
 pub(crate) fn visible(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     let course = course.ok_or(ErrorCode::CourseNotFound)?;
     let right = match course.outline.state {
@@ -24,10 +24,10 @@ pub(crate) fn visible(course: Option<Course>, person: &SignedIn) -> Result<Cours
     person.require_verified().map(|()| course)
 }
 
-/// The course, if `person` is one of its writers, archived or not.
+/// The course, archived or not, if `person` has [`Right::WriteCourses`] on it.
 ///
 /// # Errors
-/// As [`visible`], and `FORBIDDEN_MESSAGE` for what they may only see.
+/// As [`visible`], and `FORBIDDEN_MESSAGE` when `person` may only read it.
 pub(crate) fn writable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     permitted(course, person, Right::WriteCourses)
 }
@@ -35,12 +35,12 @@ pub(crate) fn writable(course: Option<Course>, person: &SignedIn) -> Result<Cour
 /// The course, if `person` may change it.
 ///
 /// # Errors
-/// As [`writable`], and `COURSE_ARCHIVED_MESSAGE`.
+/// As [`writable`], and `COURSE_ARCHIVED_MESSAGE` when it is archived.
 pub(crate) fn changeable(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     not_archived(writable(course, person)?)
 }
 
-/// The course, if `person` may publish it or take it back.
+/// The course, if `person` may publish it or make it a draft again.
 ///
 /// # Errors
 /// As [`changeable`].

@@ -1,4 +1,4 @@
-//! `GET /courses/search-all`: the published courses of all committees.
+//! `GET /courses/search-all`: lists or searches the published courses of all committees.
 
 use std::collections::BTreeSet;
 
@@ -9,20 +9,20 @@ use serde::Serialize;
 
 use crate::Courses;
 
-/// Nobody asks for more words at once.
-const MOST_WORDS: usize = 5;
+/// The most distinct words of a search.
+const MAX_WORDS: usize = 5;
 
 input! {
     pub(crate) struct SearchQuery {
-        /// `None` when nothing is asked for.
+        /// `None` lists all published courses.
         words: Option<Vec<String>> = nullable("q", |value| Ok(search_words(text(value)?)?)),
     }
 }
 
-/// The words of a text, folded, each once.
+/// The distinct words of `text`, folded.
 fn search_words(text: Line<200>) -> Result<Vec<String>, ValueError> {
     let words: BTreeSet<String> = words(text.as_str()).collect();
-    if words.len() > MOST_WORDS {
+    if words.len() > MAX_WORDS {
         Err(ValueError::Length)
     } else {
         Ok(words.into_iter().collect())
@@ -36,7 +36,8 @@ pub(crate) struct SearchResponse {
     next_cursor: Option<String>,
 }
 
-/// Newest publishing first. With `q`, those that have all its words; a page may be short before the list ends.
+/// Sorted by publication, newest first. With `q` a course must contain all its words, and a page may be shorter than
+/// the limit before the last one.
 pub(crate) async fn search(
     State(courses): State<Courses>,
     Now(now): Now,

@@ -1,4 +1,4 @@
-//! `GET /courses/{courseId}`: a course, whole, with its questions.
+//! `GET /courses/{courseId}`: returns a course with its questions.
 
 use axum::extract::State;
 use common::{ApiResult, ErrorCode, Path, SignedIn, ok};

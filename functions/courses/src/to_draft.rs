@@ -1,4 +1,4 @@
-//! `GET` and `POST /courses/{courseId}/to-draft`: only the writers of its committee see the course again.
+//! `GET` and `POST /courses/{courseId}/to-draft`: makes a published course a draft again.
 
 use axum::extract::State;
 use common::{ApiResult, Message, Now, Path, Permitted, rights::PublishCourses, success};
@@ -14,7 +14,7 @@ pub(crate) async fn to_draft(
 ) -> ApiResult<CourseResponse> {
     let allowed = |course| publishable(course, &publisher.person);
     let (course, _) = courses
-        .bring(id, Stage::Draft, &publisher.person, now, allowed)
+        .transition(id, Stage::Draft, &publisher.person, now, allowed)
         .await?;
     success(Message::CourseReturned, CourseResponse { course })
 }

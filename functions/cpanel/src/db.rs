@@ -1,4 +1,4 @@
-//! `GET /cpanel/db`: the databases of the hosting account, MySQL's first, by name.
+//! `GET /cpanel/db`: lists the databases of the hosting account: MySQL's, then PostgreSQL's, each by name.
 
 use axum::extract::State;
 use common::{ApiResult, Now, Viewer, ok, rights::ReadPanel};
@@ -17,10 +17,10 @@ pub(crate) async fn list(
     Now(now): Now,
     _: Viewer<ReadPanel>,
 ) -> ApiResult<DatabasesResponse> {
-    let mut guest = cpanel.panel_session(now).await?;
-    let answered = guest.panel.databases(guest.visit).await;
-    let databases = guest
-        .record(answered)
+    let mut session = cpanel.panel_session(now).await?;
+    let result = session.panel.databases(session.visit).await;
+    let databases = session
+        .record(result)
         .await
         .map_err(|error| error_code(&error))?;
     ok(DatabasesResponse { databases })

@@ -1,4 +1,4 @@
-//! What is remembered of the account's domains.
+//! A short-lived cache of the account's domains.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -10,24 +10,25 @@ use domain::{
     subdomain::{Domains, RootDomain},
 };
 
-/// The domains of the account as this process last saw them, for a short while: who asks again and again for
-/// one that is not among them is answered without the panel. Cloning shares them.
+/// The domains that this process last read. Repeated requests for another domain are rejected without calling the
+/// panel. Clones share the cache.
 #[derive(Clone, Default)]
 pub(crate) struct DomainCache(Arc<Mutex<Option<(Domains, Instant)>>>);
 
-/// A domain that was added to the account is found after this long at the latest.
-const SHORT_WHILE: Duration = Duration::from_secs(30);
+/// The age of an entry up to which it is used. A domain that was added meanwhile is unknown until then.
+const MAX_AGE: Duration = Duration::from_secs(30);
 
 impl DomainCache {
-    /// At `now` the account had `domains`.
-    pub(crate) fn see(&self, domains: &Domains, now: Instant) {
+    /// Stores the `domains` that the account had at `now`.
+    pub(crate) fn put(&self, domains: &Domains, now: Instant) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((domains.clone(), now));
     }
 
-    /// Whether `root` is known not to be among them.
-    pub(crate) fn lack(&self, root: &RootDomain, now: Instant) -> bool {
-        let seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.as_ref()
-            .is_some_and(|(domains, at)| now.since(*at) < SHORT_WHILE && !domains.has_root(root))
+    /// Whether the cache is current and does not contain `root`.
+    pub(crate) fn lacks(&self, root: &RootDomain, now: Instant) -> bool {
+        let entry = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        entry
+            .as_ref()
+            .is_some_and(|(domains, at)| now.since(*at) < MAX_AGE && !domains.has_root(root))
     }
 }

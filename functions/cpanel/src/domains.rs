@@ -1,4 +1,4 @@
-//! `GET /cpanel/domains`: the domains of the hosting account.
+//! `GET /cpanel/domains`: returns the domains of the hosting account.
 
 use axum::extract::State;
 use common::{ApiResult, Now, Viewer, ok, rights::ReadPanel};
@@ -15,16 +15,19 @@ pub(crate) async fn show(
     Now(now): Now,
     _: Viewer<ReadPanel>,
 ) -> ApiResult<Domains> {
-    let mut guest = cpanel.panel_session(now).await?;
-    ok(guest.domains().await.map_err(|error| error_code(&error))?)
+    let mut session = cpanel.panel_session(now).await?;
+    ok(session
+        .domains()
+        .await
+        .map_err(|error| error_code(&error))?)
 }
 
 impl PanelSession {
-    /// The domains of the account as they are now.
+    /// Reads the domains of the account from the panel and caches them.
     pub(crate) async fn domains(&mut self) -> Result<Domains, PanelError> {
-        let answered = self.panel.domains(self.visit).await;
-        let domains = self.record(answered).await?;
-        self.domain_cache.see(&domains, self.came.0);
+        let result = self.panel.domains(self.visit).await;
+        let domains = self.record(result).await?;
+        self.domain_cache.put(&domains, self.started.0);
         Ok(domains)
     }
 }

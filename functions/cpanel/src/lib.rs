@@ -1,5 +1,5 @@
-//! The hosting account: its subdomains, domains and databases. Empty of it is kept here; each request asks
-//! the panel itself, unless the breaker says that it is no use.
+//! The hosting account: its subdomains, domains and databases. Nothing of it is stored: each request calls the
+//! panel, unless the circuit breaker is open.
 
 mod db;
 mod domain_cache;
@@ -16,32 +16,32 @@ use store::{Setup, Store};
 
 use domain_cache::DomainCache;
 
-/// The keys of this function.
+/// The keys that `cpanel` reads at start.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::CpanelToken];
 
-/// What this function can do.
+/// The panel and the tables that the handlers use.
 #[derive(Clone)]
 pub(crate) struct Cpanel {
     store: Store,
-    /// None where no place is set.
+    /// `None` when `CPANEL_URL` is not set.
     panel: Option<Panel>,
-    /// The only domains below which subdomains are made; none: all of the account's.
+    /// The domains below which subdomains may be created; empty: all domains of the account.
     root_domains: Vec<RootDomain>,
     domain_cache: DomainCache,
 }
 
-/// Every URL of this function.
+/// The routes below `/cpanel`.
 ///
 /// # Errors
-/// When a setting or a key is missing or malformed.
+/// When a `CPANEL_` setting or the token is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     routes_with(setup, Patience::default())
 }
 
-/// The same with another patience than an operator's.
+/// As [`routes`], with other time-outs than the default.
 ///
 /// # Errors
-/// When a setting or a key is missing or malformed.
+/// As [`routes`].
 pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Routes, ConfigError> {
     let cpanel = Cpanel {
         store: setup.store.clone(),

@@ -1,5 +1,5 @@
-//! The gate in front of the panel: nobody passes while the breaker is open, one at a time while nothing is
-//! known, and what became of each question is noted where it changes something.
+//! The circuit breaker in front of the panel: no request passes while it is open, one probe at a time while it is
+//! half-open. An outcome is recorded if it changes the state.
 
 use std::time::Duration;
 
@@ -11,49 +11,49 @@ use tokio::time::{Instant as Monotonic, sleep};
 
 use crate::{Cpanel, domain_cache::DomainCache};
 
-/// How often somebody who waits for another one's trial looks again.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How long he does. A panel answers in a second or two.
-const LOOK_FOR: Duration = Duration::from_secs(4);
+/// How often a request that waits for another request's probe reads the state.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// How long a request waits for a probe. A panel responds within a second or two.
+const MAX_WAIT: Duration = Duration::from_secs(4);
 
-/// Somebody who may ask the panel.
+/// A request that may call the panel.
 pub(crate) struct PanelSession {
     store: Store,
     pub(crate) panel: Panel,
     pub(crate) visit: Visit,
     pub(crate) domain_cache: DomainCache,
-    /// When the request came, by the clock and by the process's domain_cache.
-    pub(crate) came: (Instant, Monotonic),
-    trial: Option<Probe>,
-    /// Whether others failed before.
-    is_awaited: bool,
+    /// When the breaker let the request pass, by the wall clock and by the monotonic clock.
+    pub(crate) started: (Instant, Monotonic),
+    probe: Option<Probe>,
+    /// Whether the breaker counts failures that a success resets.
+    has_failures: bool,
 }
 
 impl Cpanel {
-    /// Lets a request that came at `now` pass, if the panel is there.
+    /// Lets a request that arrived at `now` pass, or waits for the outcome of another request's probe.
     ///
     /// # Errors
-    /// `CPANEL_UNAVAILABLE_MESSAGE` when there is none, or the breaker is open; a error when the store is out of
-    /// reach, for then nobody knows.
+    /// `CPANEL_UNAVAILABLE_MESSAGE` when no panel is configured or the breaker stays open; an internal error when
+    /// the state of the breaker cannot be read.
     pub(crate) async fn panel_session(&self, now: Instant) -> Result<PanelSession, ApiError> {
         let panel = self.panel.clone().ok_or(ErrorCode::CpanelUnavailable)?;
         let (secret, start) = (panel.fingerprint(), Monotonic::now());
         loop {
             let now = now.after(start.elapsed());
             let breaker = self.store.breaker(secret).await?;
-            let (trial, is_free) = match breaker.state(now) {
+            let (probe, is_closed) = match breaker.state(now) {
                 BreakerState::Closed => (None, true),
                 BreakerState::HalfOpen => (self.store.begin_probe(secret, now).await?, false),
-                BreakerState::Probing if start.elapsed() < LOOK_FOR => {
-                    sleep(LOOK_EVERY).await;
+                BreakerState::Probing if start.elapsed() < MAX_WAIT => {
+                    sleep(POLL_INTERVAL).await;
                     continue;
                 }
                 BreakerState::Probing | BreakerState::Open => {
                     return Err(ErrorCode::CpanelUnavailable.into());
                 }
             };
-            if is_free || trial.is_some() {
-                let visit = if is_free {
+            if is_closed || probe.is_some() {
+                let visit = if is_closed {
                     panel.visit(start)
                 } else {
                     panel.trial(start)
@@ -63,61 +63,64 @@ impl Cpanel {
                     domain_cache: self.domain_cache.clone(),
                     panel,
                     visit,
-                    came: (now, Monotonic::now()),
-                    trial,
-                    is_awaited: breaker.failures > 0,
+                    started: (now, Monotonic::now()),
+                    probe,
+                    has_failures: breaker.failures > 0,
                 });
             }
-            // Somebody was faster; what he found out is looked up like everybody's.
+            // Another request began the probe first: wait for its outcome.
         }
     }
 }
 
 impl PanelSession {
-    /// What became of a question, with what it changes for everybody.
+    /// Logs a failure, records the outcome in the breaker and returns `result` unchanged.
     pub(crate) async fn record<T>(
         &mut self,
-        answered: Result<T, PanelError>,
+        result: Result<T, PanelError>,
     ) -> Result<T, PanelError> {
-        if let Err(error) = &answered {
-            tracing::warn!(%error, "the panel did not do what it was asked");
+        if let Err(error) = &result {
+            tracing::warn!(%error, "a panel request failed");
         }
-        if let Err(failure) = self.note(&answered).await {
-            // The trial ends by itself.
-            tracing::error!(%failure, "what became of a question to the panel was not noted");
+        if let Err(failure) = self.record_outcome(&result).await {
+            // The probe expires by itself.
+            tracing::error!(%failure, "the outcome of a panel request was not recorded");
         }
-        answered
+        result
     }
 
-    async fn note<T>(&mut self, answered: &Result<T, PanelError>) -> Result<(), StoreError> {
+    async fn record_outcome<T>(
+        &mut self,
+        result: &Result<T, PanelError>,
+    ) -> Result<(), StoreError> {
         let (now, secret) = (
-            self.came.0.after(self.came.1.elapsed()),
+            self.started.0.after(self.started.1.elapsed()),
             self.panel.fingerprint(),
         );
-        match answered {
-            // Who says no has let us in.
-            Ok(_) | Err(PanelError::Refused(_)) if self.trial.is_some() || self.is_awaited => {
-                self.is_awaited = false;
+        match result {
+            // An error response also proves that the panel is reachable and accepts the token.
+            Ok(_) | Err(PanelError::Refused(_)) if self.probe.is_some() || self.has_failures => {
+                self.has_failures = false;
                 self.store
-                    .record_success(secret, self.trial.take(), now)
+                    .record_success(secret, self.probe.take(), now)
                     .await
             }
             Ok(_) | Err(PanelError::Refused(_)) => Ok(()),
             Err(PanelError::Auth(_)) => {
-                self.trial = None;
+                self.probe = None;
                 self.store.record_rejection(secret, now).await
             }
             Err(
                 PanelError::Unreachable(_) | PanelError::ConnectionLost(_) | PanelError::TimedOut,
             ) => {
-                self.is_awaited = true;
+                self.has_failures = true;
                 self.store
-                    .record_failure(secret, self.trial.take(), now)
+                    .record_failure(secret, self.probe.take(), now)
                     .await
             }
             Err(PanelError::Malformed(_) | PanelError::NotSent | PanelError::TimedOutWaiting) => {
-                match self.trial.take() {
-                    Some(trial) => self.store.end_probe(secret, trial, now).await,
+                match self.probe.take() {
+                    Some(probe) => self.store.end_probe(secret, probe, now).await,
                     None => Ok(()),
                 }
             }
@@ -125,7 +128,7 @@ impl PanelSession {
     }
 }
 
-/// What a client is told of `error`.
+/// The response code for `error`.
 pub(crate) const fn error_code(error: &PanelError) -> ErrorCode {
     match error {
         PanelError::Auth(_) => ErrorCode::CpanelAuth,

@@ -1,5 +1,5 @@
-//! `GET /cpanel/subdomain`: the subdomains of the hosting account. `POST` makes one, once; whatever the panel
-//! answers, what it lists decides.
+//! `GET /cpanel/subdomain`: lists the subdomains of the hosting account. `POST` creates one with a single request;
+//! if that fails, the panel's list of domains decides about the outcome.
 
 use axum::extract::State;
 use common::{
@@ -32,8 +32,11 @@ pub(crate) async fn list(
     Now(now): Now,
     _: Viewer<ReadPanel>,
 ) -> ApiResult<SubdomainsResponse> {
-    let mut guest = cpanel.panel_session(now).await?;
-    let domains = guest.domains().await.map_err(|error| error_code(&error))?;
+    let mut session = cpanel.panel_session(now).await?;
+    let domains = session
+        .domains()
+        .await
+        .map_err(|error| error_code(&error))?;
     ok(SubdomainsResponse {
         subdomains: domains.subdomains(),
     })
@@ -69,7 +72,7 @@ pub(crate) struct SubdomainResponse {
     subdomain: Subdomain,
 }
 
-/// Who asks is noted before the panel is asked, so that nothing is done that is not noted.
+/// The audit entry is written before the panel is called, so that no change is without one.
 pub(crate) async fn create(
     State(cpanel): State<Cpanel>,
     Now(now): Now,
@@ -84,27 +87,33 @@ pub(crate) async fn create(
     if !cpanel.root_domains.is_empty() && !cpanel.root_domains.contains(&root) {
         return Err(ErrorCode::RootDomainNotFound.into());
     }
-    if cpanel.domain_cache.lack(&root, now) {
+    if cpanel.domain_cache.lacks(&root, now) {
         return Err(ErrorCode::RootDomainNotFound.into());
     }
-    let mut guest = cpanel.panel_session(now).await?;
-    let domains = guest.domains().await.map_err(|error| error_code(&error))?;
+    let mut session = cpanel.panel_session(now).await?;
+    let domains = session
+        .domains()
+        .await
+        .map_err(|error| error_code(&error))?;
     if !domains.has_root(&root) {
         return Err(ErrorCode::RootDomainNotFound.into());
     }
     if domains.has(&subdomain.fqdn) {
         return Err(ErrorCode::SubdomainExists.into());
     }
-    cpanel.note(&writer, &subdomain.fqdn, now).await?;
-    let answered = guest.panel.add_subdomain(&label, &root, guest.visit).await;
-    if let Err(error) = guest.record(answered).await {
-        guest.find_out(&subdomain.fqdn, &error).await?;
+    cpanel.record_audit(&writer, &subdomain.fqdn, now).await?;
+    let result = session
+        .panel
+        .add_subdomain(&label, &root, session.visit)
+        .await;
+    if let Err(error) = session.record(result).await {
+        session.confirm_created(&subdomain.fqdn, &error).await?;
     }
     success(Message::SubdomainCreated, SubdomainResponse { subdomain })
 }
 
 impl Cpanel {
-    async fn note(
+    async fn record_audit(
         &self,
         writer: &Permitted<WritePanel>,
         fqdn: &str,
@@ -118,9 +127,9 @@ impl Cpanel {
             fqdn,
             now,
         );
-        let mut noted = self.store.transaction();
-        noted.record_audit(&entry);
-        match noted.commit().await? {
+        let mut tx = self.store.transaction();
+        tx.record_audit(&entry);
+        match tx.commit().await? {
             CommitOutcome::Committed => Ok(()),
             CommitOutcome::ConditionFailed(_) => Err(ErrorCode::Conflict.into()),
         }
@@ -128,26 +137,26 @@ impl Cpanel {
 }
 
 impl PanelSession {
-    /// Whether `fqdn` was made in spite of `error`. It was not there a moment ago; the panel is asked again
-    /// what is there, and never again to make it.
-    async fn find_out(&mut self, fqdn: &str, error: &PanelError) -> Result<(), ErrorCode> {
+    /// Checks whether `fqdn`, which did not exist before the request, was created in spite of `error`. Only the
+    /// list is read again; the creation is not repeated.
+    async fn confirm_created(&mut self, fqdn: &str, error: &PanelError) -> Result<(), ErrorCode> {
         if matches!(
             error,
             PanelError::Auth(_) | PanelError::Unreachable(_) | PanelError::NotSent
         ) {
-            // It was never asked.
+            // Nothing was created.
             return Err(error_code(error));
         }
-        let was_told_no = matches!(error, PanelError::Refused(_));
+        let was_refused = matches!(error, PanelError::Refused(_));
         self.visit = self.panel.visit_again(self.visit);
         match self.domains().await.map(|domains| domains.has(fqdn)) {
-            // Told no, and it is there: somebody else was faster.
-            Ok(true) if was_told_no => Err(ErrorCode::SubdomainExists),
+            // The panel refused, and the subdomain exists: another request created it.
+            Ok(true) if was_refused => Err(ErrorCode::SubdomainExists),
             Ok(true) => Ok(()),
-            _ if was_told_no => Err(ErrorCode::CpanelRefused),
-            // It answered something that makes no sense, and did nothing.
+            _ if was_refused => Err(ErrorCode::CpanelRefused),
+            // The response was malformed, and nothing was created.
             Ok(false) if matches!(error, PanelError::Malformed(_)) => Err(ErrorCode::CpanelRefused),
-            // It may be there now, or come to be.
+            // It may exist, or may still be created.
             Ok(false) | Err(_) => Err(ErrorCode::CpanelTimeout),
         }
     }

@@ -1,4 +1,4 @@
-//! `POST /files/{fileId}/complete`: the owner says that the file was sent.
+//! `POST /files/{fileId}/complete`: confirms that the file was uploaded.
 
 use axum::extract::State;
 use common::{ApiResult, ErrorCode, Message, Path, success};
@@ -7,14 +7,14 @@ use storage::key_of;
 
 use crate::{FileResponse, Files, Uploader};
 
-/// The bucket is asked once; a file that is there is not asked about again.
+/// Compares the size of the object in the bucket, unless the file is ready already.
 pub(crate) async fn complete(
     State(files): State<Files>,
-    keeper: Uploader,
+    uploader: Uploader,
     Path(id): Path<FileId>,
 ) -> ApiResult<FileResponse> {
-    let owner = keeper.0.user.user_id;
-    let file = files.own(id, owner).await?;
+    let owner = uploader.0.user.user_id;
+    let file = files.own_file(id, owner).await?;
     if file.status == Status::Ready {
         return success(
             Message::FileReady,
@@ -28,8 +28,8 @@ pub(crate) async fn complete(
     }
     let file = match files.store.complete_file(id).await? {
         Some(file) => file,
-        // Somebody was faster: another call, the sweeper, or the owner who does not want it any more.
-        None => files.own(id, owner).await?,
+        // Changed meanwhile: completed by another call or the sweeper, or deleted by the owner.
+        None => files.own_file(id, owner).await?,
     };
     success(
         Message::FileReady,

@@ -1,4 +1,4 @@
-//! `POST /files`: somebody announces a file and is told how to send it.
+//! `POST /files`: registers a file and returns the form that uploads it.
 
 use axum::extract::State;
 use common::{
@@ -42,11 +42,11 @@ pub(crate) struct CreateFileResponse {
     upload: Form,
 }
 
-/// Its room is taken from now on, so that what is sent is never too much.
+/// Reserves the size against the quota before the upload, so that the quota is never exceeded.
 pub(crate) async fn create(
     State(files): State<Files>,
     Now(now): Now,
-    keeper: Uploader,
+    uploader: Uploader,
     Input(request): Input<CreateFileRequest>,
 ) -> ApiResult<CreateFileResponse> {
     let CreateFileRequest {
@@ -55,7 +55,7 @@ pub(crate) async fn create(
         size,
         visibility,
     } = request;
-    let (file_id, user_id) = (FileId::new(random::id(now)), keeper.0.user.user_id);
+    let (file_id, user_id) = (FileId::new(random::id(now)), uploader.0.user.user_id);
     let file = File {
         file_id,
         user_id,

@@ -1,5 +1,5 @@
-//! Files that people keep, and pictures that everybody sees. No file passes through here: a client sends it
-//! to the bucket by a form and fetches it by a link.
+//! Files of users, and avatars. Files do not pass through this function: clients upload them to the bucket with a
+//! presigned form and download them with a presigned link.
 
 mod complete;
 mod create;
@@ -27,10 +27,10 @@ use serde::Serialize;
 use storage::{Objects, key_of};
 use store::{Setup, Store};
 
-/// The keys of this function.
+/// The keys that `files` reads at start.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
 
-/// What this function can do.
+/// The bucket, the tables and the limits that the handlers use.
 #[derive(Clone)]
 pub(crate) struct Files {
     store: Store,
@@ -40,10 +40,10 @@ pub(crate) struct Files {
     quota_bytes: u64,
 }
 
-/// Every URL of this function.
+/// The routes below `/files` and `/media`.
 ///
 /// # Errors
-/// When a setting or a key is missing or malformed.
+/// When `FILES_BUCKET` or the key of the cursors is missing or malformed, or a limit is not a number.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
     let files = Files {
@@ -67,7 +67,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     .unprefixed("/media/"))
 }
 
-/// A verified person of an open committee, who may keep files.
+/// A verified user of an active committee, who may upload files.
 #[derive(Debug, Clone)]
 pub(crate) struct Uploader(pub(crate) SignedIn);
 
@@ -82,15 +82,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Uploader {
     }
 }
 
-/// A file alone.
 #[derive(Serialize)]
 pub(crate) struct FileResponse {
     file: FileView,
 }
 
 impl Files {
-    /// The file `id` of `owner`; nobody else's files are known to him.
-    async fn own(&self, id: FileId, owner: UserId) -> Result<File, ApiError> {
+    /// The file `id`, or `FILE_NOT_FOUND_MESSAGE` when it does not belong to `owner`.
+    async fn own_file(&self, id: FileId, owner: UserId) -> Result<File, ApiError> {
         Ok(self
             .store
             .file(id)
@@ -99,11 +98,11 @@ impl Files {
             .ok_or(ErrorCode::FileNotFound)?)
     }
 
-    /// Where `file` may be had until `good_for` is over.
+    /// A link that downloads `file` until `valid_for` has passed.
     async fn link(
         &self,
         file: &File,
-        good_for: Duration,
+        valid_for: Duration,
         now: Instant,
     ) -> Result<String, ApiError> {
         Ok(self
@@ -112,7 +111,7 @@ impl Files {
                 &key_of(file.file_id),
                 file.name.as_str(),
                 file.content_type.code(),
-                good_for,
+                valid_for,
                 now,
             )
             .await?)

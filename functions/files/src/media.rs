@@ -1,4 +1,4 @@
-//! `GET /media/{key}`: an avatar. Its name changes with it, so it is kept for ever by whoever saw it.
+//! `GET /media/{key}`: returns an avatar. The key changes with the picture, so clients may cache it forever.
 
 use axum::extract::State;
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use domain::user::{DEFAULT_AVATAR, MEDIA, avatar_key};
 
 use crate::Files;
 
-/// Of those who have not chosen one.
+/// The avatar of accounts that have not uploaded one.
 const DEFAULT: &[u8] = include_bytes!("default.png");
 
 pub(crate) async fn show(
@@ -33,7 +33,7 @@ pub(crate) async fn show(
     })
 }
 
-/// Forty hexadecimal digits and the ending of what we write: nothing else is asked for.
+/// `None` unless `key` has 40 hexadecimal digits and an extension of avatars, so that no other object is requested.
 fn content_type(key: &str) -> Option<&'static str> {
     let (name, extension) = key.split_once('.')?;
     let is_name = name.len() == 40

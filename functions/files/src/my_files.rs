@@ -1,4 +1,4 @@
-//! `GET /files/my-files`: the caller's files, newest first, and what they take.
+//! `GET /files/my-files`: lists the caller's files, newest first, with the used quota.
 
 use axum::extract::State;
 use common::{ApiResult, Now, Paging, SignedIn, ok};

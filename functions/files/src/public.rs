@@ -1,4 +1,4 @@
-//! `GET /files/public/{fileId}`: a file that everybody may have.
+//! `GET /files/public/{fileId}`: redirects to the download of a public file, or describes it as JSON.
 
 use std::time::Duration;
 
@@ -12,17 +12,17 @@ use http::{HeaderMap, HeaderValue, header};
 
 use crate::{FileResponse, Files};
 
-/// How long the link is good: to follow it, not to pass it on.
+/// The validity of the link: long enough to follow it, too short to share it.
 const LINK_LIFE: Duration = Duration::from_secs(60);
 
-pub(crate) enum Found {
-    /// The way to it.
+pub(crate) enum PublicFile {
+    /// A redirect to the download.
     Link(Redirect),
-    /// What is known of it, for who asked for JSON.
+    /// The description, for clients that ask for JSON.
     File(ApiResponse<FileResponse>),
 }
 
-impl IntoResponse for Found {
+impl IntoResponse for PublicFile {
     fn into_response(self) -> Response {
         let mut response = match self {
             Self::Link(link) => link.into_response(),
@@ -35,13 +35,13 @@ impl IntoResponse for Found {
     }
 }
 
-/// A private file, one that has not come and one that never was are told alike.
+/// Private, pending and unknown files get the same response.
 pub(crate) async fn show(
     State(files): State<Files>,
     Now(now): Now,
     Path(id): Path<FileId>,
     headers: HeaderMap,
-) -> Result<Found, ApiError> {
+) -> Result<PublicFile, ApiError> {
     let file = files
         .store
         .file(id)
@@ -50,14 +50,14 @@ pub(crate) async fn show(
         .ok_or(ErrorCode::FileNotFound)?;
     let url = files.link(&file, LINK_LIFE, now).await?;
     if asks_for_json(&headers) {
-        return Ok(Found::File(ok(FileResponse {
+        return Ok(PublicFile::File(ok(FileResponse {
             file: file.shown(Some(url)),
         })?));
     }
-    Ok(Found::Link(Redirect { url }))
+    Ok(PublicFile::Link(Redirect { url }))
 }
 
-/// Whether `Accept` names JSON, and not as what is not wanted; `*/*` does not.
+/// Whether `Accept` names JSON with a weight above zero; `*/*` does not count.
 fn asks_for_json(headers: &HeaderMap) -> bool {
     let values = headers
         .get_all(header::ACCEPT)
@@ -68,12 +68,12 @@ fn asks_for_json(headers: &HeaderMap) -> bool {
         parts
             .next()
             .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"))
-            && !parts.any(is_not_wanted)
+            && !parts.any(has_zero_weight)
     })
 }
 
 /// A weight of zero (RFC 9110 §12.4.2): `q=0`, `q=0.0`.
-fn is_not_wanted(part: &str) -> bool {
+fn has_zero_weight(part: &str) -> bool {
     part.strip_prefix("q=")
         .is_some_and(|weight| weight.parse() == Ok(0.0))
 }

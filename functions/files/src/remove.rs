@@ -1,4 +1,4 @@
-//! `DELETE /files/{fileId}`: the owner does not want a file any more.
+//! `DELETE /files/{fileId}`: deletes one of the caller's files.
 
 use axum::extract::State;
 use common::{ApiError, ApiResult, Empty, Message, Now, Path, success};
@@ -6,19 +6,19 @@ use domain::FileId;
 
 use crate::{Files, Uploader};
 
-/// Nobody sees it any more and its room is free with the answer; the dispatcher removes it from the bucket.
+/// The transaction hides the file and frees its quota; the dispatcher deletes the object later.
 pub(crate) async fn remove(
     State(files): State<Files>,
     Now(now): Now,
-    keeper: Uploader,
+    uploader: Uploader,
     Path(id): Path<FileId>,
 ) -> ApiResult<Empty> {
-    let give_up = || async {
-        let file = files.own(id, keeper.0.user.user_id).await?;
-        let mut give_up = files.store.transaction();
-        give_up.discard_file(&file, now);
-        Ok::<_, ApiError>((give_up, ()))
+    let discard = || async {
+        let file = files.own_file(id, uploader.0.user.user_id).await?;
+        let mut tx = files.store.transaction();
+        tx.discard_file(&file, now);
+        Ok::<_, ApiError>((tx, ()))
     };
-    files.store.update(give_up, |_| None).await?;
+    files.store.update(discard, |_| None).await?;
     success(Message::FileDeleted, Empty {})
 }

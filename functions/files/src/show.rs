@@ -1,4 +1,4 @@
-//! `GET /files/{fileId}`: one of the caller's files, with a link to it.
+//! `GET /files/{fileId}`: returns one of the caller's files, with a download link when it is ready.
 
 use std::time::Duration;
 
@@ -8,7 +8,6 @@ use domain::{FileId, file::Status};
 
 use crate::{FileResponse, Files};
 
-/// How long the link is good.
 const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
 
 pub(crate) async fn show(
@@ -17,7 +16,7 @@ pub(crate) async fn show(
     person: SignedIn,
     Path(id): Path<FileId>,
 ) -> ApiResult<FileResponse> {
-    let file = files.own(id, person.user.user_id).await?;
+    let file = files.own_file(id, person.user.user_id).await?;
     let url = if file.status == Status::Ready {
         Some(files.link(&file, LINK_LIFE, now).await?)
     } else {

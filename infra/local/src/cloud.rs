@@ -1,5 +1,5 @@
-//! One endpoint that speaks as AWS does: DynamoDB by dynoxide on SQLite, S3 by s3s on a folder, SNS and
-//! SES by a recorder, and in front of all the faults that somebody asked for. Beside it a hosting account.
+//! One endpoint for all AWS services: DynamoDB (dynoxide on SQLite), S3 (s3s on a folder), SSM, and a recorder for
+//! SNS and SES. Faults can be injected into each of them. A hosting account has an endpoint of its own.
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -33,14 +33,13 @@ use crate::{
     uapi::Uapi,
 };
 
-/// The one bucket.
+/// The name of the bucket.
 pub const BUCKET: &str = "halqa-files";
 const SECRET_KEY: &str = "local-secret";
-/// The functions that reach the bucket.
+/// The functions with access to the bucket.
 const ROLES: [&str; 3] = ["dispatcher", "files", "users"];
 
-/// A new name at every start: who does not know it, such as a page in a browser that tries ports,
-/// is not let in.
+/// Random at every start, so that other clients, such as a web page that tries ports, have no access.
 fn new_access_key() -> String {
     format!(
         "local{}",
@@ -48,7 +47,7 @@ fn new_access_key() -> String {
     )
 }
 
-/// A running cloud. It ends with the runtime that it was started on.
+/// A running local cloud. It stops with the Tokio runtime that it was started on.
 #[derive(Clone)]
 pub struct Cloud {
     endpoint: SocketAddr,
@@ -64,33 +63,32 @@ pub struct Cloud {
 }
 
 impl Cloud {
-    /// A cloud that forgets everything but its files, which lie in `folder`: for a test.
+    /// Starts a cloud for tests, with everything in memory except the files, which are in `folder`.
     ///
     /// # Errors
-    /// When no port can be had, or the folder cannot be written.
+    /// When no port can be opened, or the folder cannot be written.
     pub async fn in_memory(folder: &Path) -> Result<Self, LocalError> {
         let database = Database::memory()
             .map_err(|error| LocalError::new(format!("No database in memory: {error}.")))?;
         Self::start(database, folder, Recorder::in_memory(), None).await
     }
 
-    /// A cloud that keeps everything in `folder`.
+    /// Starts a cloud that keeps everything in `folder`.
     ///
     /// # Errors
-    /// A folder that cannot be written or a data file that is damaged.
+    /// When the folder cannot be written, or a data file is damaged or in use.
     pub async fn in_folder(folder: &Path) -> Result<Self, LocalError> {
         let file = folder.join("dynamodb.sqlite");
-        // The library's own words for this suggest features that are not built in.
+        // The library's own error text suggests features that are not built in.
         let damaged = |_| {
             LocalError::new(format!(
-                "The data file {} is damaged or in use; move it away to begin anew.",
+                "The data file {} is damaged or in use; move it away to start with an empty one.",
                 file.display()
             ))
         };
         let database = Database::new(&file.to_string_lossy()).map_err(damaged)?;
-        // The library's one way to SQLite's `synchronous = NORMAL`. Otherwise every write waits for the disk while
-        // everybody waits for the store. A process that is killed loses nothing by this; a machine that loses its power,
-        // the last moments.
+        // The library's only way to set SQLite's `synchronous = NORMAL`. Otherwise every write waits for the disk, and
+        // all requests for the write. A killed process loses nothing; a power failure loses the last writes.
         database.disable_bulk_loading().map_err(damaged)?;
         number_stream(&file).map_err(|error| {
             LocalError::new(format!(
@@ -124,7 +122,7 @@ impl Cloud {
             .map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
         let (parameters, guard) = (Parameters::default(), Authorizer::default());
-        let gate = CloudEndpoint {
+        let service = CloudEndpoint {
             access_key: access_key.clone(),
             database: database.clone(),
             parameters: parameters.clone(),
@@ -135,7 +133,7 @@ impl Cloud {
             guard: guard.clone(),
         };
         let stream = Arc::new(Mutex::new(Some(latest(&database)?)));
-        tokio::spawn(accept(listener, Arc::new(gate)));
+        tokio::spawn(accept(listener, Arc::new(service)));
         let uapi = Uapi::start(account, faults.clone()).await?;
         let expiry = tokio::spawn(expire(database.clone())).abort_handle();
         Ok(Self {
@@ -152,7 +150,7 @@ impl Cloud {
         })
     }
 
-    /// The settings by which a function finds this cloud.
+    /// The settings that make a function use this cloud.
     pub fn settings(&self) -> Vec<(&'static str, String)> {
         vec![
             ("AWS_ENDPOINT_URL", format!("http://{}", self.endpoint)),
@@ -165,17 +163,17 @@ impl Cloud {
         ]
     }
 
-    /// Puts a parameter into SSM.
+    /// Writes an SSM parameter.
     pub fn put_parameter(&self, name: &str, value: &str) {
         self.parameters.put(name, value);
     }
 
-    /// The parameter `name` of SSM.
+    /// The value of the SSM parameter `name`.
     pub fn parameter(&self, name: &str) -> Option<String> {
         self.parameters.get(name)
     }
 
-    /// What was sent.
+    /// The recorder of sent mails and text messages.
     pub const fn recorder(&self) -> &Recorder {
         &self.recorder
     }
@@ -185,11 +183,11 @@ impl Cloud {
         &self.uapi
     }
 
-    /// What the stream of the records table has brought since this was last asked, or since the start, as
-    /// the event that Lambda would get; at most a thousand records.
+    /// The new records of the records table's stream, since the last call or the start, as the event of a Lambda
+    /// function; at most 1,000 records.
     ///
     /// # Errors
-    /// When the embedded store does not answer.
+    /// When the stream cannot be read.
     pub fn stream_event(&self) -> Result<Value, LocalError> {
         let mut position = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
         let iterator = match position.take() {
@@ -205,22 +203,22 @@ impl Cloud {
         Ok(json!({ "Records": read.records }))
     }
 
-    /// What may go wrong here.
+    /// The faults that are injected.
     pub const fn faults(&self) -> &Faults {
         &self.faults
     }
 
-    /// Who may do what here: everybody everything, until somebody says otherwise.
+    /// The access control of this cloud. Until it is set, everything is allowed.
     pub const fn guard(&self) -> &Authorizer {
         &self.guard
     }
 
-    /// The access key of the function `role`, for a guard to know it by.
+    /// The access key of the function `role`, by which the [`Authorizer`] identifies it.
     pub fn key_of(&self, role: &str) -> String {
         guard::key_of(&self.access_key, role)
     }
 
-    /// How many items each table holds.
+    /// The number of items of each table, by name.
     pub fn item_counts(&self) -> Vec<(String, u64)> {
         let stats = self.database.table_stats().unwrap_or_default();
         stats
@@ -234,17 +232,17 @@ impl Cloud {
             .collect()
     }
 
-    /// Every item of `table`, in no order: for tests that look behind the service's back.
+    /// All items of `table`, unordered, for tests that inspect the stored data.
     ///
     /// # Errors
     /// When there is no such table.
     pub fn items(&self, table: &str) -> Result<Vec<Value>, LocalError> {
         let mut items = Vec::new();
-        let mut asked = json!({ "TableName": table });
+        let mut request_json = json!({ "TableName": table });
         loop {
             let scan = self
                 .database
-                .scan(request(asked.clone())?)
+                .scan(request(request_json.clone())?)
                 .map_err(|error| LocalError::new(error.to_string()))?;
             let mut page =
                 serde_json::to_value(scan).map_err(|error| LocalError::new(error.to_string()))?;
@@ -254,19 +252,19 @@ impl Cloud {
                     .map(std::mem::take)
                     .unwrap_or_default(),
             );
-            asked["ExclusiveStartKey"] = page["LastEvaluatedKey"].take();
-            if asked["ExclusiveStartKey"].is_null() {
+            request_json["ExclusiveStartKey"] = page["LastEvaluatedKey"].take();
+            if request_json["ExclusiveStartKey"].is_null() {
                 return Ok(items);
             }
         }
     }
 
-    /// Puts `items`, in DynamoDB's JSON, into `table` all at once, over whatever stands at their keys and past
-    /// the stream; how many bytes they take. It blocks the thread. From the first time on nothing expires by
-    /// itself any more: to look for it is to read every item.
+    /// Writes `items`, in DynamoDB JSON, to `table` in one batch and returns their size in bytes. Existing items are
+    /// overwritten, and the stream gets no records. The call blocks the thread. It also disables the expiry of items,
+    /// whose search reads the whole table.
     ///
     /// # Errors
-    /// When there is no such table, or an item has no keys: then none is put.
+    /// When there is no such table, or an item has no keys. Then no item is written.
     pub fn import(&self, table: &str, items: Vec<Value>) -> Result<usize, LocalError> {
         self.expiry.abort();
         let items = items
@@ -274,7 +272,7 @@ impl Cloud {
             .map(request)
             .collect::<Result<Vec<_>, _>>()?;
         let failed =
-            |error| LocalError::new(format!("The items cannot be put into {table}: {error}."));
+            |error| LocalError::new(format!("The items cannot be written to {table}: {error}."));
         self.database.enable_bulk_loading().map_err(failed)?;
         let imported = self
             .database
@@ -284,18 +282,18 @@ impl Cloud {
     }
 }
 
-/// Keeps a write as cheap as the first: the library finds the last number of a table's stream by reading the whole
-/// stream, of which it forgets nothing.
+/// Adds an index for the last sequence number of a stream. Without it the library reads the whole stream, which it
+/// never truncates, at every write.
 fn number_stream(file: &Path) -> rusqlite::Result<()> {
     let index = "CREATE INDEX IF NOT EXISTS stream_numbers ON _stream_records (table_name, CAST(sequence_number AS INTEGER))";
     Connection::open(file)?.execute_batch(index)
 }
 
-/// The end of the stream as it is now.
+/// An iterator at the current end of the stream.
 fn latest(database: &Database) -> Result<String, LocalError> {
-    let asked = json!({ "StreamArn": "stream/records", "ShardId": "shardId-00000001-records", "ShardIteratorType": "LATEST" });
+    let request_json = json!({ "StreamArn": "stream/records", "ShardId": "shardId-00000001-records", "ShardIteratorType": "LATEST" });
     let found = database
-        .get_shard_iterator(request(asked)?)
+        .get_shard_iterator(request(request_json)?)
         .map_err(|error| LocalError::new(format!("There is no stream: {error}.")))?;
     found
         .shard_iterator
@@ -320,20 +318,20 @@ fn file_store(files: &Path, access_key: &str) -> Result<S3Service, LocalError> {
         keys.register(guard::key_of(access_key, role), SECRET_KEY.into());
     }
     service.set_auth(keys);
-    // Tests move the service's clock and cannot move this one.
+    // Tests can set the clock of the service but not this one.
     let mut config = S3Config::default();
     config.presigned_url_max_skew_time_secs = u32::MAX;
     service.set_config(Arc::new(StaticConfigProvider::new(Arc::new(config))));
     Ok(service.build())
 }
 
-/// Nothing expires by itself in the embedded store.
+/// Removes expired items every minute: the embedded store does not do so by itself.
 async fn expire(database: Database) {
     let mut minutes = tokio::time::interval(Duration::from_secs(60));
     loop {
         minutes.tick().await;
         if let Err(failure) = database.sweep_ttl() {
-            tracing::warn!(%failure, "items that have expired were not removed");
+            tracing::warn!(%failure, "expired items were not removed");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The dispatcher on a laptop: what a stream and a schedule do on AWS.
+//! Invokes the dispatcher, as the stream and the schedule do on AWS.
 
 use std::time::Duration;
 
@@ -7,42 +7,41 @@ use serde_json::json;
 
 use crate::{LocalError, cloud::Cloud};
 
-/// How long a message waits at most before somebody looks.
-const LOOK_EVERY: Duration = Duration::from_millis(150);
-/// The sweeper's minute is shorter here: whoever watches has less patience than an operator.
-const SWEEP_EVERY: Duration = Duration::from_secs(10);
+/// The interval between reads of the stream.
+const POLL_INTERVAL: Duration = Duration::from_millis(150);
+/// The interval of the sweep; a minute on AWS, shorter here for developers who watch.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Brings the dispatcher what the stream of `cloud` brings, and sweeps now and then, until the future is
-/// dropped.
+/// Passes the stream records of `cloud` to the dispatcher and starts its sweep regularly, until the future is dropped.
 pub async fn run(cloud: Cloud, dispatcher: Dispatcher) {
     let sweeps = async {
-        let mut minutes = tokio::time::interval(SWEEP_EVERY);
+        let mut ticks = tokio::time::interval(SWEEP_INTERVAL);
         loop {
-            minutes.tick().await;
+            ticks.tick().await;
             warn(sweep(&dispatcher).await);
         }
     };
-    let looks = async {
-        let mut moments = tokio::time::interval(LOOK_EVERY);
+    let polls = async {
+        let mut ticks = tokio::time::interval(POLL_INTERVAL);
         loop {
-            moments.tick().await;
+            ticks.tick().await;
             warn(deliver(&cloud, &dispatcher).await.map(|_| ()));
         }
     };
-    // Side by side, as on AWS: what the stream brings does not wait for a batch that leaves.
-    let ((), ()) = tokio::join!(sweeps, looks);
+    // Concurrently, as on AWS: stream records do not wait for a batch that is being sent.
+    let ((), ()) = tokio::join!(sweeps, polls);
 }
 
 fn warn(done: Result<(), LocalError>) {
     if let Err(error) = done {
-        tracing::warn!(%error, "the dispatcher could not be brought its work");
+        tracing::warn!(%error, "the dispatcher could not be invoked");
     }
 }
 
-/// Brings the dispatcher what the stream has brought: how many records that were.
+/// Passes the new stream records to the dispatcher and returns their number.
 ///
 /// # Errors
-/// When the embedded store does not answer.
+/// As [`Cloud::stream_event`].
 pub async fn deliver(cloud: &Cloud, dispatcher: &Dispatcher) -> Result<usize, LocalError> {
     let event = cloud.stream_event()?;
     let records = event["Records"].as_array().map_or(0, Vec::len);
@@ -52,10 +51,10 @@ pub async fn deliver(cloud: &Cloud, dispatcher: &Dispatcher) -> Result<usize, Lo
     Ok(records)
 }
 
-/// Has the dispatcher look for what is due, as it does every minute on AWS.
+/// Starts the sweep, in which the dispatcher processes due work, as the schedule does every minute on AWS.
 ///
 /// # Errors
-/// None.
+/// None: the event is well-formed.
 pub async fn sweep(dispatcher: &Dispatcher) -> Result<(), LocalError> {
     dispatcher
         .clone()

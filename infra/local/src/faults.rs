@@ -1,4 +1,4 @@
-//! Faults on demand: what a bad day of a service looks like to the SDK in front of it.
+//! Fault injection: errors and delays of a service, as its clients see them.
 
 use std::{
     collections::BTreeMap,
@@ -8,68 +8,68 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// A service that can have a bad day.
+/// A service that faults can be injected into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Service {
-    /// The tables.
+    /// DynamoDB: the tables.
     Dynamodb,
-    /// The bucket.
+    /// S3: the bucket.
     S3,
-    /// Text messages.
+    /// SNS: text messages.
     Sns,
-    /// Mails.
+    /// SES: mails.
     Ses,
-    /// The keys.
+    /// SSM: the keys.
     Ssm,
-    /// The hosting account.
+    /// cPanel: the hosting account.
     Cpanel,
 }
 
-/// What goes wrong.
+/// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// Answers after `delayMs`.
+    /// Responds after `delayMs`.
     Slow,
-    /// Says that it is asked too much.
+    /// Responds with a throttling error.
     Throttle,
-    /// Says that another transaction holds the item; writes only.
+    /// Reports a conflict with another transaction; writes only.
     Conflict,
-    /// Gets to the first key of a batch alone and leaves the others to be asked for again; BatchGetItem only.
+    /// Processes only the first key and returns the others as unprocessed; BatchGetItem only.
     Partial,
-    /// Fails before it does anything: the tables drop the connection, all others say 503.
+    /// Fails without doing anything: DynamoDB drops the connection, all others respond with 503.
     Refuse,
-    /// Does what it was asked and then drops the connection.
+    /// Executes the request and then drops the connection.
     Silent,
-    /// Answers with the error that `error` names. Of cPanel: `token`, `forbidden`, `status0`, `missing`,
+    /// Responds with the error that `error` names. For cPanel: `token`, `forbidden`, `status0`, `missing`,
     /// `wrapped`, `oversized`, `broken`, `redirect`, `blank` and `html`.
     Error,
 }
 
-/// A bad day.
+/// A fault of one service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Fault {
-    /// What goes wrong.
+    /// The kind.
     pub mode: Mode,
-    /// How often it still does; until cleared when not said.
+    /// The number of requests left to fail; `None`: until cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
-    /// How long `slow` takes; 3000 when not said, a minute at most.
+    /// The delay of `slow` in milliseconds; default 3,000, at most 60,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
-    /// The only operation that it happens to, such as `UpdateItem`, or function of cPanel, such as
-    /// `list_databases` or `Mysql::list_databases`; all when not said.
+    /// The operation to fail, such as `UpdateItem`, or the cPanel function, such as `list_databases` or
+    /// `Mysql::list_databases`; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
-    /// What `error` answers with.
+    /// The name of the error of `error`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
 impl Fault {
-    /// A bad day of kind `mode`, until cleared.
+    /// A fault of kind `mode`, for all requests until cleared.
     pub const fn new(mode: Mode) -> Self {
         Self {
             mode,
@@ -80,7 +80,7 @@ impl Fault {
         }
     }
 
-    /// The same for `times` requests.
+    /// Limits the fault to `times` requests.
     #[must_use]
     pub fn times(self, times: u32) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl Fault {
         }
     }
 
-    /// The same for `operation` alone.
+    /// Limits the fault to `operation`.
     #[must_use]
     pub fn on(self, operation: &str) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl Fault {
         }
     }
 
-    /// An error of this `name`, until cleared.
+    /// A fault of kind [`Mode::Error`] with this `name`, until cleared.
     pub fn named(name: &str) -> Self {
         Self {
             error: Some(name.to_owned()),
@@ -106,20 +106,20 @@ impl Fault {
         }
     }
 
-    /// How long `slow` takes.
+    /// The delay of [`Mode::Slow`].
     pub fn delay(&self) -> Duration {
         Duration::from_millis(self.delay_ms.unwrap_or(3000).min(60_000))
     }
 
-    fn happens_to(&self, operation: &str) -> bool {
+    fn applies_to(&self, operation: &str) -> bool {
         let is_write =
             ["UpdateItem", "PutItem", "DeleteItem", "TransactWriteItems"].contains(&operation);
         let function = operation.split_once("::").map(|(_, function)| function);
-        let is_asked = self
+        let is_operation = self
             .operation
             .as_deref()
             .is_none_or(|only| only == operation || Some(only) == function);
-        is_asked
+        is_operation
             && match self.mode {
                 Mode::Conflict => is_write,
                 Mode::Partial => operation == "BatchGetItem",
@@ -128,54 +128,54 @@ impl Fault {
     }
 }
 
-/// The bad days that are on, and how often one was felt. Cloning shares them.
+/// The active faults, and counts of injected ones. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub struct Faults(Arc<Mutex<ActiveFaults>>);
 
 #[derive(Debug, Default)]
 struct ActiveFaults {
-    on: BTreeMap<Service, Fault>,
-    struck: BTreeMap<(Service, Mode), u64>,
+    by_service: BTreeMap<Service, Fault>,
+    injected: BTreeMap<(Service, Mode), u64>,
 }
 
 impl Faults {
-    /// Has `faults` happen and no others.
+    /// Replaces all faults by `faults`.
     pub fn set(&self, faults: BTreeMap<Service, Fault>) {
-        self.days().on = faults;
+        self.active().by_service = faults;
     }
 
-    /// Has `fault` happen to `service`, whatever happens to the others, unless something does so already.
+    /// Adds `fault` to `service`, unless it has one already.
     pub fn add(&self, service: Service, fault: Fault) {
-        self.days().on.entry(service).or_insert(fault);
+        self.active().by_service.entry(service).or_insert(fault);
     }
 
-    /// What is left.
+    /// The active faults.
     pub fn left(&self) -> BTreeMap<Service, Fault> {
-        self.days().on.clone()
+        self.active().by_service.clone()
     }
 
-    /// How many requests each kind has happened to.
+    /// The number of injected faults, by service and kind.
     pub fn struck(&self) -> BTreeMap<(Service, Mode), u64> {
-        self.days().struck.clone()
+        self.active().injected.clone()
     }
 
-    /// What happens to this request, if anything; uses up one of its times.
+    /// The fault to inject into this request, if any; counts it down.
     pub(crate) fn inject_fault(&self, service: Service, operation: &str) -> Option<Fault> {
-        let mut days = self.days();
-        let fault = days
-            .on
+        let mut active = self.active();
+        let fault = active
+            .by_service
             .get_mut(&service)
-            .filter(|fault| fault.happens_to(operation) && fault.times != Some(0))?;
+            .filter(|fault| fault.applies_to(operation) && fault.times != Some(0))?;
         fault.times = fault.times.map(|times| times - 1);
-        let struck = fault.clone();
-        if struck.times == Some(0) {
-            days.on.remove(&service);
+        let injected = fault.clone();
+        if injected.times == Some(0) {
+            active.by_service.remove(&service);
         }
-        *days.struck.entry((service, struck.mode)).or_default() += 1;
-        Some(struck)
+        *active.injected.entry((service, injected.mode)).or_default() += 1;
+        Some(injected)
     }
 
-    fn days(&self) -> MutexGuard<'_, ActiveFaults> {
+    fn active(&self) -> MutexGuard<'_, ActiveFaults> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,5 @@
-//! The front door of a laptop: plain HTTP/1.1 in front of the edge, as the gateway stands in front
-//! of Lambda. It reads bodies whole, tells the edge who calls, and says that connections stay open.
+//! The HTTP/1.1 server of `cargo dev`, in the place of API Gateway. It reads whole bodies, passes requests with the
+//! client's IP address to the [`Edge`], and keeps connections open.
 
 use std::{
     convert::Infallible,
@@ -25,26 +25,26 @@ use tokio::net::TcpListener;
 
 use crate::pages::Pages;
 
-/// What the gateway takes at most. Of a longer body the first bytes are enough to refuse it.
+/// The payload limit of API Gateway. Of a longer body only the beginning is passed on: enough to reject it.
 const MAX_BODY: usize = 10 * 1024 * 1024;
-/// A body that takes longer is given up.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// A little longer than the `Keep-Alive` header promises, so that no client meets a closed door.
+/// The time-out for reading a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// A little longer than the `Keep-Alive` header promises, so that no client uses a closed connection.
 const IDLE: Duration = Duration::from_secs(7);
 
-/// Serves `edge`, and the local pages if there are any, on `listener` until the future is dropped.
+/// Serves `edge` and, if given, the local pages on `listener` until the future is dropped.
 pub async fn serve(listener: TcpListener, edge: Edge, pages: Option<Pages>) {
-    let front = Arc::new(Gateway { edge, pages });
+    let gateway = Arc::new(Gateway { edge, pages });
     loop {
-        // Too many open files is a passing error: the next one may go well.
+        // Errors such as too many open files are temporary.
         let Ok((stream, peer)) = listener.accept().await else {
             continue;
         };
         let _ = stream.set_nodelay(true);
-        let front = Arc::clone(&front);
+        let gateway = Arc::clone(&gateway);
         let service = service_fn(move |request| {
-            let front = Arc::clone(&front);
-            async move { front.answer(request, peer).await }
+            let gateway = Arc::clone(&gateway);
+            async move { gateway.answer(request, peer).await }
         });
         tokio::spawn(
             http1::Builder::new()
@@ -61,7 +61,7 @@ struct Gateway {
 }
 
 impl Gateway {
-    /// A body that breaks off, or never comes, ends its connection: half a request is none.
+    /// Fails, which closes the connection, when the body is incomplete or does not arrive in time.
     async fn answer(
         &self,
         request: Request<Incoming>,
@@ -69,12 +69,12 @@ impl Gateway {
     ) -> io::Result<Response<WholeBody>> {
         let (parts, body) = request.into_parts();
         let stays_open = parts.version == Version::HTTP_11 && !asks_to_close(&parts.headers);
-        let body = tokio::time::timeout(PATIENCE, whole(body))
+        let body = tokio::time::timeout(BODY_TIMEOUT, read_body(body))
             .await
             .map_err(|_| io::ErrorKind::TimedOut)?;
         let request = Request::from_parts(parts, body.map_err(io::Error::other)?);
         let mut response = match &self.pages {
-            Some(pages) if Pages::are_at(request.uri().path()) => pages.answer(&request).await,
+            Some(pages) if Pages::serves(request.uri().path()) => pages.answer(&request).await,
             _ => self.edge.answer(request, peer.ip()).await,
         };
         if stays_open {
@@ -101,9 +101,9 @@ fn asks_to_close(headers: &HeaderMap) -> bool {
         .any(|word| word.eq_ignore_ascii_case("close"))
 }
 
-/// The body, or the beginning of one that is too long; the rest is read and dropped, so that the
-/// client hears the answer.
-async fn whole(mut body: Incoming) -> hyper::Result<Bytes> {
+/// Reads the body, or the beginning of one that is too long. The rest is read and dropped, because clients read the
+/// response only after sending the body.
+async fn read_body(mut body: Incoming) -> hyper::Result<Bytes> {
     let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame?;
@@ -116,8 +116,8 @@ async fn whole(mut body: Incoming) -> hyper::Result<Bytes> {
     Ok(read.freeze())
 }
 
-/// A body in one piece. Unlike `Full`, an empty one has not ended before it was asked: only then
-/// does hyper let the `Content-Length: 0` of a 204 pass, which clients of the interface expect.
+/// A body in one piece. Unlike `Full`, an empty one reports its end only after the first poll: hyper then keeps the
+/// `Content-Length: 0` of a 204, which clients of the API expect.
 struct WholeBody(Option<Bytes>);
 
 impl Body for WholeBody {

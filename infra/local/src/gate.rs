@@ -1,5 +1,5 @@
-//! The one door of the embedded cloud: finds out which service is asked, lets the faults that somebody
-//! asked for happen, and passes the rest on.
+//! The HTTP endpoint of the local cloud: detects the AWS service of a request, checks access, injects faults and
+//! passes the request on.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -30,13 +30,13 @@ use crate::{
     tables,
 };
 
-pub(crate) async fn accept(listener: TcpListener, gate: Arc<CloudEndpoint>) {
+pub(crate) async fn accept(listener: TcpListener, endpoint: Arc<CloudEndpoint>) {
     while let Ok((stream, _)) = listener.accept().await {
         let _ = stream.set_nodelay(true);
-        let gate = Arc::clone(&gate);
+        let endpoint = Arc::clone(&endpoint);
         let service = service_fn(move |request| {
-            let gate = Arc::clone(&gate);
-            async move { gate.answer(request).await }
+            let endpoint = Arc::clone(&endpoint);
+            async move { endpoint.answer(request).await }
         });
         // A connection that a fault drops ends in an error: that is its purpose.
         tokio::spawn(
@@ -47,7 +47,7 @@ pub(crate) async fn accept(listener: TcpListener, gate: Arc<CloudEndpoint>) {
     }
 }
 
-/// What stands behind the door.
+/// The services behind the endpoint.
 pub(crate) struct CloudEndpoint {
     pub(crate) access_key: String,
     pub(crate) database: Database,
@@ -59,7 +59,7 @@ pub(crate) struct CloudEndpoint {
     pub(crate) guard: Authorizer,
 }
 
-/// What the template's bucket answers to a page of another origin
+/// The headers that the template's bucket adds for pages of other origins
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/userguide/cors.html>).
 const CORS: [(&str, &str); 3] = [
     ("access-control-allow-origin", "*"),
@@ -67,10 +67,10 @@ const CORS: [(&str, &str); 3] = [
     ("access-control-allow-headers", "*"),
 ];
 
-/// How much of a body comes at once.
+/// The size of a body frame, in bytes.
 const FRAME: usize = 256 * 1024;
 
-/// Drops the connection without an answer.
+/// An error that drops the connection without a response.
 type Dropped = Box<dyn std::error::Error + Send + Sync>;
 
 impl CloudEndpoint {
@@ -87,11 +87,11 @@ impl CloudEndpoint {
         let authorization = text("authorization");
         let is_known = authorization.contains(&format!("Credential={}", self.access_key));
         let role = guard::role_in(authorization, &self.access_key).map(str::to_owned);
-        let may = |action: &str| {
+        let is_allowed = |action: &str| {
             self.guard
                 .allows(role.as_deref(), || vec![(action.to_owned(), String::new())])
         };
-        // Services without a target say who they are in the scope of their signature.
+        // Requests without a target name the service in the credential scope of their signature.
         let scope = authorization
             .split('/')
             .nth(3)
@@ -100,14 +100,14 @@ impl CloudEndpoint {
         let (parts, body) = request.into_parts();
         let body = body.collect().await?.to_bytes();
         match (service, scope.as_str()) {
-            // the file store checks signatures itself
+            // The file store checks signatures itself.
             ("", "" | "s3") => self.files(Request::from_parts(parts, body)).await,
             _ if !is_known => Ok(dynamodb_error("UnrecognizedClientException", json!({}))),
-            ("", "sns") if !may("sns:Publish") => {
+            ("", "sns") if !is_allowed("sns:Publish") => {
                 Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN))
             }
             ("", "sns") => self.sns(&body).await,
-            ("", "ses") if !may("ses:SendEmail") => {
+            ("", "ses") if !is_allowed("ses:SendEmail") => {
                 Ok(ses_error("AccessDeniedException", StatusCode::FORBIDDEN))
             }
             ("", "ses") => self.ses(&parts, &body).await,
@@ -126,7 +126,7 @@ impl CloudEndpoint {
         let fault = self.faults.inject_fault(Service::Sns, &sns_operation(body));
         let answer = || self.recorder.sns(body, self.clock.now());
         let errors = ["Throttled", "ServiceUnavailable"];
-        self.struck(fault, answer, sns_error, errors).await
+        self.with_fault(fault, answer, sns_error, errors).await
     }
 
     async fn ses(&self, parts: &Parts, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
@@ -134,7 +134,7 @@ impl CloudEndpoint {
         let (path, now) = (parts.uri.path(), self.clock.now());
         let answer = || self.recorder.ses(&parts.method, path, body, now);
         let errors = ["TooManyRequestsException", "ServiceUnavailable"];
-        self.struck(fault, answer, ses_error, errors).await
+        self.with_fault(fault, answer, ses_error, errors).await
     }
 
     async fn ssm(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
@@ -145,12 +145,12 @@ impl CloudEndpoint {
             answer.unwrap_or_else(|name| error(name, StatusCode::BAD_REQUEST))
         };
         let errors = ["ThrottlingException", "InternalServerError"];
-        self.struck(fault, answer, error, errors).await
+        self.with_fault(fault, answer, error, errors).await
     }
 
-    /// What a service answers, or what `fault` makes of it; `errors` are its words for being asked too much
-    /// and for being in error.
-    async fn struck(
+    /// The response of a service, or that of `fault`. The array has the service's error codes for throttling and for
+    /// unavailability.
+    async fn with_fault(
         &self,
         fault: Option<Fault>,
         answer: impl FnOnce() -> Response<Full<Bytes>>,
@@ -171,7 +171,7 @@ impl CloudEndpoint {
             }
             Mode::Silent => {
                 answer();
-                Err("silent on demand".into())
+                Err("injected fault: silent".into())
             }
             Mode::Error => Ok(error(
                 fault.error.as_deref().unwrap_or(unavailable),
@@ -199,10 +199,10 @@ impl CloudEndpoint {
             )),
             Mode::Conflict => Ok(conflict(operation, body)),
             Mode::Partial => Ok(tables::first_of_batch(&self.database, body)),
-            Mode::Refuse => Err("refused on demand".into()),
+            Mode::Refuse => Err("injected fault: refuse".into()),
             Mode::Silent => {
                 tables::answer(&self.database, operation, body);
-                Err("silent on demand".into())
+                Err("injected fault: silent".into())
             }
             Mode::Error => Ok(dynamodb_error(
                 fault.error.as_deref().unwrap_or("InternalServerError"),
@@ -213,13 +213,13 @@ impl CloudEndpoint {
 
     /// S3, with the headers that the bucket's CORS configuration adds on AWS.
     async fn files(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
-        let is_of_a_page = request.headers().contains_key(header::ORIGIN);
+        let has_origin = request.headers().contains_key(header::ORIGIN);
         let mut response = if request.method() == Method::OPTIONS {
             Response::default()
         } else {
             self.file(request).await?
         };
-        if is_of_a_page {
+        if has_origin {
             for (name, value) in CORS {
                 response.headers_mut().insert(
                     HeaderName::from_static(name),
@@ -231,7 +231,7 @@ impl CloudEndpoint {
     }
 
     async fn file(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
-        // The signature stands in a header, in a link, or in a form.
+        // The signature is in a header, a presigned link or a form.
         let signed = request
             .headers()
             .get(header::AUTHORIZATION)
@@ -267,7 +267,7 @@ impl CloudEndpoint {
         } else {
             self.stored(request).await?
         };
-        self.struck(fault, || response, s3_error, ["SlowDown", "InternalError"])
+        self.with_fault(fault, || response, s3_error, ["SlowDown", "InternalError"])
             .await
     }
 
@@ -296,7 +296,7 @@ impl CloudEndpoint {
     }
 }
 
-/// `body` as a network brings it: the file store takes no form whose file is one frame of many megabytes.
+/// `body` in frames, as from a network: the file store rejects a form whose file is one frame of many megabytes.
 fn in_frames(body: &Bytes) -> impl Body<Data = Bytes, Error = Infallible> + Send + Sync + 'static {
     let starts = (0..body.len()).step_by(FRAME);
     let frames: Vec<_> = starts
@@ -309,7 +309,7 @@ fn in_frames(body: &Bytes) -> impl Body<Data = Bytes, Error = Infallible> + Send
     StreamBody::new(stream::iter(frames))
 }
 
-/// An error as S3 writes it, with the status that it has there
+/// An S3 error response, with the status of its code
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html>).
 fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
     let status = match name {
@@ -320,7 +320,7 @@ fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
         _ => otherwise,
     };
     let xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>on demand</Message></Error>"
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>injected fault</Message></Error>"
     );
     let mut response = Response::new(Full::new(xml.into()));
     *response.status_mut() = status;
@@ -331,7 +331,7 @@ fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
     response
 }
 
-/// Transactions tell of a conflict part by part, single writes by an exception of their own.
+/// Transactions report a conflict per item, single writes as an exception.
 fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
     if operation != "TransactWriteItems" {
         return dynamodb_error("TransactionConflictException", json!({}));
@@ -350,7 +350,7 @@ fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
 
 fn dynamodb_error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
     body["__type"] = format!("com.amazonaws.dynamodb.v20120810#{name}").into();
-    body["message"] = "on demand".into();
+    body["message"] = "injected fault".into();
     let status = if name == "InternalServerError" {
         StatusCode::INTERNAL_SERVER_ERROR
     } else {

@@ -1,5 +1,5 @@
-//! Who may do what: on AWS a function's role says so. Here each function may have an access key of its own, and
-//! somebody who knows the roles, such as a test that has read the template, says yes or no.
+//! Access control, which the execution roles of functions provide on AWS. Here a function can have its own access key,
+//! and a callback decides, such as one of a test that has read the policies of the template.
 
 use std::{
     borrow::Cow,
@@ -10,34 +10,34 @@ use std::{
 use http::{Method, Request};
 use serde_json::Value;
 
-/// What a request asks to be allowed, in the words of a policy.
+/// One permission that a request needs, in the terms of an IAM policy.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AccessRequest {
-    /// Which function.
+    /// The name of the function.
     pub role: String,
-    /// Such as `dynamodb:GetItem`.
+    /// The action, such as `dynamodb:GetItem`.
     pub action: String,
-    /// `records`, `records/index/due`, `files/a/b` below the bucket, or nothing where a service has one thing.
+    /// A table or index (`records`, `records/index/due`), an object key (`files/a/b`), or empty for SNS and SES.
     pub resource: String,
 }
 
-/// Says whether something is allowed.
+/// Decides whether a request is allowed.
 pub type Answer = Box<dyn Fn(&AccessRequest) -> bool + Send + Sync>;
 
-/// Allows everything until somebody says who decides. Cloning shares it.
+/// Checks access; allows everything until a callback is set. Clones share it.
 #[derive(Clone, Default)]
 pub struct Authorizer {
-    decides: Arc<OnceLock<Answer>>,
+    callback: Arc<OnceLock<Answer>>,
     asked: Arc<Mutex<BTreeSet<AccessRequest>>>,
 }
 
 impl Authorizer {
-    /// From now on `answer` decides. The first who says so is heard.
+    /// Sets the callback that decides. Later calls are ignored.
     pub fn set(&self, answer: Answer) {
-        let _ = self.decides.set(answer);
+        let _ = self.callback.set(answer);
     }
 
-    /// What functions asked so far, whether it was allowed or not.
+    /// The permissions that functions needed so far, allowed or not.
     pub fn asked(&self) -> BTreeSet<AccessRequest> {
         self.asked
             .lock()
@@ -45,16 +45,17 @@ impl Authorizer {
             .clone()
     }
 
-    /// Whether `role` may do all of `asked`, which is looked at when somebody decides. Who has no role may do everything.
+    /// Whether `role` has all permissions of `asked`, which is evaluated only with a callback. Requests without a role
+    /// are allowed.
     pub(crate) fn allows(
         &self,
         role: Option<&str>,
         asked: impl FnOnce() -> Vec<(String, String)>,
     ) -> bool {
-        let (Some(role), Some(decides)) = (role, self.decides.get()) else {
+        let (Some(role), Some(callback)) = (role, self.callback.get()) else {
             return true;
         };
-        let asks: Vec<AccessRequest> = asked()
+        let requests: Vec<AccessRequest> = asked()
             .into_iter()
             .map(|(action, resource)| AccessRequest {
                 role: role.to_owned(),
@@ -62,29 +63,29 @@ impl Authorizer {
                 resource,
             })
             .collect();
-        let is_allowed = asks.iter().all(decides);
+        let is_allowed = requests.iter().all(callback);
         self.asked
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-            .extend(asks);
+            .extend(requests);
         is_allowed
     }
 }
 
-/// The access key of `role`: `key` and its name.
+/// The access key of `role`: `key`, a dot and the name.
 pub(crate) fn key_of(key: &str, role: &str) -> String {
     format!("{key}.{role}")
 }
 
-/// Which role stands behind the signature in `text`, which names the access key.
+/// The role in the access key that `text`, a signature, contains.
 pub(crate) fn role_in<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(key)?;
     rest.strip_prefix('.')?
-        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .split(|c: char| !c.is_ascii_alphanumeric())
         .next()
 }
 
-/// What a call of DynamoDB asks; each part of a transaction is asked by itself
+/// The permissions that a DynamoDB request needs; a transaction needs one per part
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html>).
 pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<(String, String)> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
@@ -125,13 +126,13 @@ pub(crate) fn of_tables(operation: &str, body: &[u8]) -> Vec<(String, String)> {
     }
 }
 
-/// The start of a form, where its fields are: the file comes last
+/// The start of a form with its fields: the file comes last
 /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTForms.html>).
 pub(crate) fn head(form: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(&form[..form.len().min(8 * 1024)])
 }
 
-/// What a request to the bucket asks: the key is what stands behind the bucket's name, or in the form.
+/// The permission that an S3 request needs. The key follows the bucket's name in the path, or is in the form.
 pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<(String, String)> {
     let key = request
         .uri()

@@ -1,4 +1,4 @@
-//! What a laptop keeps between two starts: the data folder, the keys, the first administrator.
+//! The local state that is kept between starts: the data folder, the keys and the first administrator.
 
 use std::{
     collections::HashMap,
@@ -16,7 +16,7 @@ use store::{NewUser, Setup};
 
 use crate::{LocalError, cloud::Cloud};
 
-/// The keys that a data folder keeps.
+/// The keys that are stored in the data folder.
 const KEYS: [&str; 7] = [
     "TOKEN_PUBLIC_KEYS",
     "TOKEN_SIGNING_KEY",
@@ -27,27 +27,27 @@ const KEYS: [&str; 7] = [
     "CANARY_SIGN_IN",
 ];
 
-/// The settings of one process: what the person set, what the cloud needs, and the keys.
+/// The settings of one process: its environment, the endpoints of the local cloud, and the keys.
 #[derive(Clone, Default)]
 pub struct LocalSettings(HashMap<String, String>);
 
 impl LocalSettings {
-    /// The environment of this process.
+    /// The environment variables of this process.
     #[expect(
         clippy::disallowed_methods,
-        reason = "the laptop's program reads its own environment, once"
+        reason = "a development tool reads its own environment, once"
     )]
     pub fn of_environment() -> Self {
         Self(std::env::vars().collect())
     }
 
-    /// The same with `name` set to `value`.
+    /// Sets `name` to `value`.
     pub fn set(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
         self.0.insert(name.to_owned(), value.into());
         self
     }
 
-    /// The same with `name` as `value` says: set to it, or not set.
+    /// Sets `name` to `value`, or removes it for `None`.
     pub fn set_or_unset(&mut self, name: &str, value: Option<&str>) -> &mut Self {
         match value {
             Some(value) => self.set(name, value),
@@ -55,13 +55,13 @@ impl LocalSettings {
         }
     }
 
-    /// The same without `name`.
+    /// Removes `name`.
     pub fn unset(&mut self, name: &str) -> &mut Self {
         self.0.remove(name);
         self
     }
 
-    /// The same with `name` set to `value` where nobody has set it.
+    /// Sets `name` to `value` if it is not set.
     pub fn set_default(&mut self, name: &str, value: impl Into<String>) -> &mut Self {
         self.0
             .entry(name.to_owned())
@@ -69,12 +69,12 @@ impl LocalSettings {
         self
     }
 
-    /// The same with everything that `cloud` says of itself.
+    /// Sets the endpoints and credentials of `cloud`.
     pub fn find(&mut self, cloud: &Cloud) -> &mut Self {
         for (name, value) in cloud.settings() {
             self.set(name, value);
         }
-        // Who names a panel of his own names its user and token, too.
+        // A custom panel comes with its own user and token.
         if self.get("CPANEL_URL").is_none() {
             for (name, value) in cloud.uapi().settings() {
                 self.set_default(name, value);
@@ -83,7 +83,7 @@ impl LocalSettings {
         self
     }
 
-    /// The same with new keys.
+    /// Sets new random keys.
     pub fn with_new_keys(&mut self) -> &mut Self {
         let signing = NamedKey::generate("local");
         self.set("TOKEN_PUBLIC_KEYS", PublicKey::of(&signing).to_string());
@@ -101,26 +101,26 @@ impl LocalSettings {
         )
     }
 
-    /// The keys of `folder`; new ones, readable by the owner alone, on the first start.
+    /// Sets the keys stored in `folder`. Missing ones are created first, in a file that only the owner can read.
     ///
     /// # Errors
-    /// When the folder cannot be written or the file is damaged.
+    /// When the folder cannot be written, or the file is damaged.
     pub fn with_keys_of(&mut self, folder: &Path) -> Result<&mut Self, LocalError> {
         let file = folder.join("keys.json");
         let unusable = |what: &dyn std::fmt::Display| {
             LocalError::new(format!(
-                "The keys in {} cannot be used: {what}. Move the file away to begin anew.",
+                "The keys in {} cannot be used: {what}. Move the file away to create new ones.",
                 file.display()
             ))
         };
-        // A file from before a key was needed keeps the others.
+        // Fills in keys that an older file does not have.
         self.with_new_keys();
         if let Ok(text) = fs::read_to_string(&file) {
             let keys: HashMap<String, String> =
                 serde_json::from_str(&text).map_err(|error| unusable(&error))?;
-            let is_whole = KEYS.iter().all(|name| keys.contains_key(*name));
+            let is_complete = KEYS.iter().all(|name| keys.contains_key(*name));
             self.0.extend(keys);
-            if is_whole {
+            if is_complete {
                 return Ok(self);
             }
             fs::remove_file(&file).map_err(|error| unusable(&error))?;
@@ -143,11 +143,11 @@ impl LocalSettings {
         Ok(self)
     }
 
-    /// Writes into `folder`, readable by the owner alone, what another process needs to work on `cloud` while it
-    /// runs: lines of `NAME=value`.
+    /// Writes the settings that other processes need to use `cloud` to `environment` in `folder`, as lines of
+    /// `NAME=value`. Only the owner can read the file.
     ///
     /// # Errors
-    /// When the folder cannot be written.
+    /// When the file cannot be written.
     pub fn tell(&self, cloud: &Cloud, folder: &Path) -> Result<(), LocalError> {
         let file = folder.join("environment");
         let unwritable =
@@ -160,7 +160,7 @@ impl LocalSettings {
         let lines: String = names
             .filter_map(|name| Some(format!("{name}={}\n", self.get(name)?)))
             .collect();
-        // Anew, so that nobody reads it by rights that an older file had.
+        // A new file, because an existing one may have wider permissions.
         let _ = fs::remove_file(&file);
         let mut options = fs::OpenOptions::new();
         let mut opened = options
@@ -172,44 +172,44 @@ impl LocalSettings {
         opened.write_all(lines.as_bytes()).map_err(unwritable)
     }
 
-    /// The value of `name`.
+    /// The value of `name`, if set.
     pub fn get(&self, name: &str) -> Option<String> {
         self.0.get(name).cloned()
     }
 
-    /// Everything, for a child process.
+    /// All settings, for a child process.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &String)> {
         self.0.iter()
     }
 
-    /// What the routes of the function `role` are made of, who reaches `cloud` by a key of its own.
+    /// The setup of the function `role`, with an access key of its own for `cloud`.
     ///
     /// # Errors
-    /// A setting that is missing or makes no sense.
+    /// When a setting is missing or invalid.
     pub fn setup_of(&self, role: &str, cloud: &Cloud, clock: Clock) -> Result<Setup, ConfigError> {
         let mut settings = self.clone();
         settings.set("AWS_ACCESS_KEY_ID", cloud.key_of(role));
         Setup::new(Startup::of_settings(settings.settings(), clock)?)
     }
 
-    /// What routes are made of.
+    /// The setup that all functions share.
     ///
     /// # Errors
-    /// A setting that is missing or makes no sense.
+    /// When a setting is missing or invalid.
     pub fn setup(&self, clock: Clock) -> Result<Setup, LocalError> {
         Ok(Setup::new(Startup::of_settings(self.settings(), clock)?)?)
     }
 
-    /// The same as functions read them.
+    /// The settings in the type that functions read.
     pub fn settings(&self) -> Settings {
         self.0.clone().into_iter().collect()
     }
 }
 
-/// Makes the data folder.
+/// Creates the data folder.
 ///
 /// # Errors
-/// When it cannot be written.
+/// When the folder cannot be written.
 pub fn make_folder(folder: &Path) -> Result<(), LocalError> {
     let unwritable = |error| {
         LocalError::new(format!(
@@ -217,7 +217,7 @@ pub fn make_folder(folder: &Path) -> Result<(), LocalError> {
             folder.display()
         ))
     };
-    // Password hashes lie in it: it is the owner's alone.
+    // It contains password hashes, so only the owner has access.
     fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -229,10 +229,10 @@ pub fn make_folder(folder: &Path) -> Result<(), LocalError> {
         .map_err(unwritable)
 }
 
-/// The first committee and the first super admin, unless the address has an account already.
+/// Creates the first committee and super admin, unless the address has an account or a super admin existed before.
 ///
 /// # Errors
-/// When the store does not answer, the address is none, or the password is too weak for an administrator.
+/// When the address is invalid, or the password is too weak for an administrator.
 pub async fn bootstrap(
     setup: &Setup,
     admin_email: &str,
@@ -241,13 +241,13 @@ pub async fn bootstrap(
     let min_length = setup.settings.number("PASSWORD_MIN_LENGTH_ADMIN", 15)?;
     let weak = |_| {
         LocalError::new(format!(
-            "The setting LOCAL_ADMIN_PASSWORD must be {min_length} to 128 letters long and nothing that everybody knows."
+            "The setting LOCAL_ADMIN_PASSWORD must have {min_length} to 128 characters and not be a common password."
         ))
     };
     domain::password::check(admin_password.expose_secret(), min_length, None).map_err(weak)?;
-    let email: Email = admin_email
-        .parse()
-        .map_err(|_| LocalError::new("The setting LOCAL_ADMIN_EMAIL is no e-mail address."))?;
+    let email: Email = admin_email.parse().map_err(|_| {
+        LocalError::new("The setting LOCAL_ADMIN_EMAIL is not a valid e-mail address.")
+    })?;
     if setup.store.email_owner(&email).await?.is_some() {
         return Ok(());
     }
@@ -258,7 +258,7 @@ pub async fn bootstrap(
         .await
         .map_err(|error| LocalError::new(error.to_string()))?;
     let user = first_admin(email, committee.committee_id, now)?;
-    // A folder with an administrator under another address is left as it is.
+    // Does nothing if the folder has an administrator with another address.
     setup
         .store
         .bootstrap(

@@ -1,5 +1,5 @@
-//! The embedded cloud: everything that the service needs of AWS, in one process on a laptop. The
-//! functions reach it through the real SDK, by endpoint alone; nothing in them knows.
+//! The local cloud: all AWS services that the functions need, in one process. The functions use the real SDK with
+//! another endpoint and contain no code for it.
 
 pub mod cloud;
 pub mod delivery;
@@ -25,7 +25,7 @@ use common::{Edge, Routes};
 use runtime::ConfigError;
 use store::Setup;
 
-/// All functions behind one edge.
+/// The edge with the routes of all functions.
 ///
 /// # Errors
 /// When a setting or a key is missing or malformed.
@@ -33,10 +33,10 @@ pub fn edge(setup: &Setup) -> Result<Edge, ConfigError> {
     edge_of(&|_| Ok(setup.clone()))
 }
 
-/// The same where each function is given what `setup_of` its name gives; `edge` is what all have in common.
+/// As [`edge`], with a setup of its own for each function: `setup_of` is called with its name, and with `edge`.
 ///
 /// # Errors
-/// When a setting or a key is missing or malformed.
+/// As [`edge`], and when `setup_of` fails.
 pub fn edge_of(setup_of: &dyn Fn(&str) -> Result<Setup, ConfigError>) -> Result<Edge, ConfigError> {
     let routes = Routes::default()
         .merge(auth::routes(&setup_of("auth")?)?)
@@ -52,11 +52,11 @@ pub fn edge_of(setup_of: &dyn Fn(&str) -> Result<Setup, ConfigError>) -> Result<
     Edge::new(&setup_of("edge")?, routes)
 }
 
-/// Why the local cloud cannot run, in one sentence for the person in front of it.
+/// An error of the local cloud, in one sentence for the developer.
 pub struct LocalError(String);
 
 impl LocalError {
-    /// The error that `sentence` tells.
+    /// An error with the text `sentence`.
     pub fn new(sentence: impl Into<String>) -> Self {
         Self(sentence.into())
     }
@@ -68,7 +68,7 @@ impl fmt::Display for LocalError {
     }
 }
 
-/// The same sentence: it is what a `main` that returns this prints.
+/// The same text, because a `main` that returns this error prints `Debug`.
 impl fmt::Debug for LocalError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)

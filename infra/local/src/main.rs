@@ -1,5 +1,5 @@
-//! `cargo dev`: the whole service on a laptop, in one process. `cargo dev seed`: the same with
-//! demonstration data. `cargo dev watch`: the same with the real Lambda binaries.
+//! `cargo dev`: runs the service locally, in one process. `cargo dev seed` adds demonstration data; `cargo dev watch`
+//! runs the Lambda binaries instead.
 
 use std::{io::ErrorKind, net::Ipv4Addr, path::PathBuf, process::ExitCode};
 
@@ -19,19 +19,19 @@ use tokio::net::TcpListener;
 #[tokio::main]
 async fn main() -> ExitCode {
     log_for_people();
-    let watches = std::env::args().nth(1);
-    let ran = match watches.as_deref() {
+    let command = std::env::args().nth(1);
+    let ran = match command.as_deref() {
         None => run(Mode::OneProcess).await,
         Some("seed") => run(Mode::Seed).await,
         Some("watch") => run(Mode::Watch).await,
         Some(other) => Err(LocalError::new(format!(
-            "There is no `cargo dev {other}`: there are `cargo dev`, `cargo dev seed` and `cargo dev watch`."
+            "There is no `cargo dev {other}`: use `cargo dev`, `cargo dev seed` or `cargo dev watch`."
         ))),
     };
     match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            say(&error.to_string());
+            print(&error.to_string());
             ExitCode::FAILURE
         }
     }
@@ -51,10 +51,10 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
     let folder = settings
         .get("DATA_DIR")
         .map_or_else(|| root.join(".local"), PathBuf::from);
-    // The door first: who cannot have it should not touch the data of the one who has.
+    // Binds the port before opening the data, so that a second instance fails early.
     let listener = match mode {
         Mode::OneProcess | Mode::Seed => bind(port).await?,
-        // cargo lambda has the port itself; the local pages stand beside it
+        // `cargo lambda` uses the port itself; the local pages use the next one.
         Mode::Watch => bind(port + 1).await?,
     };
     home::make_folder(&folder)?;
@@ -65,7 +65,7 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
         "PUBLIC_URL",
         format!("http://127.0.0.1:{pages_port}{FRONT_PATH}"),
     );
-    // whoever watches has less patience than an operator
+    // Shorter than in production, for developers who watch.
     settings.set_default("SMS_CLAIM_SECONDS", "60");
     let clock = Clock::default();
     settings.tell(&cloud, &folder)?;
@@ -87,7 +87,7 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
         json!({ "dataFolder": folder, "administrator": email, "processId": std::process::id() });
     let edge = edge(&setup)?;
     let deliveries = delivery::run(cloud.clone(), Dispatcher::new(&setup)?);
-    say(&welcome(
+    print(&welcome(
         port,
         pages_port,
         &folder.display().to_string(),
@@ -95,19 +95,19 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
         &password,
         &seeded,
     ));
-    let front = front::serve(listener, edge, Some(Pages::new(cloud, &setup, about)));
+    let server = front::serve(listener, edge, Some(Pages::new(cloud, &setup, about)));
     let interrupted = tokio::signal::ctrl_c();
     match mode {
         Mode::OneProcess | Mode::Seed => tokio::select! {
-            () = front => {}
+            () = server => {}
             () = deliveries => {}
-            _ = interrupted => say("Good-bye. Everything is kept in the data folder."),
+            _ = interrupted => print("Stopped. All data is kept in the data folder."),
         },
         Mode::Watch => tokio::select! {
-            () = front => {}
+            () = server => {}
             () = deliveries => {}
-            ended = watch::run(&root, port, &settings) => say(&format!("cargo lambda watch has ended: {}.", ended?)),
-            _ = interrupted => say("Good-bye. Everything is kept in the data folder."),
+            ended = watch::run(&root, port, &settings) => print(&format!("cargo lambda watch exited: {}.", ended?)),
+            _ = interrupted => print("Stopped. All data is kept in the data folder."),
         },
     }
     Ok(())
@@ -145,11 +145,11 @@ fn welcome(
         r#"
   Halqa is ready.
 
-    API        http://127.0.0.1:{port}/api/v1  (and /api/dev)
-    Interface  http://127.0.0.1:{pages_port}/_local/api
-    Inbox      http://127.0.0.1:{pages_port}/_local
-    Sign-in    {email}  /  {password}
-    Data       {folder}
+    API            http://127.0.0.1:{port}/api/v1  (and /api/dev)
+    API reference  http://127.0.0.1:{pages_port}/_local/api
+    Inbox, faults  http://127.0.0.1:{pages_port}/_local
+    Sign-in        {email}  /  {password}
+    Data folder    {folder}
 {seeded}
   Try it:
 
@@ -157,15 +157,12 @@ fn welcome(
       -H 'Content-Type: application/json' \
       -d '{{"email":"{email}","password":"{password}"}}'
 
-  Ctrl-C ends it.
+  Press Ctrl-C to stop.
 "#
     )
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "this is what a person at a terminal reads"
-)]
-fn say(text: &str) {
+#[expect(clippy::print_stdout, reason = "output for the developer's terminal")]
+fn print(text: &str) {
     println!("{text}");
 }

@@ -1,5 +1,5 @@
-//! `/_local`: what a person on a laptop looks at. Served to this machine alone, and not to pages of
-//! other origins: no CORS, and only under a name of this machine.
+//! `/_local`: pages and JSON for the developer: sent messages, state, faults. They are served only under a name of this
+//! machine and, without CORS, not to pages of other origins.
 
 use bytes::Bytes;
 use domain::{
@@ -15,12 +15,12 @@ use store::{Setup, Store, StoreError};
 use crate::{cloud::Cloud, reference};
 
 const PAGE: &str = include_str!("page.html");
-/// Stands in for the front end that links in mails lead to.
+/// The replacement for the front end that links in mails point to.
 const FRONT: &str = include_str!("front.html");
-/// No list is longer: the journal itself never shrinks.
-const MOST_SHOWN: usize = 20_000;
-/// Batches are looked for among so many entries of the audit.
-const LOOKED_AT: u16 = 100;
+/// The most messages in a response: the journal is never truncated.
+const MAX_MESSAGES: usize = 20_000;
+/// The number of newest audit entries that are searched for batches.
+const AUDIT_ENTRIES: u16 = 100;
 
 /// The local pages.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// The pages of `cloud`; `about` is what the state page says of this process.
+    /// The pages of `cloud`; `about` describes this process on the state page.
     pub fn new(cloud: Cloud, setup: &Setup, about: Value) -> Self {
         Self {
             cloud,
@@ -42,14 +42,14 @@ impl Pages {
         }
     }
 
-    /// Whether `path` is a local page.
-    pub(crate) fn are_at(path: &str) -> bool {
+    /// Whether `path` is that of a local page.
+    pub(crate) fn serves(path: &str) -> bool {
         path == "/_local" || path.starts_with("/_local/")
     }
 
     pub(crate) async fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
         let path = request.uri().path().trim_end_matches('/');
-        // A link in a mail comes from another site. The page holds nothing and does nothing by itself.
+        // Links in mails come from another site. This page contains no data and does nothing without a click.
         if request.method() == Method::GET
             && (path == FRONT_PATH || path.starts_with("/_local/front/"))
             && is_named_locally(request)
@@ -59,7 +59,7 @@ impl Pages {
         if !is_of_this_machine(request) {
             return json_response(
                 StatusCode::FORBIDDEN,
-                &json!({ "error": "Only under 127.0.0.1 or localhost, and not from pages of other origins." }),
+                &json!({ "error": "Available only under 127.0.0.1 or localhost, and not to pages of other origins." }),
             );
         }
         if request.method() == Method::GET
@@ -108,9 +108,14 @@ impl Pages {
         json_response(StatusCode::OK, &json!(self.cloud.faults().left()))
     }
 
-    /// The newest batches and how far their messages have come.
+    /// The newest batches with their progress.
     async fn batches(&self) -> Result<Vec<Value>, StoreError> {
-        let audit = self.store.audit(None, LOOKED_AT).await?.items.into_iter();
+        let audit = self
+            .store
+            .audit(None, AUDIT_ENTRIES)
+            .await?
+            .items
+            .into_iter();
         let accepted = audit.filter(|entry| entry.action == Action::BatchAccepted);
         let batches = stream::iter(accepted)
             .then(|AuditEntry { target_id, .. }| self.batch(BatchId::new(target_id)));
@@ -140,16 +145,16 @@ impl Pages {
     }
 }
 
-/// Where the stand-in for the front end is.
+/// The path of the replacement for the front end.
 pub const FRONT_PATH: &str = "/_local/front";
 
-/// How many messages `?limit=` asks for; as many as are shown where it says nothing that makes sense.
+/// The value of `?limit=`, at most [`MAX_MESSAGES`], which is also the default.
 fn limit(request: &Request<Bytes>) -> usize {
     let query = request.uri().query().unwrap_or_default();
-    let asked = query
+    let limit = query
         .split('&')
         .find_map(|pair| pair.strip_prefix("limit=")?.parse().ok());
-    asked.unwrap_or(MOST_SHOWN).min(MOST_SHOWN)
+    limit.unwrap_or(MAX_MESSAGES).min(MAX_MESSAGES)
 }
 
 fn list(messages: Vec<Value>) -> Response<Bytes> {
@@ -163,7 +168,7 @@ fn header<'a>(request: &'a Request<Bytes>, name: &str) -> Option<&'a str> {
         .map(|value| value.to_str().unwrap_or("?"))
 }
 
-/// A name that a browser was tricked into resolving to this machine is not this machine's.
+/// Whether `Host` names this machine: protects against DNS rebinding.
 fn is_named_locally(request: &Request<Bytes>) -> bool {
     let (name, port) = header(request, "host").map_or(("", ""), |host| {
         host.split_once(':').unwrap_or((host, "80"))
@@ -171,7 +176,7 @@ fn is_named_locally(request: &Request<Bytes>) -> bool {
     ["127.0.0.1", "localhost"].contains(&name) && port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The same, and a page of another origin says so.
+/// As [`is_named_locally`], and the request does not come from a page of another origin.
 fn is_of_this_machine(request: &Request<Bytes>) -> bool {
     let is_own_origin = header(request, "origin")
         .is_none_or(|origin| origin.strip_prefix("http://") == header(request, "host"));

@@ -1,4 +1,4 @@
-//! SSM Parameter Store: the operations that functions and operators use, in JSON 1.1.
+//! SSM Parameter Store: the operations that functions and operators use, in the JSON 1.1 protocol.
 
 use std::{
     collections::BTreeMap,
@@ -27,44 +27,44 @@ struct Request {
 }
 
 impl Parameters {
-    /// Writes `value` to `name`, over whatever is there.
+    /// Sets `name` to `value`.
     pub(crate) fn put(&self, name: &str, value: &str) {
-        self.known().insert(name.to_owned(), value.to_owned());
+        self.lock().insert(name.to_owned(), value.to_owned());
     }
 
     /// The value of `name`.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
-        self.known().get(name).cloned()
+        self.lock().get(name).cloned()
     }
 
-    /// The response to `operation`, or the name of the error.
+    /// The response to `operation`, or the code of the error.
     pub(crate) fn answer(
         &self,
         operation: &str,
         body: &[u8],
     ) -> Result<Response<Full<Bytes>>, &'static str> {
         let request: Request = serde_json::from_slice(body).unwrap_or_default();
-        let (name, mut known) = (request.name, self.known());
+        let (name, mut stored) = (request.name, self.lock());
         let response = match (operation, request.value) {
             ("GetParameters", _) => {
                 let (valid, invalid): (Vec<_>, Vec<_>) = request
                     .names
                     .into_iter()
-                    .partition(|name| known.contains_key(name));
+                    .partition(|name| stored.contains_key(name));
                 let found: Vec<Value> = valid
                     .iter()
-                    .map(|name| json!({ "Name": name, "Value": known.get(name) }))
+                    .map(|name| json!({ "Name": name, "Value": stored.get(name) }))
                     .collect();
                 json!({ "Parameters": found, "InvalidParameters": invalid })
             }
-            ("PutParameter", Some(_)) if known.contains_key(&name) && !request.overwrite => {
+            ("PutParameter", Some(_)) if stored.contains_key(&name) && !request.overwrite => {
                 return Err("ParameterAlreadyExists");
             }
             ("PutParameter", Some(value)) => {
-                known.insert(name, value);
+                stored.insert(name, value);
                 json!({ "Version": 1, "Tier": "Standard" })
             }
-            ("DeleteParameter", _) => match known.remove(&name) {
+            ("DeleteParameter", _) => match stored.remove(&name) {
                 Some(_) => json!({}),
                 None => return Err("ParameterNotFound"),
             },
@@ -73,7 +73,7 @@ impl Parameters {
         Ok(tables::response(StatusCode::OK, response.to_string()))
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

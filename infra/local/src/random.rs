@@ -1,16 +1,16 @@
-//! SeededRandom from a seed (splitmix64), so that a bad day can be had again.
+//! A seeded random number generator (splitmix64), so that a fault run can be repeated.
 
-/// A row of numbers that the seed decides.
+/// A sequence of numbers that the seed determines.
 #[derive(Debug, Clone)]
 pub struct SeededRandom(u64);
 
 impl SeededRandom {
-    /// The row that begins with `seed`.
+    /// The sequence of `seed`.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next number from 0 up, below `bound`.
+    /// The next number, from 0 to below `bound`.
     pub const fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;

@@ -1,5 +1,4 @@
-//! The messages that the service sends, received as Amazon SNS and Amazon SES v2 receive them. Nothing
-//! leaves this machine: each message is recorded, for a person or a test to read.
+//! The replacement for Amazon SNS and Amazon SES v2: records messages, for developers and tests, and sends none.
 
 mod ses;
 mod sns;
@@ -25,7 +24,7 @@ pub(crate) use sns::{error as sns_error, operation as sns_operation};
 
 use crate::LocalError;
 
-/// What was sent. Cloning shares it.
+/// The recorded messages. Clones share them.
 #[derive(Clone, Default)]
 pub struct Recorder {
     mails: Arc<Journal>,
@@ -33,21 +32,21 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// A recorder that forgets everything: for a test.
+    /// A recorder without files, for tests.
     pub fn in_memory() -> Self {
         Self::default()
     }
 
-    /// A recorder that keeps everything in `folder`, a line of JSON for each message. One-time codes
-    /// are among them: the files are the owner's alone.
+    /// A recorder with files in `folder`, one line of JSON per message. Messages contain one-time codes, so only the
+    /// owner can read the files.
     ///
     /// # Errors
-    /// A file that cannot be read or written, or that is damaged.
+    /// When a file cannot be read or written, or is damaged.
     pub fn in_folder(folder: &Path) -> Result<Self, LocalError> {
         let open = |name: &str| {
             let unusable = |error| {
                 format!(
-                    "{name} in {} cannot be used: {error}. Move it away to begin anew.",
+                    "{name} in {} cannot be used: {error}. Move it away to start with an empty one.",
                     folder.display()
                 )
             };
@@ -61,24 +60,24 @@ impl Recorder {
         })
     }
 
-    /// Every mail, the newest first: `id`, `to`, `subject`, `text`, `html`, `from`, `at`, and the
-    /// `headers` of its sender's own. What a mail does not have is null.
+    /// All mails, newest first: `id`, `to`, `subject`, `text`, `html`, `from`, `at`, and the custom `headers`. Fields
+    /// that a mail does not have are null.
     pub fn mails(&self) -> Vec<Value> {
         self.newest_mails(usize::MAX)
     }
 
-    /// The same of no more than the `most` newest.
+    /// As [`Self::mails`], at most the newest `most`.
     pub fn newest_mails(&self, most: usize) -> Vec<Value> {
         self.mails.newest_first(most)
     }
 
-    /// Every text message, the newest first: `id`, `to`, `text`, `at`, `type`, `encoding`, `segments` and,
-    /// where it has them, the `senderId` that it shows instead of a number and its several `parts`.
+    /// All text messages, newest first: `id`, `to`, `text`, `at`, `type`, `encoding`, `segments` and, if present, the
+    /// `senderId` and, with more than one segment, the `parts`.
     pub fn texts(&self) -> Vec<Value> {
         self.newest_texts(usize::MAX)
     }
 
-    /// How many text messages were taken.
+    /// The number of accepted text messages.
     pub fn texts_taken(&self) -> usize {
         self.texts
             .messages
@@ -87,17 +86,17 @@ impl Recorder {
             .len()
     }
 
-    /// The same of no more than the `most` newest.
+    /// As [`Self::texts`], at most the newest `most`.
     pub fn newest_texts(&self, most: usize) -> Vec<Value> {
         self.texts
             .newest_first(most)
             .into_iter()
-            .map(on_a_phone)
+            .map(with_segments)
             .collect()
     }
 }
 
-/// Messages of one kind, in the order in which they came.
+/// Messages of one kind, in the order of arrival.
 #[derive(Default)]
 struct Journal {
     messages: Mutex<Vec<Value>>,
@@ -112,8 +111,8 @@ impl Journal {
             .mode(0o600)
             .open(path)?;
         let mut bytes = fs::read(path)?;
-        // A line without its end was being written when the process ended: nobody was told that this
-        // message was taken. It goes, or the next one would stand in the same line.
+        // An incomplete last line was being written when the process ended, and its message was not acknowledged. It is
+        // removed, because the next message would continue the line.
         bytes.truncate(
             bytes
                 .iter()
@@ -134,7 +133,7 @@ impl Journal {
         let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(mut file) = self.file.as_ref() {
             let length = file.metadata()?.len();
-            // Of a line that could not be written whole nothing stays.
+            // Removes a line that could not be written completely.
             file.write_all(format!("{message}\n").as_bytes())
                 .inspect_err(|_| drop(file.set_len(length)))?;
         }
@@ -154,8 +153,8 @@ impl Journal {
     }
 }
 
-/// A text message as a phone shows it. The journal keeps what was sent alone: how it is cut follows from it.
-fn on_a_phone(mut message: Value) -> Value {
+/// Adds encoding and segments, which are computed from the text and not stored.
+fn with_segments(mut message: Value) -> Value {
     let text = message["text"].as_str().unwrap_or_default();
     let (measured, parts) = (measure(text), json!(parts(text)));
     if let Some(message) = message.as_object_mut() {
@@ -168,7 +167,7 @@ fn on_a_phone(mut message: Value) -> Value {
     message
 }
 
-/// A response with a request id, as AWS gives it; SNS repeats it in the body.
+/// A response with a request ID, which SNS repeats in the body.
 fn response(
     status: StatusCode,
     kind: &'static str,
@@ -186,7 +185,7 @@ fn response(
     response
 }
 
-/// The status of the error `code`: 5xx for those of the server, else `otherwise`.
+/// The status of the error `code`: 5xx for server errors, else `otherwise`.
 fn status(code: &str, otherwise: StatusCode) -> StatusCode {
     match code {
         "InternalError" | "InternalFailure" => StatusCode::INTERNAL_SERVER_ERROR,
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_shown_in_its_parts() {
+    fn texts_include_encoding_and_parts() {
         let recorder = Recorder::in_memory();
         for text in ["é".repeat(161), "é".repeat(160), "ç".repeat(71)] {
             publish(&recorder, &text);
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_read_again_without_a_torn_line() {
+    fn reopened_journal_drops_incomplete_line() {
         let folder = std::env::temp_dir().join(format!("recorder-{}", random::id(now())));
         fs::create_dir(&folder).unwrap();
         let file = folder.join("sms.jsonl");
@@ -268,7 +267,7 @@ mod tests {
             0o600
         );
 
-        // the last line ends in the middle of a letter
+        // The last line ends in the middle of a UTF-8 character.
         let bytes = fs::read(&file).unwrap();
         let torn = bytes
             .windows(2)

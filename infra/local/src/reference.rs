@@ -1,20 +1,20 @@
-//! `/_local/api`: the interface's document as a page on which it can be tried, drawn by Swagger UI. All of
-//! it is in this binary: nothing is fetched from elsewhere.
+//! `/_local/api`: the API reference, an OpenAPI document shown by Swagger UI. All files are in this binary; nothing is
+//! loaded from other hosts.
 
 use bytes::Bytes;
 use http::{HeaderValue, Response, header};
 
 const PAGE: &str = include_str!("reference/page.html");
-/// The document that the tests hold every answer against.
+/// The document that tests validate every response against.
 const DOCUMENT: &str = include_str!("../../api/openapi.yaml");
-/// These two as npm has them; `infra/bin/check-client` compares.
+/// Both files are unchanged from npm; `infra/bin/check-client` compares them.
 const SCRIPT: &str = include_str!("reference/swagger-ui-bundle.js");
 const STYLE: &str = include_str!("reference/swagger-ui.css");
 
-/// Swagger UI draws its icons as `data:` and shows a picture that was answered as `blob:`.
+/// Swagger UI uses `data:` for icons and `blob:` for pictures in responses.
 const POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What stands at `path`, if it belongs to the page.
+/// The file at `path`, if it belongs to the page.
 pub(crate) fn answer(path: &str) -> Option<Response<Bytes>> {
     let (kind, text) = match path {
         "/_local/api" => ("text/html; charset=utf-8", PAGE),

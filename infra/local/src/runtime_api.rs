@@ -1,5 +1,5 @@
-//! Lambda's Runtime API for one function (<https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>), for
-//! tests and benches that run the real binaries.
+//! The Lambda Runtime API for one function (<https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html>), for
+//! tests and benchmarks of the Lambda binaries.
 
 use std::{convert::Infallible, net::SocketAddr, time::Duration};
 
@@ -18,7 +18,7 @@ use tokio::{
 use crate::LocalError;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// What every response carries; the runtime reads it from `invocation/next`.
+/// The headers of every response; the runtime reads those of `invocation/next`.
 const HEADERS: [(&str, &str); 4] = [
     (
         "lambda-runtime-aws-request-id",
@@ -35,12 +35,12 @@ const HEADERS: [(&str, &str); 4] = [
     ),
 ];
 
-/// A request of the function: when it came, its path, its body, and where its answer goes.
+/// A request of the function: time of arrival, path, body, and the channel for the response.
 type Received = (Instant, String, Bytes, oneshot::Sender<Bytes>);
 
-/// The API. It ends when it is dropped.
+/// A running Runtime API. It stops when it is dropped.
 pub struct RuntimeApi {
-    /// What the function is told in `AWS_LAMBDA_RUNTIME_API`.
+    /// The address, for `AWS_LAMBDA_RUNTIME_API`.
     pub address: SocketAddr,
     requests: mpsc::UnboundedReceiver<Received>,
     waiting: Option<oneshot::Sender<Bytes>>,
@@ -48,7 +48,7 @@ pub struct RuntimeApi {
 }
 
 impl RuntimeApi {
-    /// Opens the API on a free port of 127.0.0.1.
+    /// Starts the API on a free port of 127.0.0.1.
     ///
     /// # Errors
     /// When no port can be opened.
@@ -80,23 +80,23 @@ impl RuntimeApi {
     /// Waits until the function asks for its next event.
     ///
     /// # Errors
-    /// When it does not within a minute, or reports that it cannot start.
+    /// When the function does not do so within a minute, or reports an initialization error.
     pub async fn wait_for_next(&mut self) -> Result<(), LocalError> {
         let (_, _, reply) = self.receive("/invocation/next").await?;
         self.waiting = Some(reply);
         Ok(())
     }
 
-    /// Gives the waiting function `event`: its answer, and how long that took.
+    /// Invokes the waiting function with `event`; returns the duration and the response.
     ///
     /// # Errors
-    /// When it does not answer within a minute, or fails the invocation: in its own words.
+    /// When the function does not respond within a minute, or reports an error, which the text contains.
     pub async fn call(&mut self, event: &Bytes) -> Result<(Duration, Bytes), LocalError> {
         let start = Instant::now();
         let waiting = self.waiting.take().map(|next| next.send(event.clone()));
         waiting
             .ok_or_else(|| LocalError::new("the function is not ready"))?
-            .map_err(|_| LocalError::new("the function hung up"))?;
+            .map_err(|_| LocalError::new("the function closed the connection"))?;
         let (at, body, reply) = self.receive("/response").await?;
         let _ = reply.send(Bytes::from_static(b"{}"));
         Ok((at - start, body))

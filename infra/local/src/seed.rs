@@ -1,5 +1,4 @@
-//! `cargo dev seed`: demonstration data. It is brought in as a client would bring it, request by request, so
-//! that all of it is valid by every rule.
+//! `cargo dev seed`: creates demonstration data through requests to the API, so that all rules apply to it.
 
 use std::{fmt::Display, net::Ipv4Addr};
 
@@ -17,17 +16,17 @@ use serde_json::{Value, json};
 
 use crate::{LocalError, edge, home::LocalSettings};
 
-/// Of everybody who is seeded.
+/// The password of all demonstration accounts.
 const PASSWORD: &str = "sept grenadiers en fleur";
-/// This machine by another address: what is counted here is not held against whoever tries the service next.
+/// Another address of this machine, so that these requests do not use up the limits of 127.0.0.1.
 const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
-/// Stands between the parts of a form, and in none of the files.
+/// The boundary of multipart forms; none of the files contains it.
 const BOUNDARY: &str = "between-the-parts-of-a-form";
 
-/// Fills the store with the demonstration data, unless it was filled before: what the welcome says of it.
+/// Creates the demonstration data unless it exists, and returns a text about it for the welcome message.
 ///
 /// # Errors
-/// When the administrator cannot sign in, or something is refused.
+/// When the administrator cannot sign in, or a request is rejected.
 pub async fn fill(
     settings: &LocalSettings,
     clock: Clock,
@@ -49,23 +48,23 @@ pub async fn fill(
     ] {
         settings.set(limit, "1000000");
     }
-    let anybody = Client {
+    let anonymous = Client {
         edge: edge(&settings.setup(clock)?)?,
         token: String::new(),
     };
-    if !anybody.finds(&seed).await? {
-        let admin = anybody.signed_in(admin_email, admin_password).await.map_err(|error| {
+    if !anonymous.sees_first_committee(&seed).await? {
+        let admin = anonymous.signed_in(admin_email, admin_password).await.map_err(|error| {
             let settings = "LOCAL_ADMIN_EMAIL, LOCAL_ADMIN_PASSWORD";
-            LocalError::new(format!("Seeding needs the local administrator's password, and no more than that ({settings}): {error}"))
+            LocalError::new(format!("Seeding must sign in as the local administrator, with a password only ({settings}): {error}"))
         })?;
-        // A committee that was closed since is seen by him alone.
-        if !admin.finds(&seed).await? {
+        // If the committee was closed since, only the administrator sees it.
+        if !admin.sees_first_committee(&seed).await? {
             let half_done = |error| {
                 format!(
-                    "{error} What came before that stays: move the data folder away to begin anew."
+                    "{error} Data created before this error is kept: move the data folder away to start again."
                 )
             };
-            seed.bring(&anybody, &admin)
+            seed.import(&anonymous, &admin)
                 .await
                 .map_err(|error| LocalError::new(half_done(error)))?;
         }
@@ -73,7 +72,7 @@ pub async fn fill(
     Ok(seed.welcome())
 }
 
-/// What `seed.json` holds. People and committees are named by their places in their lists, from 0.
+/// The content of `seed.json`. It refers to people and committees by their index.
 #[derive(Deserialize)]
 struct Seed {
     committees: Vec<Value>,
@@ -83,35 +82,35 @@ struct Seed {
 }
 
 impl Seed {
-    async fn bring(&self, anybody: &Client, admin: &Client) -> Result<(), LocalError> {
+    async fn import(&self, anonymous: &Client, admin: &Client) -> Result<(), LocalError> {
         let (mut committees, mut people) = (Vec::new(), Vec::new());
         for committee in &self.committees {
-            // Nobody registers in a closed one.
-            let made = admin
+            // Registration needs an active committee; closed ones are closed at the end.
+            let created = admin
                 .send(
                     Method::POST,
                     "/committees",
                     with(committee, json!({ "isActive": true })),
                 )
                 .await?;
-            committees.push(made["committee"]["committeeID"].clone());
+            committees.push(created["committee"]["committeeID"].clone());
         }
         for person in &self.people {
             people.push(
-                join(
+                register(
                     person,
                     at(&committees, &person["committee"])?,
-                    anybody,
+                    anonymous,
                     admin,
                 )
                 .await?,
             );
         }
         for course in &self.courses {
-            write(course, at(&people, &course["author"])?).await?;
+            create_course(course, at(&people, &course["author"])?).await?;
         }
         for file in &self.files {
-            keep(file, at(&people, &file["owner"])?).await?;
+            create_file(file, at(&people, &file["owner"])?).await?;
         }
         for (_, id) in self
             .committees
@@ -135,12 +134,12 @@ impl Seed {
             self.people
                 .iter()
                 .find(|person| person["profile"] == profile)
-                .map_or("nobody", |one| text(&one["email"]))
+                .map_or("none", |one| text(&one["email"]))
         };
         let (trainer, administrator) = (of("TR"), of("CA"));
         format!(
             r#"
-  Demonstration data is there: committees, people, courses and files. Everybody's password: {PASSWORD}
+  Demonstration data: committees, people, courses and files. Password of all accounts: {PASSWORD}
 
     Trainer                  {trainer}
     Committee administrator  {administrator}
@@ -149,36 +148,36 @@ impl Seed {
     }
 }
 
-/// Has `person` register in `committee`, be what he is, and sign in.
-async fn join(
+/// Registers `person` in `committee`, sets profile, permissions and verification, and signs in.
+async fn register(
     person: &Value,
     committee: &Value,
-    anybody: &Client,
+    anonymous: &Client,
     admin: &Client,
 ) -> Result<Client, LocalError> {
     let account = with(
         person,
         json!({ "password": PASSWORD, "committeeID": committee }),
     );
-    let made = anybody
+    let created = anonymous
         .send(Method::POST, "/users/register", account)
         .await?;
-    let standing = json!({ "profile": person["profile"], "permissions": person["permissions"], "isVerified": person["isVerified"] });
+    let rights = json!({ "profile": person["profile"], "permissions": person["permissions"], "isVerified": person["isVerified"] });
     admin
         .send(
             Method::PUT,
-            &format!("/team/{}", text(&made["user"]["userID"])),
-            standing,
+            &format!("/team/{}", text(&created["user"]["userID"])),
+            rights,
         )
         .await?;
-    anybody.signed_in(text(&person["email"]), PASSWORD).await
+    anonymous.signed_in(text(&person["email"]), PASSWORD).await
 }
 
-async fn write(course: &Value, author: &Client) -> Result<(), LocalError> {
-    let made = author
+async fn create_course(course: &Value, author: &Client) -> Result<(), LocalError> {
+    let created = author
         .send(Method::POST, "/courses", course["course"].clone())
         .await?;
-    let id = text(&made["course"]["courseID"]);
+    let id = text(&created["course"]["courseID"]);
     if course["questions"]
         .as_array()
         .is_some_and(|questions| !questions.is_empty())
@@ -204,30 +203,30 @@ async fn write(course: &Value, author: &Client) -> Result<(), LocalError> {
     }
 }
 
-async fn keep(file: &Value, owner: &Client) -> Result<(), LocalError> {
-    let made = owner
+async fn create_file(file: &Value, owner: &Client) -> Result<(), LocalError> {
+    let created = owner
         .send(
             Method::POST,
             "/files",
             with(file, json!({ "size": text(&file["text"]).len() })),
         )
         .await?;
-    upload(file, &made["upload"]).await?;
+    upload(file, &created["upload"]).await?;
     owner
         .send(
             Method::POST,
-            &format!("/files/{}/complete", text(&made["file"]["fileID"])),
+            &format!("/files/{}/complete", text(&created["file"]["fileID"])),
             Value::Null,
         )
         .await
         .map(drop)
 }
 
-/// Sends `file` to the bucket by `form`, as a browser does.
+/// Uploads `file` to the bucket with `form`, as a browser does.
 async fn upload(file: &Value, form: &Value) -> Result<(), LocalError> {
     let refused = |why: &dyn Display| {
         LocalError::new(format!(
-            "The bucket did not take the file {}: {why}.",
+            "The bucket rejected the file {}: {why}.",
             file["name"]
         ))
     };
@@ -264,16 +263,16 @@ async fn upload(file: &Value, form: &Value) -> Result<(), LocalError> {
     }
 }
 
-/// Somebody in front of the edge, with the token that he has.
+/// A client of the edge; without a sign-in `token` is empty.
 struct Client {
     edge: Edge,
     token: String,
 }
 
 impl Client {
-    /// The body of the answer, if that is no refusal.
+    /// Sends a request and returns the body; 4xx and 5xx are errors.
     async fn send(&self, method: Method, path: &str, body: Value) -> Result<Value, LocalError> {
-        let asked = format!("{method} {path}");
+        let endpoint = format!("{method} {path}");
         let mut request = Request::builder()
             .method(method)
             .uri(format!("/api/v1{path}"))
@@ -286,9 +285,9 @@ impl Client {
         } else {
             body.to_string().into()
         };
-        let request = request
-            .body(body)
-            .map_err(|error| LocalError::new(format!("{asked} cannot be asked: {error}.")))?;
+        let request = request.body(body).map_err(|error| {
+            LocalError::new(format!("{endpoint} is not a valid request: {error}."))
+        })?;
         let answer = self.edge.answer(request, ADDRESS.into()).await;
         let (status, body): (_, Value) = (
             answer.status(),
@@ -309,7 +308,7 @@ impl Client {
                 })
                 .collect();
             return Err(LocalError::new(format!(
-                "{asked} was answered with {} {code}{fields}.",
+                "{endpoint} responded with {} {code}{fields}.",
                 status.as_u16()
             )));
         }
@@ -333,8 +332,8 @@ impl Client {
         })
     }
 
-    /// Whether the first committee of `seed` is there for this client.
-    async fn finds(&self, seed: &Seed) -> Result<bool, LocalError> {
+    /// Whether this client sees the first committee of `seed`.
+    async fn sees_first_committee(&self, seed: &Seed) -> Result<bool, LocalError> {
         let first = seed
             .committees
             .first()
@@ -358,12 +357,12 @@ impl Client {
     }
 }
 
-/// What stands in `list` at `place`.
-fn at<'a, T>(list: &'a [T], place: &Value) -> Result<&'a T, LocalError> {
-    let place = place.as_u64().and_then(|place| usize::try_from(place).ok());
-    place
-        .and_then(|place| list.get(place))
-        .ok_or_else(|| LocalError::new("The demonstration data names somebody who is not in it."))
+/// The element of `list` with the index `index`.
+fn at<'a, T>(list: &'a [T], index: &Value) -> Result<&'a T, LocalError> {
+    let index = index.as_u64().and_then(|index| usize::try_from(index).ok());
+    index.and_then(|index| list.get(index)).ok_or_else(|| {
+        LocalError::new("The demonstration data contains an index that is out of range.")
+    })
 }
 
 /// `object` with `more` fields.
@@ -377,7 +376,7 @@ fn with(object: &Value, more: Value) -> Value {
         .collect()
 }
 
-/// The text that `value` is, or nothing.
+/// The string `value`; empty for other types.
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }

@@ -1,5 +1,4 @@
-//! The tables of the embedded store, and DynamoDB's wire protocol in front of them: JSON 1.0, the operation in
-//! a header.
+//! The tables of the embedded store, and DynamoDB's wire protocol: JSON 1.0, with the operation in a header.
 
 use bytes::Bytes;
 use dynoxide::{Database, errors::DynoxideError};
@@ -10,12 +9,16 @@ use store::keys::{IndexSchema, TableSchema};
 
 use crate::LocalError;
 
-/// Makes `table` if it is not there, and adds the indexes that an older folder lacks.
+/// Creates `table` if it does not exist, and adds indexes that an older data folder lacks.
 pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), LocalError> {
-    let failed =
-        |error| LocalError::new(format!("The table {} cannot be made: {error}.", table.name));
-    let known = database.get_table_metadata(table.name).map_err(failed)?;
-    if known.is_none() {
+    let failed = |error| {
+        LocalError::new(format!(
+            "The table {} cannot be created: {error}.",
+            table.name
+        ))
+    };
+    let existing = database.get_table_metadata(table.name).map_err(failed)?;
+    if existing.is_none() {
         let mut create = json!({
             "TableName": table.name,
             "BillingMode": "PAY_PER_REQUEST",
@@ -75,7 +78,7 @@ fn index(index: &IndexSchema) -> Value {
     })
 }
 
-/// `request` as the embedded store takes it.
+/// `request` in the type of the embedded store.
 pub(crate) fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<T, LocalError> {
     serde_json::from_value(request).map_err(|error| {
         LocalError::new(format!(
@@ -84,8 +87,7 @@ pub(crate) fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<
     })
 }
 
-/// What the store answers to `operation`. The store runs on this thread: it takes a fraction of a
-/// millisecond.
+/// The response to `operation`. The store runs on this thread: a request takes a fraction of a millisecond.
 pub(crate) fn answer(database: &Database, operation: &str, body: &Bytes) -> Response<Full<Bytes>> {
     macro_rules! run {
         ($($name:literal $call:ident,)*) => {
@@ -107,27 +109,27 @@ pub(crate) fn answer(database: &Database, operation: &str, body: &Bytes) -> Resp
         "TransactWriteItems" transact_write_items,
         "UpdateItem" update_item,
     };
-    told(answered)
+    to_response(answered)
 }
 
-/// What the store answers to a BatchGetItem of which it gets to the first key alone
+/// The response to a BatchGetItem of which only the first key is processed
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html>).
 pub(crate) fn first_of_batch(database: &Database, body: &Bytes) -> Response<Full<Bytes>> {
-    let mut asked: Value = serde_json::from_slice(body).unwrap_or_default();
-    let mut left = asked["RequestItems"].take();
+    let mut request_json: Value = serde_json::from_slice(body).unwrap_or_default();
+    let mut left = request_json["RequestItems"].take();
     let tables = left.as_object_mut().into_iter().flatten();
     let first = tables.filter_map(|(table, keys)| {
         let mut wanted = keys.clone();
         wanted["Keys"] = json!([keys["Keys"].as_array_mut()?.pop()?]);
         Some((table.clone(), wanted))
     });
-    asked["RequestItems"] = first.take(1).collect();
+    request_json["RequestItems"] = first.take(1).collect();
     if let Some(tables) = left.as_object_mut() {
         tables.retain(|_, keys| keys["Keys"].as_array().is_some_and(|keys| !keys.is_empty()));
     }
-    let answered =
-        read(asked.to_string().as_bytes()).and_then(|request| database.batch_get_item(request));
-    told(answered.and_then(|answer| {
+    let answered = read(request_json.to_string().as_bytes())
+        .and_then(|request| database.batch_get_item(request));
+    to_response(answered.and_then(|answer| {
         let mut answer = serde_json::to_value(answer)
             .map_err(|error| DynoxideError::InternalServerError(error.to_string()))?;
         answer["UnprocessedKeys"] = left;
@@ -135,7 +137,7 @@ pub(crate) fn first_of_batch(database: &Database, body: &Bytes) -> Response<Full
     }))
 }
 
-fn told(answered: Result<String, DynoxideError>) -> Response<Full<Bytes>> {
+fn to_response(answered: Result<String, DynoxideError>) -> Response<Full<Bytes>> {
     match answered {
         Ok(json) => response(StatusCode::OK, json),
         Err(error) => response(

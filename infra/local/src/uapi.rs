@@ -1,5 +1,5 @@
-//! A hosting account that answers as cPanel's UAPI does (<https://api.docs.cpanel.net/cpanel/introduction>), at a
-//! door of its own: `/execute/<Module>/<function>?…` with `Authorization: cpanel USER:TOKEN`.
+//! A replacement for cPanel's UAPI (<https://api.docs.cpanel.net/cpanel/introduction>) with its own port:
+//! `/execute/<Module>/<function>?…` with `Authorization: cpanel USER:TOKEN`.
 
 mod account;
 
@@ -25,19 +25,19 @@ use crate::{
     LocalError,
     faults::{Fault, Faults, Mode, Service},
 };
-use account::{Account, Answered};
+use account::{Account, UapiResult};
 
-/// The account's name.
+/// The user name of the account.
 const USER: &str = "formation";
-/// No more calls are remembered.
-const MOST_CALLS: usize = 200;
-/// What `oversized` answers: twice what anybody should read.
+/// The most calls that are recorded.
+const MAX_CALLS: usize = 200;
+/// The size of an `oversized` response: about twice the limit of the client.
 const OVERSIZED: usize = 2 * 1024 * 1024;
 
-/// Drops the connection without an answer.
+/// An error that drops the connection without a response.
 type Dropped = Box<dyn std::error::Error + Send + Sync>;
 
-/// The stand-in. Cloning shares it.
+/// A running replacement for cPanel. Clones share it.
 #[derive(Clone)]
 pub struct Uapi(Arc<Inner>);
 
@@ -45,17 +45,17 @@ struct Inner {
     endpoint: SocketAddr,
     token: String,
     account: Mutex<Account>,
-    /// The newest first.
+    /// Newest first.
     calls: Mutex<VecDeque<Value>>,
     faults: Faults,
     clock: Clock,
 }
 
 impl Uapi {
-    /// An account that is forgotten, or one that is kept in `folder`.
+    /// Starts it with the account kept in `folder`, or with one in memory.
     ///
     /// # Errors
-    /// When no port can be had, or the account's file cannot be read.
+    /// When no port can be opened, or the account's file cannot be used.
     pub(crate) async fn start(folder: Option<&Path>, faults: Faults) -> Result<Self, LocalError> {
         let account = Account::open(folder)?;
         let no_port =
@@ -64,7 +64,7 @@ impl Uapi {
             .await
             .map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
-        // A new one at every start, as the cloud's key: what tries ports is not let in.
+        // Random at every start, like the access key of the cloud.
         let token = Uuid::from_bytes(random::bytes())
             .simple()
             .to_string()
@@ -82,7 +82,7 @@ impl Uapi {
         Ok(uapi)
     }
 
-    /// The settings by which a function finds it.
+    /// The settings that make a function use it.
     pub fn settings(&self) -> [(&'static str, String); 3] {
         let url = format!("http://{}", self.0.endpoint);
         [
@@ -92,7 +92,7 @@ impl Uapi {
         ]
     }
 
-    /// The account, and what was asked of it, the newest first: `{at, function, parameters, outcome}`.
+    /// The account with its `calls`, newest first: `{at, function, parameters, outcome}`.
     pub fn shown(&self) -> Value {
         let mut shown = self
             .0
@@ -104,7 +104,7 @@ impl Uapi {
         shown
     }
 
-    /// What was asked of it, the newest first.
+    /// The recorded calls, newest first, at most 200.
     pub fn calls(&self) -> Vec<Value> {
         self.0
             .calls
@@ -129,12 +129,12 @@ impl Uapi {
                 .map(|(name, value)| (name.into_owned(), value.into_owned().into()))
                 .collect();
         let name = format!("{module}::{function}");
-        let note = |outcome: &str| self.note(&name, &parameters, outcome);
-        if !self.knows(request) {
-            note("unauthorized");
+        let record = |outcome: &str| self.record(&name, &parameters, outcome);
+        if !self.is_authorized(request) {
+            record("unauthorized");
             return Ok(page(StatusCode::UNAUTHORIZED));
         }
-        let act = || {
+        let execute = || {
             self.0
                 .account
                 .lock()
@@ -142,54 +142,54 @@ impl Uapi {
                 .answer(module, function, &parameters)
         };
         let Some(fault) = self.0.faults.inject_fault(Service::Cpanel, &name) else {
-            let answered = act();
-            note(answered.outcome());
-            return Ok(json_response(&flat(&answered)));
+            let result = execute();
+            record(result.outcome());
+            return Ok(json_response(&flat(&result)));
         };
-        note(&fault.error.as_ref().map_or_else(
+        record(&fault.error.as_ref().map_or_else(
             || format!("fault: {:?}", fault.mode).to_lowercase(),
             |error| format!("fault: {error}"),
         ));
-        self.struck(&fault, module, function, act).await
+        self.with_fault(&fault, module, function, execute).await
     }
 
-    /// What `fault` makes of the answer that `act` gives.
-    async fn struck(
+    /// The response with `fault`; `execute` executes the call.
+    async fn with_fault(
         &self,
         fault: &Fault,
         module: &str,
         function: &str,
-        act: impl FnOnce() -> Answered,
+        execute: impl FnOnce() -> UapiResult,
     ) -> Result<Response<Full<Bytes>>, Dropped> {
         match fault.mode {
             Mode::Slow => {
                 tokio::time::sleep(fault.delay()).await;
-                return Ok(json_response(&flat(&act())));
+                return Ok(json_response(&flat(&execute())));
             }
             Mode::Throttle => return Ok(page(StatusCode::TOO_MANY_REQUESTS)),
             Mode::Refuse | Mode::Conflict | Mode::Partial => {
                 return Ok(page(StatusCode::SERVICE_UNAVAILABLE));
             }
             Mode::Silent => {
-                act();
-                return Err("silent on demand".into());
+                execute();
+                return Err("injected fault: silent".into());
             }
             Mode::Error => {}
         }
         Ok(match fault.error.as_deref().unwrap_or("status0") {
             "token" => page(StatusCode::UNAUTHORIZED),
             "forbidden" => page(StatusCode::FORBIDDEN),
-            "missing" => json_response(&flat(&Answered::missing(module, function))),
+            "missing" => json_response(&flat(&UapiResult::missing(module, function))),
             "wrapped" => json_response(
-                &json!({ "apiversion": 3, "module": module, "func": function, "result": flat(&act()) }),
+                &json!({ "apiversion": 3, "module": module, "func": function, "result": flat(&execute()) }),
             ),
             "oversized" => {
-                let mut answer = flat(&act());
+                let mut answer = flat(&execute());
                 answer["messages"] = json!(["x".repeat(OVERSIZED)]);
                 json_response(&answer)
             }
             "broken" => {
-                let text = flat(&act()).to_string();
+                let text = flat(&execute()).to_string();
                 response(
                     StatusCode::OK,
                     "application/json",
@@ -203,16 +203,16 @@ impl Uapi {
                     .insert(header::LOCATION, HeaderValue::from_static("/login/"));
                 response
             }
-            "blank" if function == "list_domains" => json_response(&flat(&Answered::blank())),
-            "blank" => json_response(&flat(&act())),
+            "blank" if function == "list_domains" => json_response(&flat(&UapiResult::blank())),
+            "blank" => json_response(&flat(&execute())),
             "html" => page(StatusCode::OK),
-            _ => json_response(&flat(&Answered::Refused(
+            _ => json_response(&flat(&UapiResult::Refused(
                 "Une erreur s’est produite lors du traitement de la demande.".to_owned(),
             ))),
         })
     }
 
-    fn knows(&self, request: &Request<Incoming>) -> bool {
+    fn is_authorized(&self, request: &Request<Incoming>) -> bool {
         let expected = format!("cpanel {USER}:{}", self.0.token);
         request
             .headers()
@@ -220,11 +220,11 @@ impl Uapi {
             .is_some_and(|value| value == expected.as_str())
     }
 
-    fn note(&self, function: &str, parameters: &Map<String, Value>, outcome: &str) {
+    fn record(&self, function: &str, parameters: &Map<String, Value>, outcome: &str) {
         let call = json!({ "at": self.0.clock.now(), "function": function, "parameters": parameters, "outcome": outcome });
         let mut calls = self.0.calls.lock().unwrap_or_else(PoisonError::into_inner);
         calls.push_front(call);
-        calls.truncate(MOST_CALLS);
+        calls.truncate(MAX_CALLS);
     }
 }
 
@@ -245,11 +245,11 @@ async fn accept(listener: TcpListener, uapi: Uapi) {
     }
 }
 
-/// An answer as `/execute/` gives it: without the `result` that the documentation draws around it.
-fn flat(answered: &Answered) -> Value {
-    let (status, data, errors) = match answered {
-        Answered::Done(data) => (1, data.clone(), Value::Null),
-        Answered::Refused(cause) | Answered::Unknown(cause) => (0, Value::Null, json!([cause])),
+/// A response of `/execute/`: without the `result` around it that the documentation shows.
+fn flat(result: &UapiResult) -> Value {
+    let (status, data, errors) = match result {
+        UapiResult::Done(data) => (1, data.clone(), Value::Null),
+        UapiResult::Refused(cause) | UapiResult::Unknown(cause) => (0, Value::Null, json!([cause])),
     };
     json!({ "status": status, "data": data, "errors": errors, "messages": null, "warnings": null, "metadata": {} })
 }
@@ -262,7 +262,7 @@ fn json_response(body: &Value) -> Response<Full<Bytes>> {
     )
 }
 
-/// What people see who are not signed in, or came at a bad time.
+/// The HTML page of cPanel for unauthorized and failed requests.
 fn page(status: StatusCode) -> Response<Full<Bytes>> {
     response(
         status,

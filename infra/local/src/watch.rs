@@ -1,4 +1,4 @@
-//! `cargo dev watch`: the same cloud, with the real Lambda binaries behind `cargo lambda watch`.
+//! `cargo dev watch`: the local cloud with the Lambda binaries, run by `cargo lambda watch`.
 
 use std::{path::Path, process::ExitStatus};
 
@@ -6,13 +6,13 @@ use tokio::process::Command;
 
 use crate::{LocalError, home::LocalSettings};
 
-/// The one version that is known to keep `rawPath` as the gateway sends it.
+/// The only version known to pass `rawPath` unchanged, as API Gateway does.
 const CARGO_LAMBDA: &str = "cargo-lambda==1.9.2";
 
-/// Runs `cargo lambda watch` on `port` until it ends; installs it where it is missing.
+/// Runs `cargo lambda watch` on `port` until it exits; installs it if it is missing.
 ///
 /// # Errors
-/// When it can neither be found nor installed.
+/// When it cannot be installed or started.
 pub async fn run(
     root: &Path,
     port: u16,

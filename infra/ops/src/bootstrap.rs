@@ -1,4 +1,4 @@
-//! The first people of an environment.
+//! Creates the first committee and super admin of an environment, and the account of the canary.
 
 use accounts::{Codes, email_challenge};
 use canary::SignIn;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use store::{CommitOutcome, NewUser, Setup};
 
-/// The first committee and its first super admin.
+/// The input of [`bootstrap`]: the first committee and its super admin.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct First {
@@ -30,12 +30,11 @@ struct Administrator {
     email: Email,
 }
 
-/// Writes the first committee and super admin, and the mail by which he sets his password: one transaction. Nobody
-/// has a password that somebody else chose.
+/// Creates the first committee, the super admin and a mail with the code that sets the password, in one transaction.
+/// The password until then is random and unknown. Returns the super admin's address.
 ///
 /// # Errors
-/// In a sentence: when there is a super admin already, or has been; when a field makes no sense; when the store
-/// is out of reach, and then nothing was written.
+/// When a super admin exists or existed before, the address is taken, or a field is invalid.
 pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
     let now = setup.clock.now();
     let committee_id = CommitteeId::new(random::id(now));
@@ -59,18 +58,20 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
     };
 
     let failed = |failure: ApiError| {
-        format!("It may have been written, or not ({failure:?}): run it again, which tells.")
+        format!(
+            "It is unknown whether it was written ({failure:?}): run the command again to find out."
+        )
     };
     let codes = Codes::new(setup).map_err(|problem| problem.to_string())?;
     let password_hash = hash_of(&SecretString::from(
         data_encoding::BASE64.encode(&random::bytes::<24>()),
     ))
     .await?;
-    let mut beside = setup.store.transaction();
+    let mut tx = setup.store.transaction();
     let to = Recipient::Mail(email.clone());
     codes
         .issue(
-            &mut beside,
+            &mut tx,
             CodeKind::Reset,
             email_challenge(&email),
             Some(&user),
@@ -78,7 +79,7 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
             now,
         )
         .map_err(failed)?;
-    let founded = setup
+    let created = setup
         .store
         .bootstrap(
             &committee,
@@ -86,10 +87,10 @@ pub async fn bootstrap(setup: &Setup, first: First) -> Result<Email, String> {
                 user,
                 password_hash,
             },
-            beside,
+            tx,
         )
         .await;
-    if founded.map_err(|fault| failed(fault.into()))? {
+    if created.map_err(|fault| failed(fault.into()))? {
         Ok(email)
     } else {
         Err(
@@ -105,42 +106,42 @@ fn committee(id: CommitteeId, given: Map<String, Value>) -> Result<Committee, St
         fields[name] = value.clone();
     }
     fields["committeeID"] = json!(id);
-    let nonsense = |problem: serde_json::Error| format!("The committee makes no sense: {problem}.");
-    let committee: Committee = serde_json::from_value(fields).map_err(nonsense)?;
-    let known = serde_json::to_value(&committee).map_err(nonsense)?;
+    let invalid = |problem: serde_json::Error| format!("The committee is invalid: {problem}.");
+    let committee: Committee = serde_json::from_value(fields).map_err(invalid)?;
+    let known = serde_json::to_value(&committee).map_err(invalid)?;
     match given.keys().find(|name| known.get(name).is_none()) {
         Some(unknown) => Err(format!("A committee has no field {unknown}.")),
         None => Ok(committee),
     }
 }
 
-/// The account `sign_in` that the canary signs in with, in the first committee that is open: a member without any
-/// right. Whether it had to be made: nobody else can have taken an address that nobody can guess.
+/// Creates the account that the canary signs in with: a member without rights in the first active committee. Returns
+/// `false` when it exists already; its address is random, so no other account has it.
 ///
 /// # Errors
-/// In a sentence: when there is no committee, or the store is out of reach.
+/// When there is no active committee.
 pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String> {
     let (store, now) = (&setup.store, setup.clock.now());
     let failed = |fault: store::StoreError| fault.to_string();
     let email: Email = sign_in
         .email
         .parse()
-        .map_err(|_| "The canary's address is none.".to_owned())?;
+        .map_err(|_| "The canary's address is not a valid e-mail address.".to_owned())?;
     if store.email_owner(&email).await.map_err(failed)?.is_some() {
         return Ok(false);
     }
     let password_hash = hash_of(&sign_in.password).await?;
     let committees = store.committees(None, 100).await.map_err(failed)?;
-    let open = committees
+    let active = committees
         .items
         .iter()
         .find(|committee| committee.is_active);
-    let committee = open
-        .ok_or("There is no open committee yet: bootstrap first.")?
+    let committee = active
+        .ok_or("There is no active committee yet: run bootstrap first.")?
         .committee_id;
     let name = |text: &str| {
         text.parse()
-            .map_err(|_| "The canary's name is none.".to_owned())
+            .map_err(|_| "The canary's name is not valid.".to_owned())
     };
     let new = User::new(
         UserId::new(random::id(now)),
@@ -150,17 +151,17 @@ pub async fn make_canary(setup: &Setup, sign_in: &SignIn) -> Result<bool, String
         committee,
         now,
     );
-    let mut register = store.transaction();
-    register.new_user(&NewUser {
+    let mut tx = store.transaction();
+    tx.new_user(&NewUser {
         user: User {
             is_verified: true,
             ..new
         },
         password_hash,
     });
-    match register.commit().await.map_err(failed)? {
+    match tx.commit().await.map_err(failed)? {
         CommitOutcome::Committed => Ok(true),
-        _ => Err("Somebody else has just made it.".to_owned()),
+        _ => Err("Another process has just created it.".to_owned()),
     }
 }
 

@@ -1,25 +1,17 @@
-//! Work that failed for a day.
+//! Dead letters: work that failed for a day and is not retried automatically.
 
 use store::Setup;
 use store::{DeadLetter, StoreError};
 
-/// How many are looked up at once.
 const PAGE: u16 = 100;
 
-/// Work that the dispatcher has tried for a day without success, and tries no more; the longest dead first, a
-/// hundred at most.
-///
-/// # Errors
-/// When the store is out of reach.
+/// The dead letters, the oldest first, at most 100.
 pub async fn dead_letters(setup: &Setup) -> Result<Vec<DeadLetter>, StoreError> {
     setup.store.dead_letters(setup.clock.now(), PAGE).await
 }
 
-/// Has the dispatcher try all dead letters again, or those alone whose key is `pk`: how many there were. What
-/// fails again for a day is dead again.
-///
-/// # Errors
-/// When the store is out of reach; then what was revived is.
+/// Makes the dispatcher retry all dead letters, or only those with the partition key `pk`. Returns their number.
+/// Work that fails for another day becomes a dead letter again. On an error some may have been revived.
 pub async fn replay(setup: &Setup, pk: Option<&str>) -> Result<usize, StoreError> {
     let (store, now) = (&setup.store, setup.clock.now());
     let mut revived = 0;

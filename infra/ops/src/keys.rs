@@ -1,9 +1,9 @@
-//! The keys of an environment: made once, and following each other while it runs.
+//! Creates the keys of an environment and rotates them while it runs.
 //!
-//! Functions read their parameters when they start, and at any moment some have started before a change and some
-//! after. So a key comes and goes in three steps, with a deployment (a raised `KeysEpoch`) after each: it is
-//! *announced*, so that all open what it will make, and none makes anything by it; it is *taken into use*; and
-//! what came before is *retired*, when nothing is left that it made.
+//! Functions read their parameters when they start, so during a change old and new values are in use at the same
+//! time. A key is therefore rotated in three steps, with a deployment (a raised `KeysEpoch`) after each. The new key
+//! is *announced*: all functions accept it and none uses it. It is *taken into use*. The former key is *retired* when
+//! nothing is left that was made with it.
 
 use data_encoding::{BASE64, HEXLOWER};
 use domain::Instant;
@@ -14,7 +14,7 @@ use store::Setup;
 
 use crate::{Parameters, Stage};
 
-/// Every function with the keys that it starts with.
+/// The functions, each with the keys that it reads at start.
 const FUNCTIONS: [(&str, &[Key]); 12] = [
     ("auth", auth::KEYS),
     ("canary", canary::KEYS),
@@ -30,18 +30,18 @@ const FUNCTIONS: [(&str, &[Key]); 12] = [
     ("users", users::KEYS),
 ];
 
-/// Keys that follow each other.
+/// The kinds of keys that can be rotated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// `signing`: what signs tokens.
+    /// `signing`: signs tokens.
     Signing,
-    /// `sealing`: what seals secrets at rest.
+    /// `sealing`: seals secrets at rest.
     Sealing,
-    /// `cursor`: what seals cursors.
+    /// `cursor`: seals cursors.
     Cursor,
-    /// `outbox`: what messages wait under.
+    /// `outbox`: seals messages in the outbox.
     Outbox,
-    /// `edge`: what the content network shows.
+    /// `edge`: the secret that CloudFront sends to the functions.
     Edge,
 }
 
@@ -56,7 +56,7 @@ impl std::str::FromStr for Kind {
             "outbox" => Ok(Self::Outbox),
             "edge" => Ok(Self::Edge),
             _ => Err(format!(
-                "There is no kind of key called {text}: there are signing, sealing, cursor, outbox and edge."
+                "There is no key kind {text}: the kinds are signing, sealing, cursor, outbox and edge."
             )),
         }
     }
@@ -74,39 +74,39 @@ impl Kind {
     }
 }
 
-/// What became of the parameters of an environment.
+/// The result of [`make`].
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Made {
-    /// The names of those that were not there.
+    /// The names of the parameters that were created.
     pub made: Vec<String>,
-    /// How many were there, and stay as they are.
+    /// The number of parameters that existed and are unchanged.
     pub kept: usize,
 }
 
-/// The names under which `key` is kept in `stage`, one for each function that asks for it.
+/// The parameter names of `key` in `stage`, one for each function that reads it.
 fn names(stage: Stage, key: Key) -> Vec<String> {
-    let asking = FUNCTIONS
+    let readers = FUNCTIONS
         .into_iter()
         .filter(|(_, keys)| keys.contains(&key) || key == Key::Edge);
-    let mut names: Vec<String> = asking
+    let mut names: Vec<String> = readers
         .map(|(function, _)| key.parameter(&stage.keys_path(function)))
         .collect();
     names.dedup();
     names
 }
 
-/// Where the public half of the signing key stands.
+/// The parameter of the public signing keys.
 fn public_name(stage: Stage) -> String {
     Key::TokenPublic.parameter(&stage.keys_path("auth"))
 }
 
-/// Where a signing key waits that was announced.
+/// The parameter of an announced signing key.
 fn next_name(stage: Stage) -> String {
     Key::TokenSigning.parameter(&stage.keys_path("next"))
 }
 
-/// The keys without which nothing starts.
-const NEEDED: [Key; 6] = [
+/// The keys that every environment needs.
+const REQUIRED: [Key; 6] = [
     Key::TokenSigning,
     Key::Sealing,
     Key::Cursor,
@@ -115,35 +115,34 @@ const NEEDED: [Key; 6] = [
     Key::Canary,
 ];
 
-/// Makes every parameter of `stage` that is not there. What is there stays; a function that is new gets what the
-/// others have.
+/// Creates the missing parameters of `stage`. Existing ones are kept, and a new function gets the value of the others.
 ///
 /// # Errors
-/// When SSM does not answer or refuses, or somebody else makes them at the same time: then run it again.
+/// When another process creates the same parameters at the same time: then run it again.
 pub async fn make(parameters: &Parameters, stage: Stage, clock: &Clock) -> Result<Made, String> {
     let mut made = Made::default();
-    for key in NEEDED {
+    for key in REQUIRED {
         let names = names(stage, key);
-        let there = parameters.read(&names).await?;
-        let known = names.iter().find_map(|name| there.get(name)).cloned();
+        let stored = parameters.read(&names).await?;
+        let known = names.iter().find_map(|name| stored.get(name)).cloned();
         let value = known.unwrap_or_else(|| new_value(key, clock.now()));
-        let mut wanted: Vec<(String, SecretString)> = names
+        let mut required: Vec<(String, SecretString)> = names
             .into_iter()
             .map(|name| (name, value.clone()))
             .collect();
         if key == Key::TokenSigning {
-            wanted.push((public_name(stage), public_half(&value)?.into()));
+            required.push((public_name(stage), public_key(&value)?.into()));
         }
-        let there = parameters
+        let stored = parameters
             .read(
-                &wanted
+                &required
                     .iter()
                     .map(|(name, _)| name.clone())
                     .collect::<Vec<_>>(),
             )
             .await?;
-        for (name, value) in wanted {
-            if there.contains_key(&name) {
+        for (name, value) in required {
+            if stored.contains_key(&name) {
                 made.kept += 1;
             } else {
                 parameters.add(&name, &value).await?;
@@ -154,35 +153,33 @@ pub async fn make(parameters: &Parameters, stage: Stage, clock: &Clock) -> Resul
     Ok(made)
 }
 
-/// What is wrong with the parameters that a deployment of `stage` needs, and those of the keys `also`, a sentence
-/// each: one is not there, functions have different ones, or tokens are signed with a key that nobody knows.
-///
-/// # Errors
-/// When SSM does not answer or refuses.
+/// Checks the parameters that a deployment of `stage` needs, and those of the keys `also`. Returns one sentence per
+/// problem: a parameter is missing, functions have different values, or the public key of the signing key is not
+/// listed.
 pub async fn problems(
     parameters: &Parameters,
     stage: Stage,
     also: &[Key],
 ) -> Result<Vec<String>, String> {
     let mut problems = Vec::new();
-    for key in NEEDED.iter().chain(also) {
+    for key in REQUIRED.iter().chain(also) {
         let names = names(stage, *key);
-        let there = parameters.read(&names).await?;
+        let stored = parameters.read(&names).await?;
         problems.extend(
             names
                 .iter()
-                .filter(|name| !there.contains_key(*name))
+                .filter(|name| !stored.contains_key(*name))
                 .map(|name| format!("{name} is not in SSM.")),
         );
-        if let Some(first) = names.iter().find_map(|name| there.get(name)) {
-            let others = there
+        if let Some(first) = names.iter().find_map(|name| stored.get(name)) {
+            let others = stored
                 .iter()
                 .filter(|(_, value)| value.expose_secret() != first.expose_secret());
             problems.extend(others.map(|(name, _)| {
                 format!("{name} differs from its twins: run the last change again.")
             }));
             if *key == Key::TokenSigning
-                && !is_known(&public_list(parameters, stage).await?, first)?
+                && !is_listed(&public_list(parameters, stage).await?, first)?
             {
                 problems.push(format!(
                     "{} does not know the key that signs.",
@@ -194,11 +191,11 @@ pub async fn problems(
     Ok(problems)
 }
 
-/// All functions get to know a new key of `kind`, which none uses yet. When one is announced already, nothing new
-/// is: who was broken off runs it again.
+/// Adds a new key of `kind` that all functions accept and none uses. An announced key is kept, so that an interrupted
+/// run can be repeated.
 ///
 /// # Errors
-/// When the former key is not retired yet, or SSM does not answer or refuses.
+/// When the former key is not retired yet.
 pub async fn announce(
     parameters: &Parameters,
     stage: Stage,
@@ -208,9 +205,9 @@ pub async fn announce(
     if kind == Kind::Signing {
         return announce_signing(parameters, stage, clock).await;
     }
-    let mut list = listed(parameters, stage, kind).await?;
+    let mut list = key_list(parameters, stage, kind).await?;
     if list.len() > 1 && is_newest(&list) {
-        return Err("The former one is still there: retire it first.".to_owned());
+        return Err("The former key is not retired yet: retire it first.".to_owned());
     }
     if list.len() == 1 {
         list.push(new_key(clock.now()).to_setting());
@@ -218,84 +215,84 @@ pub async fn announce(
     write_list(parameters, stage, kind, &list).await
 }
 
-/// The public half first: one that nobody signs with does no harm, one that nobody knows puts everybody out.
+/// Writes the public key first: an unused public key does no harm, but tokens signed with an unlisted key are rejected.
 async fn announce_signing(
     parameters: &Parameters,
     stage: Stage,
     clock: &Clock,
 ) -> Result<(), String> {
     let (next, public) = (next_name(stage), public_list(parameters, stage).await?);
-    let there = parameters.read(std::slice::from_ref(&next)).await?;
-    let key = there
+    let stored = parameters.read(std::slice::from_ref(&next)).await?;
+    let key = stored
         .get(&next)
         .cloned()
         .unwrap_or_else(|| new_key(clock.now()).to_setting().into());
-    if !is_known(&public, &key)? {
-        let both = format!("{},{}", public.join(","), public_half(&key)?);
+    if !is_listed(&public, &key)? {
+        let both = format!("{},{}", public.join(","), public_key(&key)?);
         parameters.write(&public_name(stage), &both.into()).await?;
     }
     parameters.write(&next, &key).await
 }
 
-/// The key of `kind` that was announced is the one in use from now on; a second time changes nothing.
+/// Makes the announced key of `kind` the one in use. Except for `signing`, repeating it changes nothing.
 ///
 /// # Errors
-/// When none was announced, or SSM does not answer or refuses.
+/// When no key is announced.
 pub async fn take_into_use(
     parameters: &Parameters,
     stage: Stage,
     kind: Kind,
 ) -> Result<(), String> {
-    let none = || "None is announced.".to_owned();
+    let none = || "No key is announced.".to_owned();
     if kind == Kind::Signing {
         let next = next_name(stage);
-        let there = parameters.read(std::slice::from_ref(&next)).await?;
-        let key = there.get(&next).ok_or_else(none)?;
-        if !is_known(&public_list(parameters, stage).await?, key)? {
-            return Err("Its public half is not known: announce it again.".to_owned());
+        let stored = parameters.read(std::slice::from_ref(&next)).await?;
+        let key = stored.get(&next).ok_or_else(none)?;
+        if !is_listed(&public_list(parameters, stage).await?, key)? {
+            return Err("Its public key is not listed: announce it again.".to_owned());
         }
         for name in names(stage, Key::TokenSigning) {
             parameters.write(&name, key).await?;
         }
         return parameters.remove(&next).await;
     }
-    let mut list = listed(parameters, stage, kind).await?;
+    let mut list = key_list(parameters, stage, kind).await?;
     if list.len() < 2 {
         return Err(none());
     }
-    // Their names begin with when they were made.
+    // Key names begin with their creation time.
     list.sort();
     list.reverse();
     write_list(parameters, stage, kind, &list).await
 }
 
-/// Only the key of `kind` that is in use stays. What the others made is opened no more: tokens are over when their
-/// life is, secrets are sealed anew by `reseal`, and letters have left; `setup` is asked about the last two.
+/// Removes all keys of `kind` except the one in use. What was made with the others is no longer accepted, so wait
+/// until tokens have expired and messages are sent, and run `reseal`. The tables of `setup` are searched for secrets
+/// under former keys and for dead letters.
 ///
 /// # Errors
-/// When a newer key is announced, when secrets or letters are left under a former key, or when SSM does not answer or
-/// refuses.
+/// When a newer key is announced, secrets are left under a former key, or there are dead letters.
 pub async fn retire(
     parameters: &Parameters,
     stage: Stage,
     kind: Kind,
     setup: &Setup,
 ) -> Result<(), String> {
-    let announced = || "A newer one is announced: take it into use first.".to_owned();
+    let announced = || "A newer key is announced: take it into use first.".to_owned();
     if kind == Kind::Signing {
         let name = names(stage, Key::TokenSigning).remove(0);
-        let there = parameters.read(&[name.clone(), next_name(stage)]).await?;
-        if there.contains_key(&next_name(stage)) {
+        let stored = parameters.read(&[name.clone(), next_name(stage)]).await?;
+        if stored.contains_key(&next_name(stage)) {
             return Err(announced());
         }
-        let key = there
+        let key = stored
             .get(&name)
             .ok_or_else(|| format!("There is no {name}."))?;
         return parameters
-            .write(&public_name(stage), &public_half(key)?.into())
+            .write(&public_name(stage), &public_key(key)?.into())
             .await;
     }
-    let list = listed(parameters, stage, kind).await?;
+    let list = key_list(parameters, stage, kind).await?;
     if !is_newest(&list) {
         return Err(announced());
     }
@@ -324,18 +321,18 @@ pub async fn retire(
             .is_empty()
     {
         return Err(
-            "There are dead letters, which a former key may have sealed: look at them first."
+            "There are dead letters, which may be sealed under a former key: resolve them first."
                 .to_owned(),
         );
     }
     write_list(parameters, stage, kind, &list[..1]).await
 }
 
-/// A new key in place of all others of `kind`, at once: for one that somebody else may know. Everybody signs in
-/// again, or asks for his page again.
+/// Replaces all keys of `kind` by a new one at once, for a key that may be disclosed. All tokens (`signing`) or cursors
+/// (`cursor`) become invalid.
 ///
 /// # Errors
-/// For keys whose loss would lose what they made, or when SSM does not answer or refuses.
+/// For all other kinds: they must be rotated in three steps.
 pub async fn replace(
     parameters: &Parameters,
     stage: Stage,
@@ -344,10 +341,9 @@ pub async fn replace(
 ) -> Result<(), String> {
     let key = new_key(clock.now());
     match kind {
-        Kind::Sealing | Kind::Outbox | Kind::Edge => Err(
-            "That would be too early for what knows the former one: announce, use, retire."
-                .to_owned(),
-        ),
+        Kind::Sealing | Kind::Outbox | Kind::Edge => {
+            Err("This kind cannot be replaced at once: use announce, use and retire.".to_owned())
+        }
         Kind::Cursor => write_list(parameters, stage, kind, &[key.to_setting()]).await,
         Kind::Signing => {
             let next = next_name(stage);
@@ -368,13 +364,17 @@ pub async fn replace(
     }
 }
 
-/// What the first function has: every change is written there first, so it is never behind the others.
-async fn listed(parameters: &Parameters, stage: Stage, kind: Kind) -> Result<Vec<String>, String> {
+/// The list of the first function. Every change is written there first, so it is never older than the others.
+async fn key_list(
+    parameters: &Parameters,
+    stage: Stage,
+    kind: Kind,
+) -> Result<Vec<String>, String> {
     let name = names(stage, kind.key()).remove(0);
-    let there = parameters.read(std::slice::from_ref(&name)).await?;
-    let value = there
+    let stored = parameters.read(std::slice::from_ref(&name)).await?;
+    let value = stored
         .get(&name)
-        .ok_or_else(|| format!("There is no {name}: make the keys first."))?;
+        .ok_or_else(|| format!("There is no {name}: create the keys first."))?;
     Ok(value
         .expose_secret()
         .split(',')
@@ -401,19 +401,19 @@ fn is_newest(list: &[String]) -> bool {
 }
 
 async fn public_list(parameters: &Parameters, stage: Stage) -> Result<Vec<String>, String> {
-    let there = parameters.read(&[public_name(stage)]).await?;
-    Ok(there
+    let stored = parameters.read(&[public_name(stage)]).await?;
+    Ok(stored
         .values()
         .flat_map(|value| value.expose_secret().split(','))
         .map(str::to_owned)
         .collect())
 }
 
-fn is_known(public: &[String], signing: &SecretString) -> Result<bool, String> {
-    Ok(public.contains(&public_half(signing)?))
+fn is_listed(public: &[String], signing: &SecretString) -> Result<bool, String> {
+    Ok(public.contains(&public_key(signing)?))
 }
 
-fn public_half(signing: &SecretString) -> Result<String, String> {
+fn public_key(signing: &SecretString) -> Result<String, String> {
     let key: NamedKey = signing
         .expose_secret()
         .parse()
@@ -434,7 +434,7 @@ fn new_value(key: Key, now: Instant) -> SecretString {
     }
 }
 
-/// Named after the moment, so that names sort as keys were made.
+/// The name begins with the time, so that names sort by creation.
 fn new_key(now: Instant) -> NamedKey {
     let day: String = now.to_string().chars().take(10).collect();
     NamedKey::generate(&format!("{day}-{:013}", now.unix_milliseconds()))

@@ -1,4 +1,6 @@
-//! What an operator does to an environment, or to the embedded cloud.
+//! The operators' commands for an environment on AWS or the local cloud; `main.rs` is their command line.
+//!
+//! Errors are a sentence for the operator. Functions that use SSM or the tables also fail when these do not respond.
 
 mod bootstrap;
 mod dead_letters;

@@ -1,4 +1,4 @@
-//! `cargo ops <environment> <what>`: see infra/README.md.
+//! `cargo ops <environment> <command>`: the command line, described in infra/README.md.
 
 use std::{collections::HashMap, fs, process::ExitCode};
 
@@ -8,15 +8,15 @@ use runtime::{Aws, Clock, Key, Startup, log_for_people};
 use store::Setup;
 
 const USAGE: &str = "cargo ops <dev|staging|prod|local> …
-    keys                          makes the keys that are not there; existing ones stay
-    keys check [cpanel]           names those that are missing or do not fit; with the panel's token
-    keys announce|use|retire <k>  a new key follows an old one; <k>: signing sealing cursor outbox edge
-    keys replace <k>              at once, for one that somebody else may know; <k>: signing cursor
-    bootstrap <file.json>         the first committee and super admin, who gets a mail
-    canary                        the account that the canary signs in with
-    smoke <url>                   everything that a client meets at a deployed URL, such as https://…/api/v1
-    reseal                        secrets at rest move to the newest sealing key
-    dead-letters [replay [key]]   work that failed for a day";
+    keys                          creates missing keys; existing ones are kept
+    keys check [cpanel]           lists missing and inconsistent keys; cpanel: includes the panel's token
+    keys announce|use|retire <k>  rotates a key in three steps; <k>: signing sealing cursor outbox edge
+    keys replace <k>              replaces a disclosed key at once; <k>: signing cursor
+    bootstrap <file.json>         creates the first committee and super admin, who gets a mail
+    canary                        creates the account that the canary signs in with
+    smoke <url>                   tests a deployed URL as a client, such as https://…/api/v1
+    reseal                        seals secrets at rest under the newest sealing key
+    dead-letters [replay [key]]   lists or retries work that failed for a day";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -34,14 +34,14 @@ async fn main() -> ExitCode {
         Ok(sentence) => (sentence, ExitCode::SUCCESS),
         Err(sentence) => (sentence, ExitCode::FAILURE),
     };
-    say(&sentence);
+    print(&sentence);
     code
 }
 
 async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
     match words {
         ["keys", ..] if stage == Stage::Local => {
-            Err("A laptop's keys stand in its data folder.".to_owned())
+            Err("The keys of the local cloud are in its data folder.".to_owned())
         }
         ["keys"] => make_keys(stage).await,
         ["keys", "check"] => check_keys(stage, &[]).await,
@@ -53,9 +53,9 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
             let sign_in = SignIn::of(&setup.keys).map_err(|problem| problem.to_string())?;
             let made = ops::make_canary(&setup, &sign_in).await?;
             Ok(if made {
-                "The canary's account is made."
+                "The canary's account was created."
             } else {
-                "The canary's account is there."
+                "The canary's account exists already."
             }
             .to_owned())
         }
@@ -63,9 +63,9 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
         ["reseal"] => {
             let resealed = ops::reseal(&setup(stage, "users", users::KEYS).await?).await;
             let resealed =
-                resealed.map_err(|failure| format!("Re-sealing stopped: {failure:?}."))?;
+                resealed.map_err(|failure| format!("Resealing stopped: {failure:?}."))?;
             Ok(format!(
-                "{} secrets were sealed anew; {} could not be opened.",
+                "{} secrets were resealed; {} could not be opened.",
                 resealed.done, resealed.unreadable
             ))
         }
@@ -81,10 +81,10 @@ async fn make_keys(stage: Stage) -> Result<String, String> {
     let lines: String = made
         .made
         .iter()
-        .map(|name| format!("made {name}\n"))
+        .map(|name| format!("created {name}\n"))
         .collect();
     Ok(format!(
-        "{lines}{} were made, {} stay as they were.",
+        "{lines}{} created, {} kept.",
         made.made.len(),
         made.kept
     ))
@@ -93,7 +93,7 @@ async fn make_keys(stage: Stage) -> Result<String, String> {
 async fn check_keys(stage: Stage, also: &[Key]) -> Result<String, String> {
     let problems = ops::problems(&parameters(stage)?, stage, also).await?;
     if problems.is_empty() {
-        Ok("All keys are there.".to_owned())
+        Ok("All keys are present and consistent.".to_owned())
     } else {
         Err(problems.join("\n"))
     }
@@ -116,23 +116,23 @@ async fn change_keys(stage: Stage, verb: &str, kind: Kind) -> Result<String, Str
         "replace" => ops::replace(&parameters, stage, kind, &clock).await?,
         _ => return Err(USAGE.to_owned()),
     }
-    Ok("Done. Raise KeysEpoch and deploy, so that every function reads it.".to_owned())
+    Ok("Done. Raise KeysEpoch and deploy, so that every function reads the change.".to_owned())
 }
 
 async fn bootstrap(stage: Stage, file: &str) -> Result<String, String> {
     let text =
         fs::read_to_string(file).map_err(|problem| format!("{file} cannot be read: {problem}."))?;
-    let first: First = serde_json::from_str(&text)
-        .map_err(|problem| format!("{file} makes no sense: {problem}."))?;
+    let first: First =
+        serde_json::from_str(&text).map_err(|problem| format!("{file} is invalid: {problem}."))?;
     let email = ops::bootstrap(&setup(stage, "users", users::KEYS).await?, first).await?;
     Ok(format!(
-        "Founded. {email} gets a mail with a code that sets the first password, good for ten minutes; another one comes by \
+        "Created. {email} gets a mail with a code that sets the first password, valid for ten minutes. Request another code with \
          GET /users/reset-password?sendMethode=email&email={email}."
     ))
 }
 
 async fn smoke(stage: Stage, url: &str) -> Result<String, String> {
-    // The settings know which URLs a password may be sent to.
+    // Read as a setting, the URL is checked to be one that a password may be sent to.
     let mut environment = environment();
     environment.insert("CANARY_URL".to_owned(), url.to_owned());
     let setup = setup_in(stage, environment, "canary", canary::KEYS).await?;
@@ -143,15 +143,19 @@ async fn smoke(stage: Stage, url: &str) -> Result<String, String> {
         .filter(|check| check.problem.is_some())
         .count();
     for check in &checks {
-        say(&match &check.problem {
+        print(&match &check.problem {
             None => format!("  ok   {}", check.what),
             Some(problem) => format!("  BAD  {}: {problem}", check.what),
         });
     }
     if failed == 0 {
-        Ok(format!("{} of {} hold.", checks.len(), checks.len()))
+        Ok(format!(
+            "{} of {} checks passed.",
+            checks.len(),
+            checks.len()
+        ))
     } else {
-        Err(format!("{failed} of {} do not hold.", checks.len()))
+        Err(format!("{failed} of {} checks failed.", checks.len()))
     }
 }
 
@@ -174,10 +178,10 @@ async fn replay(stage: Stage, pk: Option<&str>) -> Result<String, String> {
     let revived = ops::replay(&setup(stage, "users", &[]).await?, pk)
         .await
         .map_err(|fault| fault.to_string())?;
-    Ok(format!("{revived} dead letters are tried again."))
+    Ok(format!("{revived} dead letters will be retried."))
 }
 
-/// The environment's tables, and those `keys` of `function` that are wanted.
+/// The tables of the environment, and `keys` as `function` reads them.
 async fn setup(stage: Stage, function: &str, keys: &[Key]) -> Result<Setup, String> {
     setup_in(stage, environment(), function, keys).await
 }
@@ -203,16 +207,13 @@ fn parameters(stage: Stage) -> Result<Parameters, String> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the operator's program reads its own environment, once"
+    reason = "a command-line tool reads its own environment, once"
 )]
 fn environment() -> HashMap<String, String> {
     std::env::vars().collect()
 }
 
-#[expect(
-    clippy::print_stdout,
-    reason = "this is what an operator at a terminal reads"
-)]
-fn say(sentence: &str) {
+#[expect(clippy::print_stdout, reason = "output for the operator's terminal")]
+fn print(sentence: &str) {
     println!("{sentence}");
 }

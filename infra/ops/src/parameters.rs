@@ -1,4 +1,4 @@
-//! SSM Parameter Store, where keys are kept.
+//! A client for SSM Parameter Store, which holds the keys.
 
 use std::{collections::BTreeMap, error::Error};
 
@@ -10,9 +10,9 @@ use aws_sdk_ssm::{
 use runtime::{Aws, cause, parameters};
 use secrecy::{ExposeSecret, SecretString};
 
-/// What one GetParameters takes
+/// The most names of one GetParameters request
 /// (<https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_GetParameters.html>).
-const MOST: usize = 10;
+const MAX_NAMES: usize = 10;
 
 /// The parameters of one account and region.
 pub struct Parameters {
@@ -20,18 +20,15 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// Those that `aws` reaches.
+    /// A client for the account and region of `aws`.
     pub fn new(aws: &Aws) -> Self {
         Self { ssm: aws.ssm() }
     }
 
-    /// Those of `names` that exist.
-    ///
-    /// # Errors
-    /// When SSM does not answer, or refuses, in a sentence.
+    /// The values of those `names` that exist.
     pub async fn read(&self, names: &[String]) -> Result<BTreeMap<String, SecretString>, String> {
         let mut all = BTreeMap::new();
-        for names in names.chunks(MOST) {
+        for names in names.chunks(MAX_NAMES) {
             let found = parameters(&self.ssm, names).await;
             all.extend(found.map_err(|problem| {
                 let names = names.join(", ");
@@ -41,18 +38,15 @@ impl Parameters {
         Ok(all)
     }
 
-    /// Adds the parameter `name`, encrypted under the account's own key of SSM.
+    /// Creates the `SecureString` parameter `name`, encrypted under the default key of SSM.
     ///
     /// # Errors
-    /// When it exists, or SSM does not answer, or refuses, in a sentence.
+    /// When it exists.
     pub async fn add(&self, name: &str, value: &SecretString) -> Result<(), String> {
         self.put(name, value, false).await
     }
 
-    /// The same over an existing parameter.
-    ///
-    /// # Errors
-    /// When SSM does not answer, or refuses, in a sentence.
+    /// As [`Self::add`], but overwrites an existing parameter.
     pub async fn write(&self, name: &str, value: &SecretString) -> Result<(), String> {
         self.put(name, value, true).await
     }
@@ -63,16 +57,16 @@ impl Parameters {
             .value(value.expose_secret())
             .r#type(ParameterType::SecureString)
             .overwrite(overwrite);
-        done(request.send().await, &format!("took no {name}"))
+        done(request.send().await, &format!("did not write {name}"))
     }
 
-    /// Removes the parameter `name`.
+    /// Deletes the parameter `name`.
     ///
     /// # Errors
-    /// When SSM does not answer, or refuses, in a sentence.
+    /// When it does not exist.
     pub async fn remove(&self, name: &str) -> Result<(), String> {
         let request = self.ssm.delete_parameter().name(name);
-        done(request.send().await, &format!("did not remove {name}"))
+        done(request.send().await, &format!("did not delete {name}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Secrets at rest move to the newest key.
+//! Reseals secrets at rest under the sealing key in use.
 
 use common::ApiError;
 use domain::UserId;
@@ -9,24 +9,24 @@ use identity::{
 use runtime::Key;
 use store::{Setup, Store};
 
-/// How many secrets are looked up at once.
+/// The secrets read per query.
 const PAGE: u16 = 100;
 
-/// What re-sealing did.
+/// The result of [`reseal`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Resealed {
-    /// Secrets that are under the first key now.
+    /// The number of secrets that were resealed under the first key, or deleted meanwhile.
     pub done: usize,
-    /// Secrets that no key of ours opens: they stay as they are.
+    /// The number of secrets that none of the keys opens. They are unchanged.
     pub unreadable: usize,
 }
 
-/// Seals every secret at rest under the first of `SEALING_KEYS` that a later one of them sealed. After
-/// that the later ones may be dropped, once the codes of the last ten minutes are dead. May be run again
-/// and beside the running service: a secret that changes meanwhile is under the first key anyway.
+/// Reseals every secret that is sealed under a later one of `SEALING_KEYS` under the first. The later keys can be
+/// removed as soon as the codes of the last ten minutes have expired. It can be repeated, and run while the service
+/// runs: a secret that changes meanwhile is sealed under the first key anyway.
 ///
 /// # Errors
-/// When the keys are malformed or the store is out of reach; then what was done is done.
+/// When the keys are malformed. Secrets that were resealed before an error stay so.
 pub async fn reseal(setup: &Setup) -> Result<Resealed, ApiError> {
     let (store, sealer) = (&setup.store, setup.keys.parse::<Sealer>(Key::Sealing)?);
     let mut resealed = Resealed::default();
@@ -41,7 +41,7 @@ pub async fn reseal(setup: &Setup) -> Result<Resealed, ApiError> {
                     false => unreadable += 1,
                 }
             }
-            // The list follows the table a moment later: what was just done may be listed once more.
+            // The index is eventually consistent: it may still list secrets that were just resealed.
             if users.is_empty() || resealed.done == before {
                 resealed.unreadable += unreadable;
                 break;
@@ -51,7 +51,7 @@ pub async fn reseal(setup: &Setup) -> Result<Resealed, ApiError> {
     Ok(resealed)
 }
 
-/// Whether the secret of `user` could be opened, or is gone.
+/// Returns `false` when the secret of `user` could not be opened.
 async fn reseal_one(store: &Store, sealer: &Sealer, user: UserId) -> Result<bool, ApiError> {
     let Some(otp) = store.otp(user).await? else {
         return Ok(true);

@@ -1,20 +1,20 @@
-//! Is a deployed URL what clients were promised?
+//! Tests a deployed URL as a client.
 
 use canary::{Reply, SignIn, Visitor};
 use http::Method;
 use serde_json::json;
 
-/// One thing that was looked at.
+/// The result of one check.
 #[derive(Debug)]
 pub struct Check {
-    /// What.
+    /// What the check expects.
     pub what: String,
-    /// What was wrong, if something was.
+    /// Why it failed; `None` when it passed.
     pub problem: Option<String>,
 }
 
-/// The headers that stand on every enveloped answer with these very values. They are said here again: a test that
-/// asked the code what it sends would find whatever it sends.
+/// Headers with a constant value on every enveloped response. They are repeated here on purpose: a test that took
+/// them from the code could not find an error.
 const CONSTANT: [(&str, &str); 16] = [
     ("cross-origin-embedder-policy", "require-corp"),
     ("cross-origin-opener-policy", "same-origin"),
@@ -37,7 +37,7 @@ const CONSTANT: [(&str, &str); 16] = [
     ("content-type", "application/json; charset=utf-8"),
 ];
 
-/// And those whose values vary.
+/// Headers whose value varies.
 const VARYING: [&str; 6] = [
     "retry-after",
     "x-ratelimit-remaining",
@@ -47,55 +47,55 @@ const VARYING: [&str; 6] = [
     "x-request-id",
 ];
 
-/// Looks at everything that a client meets, as the canary: headers, sign-in, the
-/// token's header, a conditional request, a write, a picture, and signing out. Goes on as far as it makes sense.
+/// Checks headers, sign-in as the canary, the token's header, a conditional request, a write, a picture and sign-out.
+/// Without a sign-in the checks that need one are skipped.
 pub async fn smoke(visitor: &Visitor, canary: &SignIn) -> Vec<Check> {
     let mut checks = Vec::new();
-    let mut look = |what: &str, outcome: Result<(), String>| {
+    let mut check = |what: &str, outcome: Result<(), String>| {
         checks.push(Check {
             what: what.to_owned(),
             problem: outcome.err(),
         })
     };
-    look(
-        "GET /health answers",
+    check(
+        "GET /health responds with 200",
         status(visitor.get("/health").await, 200),
     );
-    look(
-        "a path that is not there has the envelope and every header",
-        strange_path(visitor).await,
+    check(
+        "an unknown path returns the envelope and all headers",
+        unknown_path(visitor).await,
     );
-    look("a preflight is allowed", preflight(visitor).await);
-    look("a picture can be shown by any page", picture(visitor).await);
-    look(
-        "a wrong password is told as such",
+    check("a preflight is allowed", preflight(visitor).await);
+    check(
+        "pages of all origins can show a picture",
+        picture(visitor).await,
+    );
+    check(
+        "a wrong password is rejected",
         wrong_password(visitor).await,
     );
     match visitor.clone().signed_in(canary).await {
         Ok(person) => {
-            look("the canary signs in", Ok(()));
-            look(
-                "its token stands in a header",
-                token_in_header(&person).await,
-            );
-            look(
-                "what did not change is not sent again",
+            check("the canary signs in", Ok(()));
+            check("the token is in a header", token_in_header(&person).await);
+            check(
+                "an unchanged resource returns 304",
                 conditional(&person).await,
             );
-            look("a write is kept", write(&person).await);
-            look("who signed out is out", sign_out(&person).await);
+            check("a change is stored", write(&person).await);
+            check("sign-out ends the session", sign_out(&person).await);
         }
-        Err(problem) => look("the canary signs in", Err(problem)),
+        Err(problem) => check("the canary signs in", Err(problem)),
     }
     checks
 }
 
-fn status(reply: Result<Reply, String>, status: u16) -> Result<(), String> {
-    reply?.must_be(status)
+fn status(response: Result<Reply, String>, status: u16) -> Result<(), String> {
+    response?.must_be(status)
 }
 
-fn code(reply: &Reply, expected: &str) -> Result<(), String> {
-    let code = reply.json()["message"]["RESPONSE_CODE"]
+fn code(response: &Reply, expected: &str) -> Result<(), String> {
+    let code = response.json()["message"]["RESPONSE_CODE"]
         .as_str()
         .unwrap_or("none")
         .to_owned();
@@ -106,26 +106,26 @@ fn code(reply: &Reply, expected: &str) -> Result<(), String> {
     }
 }
 
-fn has(reply: &Reply, name: &str, value: &str) -> Result<(), String> {
-    match reply.header(name) {
-        Some(there) if there == value => Ok(()),
-        there => Err(format!(
+fn has(response: &Reply, name: &str, value: &str) -> Result<(), String> {
+    match response.header(name) {
+        Some(actual) if actual == value => Ok(()),
+        actual => Err(format!(
             "{name} is {} instead of {value}",
-            there.unwrap_or("missing")
+            actual.unwrap_or("missing")
         )),
     }
 }
 
-async fn strange_path(visitor: &Visitor) -> Result<(), String> {
-    let reply = visitor.get("/nowhere").await?;
-    reply.must_be(404)?;
-    code(&reply, "NOT_FOUND_MESSAGE")?;
+async fn unknown_path(visitor: &Visitor) -> Result<(), String> {
+    let response = visitor.get("/nowhere").await?;
+    response.must_be(404)?;
+    code(&response, "NOT_FOUND_MESSAGE")?;
     CONSTANT
         .into_iter()
-        .try_for_each(|(name, value)| has(&reply, name, value))?;
+        .try_for_each(|(name, value)| has(&response, name, value))?;
     let missing: Vec<&str> = VARYING
         .into_iter()
-        .filter(|name| reply.header(name).is_none())
+        .filter(|name| response.header(name).is_none())
         .collect();
     if missing.is_empty() {
         Ok(())
@@ -139,58 +139,58 @@ async fn preflight(visitor: &Visitor) -> Result<(), String> {
         .clone()
         .with("origin", "https://page.example.org")?
         .with("access-control-request-method", "PUT")?;
-    let reply = page
+    let response = page
         .with("access-control-request-headers", "authorization")?
         .call(Method::OPTIONS, "/users/me", None)
         .await?;
-    reply.must_be(204)?;
+    response.must_be(204)?;
     has(
-        &reply,
+        &response,
         "access-control-allow-methods",
         "GET,HEAD,PUT,PATCH,POST,DELETE",
     )?;
-    has(&reply, "access-control-allow-headers", "authorization")
+    has(&response, "access-control-allow-headers", "authorization")
 }
 
 async fn picture(visitor: &Visitor) -> Result<(), String> {
-    let reply = visitor.outside_prefix().get("/media/default.png").await?;
-    reply.must_be(200)?;
-    has(&reply, "content-type", "image/png")?;
-    has(&reply, "cross-origin-resource-policy", "cross-origin")
+    let response = visitor.outside_prefix().get("/media/default.png").await?;
+    response.must_be(200)?;
+    has(&response, "content-type", "image/png")?;
+    has(&response, "cross-origin-resource-policy", "cross-origin")
 }
 
 async fn wrong_password(visitor: &Visitor) -> Result<(), String> {
-    let reply = visitor
+    let response = visitor
         .post(
             "/auth/login",
             &json!({ "email": "nobody@halqa.invalid", "password": "no password at all" }),
         )
         .await?;
-    reply.must_be(401)?;
-    code(&reply, "BAD_AUTH_COMBINATION_MESSAGE")
+    response.must_be(401)?;
+    code(&response, "BAD_AUTH_COMBINATION_MESSAGE")
 }
 
-/// The gateway may rename `Authorization`; the content network, where there is one, names it back.
+/// API Gateway may rename `Authorization`; CloudFront, where it is used, restores the name.
 async fn token_in_header(person: &Visitor) -> Result<(), String> {
-    let reply = person.get("/auth/check").await?;
-    reply.must_be(200)?;
-    let token = reply.json()["user"]["token"]
+    let response = person.get("/auth/check").await?;
+    response.must_be(200)?;
+    let token = response.json()["user"]["token"]
         .as_str()
         .unwrap_or_default()
         .to_owned();
-    let there = reply
+    let actual = response
         .header("authorization")
-        .or_else(|| reply.header("x-amzn-remapped-authorization"));
-    match there {
-        Some(there) if there == token => Ok(()),
-        Some(_) => Err("the header's token is another than the body's".to_owned()),
-        None => Err("neither Authorization nor x-amzn-remapped-authorization is there".to_owned()),
+        .or_else(|| response.header("x-amzn-remapped-authorization"));
+    match actual {
+        Some(actual) if actual == token => Ok(()),
+        Some(_) => Err("the tokens in header and body differ".to_owned()),
+        None => Err("Authorization and x-amzn-remapped-authorization are both missing".to_owned()),
     }
 }
 
 async fn conditional(person: &Visitor) -> Result<(), String> {
     let first = person.get("/auth/current-user").await?;
-    let etag = first.header("etag").ok_or("there is no ETag")?;
+    let etag = first.header("etag").ok_or("the ETag is missing")?;
     status(
         person
             .clone()
@@ -202,10 +202,10 @@ async fn conditional(person: &Visitor) -> Result<(), String> {
 }
 
 async fn write(person: &Visitor) -> Result<(), String> {
-    let reply = person.get("/auth/current-user").await?;
-    let id = reply.json()["user"]["userID"]
+    let response = person.get("/auth/current-user").await?;
+    let id = response.json()["user"]["userID"]
         .as_str()
-        .ok_or("there is no userID")?
+        .ok_or("the userID is missing")?
         .to_owned();
     let path = format!("/users/{id}");
     status(
@@ -227,13 +227,13 @@ async fn write(person: &Visitor) -> Result<(), String> {
 
 async fn sign_out(person: &Visitor) -> Result<(), String> {
     status(person.post("/auth/logout", &json!({})).await, 200)?;
-    let reply = person.get("/auth/check").await?;
-    reply.must_be(401)?;
-    // The gateway may rename it, and nothing behind it can help that.
-    let why = reply
+    let response = person.get("/auth/check").await?;
+    response.must_be(401)?;
+    // API Gateway may rename it.
+    let why = response
         .header("www-authenticate")
-        .or_else(|| reply.header("x-amzn-remapped-www-authenticate"));
+        .or_else(|| response.header("x-amzn-remapped-www-authenticate"));
     why.map(|_| ()).ok_or_else(|| {
-        "neither WWW-Authenticate nor x-amzn-remapped-www-authenticate is there".to_owned()
+        "WWW-Authenticate and x-amzn-remapped-www-authenticate are both missing".to_owned()
     })
 }

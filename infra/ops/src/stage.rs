@@ -1,13 +1,13 @@
-//! Which environment is meant.
+//! The environment that a command works on.
 
 use std::{collections::HashMap, fs, path::Path, str::FromStr};
 
-/// An environment: one of those that the template knows, or the embedded cloud of a running `cargo dev`.
+/// An environment on AWS, or the local cloud of a running `cargo dev`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
     /// `dev`, `staging` or `prod`: on AWS.
     Deployed(&'static str),
-    /// `local`: what the data folder says of a running `cargo dev`.
+    /// `local`: found through the data folder of a running `cargo dev`.
     Local,
 }
 
@@ -21,13 +21,13 @@ impl FromStr for Stage {
             "prod" => Ok(Self::Deployed("prod")),
             "local" => Ok(Self::Local),
             _ => Err(format!(
-                "There is no environment {text}: there are dev, staging, prod and local."
+                "There is no environment {text}: use dev, staging, prod or local."
             )),
         }
     }
 }
 
-/// Where systems keep the roots that they trust, as one PEM file: Debian, Fedora, Alpine and macOS.
+/// The PEM files with the trusted roots of Debian, Fedora, Alpine and macOS.
 const BUNDLES: [&str; 3] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -35,7 +35,7 @@ const BUNDLES: [&str; 3] = [
 ];
 
 impl Stage {
-    /// Below which path the keys of `function` lie in SSM.
+    /// The SSM path of the keys of `function`.
     pub fn keys_path(self, function: &str) -> String {
         match self {
             Self::Deployed(stage) => format!("/halqa/{stage}/{function}"),
@@ -43,11 +43,11 @@ impl Stage {
         }
     }
 
-    /// The settings of a process that works on this environment: those of `environment`, with the tables and the
-    /// keys of `function` that follow from its name.
+    /// The settings for this environment: `environment` with the names of the tables and, on AWS, the path of the
+    /// keys of `function`.
     ///
     /// # Errors
-    /// When there is no running `cargo dev`, in a sentence.
+    /// When no `cargo dev` is running for [`Stage::Local`].
     pub fn settings(
         self,
         mut environment: HashMap<String, String>,
@@ -62,7 +62,7 @@ impl Stage {
                 .or_insert_with(|| bundle.to_owned());
         }
         match self {
-            // Nobody means other tables than those of the environment that he names.
+            // The name of the environment takes precedence over variables that name other tables.
             Self::Deployed(stage) => {
                 environment.insert("RECORDS_TABLE".to_owned(), format!("halqa-{stage}-records"));
                 environment.insert(

@@ -1,5 +1,5 @@
-//! What UAPI answers: `status`, `errors` and `data`, flat or inside `result`. Of its own facts only `status` is
-//! believed; its texts are in the language of the account.
+//! Parses UAPI responses: `status`, `errors` and `data`, flat or inside `result`. Only `status` decides whether a
+//! call succeeded; the texts are in the language of the account.
 
 use domain::subdomain::Domains;
 use serde::Serialize;
@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::PanelError;
 
-/// How much of what cPanel says is kept for the log.
+/// The most characters of cPanel's error texts that are kept for the log.
 const MAX_CAUSE: usize = 300;
 
-/// What a database runs on.
+/// A database engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
@@ -20,36 +20,36 @@ pub enum Engine {
     Postgresql,
 }
 
-/// A database.
+/// A database of the hosting account.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Database {
-    /// What it runs on.
+    /// The engine.
     pub engine: Engine,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it takes, in bytes.
+    /// The disk usage in bytes; 0 where cPanel does not report it.
     pub disk_usage_bytes: u64,
-    /// Who may use it, in the database.
+    /// The database users with access to it.
     pub users: Vec<String>,
 }
 
-/// The `data` of a success.
+/// The `data` of a successful response.
 pub(crate) fn data(body: &[u8]) -> Result<Value, PanelError> {
     let mut answer: Value = serde_json::from_slice(body).map_err(|_| malformed("it is no JSON"))?;
     if let Some(result) = answer.get_mut("result").filter(|result| result.is_object()) {
         answer = result.take();
     }
-    // Perl writes numbers as it likes.
+    // Perl may encode a number as a string.
     match number(&answer["status"]) {
         Some(1) => Ok(answer["data"].take()),
-        Some(0) => Err(PanelError::Refused(said(&answer["errors"]))),
+        Some(0) => Err(PanelError::Refused(join_errors(&answer["errors"]))),
         _ => Err(malformed("it has no status")),
     }
 }
 
-/// Its texts in one line.
-fn said(errors: &Value) -> String {
+/// The error texts in one line.
+fn join_errors(errors: &Value) -> String {
     let texts: Vec<&str> = match errors {
         Value::String(text) => vec![text],
         Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
@@ -58,12 +58,12 @@ fn said(errors: &Value) -> String {
     texts
         .join("; ")
         .chars()
-        .filter(|letter| !letter.is_control())
+        .filter(|c| !c.is_control())
         .take(MAX_CAUSE)
         .collect()
 }
 
-/// The domains in `data`. Without the right to look cPanel shows blanks instead of an error.
+/// The domains in `data`, in lower case. Without permission cPanel returns blank names instead of an error.
 pub(crate) fn domains(data: Value) -> Result<Domains, PanelError> {
     let list = |name: &str| -> Result<Vec<String>, PanelError> {
         Ok(texts(&data[name])?
@@ -83,7 +83,7 @@ pub(crate) fn domains(data: Value) -> Result<Domains, PanelError> {
     })
 }
 
-/// The databases in `data`, by name.
+/// The databases in `data`, sorted by name.
 pub(crate) fn databases(engine: Engine, data: Value) -> Result<Vec<Database>, PanelError> {
     let list = match data {
         Value::Null => Vec::new(),
@@ -95,7 +95,6 @@ pub(crate) fn databases(engine: Engine, data: Value) -> Result<Vec<Database>, Pa
             .as_str()
             .ok_or_else(|| malformed("a database has no name"))?
             .to_owned();
-        // A server that is not asked for sizes tells none.
         let disk_usage_bytes = number(&item["disk_usage"]).unwrap_or(0);
         Ok(Database {
             engine,
@@ -112,7 +111,7 @@ pub(crate) fn databases(engine: Engine, data: Value) -> Result<Vec<Database>, Pa
     Ok(all)
 }
 
-/// A list of texts; null is none.
+/// A list of strings; null is an empty list.
 fn texts(value: &Value) -> Result<Vec<String>, PanelError> {
     match value {
         Value::Null => Ok(Vec::new()),
@@ -126,14 +125,14 @@ fn texts(value: &Value) -> Result<Vec<String>, PanelError> {
     }
 }
 
-/// A number from 0 up, perhaps written as a text, without what stands behind its point.
+/// A non-negative number, possibly encoded as a string, truncated to an integer.
 fn number(value: &Value) -> Option<u64> {
     let number: f64 = match value {
         Value::Number(number) => number.as_f64()?,
         Value::String(text) => text.trim().parse().ok()?,
         _ => return None,
     };
-    // As many as a double counts one by one.
+    // 2^53: doubles represent all integers up to it exactly.
     (0.0..=9_007_199_254_740_992.0)
         .contains(&number)
         .then_some(number as u64)

@@ -1,5 +1,6 @@
-//! A hosting account, reached by cPanel's UAPI (<https://api.docs.cpanel.net/cpanel/introduction>). Each call is
-//! one request that is never repeated here; what went wrong is told in kinds, and the function decides.
+//! A client for a hosting account through cPanel's UAPI (<https://api.docs.cpanel.net/cpanel/introduction>).
+//!
+//! Requests are never retried here: the caller decides by the kind of [`PanelError`].
 
 mod answer;
 
@@ -32,22 +33,22 @@ use url::Url;
 
 pub use answer::{Database, Engine};
 
-/// No answer is longer.
-const MAX_ANSWER: usize = 1_000_000;
-/// So many requests are under way at once, for one process: the panel counts an account's processes.
-const AT_ONCE: usize = 2;
-/// For so long after the token was refused here nobody tries it but who is to find out whether it works again,
-/// whatever others know.
+/// The largest response body, in bytes.
+const MAX_BODY: usize = 1_000_000;
+/// The most concurrent requests of this process: the panel counts an account's processes.
+const MAX_CONCURRENT: usize = 2;
+/// After the token was refused in this process, only probes are sent for this long, whatever state the caller's
+/// breaker is in.
 const GRACE: Duration = Duration::from_secs(15 * 60);
 
-/// How long is waited.
+/// The time-outs of a [`Panel`].
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
-    /// For a connection.
+    /// For opening a connection.
     pub connect: Duration,
-    /// For everything that one request of a client asks of the panel.
+    /// For all panel requests of one client request.
     pub whole: Duration,
-    /// Beyond that, to find out what became of a change whose answer did not come.
+    /// Additional time to find out the outcome of a change whose response did not arrive.
     pub again: Duration,
 }
 
@@ -61,24 +62,25 @@ impl Default for Patience {
     }
 }
 
-/// Why the panel did not do what was asked. Nothing in it is for clients, and none of it is secret.
+/// Why a panel request failed. The texts are for logs, not for clients, and contain no secrets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PanelError {
-    /// It does not take our user and token.
+    /// cPanel refused user and token with this status, 401 or 403.
     Auth(u16),
-    /// No connection could be opened: nothing was asked.
+    /// No connection could be opened, so no request was sent.
     Unreachable(String),
-    /// Nothing was asked: others were before us, and the time is over or the token was refused meanwhile.
+    /// No request was sent: too little time was left after waiting for concurrent requests, or the token was
+    /// refused recently.
     NotSent,
-    /// The request left, or may have, and the connection ended without an answer.
+    /// The request was or may have been sent, and the connection ended without a response.
     ConnectionLost(String),
-    /// The same, and no answer came in time.
+    /// The request was or may have been sent, and no response arrived in time.
     TimedOut,
-    /// The same, in the little time that others before us had left.
+    /// Like `TimedOut`, but waiting for concurrent requests had left less than a quarter of the time.
     TimedOutWaiting,
-    /// It says no. Why, it says in the language of the account.
+    /// cPanel reported an error (`status` 0), with its text in the language of the account.
     Refused(String),
-    /// It answered something that makes no sense, or is too long.
+    /// The response has another status than 200, is malformed, or is too long.
     Malformed(String),
 }
 
@@ -87,32 +89,33 @@ impl fmt::Display for PanelError {
         match self {
             Self::Auth(status) => write!(out, "cPanel refuses user and token with status {status}"),
             Self::Unreachable(cause) => write!(out, "cPanel cannot be reached: {cause}"),
-            Self::NotSent => out.write_str("cPanel was not asked: others are before us"),
+            Self::NotSent => out
+                .write_str("no request was sent to cPanel: no time left, or the token was refused"),
             Self::ConnectionLost(cause) => write!(
                 out,
-                "cPanel ended the connection without an answer: {cause}"
+                "cPanel ended the connection without a response: {cause}"
             ),
             Self::TimedOutWaiting => {
-                out.write_str("cPanel did not answer in the little time that was left")
+                out.write_str("cPanel did not respond in the time left after waiting")
             }
-            Self::TimedOut => out.write_str("cPanel did not answer in time"),
-            Self::Refused(cause) => write!(out, "cPanel says no: {cause}"),
-            Self::Malformed(cause) => write!(out, "cPanel's answer makes no sense: {cause}"),
+            Self::TimedOut => out.write_str("cPanel did not respond in time"),
+            Self::Refused(cause) => write!(out, "cPanel reported an error: {cause}"),
+            Self::Malformed(cause) => write!(out, "cPanel's response is malformed: {cause}"),
         }
     }
 }
 
 impl std::error::Error for PanelError {}
 
-/// The time that one request of a client has.
+/// The time budget of one client request, and whether it is a probe.
 #[derive(Debug, Clone, Copy)]
 pub struct Visit {
     begun: Instant,
-    ends: Instant,
-    is_trial: bool,
+    deadline: Instant,
+    is_probe: bool,
 }
 
-/// A hosting account. Cloning shares the connections.
+/// A client for one hosting account. Clones share the limit of concurrent requests.
 #[derive(Clone)]
 pub struct Panel {
     client: Client,
@@ -121,17 +124,17 @@ pub struct Panel {
     credentials: Arc<SecretString>,
     fingerprint: String,
     patience: Patience,
-    places: Arc<Semaphore>,
-    /// When the token was refused here, and has not worked since, so that who is on his way does not try it, too.
+    slots: Arc<Semaphore>,
+    /// When the token was last refused in this process, if no request has succeeded since.
     refused: Arc<Mutex<Option<Instant>>>,
 }
 
 impl Panel {
-    /// The account of `user` at `base`, such as `https://cpanel.example.org:2083`. `roots` are read, in PEM, for
-    /// a place that is not on this machine.
+    /// A client for the account of `user` at `base`, such as `https://cpanel.example.org:2083`. `roots` reads the
+    /// trusted root certificates in PEM; it is called only if `base` is an https URL.
     ///
     /// # Errors
-    /// A setting that makes no sense, by its name.
+    /// When a setting is invalid; the error names the setting, not its value.
     pub fn new(
         base: &str,
         user: &str,
@@ -139,7 +142,7 @@ impl Panel {
         roots: impl FnOnce() -> Result<Vec<u8>, ConfigError>,
         patience: Patience,
     ) -> Result<Self, ConfigError> {
-        let base = place(base)?;
+        let base = parse_base(base)?;
         let is_plain = |text: &str| {
             !text.is_empty()
                 && text
@@ -165,9 +168,9 @@ impl Panel {
             .referer(false)
             .user_agent("Halqa")
             .connect_timeout(patience.connect)
-            // A connection that was kept while the process stood still would lose the next request.
+            // A connection that was idle while the process was frozen would lose the next request.
             .pool_max_idle_per_host(0);
-        // Without a TLS of our own reqwest looks for one that is not linked.
+        // Without a preconfigured TLS backend reqwest looks for one that is not linked.
         let roots = if base.scheme() == "https" {
             roots()?
         } else {
@@ -187,37 +190,37 @@ impl Panel {
             credentials: Arc::new(credentials),
             fingerprint,
             patience,
-            places: Arc::new(Semaphore::new(AT_ONCE)),
+            slots: Arc::new(Semaphore::new(MAX_CONCURRENT)),
             refused: Arc::default(),
         })
     }
 
-    /// What tells this place, user and token from all others, and says nothing of them.
+    /// The SHA-256 of URL, user and token in hexadecimal: identifies them without revealing them.
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
 
-    /// The time of a request that came at `begun`.
+    /// The time budget of a client request that arrived at `begun`.
     pub fn visit(&self, begun: Instant) -> Visit {
         Visit {
             begun,
-            ends: begun + self.patience.whole,
-            is_trial: false,
+            deadline: begun + self.patience.whole,
+            is_probe: false,
         }
     }
 
-    /// The same of one who is to find out whether the token works again.
+    /// As [`Self::visit`], for a probe: a request that finds out whether the token works again.
     pub fn trial(&self, begun: Instant) -> Visit {
         Visit {
-            is_trial: true,
+            is_probe: true,
             ..self.visit(begun)
         }
     }
 
-    /// A little more of it.
+    /// Extends the deadline of `visit` to [`Patience::again`] from now, if that is later.
     pub fn visit_again(&self, visit: Visit) -> Visit {
         Visit {
-            ends: visit.ends.max(Instant::now() + self.patience.again),
+            deadline: visit.deadline.max(Instant::now() + self.patience.again),
             ..visit
         }
     }
@@ -226,21 +229,19 @@ impl Panel {
     /// (<https://api.docs.cpanel.net/specifications/cpanel.openapi/domain-information/list_domains>).
     ///
     /// # Errors
-    /// Why there is no answer; `Malformed` also for an account without a main domain, which is a broken one.
+    /// [`PanelError::Malformed`] also when the account has no main domain, which every valid account has.
     pub async fn domains(&self, visit: Visit) -> Result<Domains, PanelError> {
         answer::domains(self.call("DomainInfo", "list_domains", &[], visit).await?)
     }
 
-    /// The databases of the account: MySQL's, and PostgreSQL's where that is installed. The latter's module is
-    /// missing elsewhere, which is told as any error_code is
-    /// (<https://api.docs.cpanel.net/openapi/cpanel/operation/Postgresql-list_databases>).
-    ///
-    /// # Errors
-    /// Why there is no answer.
+    /// The databases of the account: first MySQL's, then PostgreSQL's. Where PostgreSQL is not installed its
+    /// module is missing, which cPanel reports like any other error
+    /// (<https://api.docs.cpanel.net/openapi/cpanel/operation/Postgresql-list_databases>), so an error from it
+    /// counts as an empty list.
     pub async fn databases(&self, visit: Visit) -> Result<Vec<Database>, PanelError> {
         let list = |module| self.call(module, "list_databases", &[], visit);
         let (mysql, postgresql) = tokio::join!(list("Mysql"), list("Postgresql"));
-        // A refused token matters more than what the other was told.
+        // A refused token takes precedence over the result of the other request.
         let postgresql = match postgresql {
             Err(refused @ PanelError::Auth(_)) => return Err(refused),
             Err(PanelError::Refused(_)) => Ok(serde_json::Value::Null),
@@ -251,11 +252,11 @@ impl Panel {
         Ok(all)
     }
 
-    /// Makes the subdomain `label` below `root`
+    /// Creates the subdomain `label` below `root`
     /// (<https://api.docs.cpanel.net/openapi/cpanel/operation/addsubdomain>).
     ///
     /// # Errors
-    /// Why it was not made; after `Lost`, `TimedOut` and `Malformed` it may have been.
+    /// After `ConnectionLost`, `TimedOut`, `TimedOutWaiting` and `Malformed` the subdomain may have been created.
     pub async fn add_subdomain(
         &self,
         label: &Label,
@@ -268,7 +269,7 @@ impl Panel {
             .map(|_| ())
     }
 
-    /// One request, when there is a place for it: the `data` of its answer.
+    /// Sends one request when a slot is free and returns the `data` of the response.
     async fn call(
         &self,
         module: &str,
@@ -276,16 +277,16 @@ impl Panel {
         parameters: &[(&str, &str)],
         visit: Visit,
     ) -> Result<serde_json::Value, PanelError> {
-        let place = timeout_at(visit.ends, self.places.acquire()).await;
-        let Ok(Ok(_place)) = place else {
+        let slot = timeout_at(visit.deadline, self.slots.acquire()).await;
+        let Ok(Ok(_slot)) = slot else {
             return Err(PanelError::NotSent);
         };
         let refused = || *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if !visit.is_trial && refused().is_some_and(|refused| visit.begun < refused + GRACE) {
+        if !visit.is_probe && refused().is_some_and(|refused| visit.begun < refused + GRACE) {
             return Err(PanelError::NotSent);
         }
-        // Others were before us. What is asked now and not answered would be nobody's error, and unknown.
-        let left = visit.ends.saturating_duration_since(Instant::now());
+        // A request that times out now would say nothing about cPanel, and its outcome would be unknown.
+        let left = visit.deadline.saturating_duration_since(Instant::now());
         if left < self.patience.whole / 5 {
             return Err(PanelError::NotSent);
         }
@@ -294,7 +295,7 @@ impl Panel {
         if !parameters.is_empty() {
             url.query_pairs_mut().extend_pairs(parameters);
         }
-        let answered = timeout_at(visit.ends, self.ask(url)).await;
+        let answered = timeout_at(visit.deadline, self.send(url)).await;
         let answered = answered.unwrap_or(Err(if left < self.patience.whole / 4 {
             PanelError::TimedOutWaiting
         } else {
@@ -310,15 +311,15 @@ impl Panel {
         answer::data(&answered?)
     }
 
-    /// The body of a 200.
-    async fn ask(&self, url: Url) -> Result<Vec<u8>, PanelError> {
+    /// Sends one request and returns the body of a 200.
+    async fn send(&self, url: Url) -> Result<Vec<u8>, PanelError> {
         let credentials = HeaderValue::try_from(self.credentials.expose_secret());
         let mut credentials = credentials.map_err(|_| {
-            PanelError::Unreachable("the credentials fit into no header".to_owned())
+            PanelError::Unreachable("the credentials are no valid header value".to_owned())
         })?;
         credentials.set_sensitive(true);
         let request = self.client.get(url).header(AUTHORIZATION, credentials);
-        let mut response = request.send().await.map_err(error)?;
+        let mut response = request.send().await.map_err(classify)?;
         match response.status() {
             StatusCode::OK => {}
             status @ (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) => {
@@ -327,10 +328,10 @@ impl Panel {
             status => return Err(PanelError::Malformed(format!("status {}", status.as_u16()))),
         }
         let mut body = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(error)? {
-            if body.len() + chunk.len() > MAX_ANSWER {
+        while let Some(chunk) = response.chunk().await.map_err(classify)? {
+            if body.len() + chunk.len() > MAX_BODY {
                 return Err(PanelError::Malformed(format!(
-                    "it is longer than {MAX_ANSWER} bytes"
+                    "it is longer than {MAX_BODY} bytes"
                 )));
             }
             body.extend_from_slice(&chunk);
@@ -339,8 +340,8 @@ impl Panel {
     }
 }
 
-/// Only a connection that could not be opened proves that nothing left.
-fn error(error: reqwest::Error) -> PanelError {
+/// Only a connection that could not be opened proves that nothing was sent.
+fn classify(error: reqwest::Error) -> PanelError {
     let (is_connect, is_timeout) = (error.is_connect(), error.is_timeout());
     let error = error.without_url();
     let mut cause = error.to_string();
@@ -356,15 +357,15 @@ fn error(error: reqwest::Error) -> PanelError {
     }
 }
 
-/// Scheme, host and port, and nothing else; https, but for this machine.
-fn place(base: &str) -> Result<Url, ConfigError> {
-    let bad = || {
+/// Parses the URL: only scheme, host and port; https, or http on this machine.
+fn parse_base(base: &str) -> Result<Url, ConfigError> {
+    let invalid = || {
         ConfigError::new(
             "CPANEL_URL",
             "must be an https URL of host and port alone, or an http URL on 127.0.0.1 or localhost",
         )
     };
-    let url: Url = base.parse().map_err(|_| bad())?;
+    let url: Url = base.parse().map_err(|_| invalid())?;
     let is_bare = url.username().is_empty()
         && url.password().is_none()
         && url.query().is_none()
@@ -374,27 +375,27 @@ fn place(base: &str) -> Result<Url, ConfigError> {
     if is_bare && is_safe && url.path() == "/" {
         Ok(url)
     } else {
-        Err(bad())
+        Err(invalid())
     }
 }
 
-/// TLS by ring that trusts `roots`.
+/// A TLS configuration, with ring, that trusts `roots`.
 fn tls(roots: &[u8]) -> Result<ClientConfig, ConfigError> {
-    let bad = |problem: &dyn fmt::Display| {
+    let invalid = |problem: &dyn fmt::Display| {
         ConfigError::new("SSL_CERT_FILE", format!("holds no certificates: {problem}"))
     };
     let mut store = RootCertStore::empty();
     for root in CertificateDer::pem_slice_iter(roots) {
-        // Bundles hold roots that nothing can read any more.
-        store.add_parsable_certificates([root.map_err(|error| bad(&error))?]);
+        // Bundles contain roots that cannot be parsed.
+        store.add_parsable_certificates([root.map_err(|error| invalid(&error))?]);
     }
     if store.is_empty() && !roots.is_empty() {
-        return Err(bad(&"none can be read"));
+        return Err(invalid(&"none can be read"));
     }
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions();
     Ok(config
-        .map_err(|error| bad(&error))?
+        .map_err(|error| invalid(&error))?
         .with_root_certificates(store)
         .with_no_client_auth())
 }

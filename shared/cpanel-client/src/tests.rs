@@ -1,4 +1,4 @@
-//! The client in front of servers of a few lines, good and bad.
+//! Tests the client against local TCP servers with valid and invalid responses.
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -14,12 +14,12 @@ const QUICK: Patience = Patience {
     again: Duration::from_millis(300),
 };
 
-/// A server that says `answer`, whatever it is asked, and then ends the connection, unless `answer` is empty:
-/// then it says nothing and holds on. What it was asked is passed on.
+/// A server that responds to every request with `answer` and closes the connection. With an empty `answer` it
+/// sends nothing and keeps the connection open; with `drop` it closes at once. The receiver gets the requests.
 async fn server(answer: &'static [u8]) -> (String, mpsc::UnboundedReceiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
-    let (sender, asked) = mpsc::unbounded_channel();
+    let (sender, requests) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         let mut held = Vec::new();
         while let Ok((mut stream, _)) = listener.accept().await {
@@ -35,7 +35,7 @@ async fn server(answer: &'static [u8]) -> (String, mpsc::UnboundedReceiver<Strin
             }
         }
     });
-    (base, asked)
+    (base, requests)
 }
 
 fn panel(base: &str) -> Panel {
@@ -52,14 +52,14 @@ fn panel(base: &str) -> Panel {
 async fn domains_from(
     answer: &'static [u8],
 ) -> (Result<Domains, PanelError>, mpsc::UnboundedReceiver<String>) {
-    let (base, asked) = server(answer).await;
+    let (base, requests) = server(answer).await;
     let panel = panel(&base);
-    (panel.domains(panel.visit(Instant::now())).await, asked)
+    (panel.domains(panel.visit(Instant::now())).await, requests)
 }
 
 #[tokio::test]
-async fn one_request_says_who_asks_and_what() {
-    let (base, mut asked) =
+async fn add_subdomain_sends_one_request_with_credentials() {
+    let (base, mut requests) =
         server(b"HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n{\"status\":1,\"data\":null}").await;
     let panel = panel(&base);
     let (label, root) = ("bücher".parse().unwrap(), "example.org".parse().unwrap());
@@ -69,7 +69,7 @@ async fn one_request_says_who_asks_and_what() {
             .await,
         Ok(())
     );
-    let request = asked.recv().await.unwrap();
+    let request = requests.recv().await.unwrap();
     assert!(
         request.starts_with("GET /execute/SubDomain/addsubdomain?domain=xn--bcher-kva&rootdomain=example.org HTTP/1.1\r\n"),
         "{request}"
@@ -78,11 +78,11 @@ async fn one_request_says_who_asks_and_what() {
         request.contains("\r\nauthorization: cpanel halqa:SECRETTOKEN\r\n"),
         "{request}"
     );
-    assert!(asked.try_recv().is_err(), "once");
+    assert!(requests.try_recv().is_err(), "once");
 }
 
 #[tokio::test]
-async fn every_bad_answer_has_its_kind_and_is_asked_for_once() {
+async fn invalid_response_is_classified_without_retry() {
     let malformed = |cause: &str| PanelError::Malformed(cause.to_owned());
     for (answer, expected) in [
         (
@@ -111,10 +111,10 @@ async fn every_bad_answer_has_its_kind_and_is_asked_for_once() {
         ),
         (b"", PanelError::TimedOut),
     ] {
-        let (result, mut asked) = domains_from(answer).await;
+        let (result, mut requests) = domains_from(answer).await;
         assert_eq!(result, Err(expected));
         assert!(
-            asked.recv().await.is_some() && asked.try_recv().is_err(),
+            requests.recv().await.is_some() && requests.try_recv().is_err(),
             "once"
         );
     }
@@ -123,26 +123,26 @@ async fn every_bad_answer_has_its_kind_and_is_asked_for_once() {
         b"HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{",
         b"rubbish\r\n\r\n",
     ] {
-        let (result, mut asked) = domains_from(answer).await;
+        let (result, mut requests) = domains_from(answer).await;
         assert!(
             matches!(result, Err(PanelError::ConnectionLost(_))),
             "{result:?}"
         );
         assert!(
-            asked.recv().await.is_some() && asked.try_recv().is_err(),
+            requests.recv().await.is_some() && requests.try_recv().is_err(),
             "once"
         );
     }
 }
 
 #[tokio::test]
-async fn what_never_left_is_told_apart() {
-    let nobody = TcpListener::bind("127.0.0.1:0")
+async fn refused_connection_is_unreachable() {
+    let closed = TcpListener::bind("127.0.0.1:0")
         .await
         .unwrap()
         .local_addr()
         .unwrap();
-    let panel = panel(&format!("http://{nobody}"));
+    let panel = panel(&format!("http://{closed}"));
     let result = panel.domains(panel.visit(Instant::now())).await;
     assert!(
         matches!(&result, Err(PanelError::Unreachable(cause)) if !cause.contains("SECRETTOKEN")),
@@ -151,8 +151,9 @@ async fn what_never_left_is_told_apart() {
 }
 
 #[tokio::test]
-async fn two_at_once_and_who_waited_does_not_try_a_token_that_was_refused() {
-    let (base, mut asked) = server(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n").await;
+async fn refused_token_stops_waiting_requests_but_not_probes() {
+    let (base, mut requests) =
+        server(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n").await;
     let panel = panel(&base);
     let visit = panel.visit(Instant::now());
     let all: Vec<_> = (0..20)
@@ -172,23 +173,23 @@ async fn two_at_once_and_who_waited_does_not_try_a_token_that_was_refused() {
     }
     assert!((1..=2).contains(&refused), "{refused}");
     assert_eq!(
-        std::iter::from_fn(|| asked.try_recv().ok()).count(),
+        std::iter::from_fn(|| requests.try_recv().ok()).count(),
         refused
     );
     assert_eq!(
         panel.domains(panel.visit(Instant::now())).await,
         Err(PanelError::NotSent),
-        "nor who comes in this moment"
+        "a later request is not sent either"
     );
     assert_eq!(
         panel.domains(panel.trial(Instant::now())).await,
         Err(PanelError::Auth(401)),
-        "but for the one who is to find out"
+        "a probe is sent"
     );
 }
 
 #[test]
-fn a_bad_setting_is_named_and_not_shown() {
+fn invalid_setting_is_named_without_its_value() {
     let make = |base: &str, user: &str, token: &str| {
         Panel::new(
             base,
@@ -256,7 +257,7 @@ fn a_bad_setting_is_named_and_not_shown() {
 }
 
 #[test]
-fn another_token_is_another_fingerprint() {
+fn fingerprint_depends_on_url_user_and_token() {
     let of = |base: &str, user: &str, token: &str| {
         Panel::new(
             base,

@@ -1,5 +1,5 @@
-//! OutboxItem messages: mails by SES, text messages by SNS. Each is sent once and never retried here; the
-//! dispatcher decides, from one of four kinds of failure, what becomes of it.
+//! Sends mails through Amazon SES and text messages through Amazon SNS. Each message is sent once; the
+//! dispatcher decides by the kind of [`SendError`] whether to send it again.
 
 pub mod texts;
 
@@ -19,19 +19,19 @@ use runtime::{Aws, cause, is_connect_error};
 
 use crate::texts::Mail;
 
-/// Whether a carrier that takes longer has accepted the message is unknown.
+/// The time-out of one request. After it, whether the carrier accepted the message is unknown.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Why a message was not sent, or may not have been.
+/// Why a message was not sent, or may not have been sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SendError {
-    /// The request never left, or the carrier refused it for now: another attempt may succeed.
+    /// The request was not sent, or the carrier refused it temporarily: another attempt may succeed.
     NotSent(String),
-    /// The carrier will never accept this message.
+    /// The carrier refused the message permanently.
     Rejected(String),
     /// The owner of the number has opted out with the carrier.
     OptedOut,
-    /// The request left, and whether the carrier accepted it is unknown.
+    /// The request was sent, and whether the carrier accepted it is unknown.
     Unknown(String),
 }
 
@@ -62,15 +62,15 @@ impl<E: Error + ProvideErrorMetadata + 'static> From<SdkError<E>> for SendError 
             SdkError::DispatchFailure(_) if is_connect_error(&error) => Self::NotSent(cause),
             SdkError::ServiceError(context) => {
                 let code = context.err().code().unwrap_or_default();
-                error_code(context.raw().status().as_u16(), code, cause)
+                classify(context.raw().status().as_u16(), code, cause)
             }
             _ => Self::Unknown(cause),
         }
     }
 }
 
-/// Errors that another attempt would meet again. All others may pass: throttling, a spending limit, an
-/// account that is paused, keys that are being rotated.
+/// Codes of permanent errors. All others are temporary: throttling, a spending limit, a paused account, keys
+/// that are being rotated.
 const PERMANENT: [&str; 5] = [
     "InvalidParameter",
     "InvalidParameterValue",
@@ -78,7 +78,7 @@ const PERMANENT: [&str; 5] = [
     "MessageRejected",
     "BadRequestException",
 ];
-/// What SNS answers for a number whose owner replied STOP
+/// Codes of SNS for a number whose owner replied STOP
 /// (<https://docs.aws.amazon.com/sns/latest/dg/sms_manage.html>).
 const OPTED_OUT: [&str; 2] = ["OptedOut", "OptedOutException"];
 /// Throttling codes that may come with a status of 5xx.
@@ -89,10 +89,10 @@ const THROTTLED: [&str; 4] = [
     "TooManyRequestsException",
 ];
 
-/// What an error response means. A server that failed may have accepted the message first, unless it
-/// says that it did not handle the request: by a throttling code, or by 503
+/// Classifies an error response. After a 5xx the server may have accepted the message, unless it says that it
+/// did not handle the request: by a throttling code, or by 503
 /// (<https://www.rfc-editor.org/rfc/rfc9110#section-15.6.4>).
-fn error_code(status: u16, code: &str, cause: String) -> SendError {
+fn classify(status: u16, code: &str, cause: String) -> SendError {
     match status {
         _ if OPTED_OUT.contains(&code) => SendError::OptedOut,
         400..=499 if PERMANENT.contains(&code) => SendError::Rejected(cause),
@@ -102,7 +102,7 @@ fn error_code(status: u16, code: &str, cause: String) -> SendError {
     }
 }
 
-/// The carriers. Clones share the connections.
+/// Clients for SES and SNS. Clones share the connections.
 #[derive(Clone)]
 pub struct Carriers {
     ses: aws_sdk_sesv2::Client,
@@ -111,8 +111,8 @@ pub struct Carriers {
 }
 
 impl Carriers {
-    /// Carriers that send mails from `mail_from`, such as `Halqa <no-reply@example.org>`. They do not
-    /// retry: SNS would send a text message twice.
+    /// Clients that send mails from `mail_from`, such as `Halqa <no-reply@example.org>`. The SDK's retries are
+    /// disabled: SNS would send a text message twice.
     pub fn new(aws: &Aws, mail_from: String) -> Self {
         let timeouts = TimeoutConfig::builder().operation_timeout(TIMEOUT).build();
         let ses_config = aws_sdk_sesv2::config::Builder::from(aws.sdk())
@@ -130,13 +130,10 @@ impl Carriers {
 
     /// Sends `mail` to `to`
     /// (<https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html>).
-    ///
-    /// # Errors
-    /// When it was not sent, or may not have been.
     pub async fn mail(&self, to: &Email, mail: &Mail) -> Result<(), SendError> {
         let part = |text: &str| Content::builder().data(text).charset("UTF-8").build();
         let body = Body::builder().text(part(&mail.text)?);
-        // RFC 3834, section 5: keeps vacation responders from replying.
+        // RFC 3834, section 5: prevents automatic replies.
         let header = MessageHeader::builder()
             .name("Auto-Submitted")
             .value("auto-generated");
@@ -154,11 +151,8 @@ impl Carriers {
         Ok(())
     }
 
-    /// Sends `text` to `to` as a message of type `kind`, in the name of `sender` if there is one
+    /// Sends `text` to `to` as a message of type `kind`, with the sender ID `sender` if given
     /// (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>).
-    ///
-    /// # Errors
-    /// When it was not sent, or may not have been.
     pub async fn sms(
         &self,
         to: &E164,

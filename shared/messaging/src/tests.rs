@@ -1,6 +1,5 @@
 use super::*;
 
-/// Carriers at `endpoint`.
 fn carriers(endpoint: &str) -> Carriers {
     let settings = [
         ("AWS_ENDPOINT_URL", endpoint),
@@ -68,10 +67,7 @@ fn error_response_is_unknown_only_if_the_server_may_have_accepted() {
         (504, "", "Unknown"),
         (302, "", "Unknown"),
     ] {
-        let error_code = format!("{:?}", error_code(status, code, String::new()));
-        assert!(
-            error_code.starts_with(expected),
-            "{status} {code}: {error_code}"
-        );
+        let error = format!("{:?}", classify(status, code, String::new()));
+        assert!(error.starts_with(expected), "{status} {code}: {error}");
     }
 }

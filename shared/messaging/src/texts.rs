@@ -1,8 +1,8 @@
-//! What our mails and text messages say. The words of a kind stand together, in [`code_words`] and
-//! [`words`]; a mail is put down once, in [`Part`]s, and shown as plain text and as HTML.
+//! The French texts of mails and text messages. The texts of each kind are in [`code_words`] and [`words`]; a
+//! mail is composed of [`Part`]s, which are rendered as plain text and as HTML.
 //!
-//! A mail or text message about a code holds one run of six digits and no more, so that programs
-//! and people that look for the code find it; all others hold none.
+//! A message about a code contains exactly one run of six or more digits, the code, so that programs and
+//! people find it. All other messages contain none.
 
 mod part;
 
@@ -16,10 +16,10 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_e
 
 use self::part::{Part, document};
 
-/// A mail in words.
+/// The content of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mail {
-    /// The subject; nothing in it comes from outside.
+    /// The subject, without any user input.
     pub subject: String,
     /// The body as plain text.
     pub text: String,
@@ -27,10 +27,10 @@ pub struct Mail {
     pub html: String,
 }
 
-/// The mail that tells `news` to somebody at `to` whose first name is `name`. `public_url` is where
-/// the front end stands, without a slash at its end.
-pub fn mail(news: &Notification, name: &str, to: &Email, public_url: &str) -> Mail {
-    let (subject, body) = words(news, to, public_url);
+/// The mail about `notification` to the address `to` of a person with the first name `name`. `public_url` is
+/// the URL of the front end, without a trailing slash.
+pub fn mail(notification: &Notification, name: &str, to: &Email, public_url: &str) -> Mail {
+    let (subject, body) = words(notification, to, public_url);
     let [start, end] = [greeting(name), CLOSING.to_owned()].map(Part::Paragraph);
     let parts: Vec<Part> = [start].into_iter().chain(body).chain([end]).collect();
     let text: Vec<String> = parts.iter().map(Part::text).collect();
@@ -42,10 +42,10 @@ pub fn mail(news: &Notification, name: &str, to: &Email, public_url: &str) -> Ma
     }
 }
 
-/// The text message that carries a code; none for news that never goes by text message. It is one
-/// segment: at most 160 characters of the GSM 03.38 basic alphabet, which has no ç, ê or ’.
-pub fn sms(news: &Notification) -> Option<String> {
-    let Notification::Code { kind, digits, .. } = news else {
+/// The text message about a code; `None` for all other notifications. It is one segment: at most 160
+/// characters of the GSM 03.38 basic alphabet, which has no ç, ê or ’.
+pub fn sms(notification: &Notification) -> Option<String> {
+    let Notification::Code { kind, digits, .. } = notification else {
         return None;
     };
     Some(format!(
@@ -57,25 +57,25 @@ pub fn sms(news: &Notification) -> Option<String> {
 const MINUTES: u64 = LIFE.as_secs() / 60;
 const CLOSING: &str = "Bien cordialement,\nL’équipe Halqa";
 const YOURS: &str = "Si c’est bien vous, vous n’avez rien à faire.";
-/// Whoever took the account may have changed the password.
+/// An attacker may have changed the password, so this text also names the password reset.
 const NOT_YOURS: &str = "Si ce n’est pas vous, changez sans attendre votre mot de passe, fermez les autres sessions dans votre compte \
      et prévenez l’administrateur de votre comité. Si vous ne pouvez plus vous connecter, demandez un nouveau mot de passe \
      depuis la page de connexion.";
 
-/// What is said about a code.
+/// The texts of messages about a code.
 struct CodeWords {
     subject: &'static str,
-    /// Stands before the digits.
+    /// The paragraph before the code.
     intro: &'static str,
-    /// Stands between `Halqa:` and the digits.
+    /// The words between `Halqa:` and `est`.
     sms: &'static str,
     link: Option<LinkWords>,
 }
 
-/// What is said about a code's link, and where it leads.
+/// The texts of a code's link, and its page of the front end.
 struct LinkWords {
     page: &'static str,
-    /// Whether the page wants the address beside the code.
+    /// Whether the link contains the e-mail address.
     with_address: bool,
     intro: &'static str,
     button: &'static str,
@@ -127,11 +127,11 @@ fn code_words(kind: CodeKind) -> CodeWords {
 
 type Words = (&'static str, Vec<Part>);
 
-/// The subject and what stands between greeting and closing.
-fn words(news: &Notification, to: &Email, public_url: &str) -> Words {
-    match news {
+/// The subject, and the parts between greeting and closing.
+fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
+    match notification {
         Notification::Code { kind, digits, link } => {
-            about_code(code_words(*kind), digits, link, to, public_url)
+            code_mail(code_words(*kind), digits, link, to, public_url)
         }
         Notification::NewDevice { agent, ip, at } => {
             let what = "Une connexion à votre compte Halqa vient d’un appareil que nous ne connaissions pas\u{a0}:".to_owned();
@@ -140,7 +140,7 @@ fn words(news: &Notification, to: &Email, public_url: &str) -> Words {
                 what,
                 [YOURS, NOT_YOURS],
             );
-            parts.insert(1, Part::AuditValues(device_facts(agent, ip, *at)));
+            parts.insert(1, Part::Facts(device_facts(agent, ip, *at)));
             (subject, parts)
         }
         Notification::PasswordChanged { at } => {
@@ -210,7 +210,7 @@ fn words(news: &Notification, to: &Email, public_url: &str) -> Words {
             );
             let what = what
                 + " Ce message est envoyé à l’ancienne adresse, qui ne sert plus à vous connecter.";
-            // a new password, asked for at the sign-in page, would go to the new address
+            // A password reset would be mailed to the new address.
             let not_yours = "Si ce n’est pas vous, prévenez sans attendre l’administrateur de votre comité. Si vous pouvez encore \
                  vous connecter, changez votre mot de passe et fermez les autres sessions dans votre compte.";
             paragraphs(
@@ -237,7 +237,7 @@ fn words(news: &Notification, to: &Email, public_url: &str) -> Words {
     }
 }
 
-fn about_code(words: CodeWords, digits: &str, code: &str, to: &Email, public_url: &str) -> Words {
+fn code_mail(words: CodeWords, digits: &str, code: &str, to: &Email, public_url: &str) -> Words {
     let link = words.link.filter(|_| !code.is_empty()).map(
         |LinkWords {
              page,
@@ -304,13 +304,13 @@ fn device_facts(agent: &Agent, ip: &str, at: Instant) -> Vec<(&'static str, Stri
 
 fn greeting(name: &str) -> String {
     let name = cleaned(name);
-    // mail programs turn such a name into a link, and anybody may register a stranger's address
-    let like_a_link = name.contains("://")
+    // Mail programs turn such a name into a link, and an account can be registered with another person's address.
+    let looks_like_link = name.contains("://")
         || name
             .split('.')
             .skip(1)
             .any(|rest| rest.starts_with(char::is_alphanumeric));
-    if name.is_empty() || like_a_link {
+    if name.is_empty() || looks_like_link {
         "Bonjour,".to_owned()
     } else {
         format!("Bonjour {name},")
@@ -332,7 +332,7 @@ const MONTHS: [&str; 12] = [
     "décembre",
 ];
 
-/// `at` as clocks in Tunis show it: an hour ahead of UTC, all year.
+/// `at` in French, in the time zone of Tunis: UTC+1 all year.
 fn moment(at: Instant) -> String {
     let at = jiff::tz::offset(1).to_datetime(at.timestamp());
     let first = if at.day() == 1 { "er" } else { "" };
@@ -349,8 +349,8 @@ fn moment(at: Instant) -> String {
     )
 }
 
-/// `text` without control characters and those that turn or hide text; nothing of a text that
-/// could be taken for a code.
+/// `text` without control, bidirectional and invisible characters; empty if it contains six digits in a row,
+/// which could be taken for a code.
 fn cleaned(text: &str) -> String {
     let hidden = [
         '\u{200b}'..='\u{200f}',
@@ -363,17 +363,17 @@ fn cleaned(text: &str) -> String {
             && !hidden.iter().any(|range| range.contains(c))
     };
     let text: String = text.chars().filter(shown).collect();
-    let like_a_code = text
+    let looks_like_code = text
         .split(|c: char| !c.is_numeric())
         .any(|run| run.chars().count() >= 6);
-    if like_a_code {
+    if looks_like_code {
         String::new()
     } else {
         text.trim().to_owned()
     }
 }
 
-/// What is escaped in a URL's fragment. Digits are escaped too: an address may hold six in a row.
+/// The characters that are escaped in a URL's fragment. Digits are included: an address may contain six in a row.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
     .add(b'0')
     .add(b'1')

@@ -1,9 +1,9 @@
-//! Avatars: an uploaded picture becomes a small, plain one, or is refused.
+//! Turns an uploaded picture into an avatar that is safe to publish.
 //!
-//! A file of 4 MiB can ask for gigabytes of memory or minutes of CPU, contain a second file, or say
-//! where the picture was taken. So the size is checked before anything is decoded, what the decoders
-//! cannot bound is refused, and the result is encoded anew from pixels. `tests/worst_pictures.rs`
-//! measures the worst files of each format.
+//! A file of 4 MiB can require gigabytes of memory or minutes of CPU, contain a second file, or reveal
+//! where the picture was taken. So the declared size is checked before decoding, files whose cost the
+//! decoders do not limit are rejected, and the result is encoded again from pixels.
+//! `tests/worst_pictures` measures the most expensive files of each format.
 
 mod shrink;
 
@@ -30,23 +30,22 @@ const MAX_SIDE: u32 = 16_384;
 const MAX_PIXELS: u64 = 16_000_000;
 /// The most bytes of an uploaded picture once it is decoded.
 const MAX_DECODED: u64 = 100_000_000;
-/// The most bytes for the decoded picture and what its decoder keeps beside it. Rows, tables and
-/// metadata take up to 4 MB more.
+/// The most bytes for the decoded picture and its decoder's large buffers. Rows, tables and metadata take
+/// up to 4 MB more.
 const MAX_MEMORY: u64 = 176_000_000;
 /// The most bytes for the colour profile and the texts of a PNG.
 const MAX_PNG_METADATA: u64 = 16_000_000;
-/// The most scans of a progressive JPEG: ten are usual, and each passes over the whole picture.
+/// The most scans of a progressive JPEG: ten are usual, and each processes the whole picture.
 const MAX_SCANS: usize = 32;
 /// The JPEG quality of an avatar, of 100.
 const QUALITY: u8 = 85;
 
-/// A picture that is safe to publish: at most 512 by 512, eight bits a channel, upright, without
-/// metadata.
+/// A picture of at most 512 by 512 pixels, eight bits per channel, upright, without metadata.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Avatar {
     /// The encoded file.
     pub bytes: Vec<u8>,
-    /// Its format.
+    /// The format of `bytes`.
     pub format: Format,
 }
 
@@ -89,19 +88,19 @@ impl fmt::Display for ImageError {
 
 impl Error for ImageError {}
 
-/// Makes an avatar of an uploaded file: PNG, JPEG or lossy WebP, recognised by its content.
+/// Makes an avatar of an uploaded PNG, JPEG or lossy WebP; the format is detected from the content.
 ///
-/// The avatar is upright, fits 512 by 512 in its proportions, is never enlarged, and is a PNG if it is
-/// transparent, else a JPEG. Colour profiles are dropped: colours are read as sRGB. Of an animated PNG
-/// the default image counts.
+/// The avatar is upright, keeps the aspect ratio, is scaled down to 512 by 512 and never enlarged. It is
+/// a PNG if it has transparent pixels, else a JPEG. Colour profiles are dropped: colours are read as sRGB.
+/// An animated PNG is reduced to its default image.
 ///
 /// This takes up to two seconds of CPU and 180 MB: call it where blocking is allowed.
 ///
 /// # Errors
-/// [`ImageError`] if the file is anything else, lossless or animated WebP included, is cut or broken,
-/// has a side above 16,384, more than 16,000,000 pixels, more than 100,000,000 bytes once decoded, or
-/// would take more than 180 MB to decode: the transparency of a lossy WebP (about 20 kB at most,
-/// compressed) and some JPEGs in CMYK.
+/// [`ImageError`] if the file has another format (lossless and animated WebP included), is truncated or
+/// corrupt, has a side above 16,384, more than 16,000,000 pixels, more than 100,000,000 bytes once
+/// decoded, or would take more than 180 MB to decode. The last limit concerns the transparency of a lossy
+/// WebP (about 20 kB at most, compressed) and some JPEGs in CMYK.
 pub fn clean(file: &[u8]) -> Result<Avatar, ImageError> {
     // The decoders have panicked on broken files before.
     let (picture, orientation) = catch_unwind(|| decode(file))
@@ -114,7 +113,7 @@ pub fn clean(file: &[u8]) -> Result<Avatar, ImageError> {
     encode(small.into_rgba8()).map_err(|_| ImageError)
 }
 
-/// The picture as it is stored, and how it must be turned.
+/// The pixels as stored, and the orientation that the metadata asks for.
 fn decode(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     match image::guess_format(file).ok()? {
         ImageFormat::Png => decode_png(file),
@@ -124,7 +123,7 @@ fn decode(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     }
 }
 
-/// The pixel count of a picture of this size, if it is within the limits.
+/// The number of pixels, if the size is within the limits.
 fn check_size(width: u32, height: u32, bytes_per_pixel: u64) -> Option<u64> {
     let sides = 1..=MAX_SIDE;
     let pixels = u64::from(width) * u64::from(height);
@@ -135,15 +134,15 @@ fn check_size(width: u32, height: u32, bytes_per_pixel: u64) -> Option<u64> {
         .then_some(pixels)
 }
 
-/// How often these bytes occur anywhere in the file. It is not split into segments or chunks: whatever
-/// a decoder takes for one, wherever it stands, is counted.
+/// Counts `bytes` in the whole file, not in parsed segments or chunks, so that nothing that a decoder may
+/// take for one is missed.
 fn count(file: &[u8], bytes: &[u8]) -> usize {
     let windows = file.windows(bytes.len());
     windows.filter(|window| *window == bytes).count()
 }
 
 fn decode_png(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
-    // The decoder stops at the last pixel: without this a file cut behind it would pass.
+    // The decoder stops at the last pixel, so it would accept a file truncated after it.
     if count(file, b"IEND\xAE\x42\x60\x82") == 0 {
         return None;
     }
@@ -156,12 +155,12 @@ fn decode_png(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     Some((DynamicImage::from_decoder(decoder).ok()?, orientation))
 }
 
-/// `image` decodes JPEG with the same decoder, but fills with grey what a cut file lacks.
+/// `image` uses the same JPEG decoder but fills the missing part of a truncated file with grey.
 fn decode_jpeg(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     // The decoder accepts a file without its end marker.
     if count(file, b"\xFF\xD9") == 0
         // A sequential JPEG may have any number of scans; 280,000 that are two bytes long took 18 s.
-        // By chance 4 MiB of other data contain 64 such markers.
+        // 4 MiB of random data contain 64 such markers on average.
         || count(file, b"\xFF\xDA") > 1_000
         // The decoder sorts all parts of the extended XMP after every segment; 25,000 took 40 s. A part
         // is 64 KiB long, so a picture of 4 MiB has at most 65.
@@ -177,7 +176,7 @@ fn decode_jpeg(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     let info = decoder.info()?;
     let (width, height) = (info.width.into(), info.height.into());
     let pixels = check_size(width, height, 3)?;
-    // Of several scans the decoder keeps all coefficients, in blocks of up to 32 by 32 pixels.
+    // With several scans the decoder keeps all coefficients, in blocks of up to 32 by 32 pixels.
     let padded = width.next_multiple_of(32) * height.next_multiple_of(32);
     let coefficients = 2 * u64::from(info.components) * u64::from(padded);
     if 3 * pixels + coefficients > MAX_MEMORY {
@@ -188,9 +187,9 @@ fn decode_jpeg(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     Some((picture.into(), orientation))
 }
 
-/// `image` does not tell lossy from lossless, so its WebP decoder is called directly.
+/// `image` does not distinguish lossy from lossless, so its WebP decoder is called directly.
 fn decode_webp(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
-    // The decoder reads zeros behind the end of a cut file.
+    // The decoder reads zeros past the end of a truncated file.
     let length = u32::from_le_bytes(*file.get(4..)?.first_chunk()?);
     let mut decoder = WebPDecoder::new(Cursor::new(file.get(..8 + length as usize)?)).ok()?;
     if !decoder.is_lossy() || decoder.is_animated() || decoder.num_frames() > 0 {
@@ -214,18 +213,18 @@ fn decode_webp(file: &[u8]) -> Option<(DynamicImage, Orientation)> {
     Some((picture, orientation))
 }
 
-/// Whether two kinds of chunks, which the decoder does not limit, fit the size that the file declares.
-/// They are searched for in the whole file, so that no chunk that the decoder finds is missed.
+/// Whether the two kinds of chunks that the decoder does not limit fit the declared size. The whole file is
+/// searched, so that no chunk that the decoder finds is missed.
 fn webp_chunks_fit(file: &[u8], width: u32, height: u32, pixels: u64) -> bool {
     let side = |low, high| u32::from(u16::from_le_bytes([low, high]) & 0x3FFF);
     file.windows(18).all(|bytes| match *bytes {
-        // The decoder compares the sizes only when it has decoded the frame; one of 268 megapixels in a
+        // The decoder compares the sizes only after decoding the frame; a frame of 268 megapixels in a
         // picture of 16 by 16 took 412 MB.
         [b'V', b'P', b'8', b' ', .., 0x9D, 0x01, 0x2A, w0, w1, h0, h1] => {
             (side(w0, w1), side(h0, h1)) == (width, height)
         }
         // Compressed transparency is a lossless stream, whose prefix codes the decoder expands up to
-        // 7,000 times; 300 kB took 1,730 MB. The planes take 12 bytes a pixel.
+        // 7,000 times; 300 kB took 1,730 MB. The planes take 12 bytes per pixel.
         [b'A', b'L', b'P', b'H', l0, l1, l2, l3, flags, ..] if flags & 3 == 1 => {
             let length = u32::from_le_bytes([l0, l1, l2, l3]);
             12 * pixels + 7_000 * u64::from(length) <= MAX_MEMORY

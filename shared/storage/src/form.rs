@@ -1,5 +1,5 @@
-//! Presigned requests, by which a client sends one file to the bucket or fetches one from it itself:
-//! no file has to fit through a function.
+//! Presigned requests: clients upload to the bucket and download from it directly, so no file passes
+//! through a function.
 
 use std::{
     collections::BTreeMap,
@@ -15,31 +15,31 @@ use serde_json::json;
 
 use crate::{Objects, StorageError};
 
-/// Nothing is signed for longer.
+/// The longest validity of a form or a link.
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
-/// Kinds that a browser may show at once; every other is kept as a file. None of them runs anything.
-const SHOWN: [&str; 4] = ["application/pdf", "image/jpeg", "image/png", "image/webp"];
-/// What comes after this many letters of a file's name is left out.
-const LONGEST_NAME: usize = 255;
+/// Media types that a browser may display; all others are downloaded. None of these can run scripts.
+const INLINE_TYPES: [&str; 4] = ["application/pdf", "image/jpeg", "image/png", "image/webp"];
+/// The most characters of a file name; the rest is cut off.
+const MAX_NAME: usize = 255;
 
-/// A form by which one file can be sent to the bucket
-/// (<https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html>): `multipart/form-data` to `url`
-/// with all `fields` and, last, the file as `file`. S3 answers 204.
+/// A presigned form that uploads one file to the bucket
+/// (<https://docs.aws.amazon.com/AmazonS3/latest/API/RESTObjectPOST.html>). The client posts
+/// `multipart/form-data` to `url` with all `fields` and, last, the file as `file`. S3 responds with 204.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Form {
-    /// Where it is sent to.
+    /// The URL to post to.
     pub url: String,
-    /// What is sent before the file.
+    /// The form fields to send before the file, by name.
     pub fields: BTreeMap<String, String>,
 }
 
 impl Objects {
-    /// The form by which a client puts a file of exactly `size` bytes and of this type at `key`, over
-    /// whatever is there and as often as it likes until `valid_for` has passed. S3 does not look into
-    /// the file: its type is what the form says.
+    /// Presigns an upload of a file of exactly `size` bytes to `key`. The form can be used repeatedly until
+    /// `valid_for` has passed; each use overwrites the object. S3 stores `content_type` without checking the
+    /// content against it.
     ///
     /// # Errors
-    /// When `valid_for` is not between a second and a week.
+    /// [`StorageError::Rejected`] when `valid_for` is not between one second and one week.
     pub fn form(
         &self,
         key: &str,
@@ -54,7 +54,9 @@ impl Objects {
             json!({ "Content-Type": content_type }),
             json!(["content-length-range", size, size]),
         ];
-        let mut fields = self.signer.fields(conditions, checked(valid_for)?, now);
+        let mut fields = self
+            .signer
+            .fields(conditions, check_validity(valid_for)?, now);
         fields.insert("key".to_owned(), key.to_owned());
         fields.insert("Content-Type".to_owned(), content_type.to_owned());
         Ok(Form {
@@ -63,12 +65,13 @@ impl Objects {
         })
     }
 
-    /// The link by which a client fetches the object at `key` until `valid_for` has passed, as a file
-    /// called `name` of this type
+    /// Presigns a download of the object at `key` as a file called `name` of type `content_type`, until
+    /// `valid_for` has passed
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html#API_GetObject_RequestSyntax>).
     ///
     /// # Errors
-    /// When `content_type` cannot stand in a header, or `valid_for` is not between a second and a week.
+    /// [`StorageError::Rejected`] when `content_type` is no valid header value, or `valid_for` is not between
+    /// one second and one week.
     pub async fn link(
         &self,
         key: &str,
@@ -81,7 +84,7 @@ impl Objects {
         HeaderValue::from_str(content_type).map_err(|error| rejected(error.to_string()))?;
         let presigning = PresigningConfig::builder()
             .start_time(SystemTime::from(now.timestamp()))
-            .expires_in(checked(valid_for)?)
+            .expires_in(check_validity(valid_for)?)
             .build()
             .map_err(|error| rejected(error.to_string()))?;
         let request = self.client.get_object().bucket(&self.bucket).key(key);
@@ -94,16 +97,16 @@ impl Objects {
     }
 }
 
-fn checked(valid_for: Duration) -> Result<Duration, StorageError> {
+fn check_validity(valid_for: Duration) -> Result<Duration, StorageError> {
     if (Duration::from_secs(1)..=WEEK).contains(&valid_for) {
         Ok(valid_for)
     } else {
-        let cause = "a signature is valid for a second to a week".to_owned();
+        let cause = "a signature must be valid for one second to one week".to_owned();
         Err(StorageError::Rejected(cause))
     }
 }
 
-/// What RFC 8187 escapes: everything but `attr-char`.
+/// The characters that RFC 8187 percent-encodes: all but `attr-char`.
 const NOT_ATTR_CHAR: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'!')
     .remove(b'#')
@@ -118,35 +121,35 @@ const NOT_ATTR_CHAR: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'|')
     .remove(b'~');
 
-/// How a browser treats a file, and what it calls it (<https://www.rfc-editor.org/rfc/rfc6266>): the name in
-/// ASCII for clients that read no other, then the whole name (<https://www.rfc-editor.org/rfc/rfc8187>).
+/// The `Content-Disposition` header (<https://www.rfc-editor.org/rfc/rfc6266>): the name in ASCII for clients
+/// that support nothing else, then the full name (<https://www.rfc-editor.org/rfc/rfc8187>).
 fn disposition(name: &str, content_type: &str) -> String {
-    let kind = if SHOWN.contains(&content_type) {
+    let kind = if INLINE_TYPES.contains(&content_type) {
         "inline"
     } else {
         "attachment"
     };
     let name = file_name(name);
     let ascii = name.replace(
-        |letter: char| !matches!(letter, ' '..='~') || matches!(letter, '"' | '%'),
+        |c: char| !matches!(c, ' '..='~') || matches!(c, '"' | '%'),
         "_",
     );
     let whole = utf8_percent_encode(&name, NOT_ATTR_CHAR);
     format!("{kind}; filename=\"{ascii}\"; filename*=UTF-8''{whole}")
 }
 
-/// `name` without what leads to another folder, controls anything or turns the reading direction, by which
-/// `gpj.exe` looks like `exe.jpg`.
+/// `name` without path separators, control characters and bidirectional overrides, which display `gpj.exe` as
+/// `exe.jpg`.
 fn file_name(name: &str) -> String {
-    let is_odd = |letter: char| {
-        letter.is_control()
-            || matches!(letter, '/' | '\\' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    let is_unsafe = |c: char| {
+        c.is_control()
+            || matches!(c, '/' | '\\' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     let name: String = name
         .trim()
         .chars()
-        .take(LONGEST_NAME)
-        .map(|letter| if is_odd(letter) { '_' } else { letter })
+        .take(MAX_NAME)
+        .map(|c| if is_unsafe(c) { '_' } else { c })
         .collect();
     if name.is_empty() {
         "file".to_owned()

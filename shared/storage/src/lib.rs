@@ -1,4 +1,7 @@
-//! Files and pictures in S3.
+//! Stores files in S3 and turns uploaded pictures into avatars.
+//!
+//! Methods of [`Objects`] that send a request fail with [`StorageError::Unavailable`] when S3 does not respond
+//! or responds with 429 or 5xx, and with [`StorageError::Rejected`] on any other error response.
 
 pub mod avatar;
 mod form;
@@ -22,20 +25,20 @@ use runtime::{Aws, ConfigError, Settings, Unavailable};
 pub use form::Form;
 use policy::PolicySigner;
 
-/// The key of the file `id`, which its owner uploads and downloads by a presigned form and link.
+/// The object key of the file `id`, which clients upload and download with a presigned form and link.
 pub fn key_of(id: FileId) -> String {
     format!("files/{id}")
 }
 
-/// The most that one operation takes, the transfer of a few megabytes included.
+/// The time-out of one operation, the transfer of a few megabytes included.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Why the bucket did not do what was asked. Nothing in it is for clients.
+/// Why an operation on the bucket failed. The texts are for logs, not for clients.
 #[derive(Debug)]
 pub enum StorageError {
-    /// S3 did not answer, or asked to be called again later.
+    /// No response from S3, or one that allows a retry (429, 5xx).
     Unavailable(Unavailable),
-    /// S3 refused, or the request makes no sense.
+    /// Any other error response, or a request that is invalid.
     Rejected(String),
 }
 
@@ -71,26 +74,26 @@ impl<E: Error + ProvideErrorMetadata + 'static> From<SdkError<E>> for StorageErr
     }
 }
 
-/// The objects of one bucket. Clones share the connections.
+/// A client for the objects of one bucket. Clones share the connections.
 #[derive(Clone)]
 pub struct Objects {
     client: Client,
     bucket: String,
-    /// Where a form is posted.
+    /// The URL that forms are posted to.
     url: String,
     signer: PolicySigner,
 }
 
 impl Objects {
-    /// The objects of the bucket that `FILES_BUCKET` names.
+    /// A client for the bucket that `FILES_BUCKET` names.
     ///
     /// # Errors
-    /// When it is not set.
+    /// When `FILES_BUCKET` is not set.
     pub fn new(aws: &Aws, settings: &Settings) -> Result<Self, ConfigError> {
         let bucket = settings.required("FILES_BUCKET")?;
         let sdk = aws.sdk();
         let region = sdk.region().map(ToString::to_string).unwrap_or_default();
-        // An endpoint of our own has no host per bucket.
+        // A custom endpoint has no host name per bucket.
         let url = match sdk.endpoint_url() {
             Some(endpoint) => format!("{endpoint}/{bucket}/"),
             None => format!("https://{bucket}.s3.{region}.amazonaws.com/"),
@@ -112,11 +115,9 @@ impl Objects {
         })
     }
 
-    /// Writes `bytes` to `key`, over whatever is there
-    /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html>).
-    ///
-    /// # Errors
-    /// When S3 refuses or is unavailable; when it is unavailable, the object may have been written.
+    /// Writes `bytes` to `key` and overwrites an existing object
+    /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutObject.html>). After
+    /// [`StorageError::Unavailable`] the object may have been written.
     pub async fn put(
         &self,
         key: &str,
@@ -129,35 +130,29 @@ impl Objects {
         Ok(())
     }
 
-    /// The object at `key`, if there is one
+    /// The content of the object at `key`; `None` when S3 responds with 403 or 404
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_GetObject.html>).
-    ///
-    /// # Errors
-    /// When S3 is unavailable.
     pub async fn get(&self, key: &str) -> Result<Option<Bytes>, StorageError> {
         let request = self.client.get_object().bucket(&self.bucket).key(key);
         let object = async {
             match request.send().await {
                 // Without `s3:ListBucket` S3 answers 403 for a missing object.
                 Err(error) if matches!(status(&error), Some(403 | 404)) => Ok(None),
-                object => whole(object?.body).await.map(Some),
+                object => read_body(object?.body).await.map(Some),
             }
         };
-        // The SDK's time-out ends where the body begins.
+        // The SDK's time-out does not cover the body.
         tokio::time::timeout(TIMEOUT, object)
             .await
             .unwrap_or_else(|_| {
-                let cause = "the object did not come in time".to_owned();
+                let cause = "the object was not received in time".to_owned();
                 Err(StorageError::Unavailable(Unavailable(cause)))
             })
     }
 
-    /// The size in bytes of the object at `key`, if there is one
-    /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html>). The caller must have
-    /// `s3:ListBucket`: S3 answers 404 for a missing object then, and 403 is always a error_code.
-    ///
-    /// # Errors
-    /// When S3 refuses or is unavailable.
+    /// The size in bytes of the object at `key`; `None` when it does not exist
+    /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html>). The caller needs
+    /// `s3:ListBucket`: S3 then responds with 404 for a missing object, so 403 is always an error.
     pub async fn size(&self, key: &str) -> Result<Option<u64>, StorageError> {
         let request = self.client.head_object().bucket(&self.bucket).key(key);
         let object = match request.send().await {
@@ -169,14 +164,11 @@ impl Objects {
             .and_then(|length| length.try_into().ok());
         length
             .map(Some)
-            .ok_or_else(|| StorageError::Rejected("an object without a length".to_owned()))
+            .ok_or_else(|| StorageError::Rejected("the object has no content length".to_owned()))
     }
 
-    /// Removes the object at `key`, if there is one
+    /// Deletes the object at `key`; succeeds when there is none
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObject.html>).
-    ///
-    /// # Errors
-    /// When S3 refuses or is unavailable.
     pub async fn delete(&self, key: &str) -> Result<(), StorageError> {
         let request = self.client.delete_object().bucket(&self.bucket).key(key);
         match request.send().await {
@@ -186,13 +178,12 @@ impl Objects {
     }
 }
 
-/// The status of the response, if there was one.
 fn status<E>(error: &SdkError<E>) -> Option<u16> {
     let response = error.raw_response()?;
     Some(response.status().as_u16())
 }
 
-async fn whole(body: ByteStream) -> Result<Bytes, StorageError> {
+async fn read_body(body: ByteStream) -> Result<Bytes, StorageError> {
     let body = body.collect().await;
     body.map(|body| body.into_bytes())
         .map_err(|error| StorageError::Unavailable(Unavailable(error.to_string())))

@@ -1,4 +1,4 @@
-//! The signature of a presigned POST, which the SDK does not compute
+//! Signs presigned POST policies, which the SDK does not support
 //! (<https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html>).
 
 use std::{
@@ -12,8 +12,8 @@ use data_encoding::BASE64;
 use domain::Instant;
 use serde_json::{Value, json};
 
-/// Signs POST policies with the credentials of the function. A policy ends with them, however long it
-/// was meant to last, and until then the form may be used again and again.
+/// Signs POST policies with the credentials of the function. A policy expires with these credentials at the
+/// latest.
 #[derive(Clone)]
 pub(crate) struct PolicySigner {
     pub(crate) credentials: Credentials,
@@ -21,10 +21,10 @@ pub(crate) struct PolicySigner {
 }
 
 impl PolicySigner {
-    /// The form fields that allow an upload until `valid_for` has passed, when the rest of the form
-    /// meets `conditions`: `policy`, `x-amz-algorithm`, `x-amz-credential`, `x-amz-date`,
-    /// `x-amz-signature`, and `x-amz-security-token` where the credentials have one. The conditions
-    /// for these are added; every other field of the form needs one.
+    /// The form fields that permit an upload until `valid_for` has passed, if the other fields meet
+    /// `conditions`: `policy`, `x-amz-algorithm`, `x-amz-credential`, `x-amz-date`, `x-amz-signature` and,
+    /// with temporary credentials, `x-amz-security-token`. Their conditions are added; `conditions` must
+    /// cover every other field.
     pub(crate) fn fields(
         &self,
         mut conditions: Vec<Value>,
@@ -40,7 +40,7 @@ impl PolicySigner {
         fields
     }
 
-    /// The fields that name the signer and the time.
+    /// The fields with algorithm, credential scope, time and session token.
     fn signer(&self, now: Instant) -> BTreeMap<String, String> {
         let (at, key) = (now.timestamp(), self.credentials.access_key_id());
         let scope = format!(
@@ -62,7 +62,7 @@ impl PolicySigner {
         fields
     }
 
-    /// The signature of `policy`, which is in Base64
+    /// The signature of the Base64-encoded `policy`
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-authentication-HTTPPOST.html>).
     fn signature(&self, policy: &str, now: Instant) -> String {
         let at = SystemTime::from(now.timestamp());
@@ -109,7 +109,7 @@ mod tests {
 }"#;
 
     #[test]
-    fn published_policy_has_published_signature() {
+    fn signature_of_published_policy_matches() {
         let policy = BASE64.encode(POLICY.replace('\n', "\r\n").as_bytes());
         assert_eq!(
             signer(None).signature(&policy, at("2015-12-29")),
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn form_names_its_signer_and_the_policy_requires_those_fields() {
+    fn policy_fields_have_matching_conditions() {
         let (now, example): (_, Value) = (at("2015-12-29"), serde_json::from_str(POLICY).unwrap());
         let valid_for = Duration::from_secs(36 * 3600);
         for token in [None, Some("token")] {

@@ -1,4 +1,4 @@
-//! Amazon SES v2: mails, in JSON.
+//! Amazon SES v2: records mails; requests are in JSON.
 
 use bytes::Bytes;
 use domain::Instant;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::{Recorder, response, status};
 
 impl Recorder {
-    /// The response of SES v2.
+    /// The response of SES v2 to a request.
     pub(crate) fn ses(
         &self,
         method: &Method,
@@ -20,7 +20,7 @@ impl Recorder {
         now: Instant,
     ) -> Response<Full<Bytes>> {
         if (method, path) != (&Method::POST, "/v2/email/outbound-emails") {
-            return refusal(
+            return error_response(
                 "NotFoundException",
                 StatusCode::NOT_FOUND,
                 &format!("{method} {path} is not served here."),
@@ -31,31 +31,33 @@ impl Recorder {
             Ok(Ok(())) => response(StatusCode::OK, "application/json", |_| {
                 json!({ "MessageId": id }).to_string()
             }),
-            Ok(Err(error)) => refusal(
+            Ok(Err(error)) => error_response(
                 "InternalFailure",
                 StatusCode::INTERNAL_SERVER_ERROR,
                 &error.to_string(),
             ),
-            Err(message) => refusal("BadRequestException", StatusCode::BAD_REQUEST, &message),
+            Err(message) => {
+                error_response("BadRequestException", StatusCode::BAD_REQUEST, &message)
+            }
         }
     }
 }
 
 /// The mail that the request `body` sends
 /// (<https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html>), or why it is
-/// refused. What a laptop has no use for, such as tags, is let through unread.
+/// rejected. Other fields, such as tags, are ignored.
 fn mail(body: &[u8], id: Uuid, now: Instant) -> Result<Value, String> {
-    let asked: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-    let from = address(&asked["FromEmailAddress"])?;
+    let request: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
+    let from = address(&request["FromEmailAddress"])?;
     let lists = ["ToAddresses", "CcAddresses", "BccAddresses"]
-        .map(|list| asked["Destination"][list].as_array());
+        .map(|list| request["Destination"][list].as_array());
     let to = lists
         .into_iter()
         .flatten()
         .flatten()
         .map(address)
         .collect::<Result<Vec<_>, _>>()?;
-    let simple = &asked["Content"]["Simple"];
+    let simple = &request["Content"]["Simple"];
     let subject = part(&simple["Subject"])?
         .ok_or("Content.Simple.Subject is missing; no other content is served here.")?;
     let (text, html) = (
@@ -71,22 +73,22 @@ fn mail(body: &[u8], id: Uuid, now: Instant) -> Result<Value, String> {
     )
 }
 
-/// An address, perhaps behind a name: ASCII, for SES writes it into the mail as it is.
+/// An address, possibly with a name; in ASCII, because SES writes it to the mail unchanged.
 fn address(value: &Value) -> Result<&str, String> {
     let good = value.as_str().filter(|text| {
         text.contains('@') && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
     });
     good.ok_or_else(|| {
         format!(
-            "{value} is no address in ASCII; a name of other letters is an encoded word (RFC 2047)."
+            "{value} is not an ASCII address; encode names with other characters as encoded words (RFC 2047)."
         )
     })
 }
 
-/// A subject or a body, if it is there.
+/// A subject or a body, if present.
 fn part(value: &Value) -> Result<Option<&str>, String> {
     let data = value["Data"].as_str();
-    // What has no charset is written in 7-bit ASCII, in which French and Arabic are lost.
+    // Without a charset SES uses 7-bit ASCII, which French and Arabic do not fit.
     let is_safe = data.is_none_or(str::is_ascii) || value["Charset"] == "UTF-8";
     if is_safe {
         Ok(data)
@@ -97,14 +99,14 @@ fn part(value: &Value) -> Result<Option<&str>, String> {
 
 /// The injected error `name`.
 pub(crate) fn error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
-    refusal(name, status(name, otherwise), "on demand")
+    error_response(name, status(name, otherwise), "injected fault")
 }
 
-fn refusal(name: &str, status: StatusCode, message: &str) -> Response<Full<Bytes>> {
+fn error_response(name: &str, status: StatusCode, message: &str) -> Response<Full<Bytes>> {
     let mut response = response(status, "application/json", |_| {
         json!({ "message": message }).to_string()
     });
-    // A fault may name anything; what no header can carry stays unsaid.
+    // The name comes from a fault and may be no valid header value.
     if let Ok(name) = HeaderValue::from_str(name) {
         response.headers_mut().insert("x-amzn-errortype", name);
     }
@@ -119,7 +121,7 @@ mod tests {
         "2026-11-20T23:46:12Z".parse().unwrap()
     }
 
-    fn letter() -> Value {
+    fn mail_request() -> Value {
         let content = json!({ "Simple": {
             "Subject": { "Data": "Votre code", "Charset": "UTF-8" },
             "Body": { "Text": { "Data": "رمزك 123456", "Charset": "UTF-8" } },
@@ -128,21 +130,21 @@ mod tests {
         json!({ "FromEmailAddress": "Halqa <no-reply@example.org>", "Destination": destination, "Content": content })
     }
 
-    fn send(recorder: &Recorder, letter: &Value) -> StatusCode {
+    fn send(recorder: &Recorder, mail_request: &Value) -> StatusCode {
         recorder
             .ses(
                 &Method::POST,
                 "/v2/email/outbound-emails",
-                letter.to_string().as_bytes(),
+                mail_request.to_string().as_bytes(),
                 now(),
             )
             .status()
     }
 
     #[test]
-    fn a_mail_is_kept_as_it_was_sent() {
+    fn mail_is_recorded_as_sent() {
         let recorder = Recorder::in_memory();
-        assert_eq!(send(&recorder, &letter()), StatusCode::OK);
+        assert_eq!(send(&recorder, &mail_request()), StatusCode::OK);
         let mail = &recorder.mails()[0];
         assert_eq!(
             (&mail["to"], &mail["from"]),
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ses_refuses_is_not_kept() {
+    fn invalid_mail_is_rejected_and_not_recorded() {
         let recorder = Recorder::in_memory();
         let simple = "/Content/Simple";
         for (place, value) in [
@@ -170,18 +172,18 @@ mod tests {
             ),
             ("/Destination/ToAddresses", json!([])),
             ("/Destination/ToAddresses", json!(vec!["a@example.org"; 51])),
-            ("/Destination/ToAddresses/0", json!("nobody")),
+            ("/Destination/ToAddresses/0", json!("no address")),
             ("/Content", json!({ "Raw": { "Data": "" } })),
             (&format!("{simple}/Subject"), Value::Null),
             (&format!("{simple}/Body"), json!({})),
             (&format!("{simple}/Body/Text"), json!({ "Data": "é" })),
         ] {
-            let mut letter = letter();
-            *letter.pointer_mut(place).unwrap() = value;
+            let mut mail_request = mail_request();
+            *mail_request.pointer_mut(place).unwrap() = value;
             assert_eq!(
-                send(&recorder, &letter),
+                send(&recorder, &mail_request),
                 StatusCode::BAD_REQUEST,
-                "{letter}"
+                "{mail_request}"
             );
         }
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Amazon SNS: text messages, by the Query protocol
+//! Amazon SNS: records text messages; requests use the Query protocol
 //! (<https://smithy.io/2.0/aws/protocols/aws-query-protocol.html>).
 
 use std::collections::BTreeMap;
@@ -25,18 +25,18 @@ impl Recorder {
                 );
                 format!("<PublishResult><MessageId>{id}</MessageId></PublishResult>{metadata}")
             }),
-            Ok(Err(error)) => refusal(
+            Ok(Err(error)) => error_response(
                 "InternalError",
                 StatusCode::INTERNAL_SERVER_ERROR,
                 &error.to_string(),
             ),
-            Err((code, message)) => refusal(code, StatusCode::BAD_REQUEST, &message),
+            Err((code, message)) => error_response(code, StatusCode::BAD_REQUEST, &message),
         }
     }
 }
 
 /// The message that the form `body` sends
-/// (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>), or code and text of a refusal.
+/// (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>), or the code and text of an error.
 fn text(body: &[u8], id: Uuid, now: Instant) -> Result<Value, (&'static str, String)> {
     let form: BTreeMap<String, String> = form_urlencoded::parse(body).into_owned().collect();
     let field = |name: &str| form.get(name).map(String::as_str).unwrap_or_default();
@@ -80,7 +80,7 @@ fn text(body: &[u8], id: Uuid, now: Instant) -> Result<Value, (&'static str, Str
         }
         attributes.insert(name, field(&format!("{entry}.Value.StringValue")));
     }
-    // Promotional is what an account sends that was told nothing else.
+    // `Promotional` is the default of an AWS account.
     let kind = attributes
         .get("AWS.SNS.SMS.SMSType")
         .copied()
@@ -116,10 +116,10 @@ pub(crate) fn operation(body: &[u8]) -> String {
 
 /// The injected error `code`.
 pub(crate) fn error(code: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
-    refusal(code, status(code, otherwise), "on demand")
+    error_response(code, status(code, otherwise), "injected fault")
 }
 
-fn refusal(code: &str, status: StatusCode, message: &str) -> Response<Full<Bytes>> {
+fn error_response(code: &str, status: StatusCode, message: &str) -> Response<Full<Bytes>> {
     let side = if status.is_server_error() {
         "Receiver"
     } else {
@@ -127,8 +127,8 @@ fn refusal(code: &str, status: StatusCode, message: &str) -> Response<Full<Bytes
     };
     let error = format!(
         "<Type>{side}</Type><Code>{}</Code><Message>{}</Message>",
-        text_of(code),
-        text_of(message)
+        escaped(code),
+        escaped(message)
     );
     xml(status, "ErrorResponse", |request| {
         format!("<Error>{error}</Error><RequestId>{request}</RequestId>")
@@ -148,8 +148,8 @@ fn xml(
     })
 }
 
-/// `text` between two tags, without control characters, which XML cannot hold.
-fn text_of(text: &str) -> String {
+/// `text` escaped for XML, without control characters, which XML does not allow.
+fn escaped(text: &str) -> String {
     escape(text.replace(char::is_control, "")).into_owned()
 }
 
@@ -189,7 +189,7 @@ mod tests {
         ]
     }
 
-    async fn told(response: Response<Full<Bytes>>) -> String {
+    async fn body_of(response: Response<Full<Bytes>>) -> String {
         String::from_utf8(
             response
                 .into_body()
@@ -203,10 +203,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_text_is_kept_as_it_was_sent() {
+    async fn text_is_recorded_as_sent() {
         let recorder = Recorder::in_memory();
-        let said = "Code d'accès : 1 & 2 + 50 % < 3 ; رمزك 🎓\n";
-        let answer = told(recorder.sns(&form(&[("Message", said)]), now())).await;
+        let sent = "Code d'accès : 1 & 2 + 50 % < 3 ; رمزك 🎓\n";
+        let answer = body_of(recorder.sns(&form(&[("Message", sent)]), now())).await;
         let text = &recorder.texts()[0];
         assert!(
             answer.contains(&format!(
@@ -221,7 +221,7 @@ mod tests {
                 text["text"].as_str(),
                 text["type"].as_str()
             ),
-            (Some(NUMBER), Some(said), Some("Promotional"))
+            (Some(NUMBER), Some(sent), Some("Promotional"))
         );
         assert_eq!(
             (&text["at"], text.get("senderId")),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_sns_refuses_is_not_kept() {
+    async fn invalid_text_is_rejected_and_not_recorded() {
         let recorder = Recorder::in_memory();
         let long = "é".repeat(801);
         for (fields, code) in [
@@ -281,7 +281,7 @@ mod tests {
         ] {
             let response = recorder.sns(&form(fields), now());
             assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{fields:?}");
-            assert!(told(response).await.contains(code), "{fields:?}");
+            assert!(body_of(response).await.contains(code), "{fields:?}");
         }
         assert!(recorder.texts().is_empty());
     }
@@ -296,7 +296,7 @@ mod tests {
         ] {
             let error = error(code, StatusCode::TOO_MANY_REQUESTS);
             assert_eq!(error.status(), status, "{code}");
-            let body = told(error).await;
+            let body = body_of(error).await;
             let expected = format!("<Type>{side}</Type><Code>{code}</Code>");
             assert!(body.contains(&expected), "{body}");
         }

@@ -1,4 +1,4 @@
-//! The hosting account itself: its domains and databases, and the four functions of UAPI that are asked of it.
+//! The state of the hosting account, and the four UAPI functions that the service calls.
 
 use std::{
     fs,
@@ -10,17 +10,17 @@ use serde_json::{Map, Value, json};
 
 use crate::LocalError;
 
-/// What a function of UAPI says.
-pub(super) enum Answered {
+/// The result of a UAPI function.
+pub(super) enum UapiResult {
     /// Status 1, with this `data`.
     Done(Value),
     /// Status 0, with this text in the language of the account.
     Refused(String),
-    /// The same, of a function that is not there.
+    /// Status 0, for an unknown module or function.
     Unknown(String),
 }
 
-impl Answered {
+impl UapiResult {
     pub(super) const fn outcome(&self) -> &'static str {
         match self {
             Self::Done(_) => "done",
@@ -29,14 +29,14 @@ impl Answered {
         }
     }
 
-    /// What a version says that does not have the function yet.
+    /// The error of a cPanel version without the function.
     pub(super) fn missing(module: &str, function: &str) -> Self {
         Self::Unknown(format!(
             "The system could not find the function “{function}” in the module “{module}”."
         ))
     }
 
-    /// What `list_domains` says when the account's own file cannot be read.
+    /// The result of `list_domains` when cPanel cannot read the account's file.
     pub(super) fn blank() -> Self {
         Self::Done(
             json!({ "main_domain": "", "addon_domains": [], "parked_domains": [], "sub_domains": [] }),
@@ -44,7 +44,7 @@ impl Answered {
     }
 }
 
-/// The account.
+/// The account, and the file that it is kept in.
 pub(super) struct Account {
     state: State,
     file: Option<PathBuf>,
@@ -70,7 +70,7 @@ struct Database {
 }
 
 impl Account {
-    /// The account that `folder` keeps, or a new one; without a folder one that is forgotten.
+    /// Opens the account in `folder` or creates it; without a folder it is kept in memory only.
     pub(super) fn open(folder: Option<&Path>) -> Result<Self, LocalError> {
         let file = folder.map(|folder| folder.join("cpanel.json"));
         let Some(path) = file.clone() else {
@@ -81,7 +81,7 @@ impl Account {
         };
         let unusable = |problem: &dyn std::fmt::Display| {
             LocalError::new(format!(
-                "The hosting account in {} cannot be used: {problem}. Move the file away to begin anew.",
+                "The hosting account in {} cannot be used: {problem}. Move the file away to create a new one.",
                 path.display()
             ))
         };
@@ -91,7 +91,7 @@ impl Account {
                 file,
             };
             account
-                .keep(&account.state)
+                .save(&account.state)
                 .map_err(|error| unusable(&error))?;
             return Ok(account);
         }
@@ -111,21 +111,21 @@ impl Account {
         module: &str,
         function: &str,
         parameters: &Map<String, Value>,
-    ) -> Answered {
+    ) -> UapiResult {
         match (module, function) {
             ("DomainInfo", "list_domains") => self.list_domains(),
             ("SubDomain", "addsubdomain") => self.add_subdomain(parameters),
             ("Mysql", "list_databases") => self.list_databases("mysql"),
             ("Postgresql", "list_databases") => self.list_databases("postgresql"),
             ("DomainInfo" | "SubDomain" | "Mysql" | "Postgresql", _) => {
-                Answered::missing(module, function)
+                UapiResult::missing(module, function)
             }
-            _ => Answered::Unknown(format!("Failed to load module “{module}”.")),
+            _ => UapiResult::Unknown(format!("Failed to load module “{module}”.")),
         }
     }
 
-    fn list_domains(&self) -> Answered {
-        Answered::Done(json!({
+    fn list_domains(&self) -> UapiResult {
+        UapiResult::Done(json!({
             "main_domain": self.state.main_domain,
             "addon_domains": self.state.addon_domains,
             "parked_domains": self.state.parked_domains,
@@ -133,18 +133,18 @@ impl Account {
         }))
     }
 
-    fn list_databases(&self, engine: &str) -> Answered {
+    fn list_databases(&self, engine: &str) -> UapiResult {
         let of_engine = self
             .state
             .databases
             .iter()
             .filter(|database| database.engine == engine);
         let shown = |one: &Database| json!({ "database": one.name, "disk_usage": one.disk_usage_bytes, "users": one.users });
-        Answered::Done(of_engine.map(shown).collect())
+        UapiResult::Done(of_engine.map(shown).collect())
     }
 
-    /// The account speaks French, as its owners do.
-    fn add_subdomain(&mut self, parameters: &Map<String, Value>) -> Answered {
+    /// Error texts are in French, the language of the account.
+    fn add_subdomain(&mut self, parameters: &Map<String, Value>) -> UapiResult {
         let text = |name: &str| {
             parameters
                 .get(name)
@@ -152,17 +152,17 @@ impl Account {
                 .filter(|text| !text.is_empty())
         };
         let (Some(domain), Some(root)) = (text("domain"), text("rootdomain")) else {
-            return Answered::Refused(
+            return UapiResult::Refused(
                 "Vous devez fournir « domain » et « rootdomain ».".to_owned(),
             );
         };
         if !domain.split('.').all(is_label) {
-            return Answered::Refused(format!(
+            return UapiResult::Refused(format!(
                 "« {domain} » n’est pas un nom de sous-domaine valide."
             ));
         }
         if !self.state.roots().any(|own| own == root) {
-            return Answered::Refused(format!("Vous ne contrôlez pas le domaine « {root} »."));
+            return UapiResult::Refused(format!("Vous ne contrôlez pas le domaine « {root} »."));
         }
         let fqdn = format!("{domain}.{root}");
         if self
@@ -171,30 +171,30 @@ impl Account {
             .chain(self.state.sub_domains.iter().map(String::as_str))
             .any(|own| own == fqdn)
         {
-            return Answered::Refused(format!(
+            return UapiResult::Refused(format!(
                 "Le domaine « {fqdn} » existe déjà dans la configuration."
             ));
         }
         let mut state = self.state.clone();
         state.sub_domains.push(fqdn);
         state.sub_domains.sort();
-        if let Err(error) = self.keep(&state) {
-            return Answered::Refused(format!(
+        if let Err(error) = self.save(&state) {
+            return UapiResult::Refused(format!(
                 "La configuration n’a pas pu être écrite : {error}."
             ));
         }
         self.state = state;
-        Answered::Done(Value::Null)
+        UapiResult::Done(Value::Null)
     }
 
-    /// Beside the file first, so that whatever ends this process leaves it whole.
-    fn keep(&self, state: &State) -> std::io::Result<()> {
+    /// Writes a new file and renames it, so that an interrupted write leaves the old one intact.
+    fn save(&self, state: &State) -> std::io::Result<()> {
         let Some(file) = &self.file else {
             return Ok(());
         };
-        let beside = file.with_extension("json.new");
-        fs::write(&beside, serde_json::to_string_pretty(state)?)?;
-        fs::rename(&beside, file)
+        let temporary = file.with_extension("json.new");
+        fs::write(&temporary, serde_json::to_string_pretty(state)?)?;
+        fs::rename(&temporary, file)
     }
 }
 
@@ -211,7 +211,7 @@ impl State {
             main_domain: "formation.example.org".to_owned(),
             addon_domains: names(&["comites.example.org"]),
             parked_domains: names(&["formation.example.net"]),
-            // an addon domain stands below the main one, too
+            // cPanel creates a subdomain of the main domain for each addon domain.
             sub_domains: names(&[
                 "blog.formation.example.org",
                 "comites.formation.example.org",

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn flat_or_wrapped_it_is_the_same_answer() {
+fn data_reads_flat_and_wrapped_responses() {
     for (body, expected) in [
         (
             json!({ "status": 1, "data": [1], "errors": null }),
@@ -46,7 +46,7 @@ fn flat_or_wrapped_it_is_the_same_answer() {
 }
 
 #[test]
-fn domains_have_a_main_one() {
+fn domains_without_main_domain_are_malformed() {
     let whole = json!({ "main_domain": "Example.org", "addon_domains": null, "parked_domains": [], "sub_domains": ["Blog.example.org"] });
     let read = domains(whole.clone()).unwrap();
     assert_eq!(
@@ -59,15 +59,15 @@ fn domains_have_a_main_one() {
         assert!(domains(blank).is_err());
     }
     for list in [json!("example.net"), json!([7]), json!({})] {
-        let mut odd = whole.clone();
-        odd["parked_domains"] = list;
-        assert!(domains(odd).is_err());
+        let mut invalid = whole.clone();
+        invalid["parked_domains"] = list;
+        assert!(domains(invalid).is_err());
     }
     assert!(domains(Value::Null).is_err());
 }
 
 #[test]
-fn databases_stand_by_name() {
+fn databases_are_sorted_by_name() {
     let data = json!([
         { "database": "b", "disk_usage": "12", "users": null },
         { "database": "a", "disk_usage": 673.9, "users": ["u"] },
@@ -90,11 +90,14 @@ fn databases_stand_by_name() {
             ("e".to_owned(), 0, 0)
         ]
     );
-    for odd in [
+    for invalid in [
         json!({}),
         json!([{}]),
         json!([{ "database": "a", "users": "u" }]),
     ] {
-        assert!(databases(Engine::Mysql, odd.clone()).is_err(), "{odd}");
+        assert!(
+            databases(Engine::Mysql, invalid.clone()).is_err(),
+            "{invalid}"
+        );
     }
 }

@@ -1,10 +1,10 @@
-//! The parts of a mail, as plain text and as HTML.
+//! Renders the parts of a mail as plain text and as HTML.
 
-/// A paragraph, code, table or link of a mail.
+/// A paragraph, code, list of facts or link.
 pub(super) enum Part {
     Paragraph(String),
     Digits(String),
-    AuditValues(Vec<(&'static str, String)>),
+    Facts(Vec<(&'static str, String)>),
     Link {
         intro: &'static str,
         button: &'static str,
@@ -17,7 +17,7 @@ impl Part {
         match self {
             Self::Paragraph(text) => text.clone(),
             Self::Digits(digits) => format!("    {digits}"),
-            Self::AuditValues(facts) => facts
+            Self::Facts(facts) => facts
                 .iter()
                 .map(|(name, value)| format!("- {name}\u{a0}: {value}"))
                 .collect::<Vec<_>>()
@@ -26,8 +26,8 @@ impl Part {
         }
     }
 
-    /// Colours are those of the mail program, light or dark, but for the button's. The code is spaced
-    /// by style, so that it is selected and copied in one piece.
+    /// Only the button and the border of the code set colours; all others are the mail program's, light or
+    /// dark. The code is spaced by CSS, so that it is copied without spaces.
     pub(super) fn html(&self) -> String {
         match self {
             Self::Paragraph(text) => format!("<p>{}</p>\n", escaped(text).replace('\n', "<br>")),
@@ -37,7 +37,7 @@ impl Part {
                  -webkit-user-select:all;user-select:all\">{}</p>\n",
                 escaped(digits)
             ),
-            Self::AuditValues(facts) => {
+            Self::Facts(facts) => {
                 let line = |name, value| {
                     format!(
                         "<li>{name}\u{a0}: <strong>{}</strong></li>\n",

@@ -40,7 +40,7 @@ fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> Notification {
     }
 }
 
-/// One of everything but codes.
+/// One notification of each kind except codes.
 fn events(at: Instant) -> [Notification; 9] {
     [
         new_device(
@@ -72,7 +72,7 @@ fn runs(text: &str) -> Vec<&str> {
         .collect()
 }
 
-fn assert_whole(mail: &Mail, digits: &[&str]) {
+fn assert_mail(mail: &Mail, digits: &[&str]) {
     assert_eq!(runs(&mail.text), digits, "{}", mail.text);
     assert_eq!(runs(&mail.html), digits, "{}", mail.html);
     assert!(
@@ -95,13 +95,17 @@ fn assert_whole(mail: &Mail, digits: &[&str]) {
             "RFC 5322 §2.1.1: {body}"
         );
     }
-    for odd in [" :", " ;", " !", " ?", "'"] {
-        assert!(!mail.text.contains(odd), "{odd} in {}", mail.text);
+    for forbidden in [" :", " ;", " !", " ?", "'"] {
+        assert!(
+            !mail.text.contains(forbidden),
+            "{forbidden} in {}",
+            mail.text
+        );
     }
 }
 
 #[test]
-fn a_mail_holds_its_code_once_and_the_others_none() {
+fn mail_contains_its_code_once_others_none() {
     for kind in KINDS {
         for link in ["", "abcdefGHIJKL"] {
             let mail = mail(
@@ -110,7 +114,7 @@ fn a_mail_holds_its_code_once_and_the_others_none() {
                 &email("amina123456@example.org"),
                 URL,
             );
-            assert_whole(&mail, &["048213"]);
+            assert_mail(&mail, &["048213"]);
             for words in [&mail.text, &mail.html] {
                 assert!(
                     words.contains("Bonjour Amina,")
@@ -124,9 +128,9 @@ fn a_mail_holds_its_code_once_and_the_others_none() {
             }
         }
     }
-    for news in events(at("2026-11-21T12:26:00Z")) {
-        let mail = mail(&news, "Amina", &email("amina@example.org"), URL);
-        assert_whole(&mail, &[]);
+    for notification in events(at("2026-11-21T12:26:00Z")) {
+        let mail = mail(&notification, "Amina", &email("amina@example.org"), URL);
+        assert_mail(&mail, &[]);
         assert!(
             mail.text
                 .contains("le 21 novembre 2026 à 13 h 26 (heure de Tunis)"),
@@ -143,7 +147,7 @@ fn a_mail_holds_its_code_once_and_the_others_none() {
 }
 
 #[test]
-fn the_link_leads_to_its_page() {
+fn code_link_points_to_page_of_its_kind() {
     let to = email("o'neil+2026@example.org");
     let address = "o%27neil%2B%32%30%32%36%40example.org";
     for (kind, page) in [
@@ -198,8 +202,8 @@ fn the_link_leads_to_its_page() {
 }
 
 #[test]
-fn a_text_message_is_one_segment_that_every_phone_shows() {
-    // 3GPP TS 23.038 §6.2.1, without the escape
+fn sms_is_one_gsm7_segment() {
+    // 3GPP TS 23.038 §6.2.1, without the escape character
     let basic = "@£$¥èéùìòÇ\nØø\rÅåΔ_ΦΓΛΩΠΨΣΘΞÆæßÉ !\"#¤%&'()*+,-./0123456789:;<=>?\
              ¡ABCDEFGHIJKLMNOPQRSTUVWXYZÄÖÑÜ§¿abcdefghijklmnopqrstuvwxyzäöñüà";
     assert_eq!(basic.chars().count(), 127);
@@ -220,12 +224,12 @@ fn a_text_message_is_one_segment_that_every_phone_shows() {
     assert!(
         events(at("2026-11-21T12:26:00Z"))
             .iter()
-            .all(|news| sms(news).is_none())
+            .all(|notification| sms(notification).is_none())
     );
 }
 
 #[test]
-fn a_name_does_no_harm() {
+fn greeting_unsafe_name_escaped_or_dropped() {
     for (name, greeting, in_html) in [
         (" Amina ", "Bonjour Amina,", "Bonjour Amina,"),
         ("أمل", "Bonjour أمل,", "Bonjour أمل,"),
@@ -276,9 +280,9 @@ fn a_name_does_no_harm() {
 }
 
 #[test]
-fn a_device_is_told_in_french() {
+fn new_device_mail_lists_device_in_french() {
     let to = email("a@example.org");
-    for (news, told) in [
+    for (notification, expected) in [
         (
             new_device("Chrome", "Android", "mobile", "197.0.2.1"),
             ["Chrome", "Android", "téléphone", "197.0.2.1"],
@@ -296,10 +300,10 @@ fn a_device_is_told_in_french() {
             ["<i>", "ab", "inconnu", "2001:db8::1"],
         ),
     ] {
-        let mail = mail(&news, "Amina", &to, URL);
+        let mail = mail(&notification, "Amina", &to, URL);
         let names = ["Navigateur", "Système", "Appareil", "Adresse IP"];
         let moment = "le 21 novembre 2026 à 13 h 26 (heure de Tunis)";
-        for (name, value) in names.into_iter().zip(told).chain([("Quand", moment)]) {
+        for (name, value) in names.into_iter().zip(expected).chain([("Quand", moment)]) {
             assert!(
                 mail.text.contains(&format!("- {name}\u{a0}: {value}\n")),
                 "{}",
@@ -318,7 +322,7 @@ fn a_device_is_told_in_french() {
 }
 
 #[test]
-fn moments_are_those_of_tunis() {
+fn moment_uses_tunis_time() {
     for (instant, expected) in [
         (
             "2026-11-21T12:26:59Z",
@@ -345,8 +349,8 @@ fn moments_are_those_of_tunis() {
 }
 
 #[test]
-fn recovery_codes_that_are_left_are_counted() {
-    let told = |left| {
+fn recovery_code_mail_counts_remaining_codes() {
+    let text = |left| {
         mail(
             &RecoveryCodeUsed {
                 left,
@@ -358,13 +362,13 @@ fn recovery_codes_that_are_left_are_counted() {
         )
         .text
     };
-    assert!(told(0).contains("Il ne vous en reste plus"));
-    assert!(told(1).contains("Il vous en reste 1."));
+    assert!(text(0).contains("Il ne vous en reste plus"));
+    assert!(text(1).contains("Il vous en reste 1."));
 }
 
 proptest! {
     #[test]
-    fn whatever_comes_from_outside_the_rules_hold(
+    fn mails_with_arbitrary_input_keep_digit_rules(
         name in prop_oneof![any::<String>(), "[0-9\r\n\u{200b}<>a.&' ]{0,20}"],
         word in prop_oneof![any::<String>(), "[0-9\r\n\u{200b}<>a.&' ]{0,20}"],
         local in "[a-z0-9!#$%&'*+/=?^_`{|}~-]{1,40}",
@@ -380,8 +384,8 @@ proptest! {
             prop_assert!(!mail.html.contains("<script") && mail.html.matches("<a ").count() <= 1);
         }
         let device = new_device(&word, &word, &word, &word);
-        for news in events(Instant::from_unix_milliseconds(milliseconds)).into_iter().chain([device]) {
-            let mail = mail(&news, &name, &to, URL);
+        for notification in events(Instant::from_unix_milliseconds(milliseconds)).into_iter().chain([device]) {
+            let mail = mail(&notification, &name, &to, URL);
             prop_assert!(runs(&mail.text).is_empty() && runs(&mail.html).is_empty());
             prop_assert!(!mail.text.chars().any(|c| c.is_control() && c != '\n'));
         }

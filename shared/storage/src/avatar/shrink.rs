@@ -1,14 +1,16 @@
-//! Making a picture small. The filters of `image` mix in the colours that full transparency hides, which
-//! darkens edges and reveals hidden content, and the finer ones keep a second picture of floats.
-//! This one averages every pixel, weighted by its opacity, and allocates nothing but its result.
+//! Scales a picture down to the size of an avatar.
+//!
+//! The filters of `image` mix in the colours of fully transparent pixels, which darkens edges and reveals
+//! hidden content, and the finer ones keep a second picture of floats. This filter averages all pixels,
+//! weighted by their opacity, and allocates only its result.
 
 use image::{DynamicImage, GenericImageView, Rgba, RgbaImage};
 
-/// An avatar is at most this wide and this high.
+/// The largest width and height of an avatar.
 const SIDE: u32 = 512;
 
-/// Averages the pixels that fall in each pixel of the small picture, those at its edge by the part that
-/// does. A colour counts as far as it is opaque: what is hidden under full transparency is gone.
+/// Averages the source pixels that each target pixel covers; partly covered ones count by that part. Colours
+/// are weighted by opacity, so the colours of fully transparent pixels are removed.
 pub(super) fn shrink(picture: &DynamicImage) -> RgbaImage {
     let (width, height) = picture.dimensions();
     let longest = width.max(height).max(SIDE);
@@ -16,10 +18,10 @@ pub(super) fn shrink(picture: &DynamicImage) -> RgbaImage {
     let area = u64::from(width) * u64::from(height);
     RgbaImage::from_fn(small(width), small(height), |x, y| {
         let (mut colour, mut opacity) = ([0; 3], 0);
-        for (row, tall) in covered(y, small(height), height) {
-            for (column, wide) in covered(x, small(width), width) {
+        for (row, height_part) in covered(y, small(height), height) {
+            for (column, width_part) in covered(x, small(width), width) {
                 let Rgba([red, green, blue, alpha]) = picture.get_pixel(column, row);
-                let weight = tall * wide * u64::from(alpha);
+                let weight = height_part * width_part * u64::from(alpha);
                 for (sum, channel) in colour.iter_mut().zip([red, green, blue]) {
                     *sum += weight * u64::from(channel);
                 }
@@ -31,8 +33,8 @@ pub(super) fn shrink(picture: &DynamicImage) -> RgbaImage {
     })
 }
 
-/// The pixels of a side that fall in pixel `at` when the side is shrunk from `large` to `small`, and how
-/// much of each, in parts of which a pixel has `small`.
+/// The source pixels that target pixel `at` covers when a side shrinks from `large` to `small`, each with
+/// the covered length in units of 1/`small` of a pixel.
 fn covered(at: u32, small: u32, large: u32) -> impl Iterator<Item = (u32, u64)> {
     let (from, to) = (at * large, (at + 1) * large);
     (from / small..to.div_ceil(small)).map(move |pixel| {
@@ -43,7 +45,7 @@ fn covered(at: u32, small: u32, large: u32) -> impl Iterator<Item = (u32, u64)> 
     })
 }
 
-/// The quotient to the nearest; of nothing it is nothing.
+/// The quotient rounded to the nearest integer; 0 when `of` is 0.
 fn rounded(sum: u64, of: u64) -> u8 {
     (sum + of / 2).checked_div(of).unwrap_or_default() as u8
 }
@@ -56,7 +58,7 @@ mod tests {
     use crate::avatar::tests::{cleaned, encoded, gradient};
 
     #[test]
-    fn an_avatar_is_at_most_512_by_512_in_its_proportions() {
+    fn avatar_fits_512_square_and_keeps_aspect_ratio() {
         for (from, to) in [
             ((1, 1), (1, 1)),
             ((511, 3), (511, 3)),
@@ -74,8 +76,8 @@ mod tests {
     }
 
     #[test]
-    fn shrinking_averages_and_does_not_darken_edges() {
-        // Three pixels become two: the middle one is halved.
+    fn shrink_averages_colours_without_dark_edges() {
+        // Three pixels become two: half of the middle one goes to each.
         let three = RgbaImage::from_fn(768, 1, |x, _| {
             Rgba([[0, 90, 240][x as usize % 3], 0, 0, 255])
         });
@@ -84,7 +86,7 @@ mod tests {
             (out.get_pixel(0, 0).0[0], out.get_pixel(1, 0).0[0]),
             (30, 190)
         );
-        // White beside transparent black is white, half transparent.
+        // White next to transparent black becomes half-transparent white.
         let edge = RgbaImage::from_fn(1024, 2, |x, _| {
             if x % 2 == 0 {
                 Rgba([255; 4])
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_hidden_under_full_transparency_are_gone() {
+    fn shrink_colours_of_transparent_pixels_removed() {
         let picture = RgbaImage::from_fn(4, 4, |x, _| {
             if x < 2 {
                 Rgba([9, 99, 199, 0])

@@ -30,14 +30,14 @@ pub(super) fn cleaned(file: &[u8]) -> (RgbaImage, Avatar) {
     (decoded.into_rgba8(), avatar)
 }
 
-fn near(picture: &RgbaImage, (x, y): (u32, u32), wanted: [u8; 4]) -> bool {
-    let Rgba(is) = picture.get_pixel(x, y);
-    let mut channels = is.iter().zip(wanted);
-    channels.all(|(is, wanted)| is.abs_diff(wanted) <= 8)
+fn near(picture: &RgbaImage, (x, y): (u32, u32), expected: [u8; 4]) -> bool {
+    let Rgba(actual) = picture.get_pixel(x, y);
+    let mut channels = actual.iter().zip(expected);
+    channels.all(|(actual, expected)| actual.abs_diff(expected) <= 8)
 }
 
 #[test]
-fn other_formats_are_refused() {
+fn clean_other_formats_rejected() {
     let (png, jpeg) = (corpus!("rgb.png"), corpus!("grey.jpg"));
     let files: [&[u8]; 13] = [
             b"",
@@ -60,7 +60,7 @@ fn other_formats_are_refused() {
 }
 
 #[test]
-fn cut_pictures_are_refused() {
+fn clean_truncated_files_rejected() {
     for file in [
         corpus!("rgba.png"),
         corpus!("progressive.jpg"),
@@ -76,14 +76,14 @@ fn cut_pictures_are_refused() {
 }
 
 #[test]
-fn declared_sizes_beyond_the_limits_are_refused() {
+fn clean_declared_size_over_limit_rejected() {
     let (jpeg, lossy, alpha) = (
         encoded(gradient(20, 12), ImageFormat::Jpeg),
         corpus!("lossy.webp"),
         corpus!("alpha.webp"),
     );
     let frame = jpeg.windows(2).position(|two| two == [0xFF, 0xC0]).unwrap();
-    // A file, and what is written where.
+    // A file, an offset, and the bytes written there.
     for (file, at, size) in [
         (jpeg.as_slice(), frame + 5, [0x40, 1, 0, 1]),
         (&jpeg, frame + 5, [0, 1, 0x40, 1]),
@@ -108,7 +108,7 @@ fn declared_sizes_beyond_the_limits_are_refused() {
 }
 
 #[test]
-fn each_kind_of_picture_keeps_its_colours() {
+fn clean_each_format_keeps_colours() {
     let (grey, red) = ([128, 128, 128, 255], [255, 0, 0, 255]);
     for (file, format, size, colour) in [
         (corpus!("grey.jpg"), Format::Jpeg, (8, 8), grey),
@@ -125,7 +125,7 @@ fn each_kind_of_picture_keeps_its_colours() {
             (16, 8),
             [255, 0, 0, 128],
         ),
-        // Turned upright as their metadata says.
+        // Rotated upright by their metadata.
         (corpus!("exif.png"), Format::Jpeg, (4, 6), [0, 0, 0, 255]),
         (corpus!("exif.webp"), Format::Jpeg, (8, 16), red),
     ] {
@@ -136,7 +136,7 @@ fn each_kind_of_picture_keeps_its_colours() {
 }
 
 #[test]
-fn appended_data_and_metadata_are_gone() {
+fn clean_removes_appended_data_and_metadata() {
     for file in [
         corpus!("rgb.png"),
         corpus!("rgba.png"),
@@ -149,15 +149,15 @@ fn appended_data_and_metadata_are_gone() {
             let mut windows = avatar.bytes.windows(name.len());
             assert!(!windows.any(|window| window == name.as_bytes()), "{name}");
         }
-        // And it can be uploaded again.
+        // The avatar itself can be uploaded.
         assert_eq!(cleaned(&avatar.bytes).1.format, avatar.format);
     }
 }
 
 #[test]
-fn large_picture_is_shrunk_and_turned() {
+fn clean_large_rotated_picture_shrunk_and_upright() {
     let jpeg = encoded(gradient(1000, 500), ImageFormat::Jpeg);
-    // Exif that says: turn clockwise.
+    // Exif orientation 6: rotate clockwise.
     let exif = *b"\xFF\xE1\0\x22Exif\0\0MM\0\x2A\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
     let (picture, _) = cleaned(&[&jpeg[..2], &exif, &jpeg[2..]].concat());
     assert_eq!(picture.dimensions(), (256, 512));

@@ -36,7 +36,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
         .block_on(future)
 }
 
-/// What `text` is with its escapes undone; nothing when an escape is broken.
+/// Percent-decodes `text`; `None` when an escape is malformed.
 fn decoded(text: &str) -> Option<String> {
     let (mut bytes, mut rest) = (Vec::new(), text.as_bytes());
     while let [first, after @ ..] = rest {
@@ -53,7 +53,7 @@ fn decoded(text: &str) -> Option<String> {
 }
 
 #[test]
-fn names_stand_twice_in_a_disposition() {
+fn disposition_contains_ascii_and_encoded_name() {
     for (name, content_type, expected) in [
         (
             "plan.pdf",
@@ -96,7 +96,7 @@ fn names_stand_twice_in_a_disposition() {
 }
 
 #[tokio::test]
-async fn link_takes_long_name_and_rejects_what_cannot_be_signed() {
+async fn link_long_name_accepted_invalid_input_rejected() {
     let objects = objects();
     let link = async |name: &str, content_type: &str, valid_for: Duration| {
         objects
@@ -127,10 +127,10 @@ async fn link_takes_long_name_and_rejects_what_cannot_be_signed() {
     );
 }
 
-/// The credentials, the bucket, the key and the time of the published example, whose link has no
-/// parameters of its own: <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html>
+/// The credentials, bucket, key and time of the published example, whose link has no response
+/// parameters: <https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-query-string-auth.html>
 #[tokio::test]
-async fn link_on_aws_names_bucket_as_host_and_our_time() {
+async fn link_on_aws_uses_bucket_host_and_given_time() {
     let objects = objects_of(&[
         ("AWS_REGION", "us-east-1"),
         ("AWS_ACCESS_KEY_ID", "AKIAIOSFODNN7EXAMPLE"),
@@ -164,7 +164,7 @@ async fn link_on_aws_names_bucket_as_host_and_our_time() {
 }
 
 #[test]
-fn a_form_holds_all_that_its_policy_asks_for_and_nothing_else() {
+fn form_fields_match_policy_conditions_exactly() {
     let form = objects()
         .form("files/x", "image/png", 12, HOUR, now())
         .unwrap();
@@ -175,7 +175,7 @@ fn a_form_holds_all_that_its_policy_asks_for_and_nothing_else() {
     let policy: serde_json::Value = serde_json::from_slice(&policy).unwrap();
     assert_eq!(policy["expiration"], "2026-11-21T00:46:12.000Z");
     let mut conditions = policy["conditions"].as_array().unwrap().clone();
-    let mut asked = vec![
+    let mut expected = vec![
         json!({ "bucket": "bucket" }),
         json!(["content-length-range", 12, 12]),
     ];
@@ -184,11 +184,11 @@ fn a_form_holds_all_that_its_policy_asks_for_and_nothing_else() {
         .iter()
         .filter(|(name, _)| !["policy", "x-amz-signature"].contains(&name.as_str()))
     {
-        asked.push(json!({ name: value }));
+        expected.push(json!({ name: value }));
     }
     conditions.sort_by_key(ToString::to_string);
-    asked.sort_by_key(ToString::to_string);
-    assert_eq!(conditions, asked);
+    expected.sort_by_key(ToString::to_string);
+    assert_eq!(conditions, expected);
     assert_eq!(
         (
             form.fields["key"].as_str(),
@@ -198,7 +198,7 @@ fn a_form_holds_all_that_its_policy_asks_for_and_nothing_else() {
     );
     assert!(
         form.fields.contains_key("x-amz-security-token"),
-        "the session's"
+        "session token"
     );
 }
 
@@ -211,8 +211,8 @@ fn names() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn no_name_leaves_its_place_in_the_header(name in names(), kind in 0..=SHOWN.len()) {
-        let content_type = SHOWN.get(kind).copied().unwrap_or("text/html");
+    fn disposition_any_name_stays_quoted(name in names(), kind in 0..=INLINE_TYPES.len()) {
+        let content_type = INLINE_TYPES.get(kind).copied().unwrap_or("text/html");
         let header = disposition(&name, content_type);
         prop_assert!(header.bytes().all(|byte| (b' '..=b'~').contains(&byte)), "{header:?}");
         let start = if content_type == "text/html" { "attachment; filename=\"" } else { "inline; filename=\"" };
@@ -225,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn a_link_asks_for_two_headers_and_names_its_signer(name in names(), content_type in "[ -~]{1,40}") {
+    fn link_query_has_two_response_headers_and_signature(name in names(), content_type in "[ -~]{1,40}") {
         let link = block_on(objects().link("files/x", &name, &content_type, HOUR, now())).unwrap();
         let query = link.strip_prefix("http://127.0.0.1:9/bucket/files/x?").unwrap();
         prop_assert!(query.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%=&".contains(&byte)), "{query}");
