@@ -44,23 +44,23 @@ pub(crate) async fn request(
     Now(now): Now,
     Input(request): Input<PasswordlessRequest>,
 ) -> ApiResult<PasswordlessResponse> {
-    let (may_send, owner) = tokio::join!(
+    let (reserve_send, owner) = tokio::join!(
         auth.codes
-            .may_send(CodeKind::Passwordless, request.email.as_str(), now),
+            .reserve_send(CodeKind::Passwordless, request.email.as_str(), now),
         auth.store.email_owner(&request.email)
     );
     let no_owner = EmailOwner {
         user_id: UserId::in_path(""),
         committee_id: CommitteeId::in_path(""),
     };
-    let (may_send, owner) = (may_send?, owner?.unwrap_or(no_owner));
+    let (reserve_send, owner) = (reserve_send?, owner?.unwrap_or(no_owner));
     let user = auth
         .store
         .user(owner.user_id)
         .await?
         .filter(|user| user.is_active && user.email == request.email);
     let challenge = email_challenge(&request.email);
-    if let Some(reservation) = may_send {
+    if let Some(reservation) = reserve_send {
         let sent = auth
             .codes
             .send(

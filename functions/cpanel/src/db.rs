@@ -18,7 +18,7 @@ pub(crate) async fn list(
     _: Viewer<ReadPanel>,
 ) -> ApiResult<DatabasesResponse> {
     let mut session = cpanel.panel_session(now).await?;
-    let result = session.panel.databases(session.visit).await;
+    let result = session.panel.databases(session.budget).await;
     let databases = session
         .record(result)
         .await

@@ -25,7 +25,7 @@ pub(crate) async fn show(
 impl PanelSession {
     /// Reads the domains of the account from the panel and caches them.
     pub(crate) async fn domains(&mut self) -> Result<Domains, PanelError> {
-        let result = self.panel.domains(self.visit).await;
+        let result = self.panel.domains(self.budget).await;
         let domains = self.record(result).await?;
         self.domain_cache.put(&domains, self.started.0);
         Ok(domains)

@@ -9,7 +9,7 @@ mod subdomain;
 
 use axum::{Router, routing::get};
 use common::Routes;
-use cpanel_client::{Panel, Patience};
+use cpanel_client::{Panel, Timeouts};
 use domain::subdomain::RootDomain;
 use runtime::{ConfigError, Key};
 use store::{Setup, Store};
@@ -35,17 +35,17 @@ pub(crate) struct Cpanel {
 /// # Errors
 /// When a `CPANEL_` setting or the token is missing or malformed.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
-    routes_with(setup, Patience::default())
+    routes_with(setup, Timeouts::default())
 }
 
 /// As [`routes`], with other time-outs than the default.
 ///
 /// # Errors
 /// As [`routes`].
-pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Routes, ConfigError> {
+pub fn routes_with(setup: &Setup, timeouts: Timeouts) -> Result<Routes, ConfigError> {
     let cpanel = Cpanel {
         store: setup.store.clone(),
-        panel: panel(setup, patience)?,
+        panel: panel(setup, timeouts)?,
         root_domains: setup.settings.list(
             "CPANEL_ROOT_DOMAINS",
             "",
@@ -66,7 +66,7 @@ pub fn routes_with(setup: &Setup, patience: Patience) -> Result<Routes, ConfigEr
     .no_store(&["/cpanel"]))
 }
 
-fn panel(setup: &Setup, patience: Patience) -> Result<Option<Panel>, ConfigError> {
+fn panel(setup: &Setup, timeouts: Timeouts) -> Result<Option<Panel>, ConfigError> {
     let Some(url) = setup.settings.url("CPANEL_URL")? else {
         return Ok(None);
     };
@@ -75,7 +75,7 @@ fn panel(setup: &Setup, patience: Patience) -> Result<Option<Panel>, ConfigError
         setup.settings.required("CPANEL_USER")?,
         &setup.keys.secret(Key::CpanelToken)?,
         || setup.aws.roots(),
-        patience,
+        timeouts,
     )
     .map(Some)
 }

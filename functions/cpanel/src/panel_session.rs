@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use common::{ApiError, ErrorCode};
-use cpanel_client::{Panel, PanelError, Visit};
+use cpanel_client::{Panel, PanelError, RequestBudget};
 use domain::{Instant, breaker::BreakerState};
 use store::{Probe, Store, StoreError};
 use tokio::time::{Instant as Monotonic, sleep};
@@ -20,7 +20,7 @@ const MAX_WAIT: Duration = Duration::from_secs(4);
 pub(crate) struct PanelSession {
     store: Store,
     pub(crate) panel: Panel,
-    pub(crate) visit: Visit,
+    pub(crate) budget: RequestBudget,
     pub(crate) domain_cache: DomainCache,
     /// When the breaker let the request pass, by the wall clock and by the monotonic clock.
     pub(crate) started: (Instant, Monotonic),
@@ -53,8 +53,8 @@ impl Cpanel {
                 }
             };
             if is_closed || probe.is_some() {
-                let visit = if is_closed {
-                    panel.visit(start)
+                let budget = if is_closed {
+                    panel.budget(start)
                 } else {
                     panel.trial(start)
                 };
@@ -62,7 +62,7 @@ impl Cpanel {
                     store: self.store.clone(),
                     domain_cache: self.domain_cache.clone(),
                     panel,
-                    visit,
+                    budget,
                     started: (now, Monotonic::now()),
                     probe,
                     has_failures: breaker.failures > 0,

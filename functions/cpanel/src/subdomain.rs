@@ -104,7 +104,7 @@ pub(crate) async fn create(
     cpanel.record_audit(&writer, &subdomain.fqdn, now).await?;
     let result = session
         .panel
-        .add_subdomain(&label, &root, session.visit)
+        .add_subdomain(&label, &root, session.budget)
         .await;
     if let Err(error) = session.record(result).await {
         session.confirm_created(&subdomain.fqdn, &error).await?;
@@ -148,7 +148,7 @@ impl PanelSession {
             return Err(error_code(error));
         }
         let was_refused = matches!(error, PanelError::Refused(_));
-        self.visit = self.panel.visit_again(self.visit);
+        self.budget = self.panel.visit_again(self.budget);
         match self.domains().await.map(|domains| domains.has(fqdn)) {
             // The panel refused, and the subdomain exists: another request created it.
             Ok(true) if was_refused => Err(ErrorCode::SubdomainExists),

@@ -91,7 +91,7 @@ impl Dispatcher {
         let Some(content) = store.outbound(what).await?.filter(is_queued) else {
             return Ok(());
         };
-        let expires_at = content.useless_at();
+        let expires_at = content.expires_at();
         let plan = if clock.now() < expires_at {
             self.plan(content).await?
         } else {
@@ -143,12 +143,12 @@ impl Dispatcher {
             )
             .into());
         };
-        if to != Recipient::Nobody && !self.has_open_account(about).await? {
+        if to != Recipient::NoAccount && !self.has_open_account(about).await? {
             return Ok(Plan::End(closed()));
         }
         Ok(match to {
             // Queued for an unknown address, so that the request costs the same as for a known one.
-            Recipient::Nobody => Plan::End(SendOutcome::Sent),
+            Recipient::NoAccount => Plan::End(SendOutcome::Sent),
             Recipient::Mail(to) => {
                 let mail = texts::mail(&news, &name, &to, &self.0.public_url);
                 Plan::Mail(to, mail)

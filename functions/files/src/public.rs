@@ -51,7 +51,7 @@ pub(crate) async fn show(
     let url = files.link(&file, LINK_LIFE, now).await?;
     if asks_for_json(&headers) {
         return Ok(PublicFile::File(ok(FileResponse {
-            file: file.shown(Some(url)),
+            file: file.view(Some(url)),
         })?));
     }
     Ok(PublicFile::Link(Redirect { url }))

@@ -23,6 +23,6 @@ pub(crate) async fn show(
         None
     };
     ok(FileResponse {
-        file: file.shown(url),
+        file: file.view(url),
     })
 }

@@ -69,7 +69,7 @@ impl Otp {
     ) -> Result<User, ApiError> {
         let id = user.user_id;
         let delete = |user: &User, tx: &mut Transaction| {
-            if !session.is_alive(user, now) {
+            if !session.is_valid(user, now) {
                 return Err(ApiError::invalid_token());
             }
             tx.remove_otp(id, Some(proof));

@@ -71,11 +71,11 @@ pub(crate) async fn generate(
 impl Otp {
     /// The pending secret of `user`, or a new one if there is none that is valid. Concurrent requests get the same one.
     async fn pending_secret(&self, user: UserId, now: Instant) -> Result<Secret, ApiError> {
-        let place = totp::place_tried_out(user);
+        let place = totp::pending_context(user);
         let attempt = || async {
             let mut tx = self.store.transaction();
             let stored = self.store.enrolment(user).await?;
-            if let Some(enrolment) = stored.filter(|enrolment| enrolment.is_alive(now)) {
+            if let Some(enrolment) = stored.filter(|enrolment| enrolment.is_valid(now)) {
                 let secret = Secret::open(&enrolment.sealed, &self.sealer, &place)?;
                 return Ok((tx, secret));
             }

@@ -102,7 +102,7 @@ impl SubmittedCode {
         let Some(stored) = stored else {
             return Ok(None);
         };
-        let secret = Secret::open(&stored.sealed, &otp.sealer, &totp::place_in_force(user))?;
+        let secret = Secret::open(&stored.sealed, &otp.sealer, &totp::active_context(user))?;
         Ok(match self {
             Self::Code(code) => secret.step_of(code, now, stored.last_step).map(Proof::Step),
             Self::Recovery(code) => {

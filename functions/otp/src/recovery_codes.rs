@@ -44,7 +44,7 @@ pub(crate) async fn renew(
     let (recovery_codes, recovery) = new_recovery(&Secret::open(
         &stored.sealed,
         &otp.sealer,
-        &totp::place_in_force(id),
+        &totp::active_context(id),
     )?);
     let mut tx = otp.store.transaction();
     tx.renew_recovery(id, step, &StoredOtp { recovery, ..stored });

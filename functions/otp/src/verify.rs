@@ -184,16 +184,16 @@ impl Otp {
             .store
             .enrolment(id)
             .await?
-            .filter(|enrolment| enrolment.is_alive(now))
+            .filter(|enrolment| enrolment.is_valid(now))
             .ok_or_else(invalid)?;
-        let secret = Secret::open(&enrolment.sealed, &self.sealer, &totp::place_tried_out(id))?;
+        let secret = Secret::open(&enrolment.sealed, &self.sealer, &totp::pending_context(id))?;
         let Some(step) = secret.step_of(code.as_str(), now, 0) else {
             self.store.count_enrolment_try(id, &enrolment).await?;
             return Err(invalid());
         };
         let (recovery_codes, recovery) = new_recovery(&secret);
         let stored = StoredOtp {
-            sealed: secret.seal(&self.sealer, &totp::place_in_force(id))?,
+            sealed: secret.seal(&self.sealer, &totp::active_context(id))?,
             last_step: step,
             recovery,
         };
@@ -222,7 +222,7 @@ impl Otp {
             .login_activity(user.user_id, OwnAccount::ACTIVITY, now)
             .await?;
         let enable = |user: &User, tx: &mut Transaction| {
-            if !session.is_alive(user, now) {
+            if !session.is_valid(user, now) {
                 return Err(ApiError::invalid_token());
             }
             let after = user.changed(|user| {

@@ -7,7 +7,7 @@ use domain::{
     BatchId, E164, Line, SmsId, ValueError,
     batch::Entry,
     sms::{MAX_BYTES, Recipient, Text},
-    template::filled,
+    template::render,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -49,7 +49,7 @@ impl RecipientInput {
             .as_deref()
             .or(common.map(Text::as_str))
             .ok_or(ValueError::Required)?;
-        let text: Text = filled(template, &self.variables, MAX_BYTES)?.parse()?;
+        let text: Text = render(template, &self.variables, MAX_BYTES)?.parse()?;
         Ok(Draft {
             number,
             text: Some(text).filter(|text| Some(text) != common),

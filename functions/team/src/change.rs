@@ -63,7 +63,7 @@ pub(crate) async fn change(
 ) -> ApiResult<EditableAccount> {
     let committee_id = request.committee_of(&admin)?;
     let (before, email, committee) = tokio::join!(
-        admin.edits(&team.store, id),
+        admin.account_to_edit(&team.store, id),
         team.must_be_free(request.email.as_ref(), id),
         team.must_be_active(committee_id)
     );

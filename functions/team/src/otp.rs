@@ -16,7 +16,7 @@ pub(crate) async fn reset(
     admin: Administrator,
     Path(id): Path<UserId>,
 ) -> ApiResult<Empty> {
-    let user = admin.edits(&team.store, id).await?;
+    let user = admin.account_to_edit(&team.store, id).await?;
     let disable = |user: &User, tx: &mut Transaction| {
         if !user.is_otp_enabled {
             return Ok(user.clone());

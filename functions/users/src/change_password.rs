@@ -66,7 +66,7 @@ async fn replace(
         if !user.is_active || user.epoch != session.epoch {
             return Err(ErrorCode::BadAuthCombination.into());
         }
-        let after = user.changed(User::throw_out);
+        let after = user.changed(User::revoke_sessions);
         let kept = Session {
             epoch: after.epoch,
             ..session.clone()

@@ -28,7 +28,7 @@ pub(crate) async fn request(
     let (reserved, owner) = tokio::join!(
         users
             .codes
-            .may_send(CodeKind::Email, user.email.as_str(), now),
+            .reserve_send(CodeKind::Email, user.email.as_str(), now),
         users.store.email_owner(email)
     );
     // Another account may have taken the pending address in the meantime.

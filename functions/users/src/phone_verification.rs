@@ -26,7 +26,7 @@ pub(crate) async fn request(
     }
     if let Some(reserved) = users
         .codes
-        .may_send(CodeKind::Phone, user.email.as_str(), now)
+        .reserve_send(CodeKind::Phone, user.email.as_str(), now)
         .await?
     {
         let sent = users.codes.send_to_phone(user, now).await;

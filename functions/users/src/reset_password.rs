@@ -32,7 +32,7 @@ pub(crate) async fn request(
     let (reserved, owner) = tokio::join!(
         users
             .codes
-            .may_send(CodeKind::Reset, request.email.as_str(), now),
+            .reserve_send(CodeKind::Reset, request.email.as_str(), now),
         users.store.email_owner(&request.email)
     );
     let (reserved, owner) = (
@@ -122,7 +122,7 @@ async fn replace(
             .get_or_try_init(|| users.hasher.hash(&request.new.password))
             .await?;
         let after = user.changed(|user| {
-            user.throw_out();
+            user.revoke_sessions();
             // A number verified while the mailbox was not may belong to someone else than the mailbox's owner.
             user.is_phone_verified &= user.is_verified || !code.by_mail;
             user.is_verified |= code.by_mail && users.mailbox_verifies();

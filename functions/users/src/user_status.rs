@@ -26,7 +26,7 @@ pub(crate) async fn set_status(
     Path(id): Path<UserId>,
     Input(request): Input<SetStatusRequest>,
 ) -> ApiResult<EditableAccount> {
-    let user = admin.edits(&users.store, id).await?;
+    let user = admin.account_to_edit(&users.store, id).await?;
     let set = |user: &User, _: &mut Transaction| {
         Ok(user.changed(|user| {
             user.epoch += u64::from(user.is_active && !request.is_active);

@@ -229,6 +229,25 @@ pub fn make_folder(folder: &Path) -> Result<(), LocalError> {
         .map_err(unwritable)
 }
 
+/// Deletes the data folder with all that is in it. An absent folder is no error.
+///
+/// # Errors
+/// When the folder has no local database, so that a wrong `DATA_DIR` deletes nothing else, or cannot be deleted.
+pub fn delete_folder(folder: &Path) -> Result<(), LocalError> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    if !folder.join("dynamodb.sqlite").is_file() {
+        return Err(LocalError::new(format!(
+            "{} is not a data folder of `cargo dev`: it has no dynamodb.sqlite. Nothing was deleted.",
+            folder.display()
+        )));
+    }
+    fs::remove_dir_all(folder).map_err(|error| {
+        LocalError::new(format!("{} cannot be deleted: {error}.", folder.display()))
+    })
+}
+
 /// Creates the first committee and super admin, unless the address has an account or a super admin existed before.
 ///
 /// # Errors

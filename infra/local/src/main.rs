@@ -1,7 +1,12 @@
 //! `cargo dev`: runs the service locally, in one process. `cargo dev seed` adds demonstration data; `cargo dev watch`
-//! runs the Lambda binaries instead.
+//! runs the Lambda binaries instead, `cargo dev reset` deletes all local data.
 
-use std::{io::ErrorKind, net::Ipv4Addr, path::PathBuf, process::ExitCode};
+use std::{
+    io::ErrorKind,
+    net::Ipv4Addr,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use dispatcher::Dispatcher;
 use local::{
@@ -24,8 +29,9 @@ async fn main() -> ExitCode {
         None => run(Mode::OneProcess).await,
         Some("seed") => run(Mode::Seed).await,
         Some("watch") => run(Mode::Watch).await,
+        Some("reset") => reset().await,
         Some(other) => Err(LocalError::new(format!(
-            "There is no `cargo dev {other}`: use `cargo dev`, `cargo dev seed` or `cargo dev watch`."
+            "There is no `cargo dev {other}`: use `cargo dev`, `cargo dev seed`, `cargo dev watch` or `cargo dev reset`."
         ))),
     };
     match ran {
@@ -44,13 +50,30 @@ enum Mode {
     Watch,
 }
 
+/// The root of the repository.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn data_folder(settings: &LocalSettings) -> PathBuf {
+    settings
+        .get("DATA_DIR")
+        .map_or_else(|| Path::new(ROOT).join(".local"), PathBuf::from)
+}
+
+/// Deletes the data folder, unless it is not one of `cargo dev` or a running `cargo dev` uses it.
+async fn reset() -> Result<(), LocalError> {
+    let settings = LocalSettings::of_environment();
+    let folder = data_folder(&settings);
+    let _listener = bind(port(&settings)?).await?;
+    home::delete_folder(&folder)?;
+    print(&format!("Deleted {}.", folder.display()));
+    Ok(())
+}
+
 async fn run(mode: Mode) -> Result<(), LocalError> {
     let mut settings = LocalSettings::of_environment();
     let port = port(&settings)?;
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let folder = settings
-        .get("DATA_DIR")
-        .map_or_else(|| root.join(".local"), PathBuf::from);
+    let root = PathBuf::from(ROOT);
+    let folder = data_folder(&settings);
     // Binds the port before opening the data, so that a second instance fails early.
     let listener = match mode {
         Mode::OneProcess | Mode::Seed => bind(port).await?,

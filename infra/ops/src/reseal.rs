@@ -4,7 +4,7 @@ use common::ApiError;
 use domain::UserId;
 use identity::{
     sealing::Sealer,
-    totp::{Secret, place_in_force},
+    totp::{Secret, active_context},
 };
 use runtime::Key;
 use store::{Setup, Store};
@@ -56,7 +56,7 @@ async fn reseal_one(store: &Store, sealer: &Sealer, user: UserId) -> Result<bool
     let Some(otp) = store.otp(user).await? else {
         return Ok(true);
     };
-    let place = place_in_force(user);
+    let place = active_context(user);
     let Ok(secret) = Secret::open(&otp.sealed, sealer, &place) else {
         return Ok(false);
     };

@@ -25,7 +25,7 @@ impl Administrator {
     /// # Errors
     /// `USER_NOT_FOUND_MESSAGE` when the account does not exist or they may not read it, `FORBIDDEN_MESSAGE` when they
     /// may read but not edit it.
-    pub async fn edits(&self, store: &Store, id: UserId) -> Result<User, ApiError> {
+    pub async fn account_to_edit(&self, store: &Store, id: UserId) -> Result<User, ApiError> {
         let user = store.user(id).await?.ok_or(ErrorCode::UserNotFound)?;
         self.must_edit(&user)?;
         Ok(user)

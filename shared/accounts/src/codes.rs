@@ -52,7 +52,7 @@ impl Codes {
 
     /// Reserves the sending of one code of `kind` to `account`: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in 15 minutes, 10 a
     /// day. `None` when a limit is reached.
-    pub async fn may_send(
+    pub async fn reserve_send(
         &self,
         kind: CodeKind,
         account: &str,
@@ -60,7 +60,7 @@ impl Codes {
     ) -> Result<Option<Reservation>, ApiError> {
         let counter = |name, most, length| Counter {
             name,
-            key: format!("{} {account}", kind.word()),
+            key: format!("{} {account}", kind.as_str()),
             most,
             length,
         };
@@ -100,7 +100,7 @@ impl Codes {
         now: Instant,
     ) -> Result<(), ApiError> {
         let to = match (user, method) {
-            (None, _) => Recipient::Nobody,
+            (None, _) => Recipient::NoAccount,
             (Some(user), SendMethod::Email) => Recipient::Mail(user.email.clone()),
             (Some(user), SendMethod::Sms) => user.text_recipient(),
         };
@@ -179,7 +179,7 @@ impl Codes {
     ) -> Result<Option<Reservation>, ApiError> {
         let (key, most) = match to {
             Recipient::Sms(phone) => (format!("+{}{}", phone.code, phone.number), 5),
-            Recipient::Mail(_) | Recipient::Nobody => (challenge.to_string(), u64::MAX),
+            Recipient::Mail(_) | Recipient::NoAccount => (challenge.to_string(), u64::MAX),
         };
         let counter = Counter {
             name: "text-messages",
@@ -219,7 +219,7 @@ impl Codes {
         };
         transaction.put_code(kind, challenge, &stored);
         let name = user.map_or("", |user| user.name.as_str());
-        transaction.send(&self.outbox.letter(
+        transaction.send(&self.outbox.message(
             to,
             stored.user_id,
             name,
@@ -304,7 +304,7 @@ impl Codes {
                 self.sealer.is_mac(&code.digits, PURPOSE, &data),
                 self.sealer.is_mac(&code.link, PURPOSE, &data),
             );
-            (digits | link) && code.is_alive(&client.network, now)
+            (digits | link) && code.is_valid(&client.network, now)
         };
         let mut found = challenges
             .iter()
@@ -342,5 +342,5 @@ const PURPOSE: &str = "code";
 
 /// The input of the HMAC, which binds a code to its kind and challenge.
 fn mac_input(kind: CodeKind, challenge: Uuid, text: &str) -> Vec<u8> {
-    format!("{} {challenge} {text}", kind.word()).into_bytes()
+    format!("{} {challenge} {text}", kind.as_str()).into_bytes()
 }

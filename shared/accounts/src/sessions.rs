@@ -296,16 +296,16 @@ impl Sessions {
             activity,
             enrolment,
         } = account;
-        let pending = enrolment.filter(|enrolment| enrolment.is_alive(now));
+        let pending = enrolment.filter(|enrolment| enrolment.is_valid(now));
         let secret = pending.and_then(|enrolment| {
             Secret::open(
                 &enrolment.sealed,
                 &self.sealer,
-                &totp::place_tried_out(user.user_id),
+                &totp::pending_context(user.user_id),
             )
             .ok()
         });
-        let secrets = totp::shown(
+        let secrets = totp::masked_secrets(
             &self.sealer,
             user.user_id,
             &user.email,

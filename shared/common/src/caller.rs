@@ -173,7 +173,7 @@ impl Authenticator {
             let (Some(session), Some(user)) = (session, user) else {
                 return Ok(None);
             };
-            if !session.is_alive(&user, now) {
+            if !session.is_valid(&user, now) {
                 return Ok(None);
             }
             let committee = if user.committee_id == claims.cid {

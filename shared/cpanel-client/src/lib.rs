@@ -43,7 +43,7 @@ const GRACE: Duration = Duration::from_secs(15 * 60);
 
 /// The time-outs of a [`Panel`].
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct Timeouts {
     /// For opening a connection.
     pub connect: Duration,
     /// For all panel requests of one client request.
@@ -52,7 +52,7 @@ pub struct Patience {
     pub again: Duration,
 }
 
-impl Default for Patience {
+impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),
@@ -109,7 +109,7 @@ impl std::error::Error for PanelError {}
 
 /// The time budget of one client request, and whether it is a probe.
 #[derive(Debug, Clone, Copy)]
-pub struct Visit {
+pub struct RequestBudget {
     begun: Instant,
     deadline: Instant,
     is_probe: bool,
@@ -123,7 +123,7 @@ pub struct Panel {
     /// `cpanel USER:TOKEN`
     credentials: Arc<SecretString>,
     fingerprint: String,
-    patience: Patience,
+    timeouts: Timeouts,
     slots: Arc<Semaphore>,
     /// When the token was last refused in this process, if no request has succeeded since.
     refused: Arc<Mutex<Option<Instant>>>,
@@ -140,7 +140,7 @@ impl Panel {
         user: &str,
         token: &SecretString,
         roots: impl FnOnce() -> Result<Vec<u8>, ConfigError>,
-        patience: Patience,
+        timeouts: Timeouts,
     ) -> Result<Self, ConfigError> {
         let base = parse_base(base)?;
         let is_plain = |text: &str| {
@@ -167,7 +167,7 @@ impl Panel {
             .retry(retry::never())
             .referer(false)
             .user_agent("Halqa")
-            .connect_timeout(patience.connect)
+            .connect_timeout(timeouts.connect)
             // A connection that was idle while the process was frozen would lose the next request.
             .pool_max_idle_per_host(0);
         // Without a preconfigured TLS backend reqwest looks for one that is not linked.
@@ -189,7 +189,7 @@ impl Panel {
             base,
             credentials: Arc::new(credentials),
             fingerprint,
-            patience,
+            timeouts,
             slots: Arc::new(Semaphore::new(MAX_CONCURRENT)),
             refused: Arc::default(),
         })
@@ -201,27 +201,27 @@ impl Panel {
     }
 
     /// The time budget of a client request that arrived at `begun`.
-    pub fn visit(&self, begun: Instant) -> Visit {
-        Visit {
+    pub fn budget(&self, begun: Instant) -> RequestBudget {
+        RequestBudget {
             begun,
-            deadline: begun + self.patience.whole,
+            deadline: begun + self.timeouts.whole,
             is_probe: false,
         }
     }
 
-    /// As [`Self::visit`], for a probe: a request that finds out whether the token works again.
-    pub fn trial(&self, begun: Instant) -> Visit {
-        Visit {
+    /// As [`Self::budget`], for a probe: a request that finds out whether the token works again.
+    pub fn trial(&self, begun: Instant) -> RequestBudget {
+        RequestBudget {
             is_probe: true,
-            ..self.visit(begun)
+            ..self.budget(begun)
         }
     }
 
-    /// Extends the deadline of `visit` to [`Patience::again`] from now, if that is later.
-    pub fn visit_again(&self, visit: Visit) -> Visit {
-        Visit {
-            deadline: visit.deadline.max(Instant::now() + self.patience.again),
-            ..visit
+    /// Extends the deadline of `budget` to [`Timeouts::again`] from now, if that is later.
+    pub fn visit_again(&self, budget: RequestBudget) -> RequestBudget {
+        RequestBudget {
+            deadline: budget.deadline.max(Instant::now() + self.timeouts.again),
+            ..budget
         }
     }
 
@@ -230,16 +230,16 @@ impl Panel {
     ///
     /// # Errors
     /// [`PanelError::Malformed`] also when the account has no main domain, which every valid account has.
-    pub async fn domains(&self, visit: Visit) -> Result<Domains, PanelError> {
-        answer::domains(self.call("DomainInfo", "list_domains", &[], visit).await?)
+    pub async fn domains(&self, budget: RequestBudget) -> Result<Domains, PanelError> {
+        answer::domains(self.call("DomainInfo", "list_domains", &[], budget).await?)
     }
 
     /// The databases of the account: first MySQL's, then PostgreSQL's. Where PostgreSQL is not installed its
     /// module is missing, which cPanel reports like any other error
     /// (<https://api.docs.cpanel.net/openapi/cpanel/operation/Postgresql-list_databases>), so an error from it
     /// counts as an empty list.
-    pub async fn databases(&self, visit: Visit) -> Result<Vec<Database>, PanelError> {
-        let list = |module| self.call(module, "list_databases", &[], visit);
+    pub async fn databases(&self, budget: RequestBudget) -> Result<Vec<Database>, PanelError> {
+        let list = |module| self.call(module, "list_databases", &[], budget);
         let (mysql, postgresql) = tokio::join!(list("Mysql"), list("Postgresql"));
         // A refused token takes precedence over the result of the other request.
         let postgresql = match postgresql {
@@ -261,10 +261,10 @@ impl Panel {
         &self,
         label: &Label,
         root: &RootDomain,
-        visit: Visit,
+        budget: RequestBudget,
     ) -> Result<(), PanelError> {
         let parameters = [("domain", label.as_str()), ("rootdomain", root.as_str())];
-        self.call("SubDomain", "addsubdomain", &parameters, visit)
+        self.call("SubDomain", "addsubdomain", &parameters, budget)
             .await
             .map(|_| ())
     }
@@ -275,19 +275,19 @@ impl Panel {
         module: &str,
         function: &str,
         parameters: &[(&str, &str)],
-        visit: Visit,
+        budget: RequestBudget,
     ) -> Result<serde_json::Value, PanelError> {
-        let slot = timeout_at(visit.deadline, self.slots.acquire()).await;
+        let slot = timeout_at(budget.deadline, self.slots.acquire()).await;
         let Ok(Ok(_slot)) = slot else {
             return Err(PanelError::NotSent);
         };
         let refused = || *self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        if !visit.is_probe && refused().is_some_and(|refused| visit.begun < refused + GRACE) {
+        if !budget.is_probe && refused().is_some_and(|refused| budget.begun < refused + GRACE) {
             return Err(PanelError::NotSent);
         }
         // A request that times out now would say nothing about cPanel, and its outcome would be unknown.
-        let left = visit.deadline.saturating_duration_since(Instant::now());
-        if left < self.patience.whole / 5 {
+        let left = budget.deadline.saturating_duration_since(Instant::now());
+        if left < self.timeouts.whole / 5 {
             return Err(PanelError::NotSent);
         }
         let mut url = self.base.clone();
@@ -295,8 +295,8 @@ impl Panel {
         if !parameters.is_empty() {
             url.query_pairs_mut().extend_pairs(parameters);
         }
-        let answered = timeout_at(visit.deadline, self.send(url)).await;
-        let answered = answered.unwrap_or(Err(if left < self.patience.whole / 4 {
+        let answered = timeout_at(budget.deadline, self.send(url)).await;
+        let answered = answered.unwrap_or(Err(if left < self.timeouts.whole / 4 {
             PanelError::TimedOutWaiting
         } else {
             PanelError::TimedOut

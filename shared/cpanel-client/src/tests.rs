@@ -8,7 +8,7 @@ use tokio::{
 
 use super::*;
 
-const QUICK: Patience = Patience {
+const QUICK: Timeouts = Timeouts {
     connect: Duration::from_millis(300),
     whole: Duration::from_millis(300),
     again: Duration::from_millis(300),
@@ -54,7 +54,7 @@ async fn domains_from(
 ) -> (Result<Domains, PanelError>, mpsc::UnboundedReceiver<String>) {
     let (base, requests) = server(answer).await;
     let panel = panel(&base);
-    (panel.domains(panel.visit(Instant::now())).await, requests)
+    (panel.domains(panel.budget(Instant::now())).await, requests)
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn add_subdomain_sends_one_request_with_credentials() {
     let (label, root) = ("bücher".parse().unwrap(), "example.org".parse().unwrap());
     assert_eq!(
         panel
-            .add_subdomain(&label, &root, panel.visit(Instant::now()))
+            .add_subdomain(&label, &root, panel.budget(Instant::now()))
             .await,
         Ok(())
     );
@@ -143,7 +143,7 @@ async fn refused_connection_is_unreachable() {
         .local_addr()
         .unwrap();
     let panel = panel(&format!("http://{closed}"));
-    let result = panel.domains(panel.visit(Instant::now())).await;
+    let result = panel.domains(panel.budget(Instant::now())).await;
     assert!(
         matches!(&result, Err(PanelError::Unreachable(cause)) if !cause.contains("SECRETTOKEN")),
         "{result:?}"
@@ -155,12 +155,12 @@ async fn refused_token_stops_waiting_requests_but_not_probes() {
     let (base, mut requests) =
         server(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n").await;
     let panel = panel(&base);
-    let visit = panel.visit(Instant::now());
+    let budget = panel.budget(Instant::now());
     let all: Vec<_> = (0..20)
         .map(|_| {
             tokio::spawn({
                 let panel = panel.clone();
-                async move { panel.domains(visit).await }
+                async move { panel.domains(budget).await }
             })
         })
         .collect();
@@ -177,7 +177,7 @@ async fn refused_token_stops_waiting_requests_but_not_probes() {
         refused
     );
     assert_eq!(
-        panel.domains(panel.visit(Instant::now())).await,
+        panel.domains(panel.budget(Instant::now())).await,
         Err(PanelError::NotSent),
         "a later request is not sent either"
     );

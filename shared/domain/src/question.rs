@@ -56,7 +56,7 @@ impl QuestionType {
 pub type QuestionOption = Line<200>;
 
 /// Most questions of one course.
-pub const MOST_QUESTIONS: u32 = 200;
+pub const MAX_QUESTIONS: u32 = 200;
 /// Largest total size of a course's questions, in bytes of JSON.
 pub const MOST_BYTES: u64 = 1_000_000;
 

@@ -79,7 +79,7 @@ impl SessionView {
 impl Session {
     /// Whether the session is valid at `now`: it belongs to `user`, who is active and has the same epoch, and it has
     /// not expired.
-    pub fn is_alive(&self, user: &User, now: Instant) -> bool {
+    pub fn is_valid(&self, user: &User, now: Instant) -> bool {
         self.user_id == user.user_id
             && user.is_active
             && self.epoch == user.epoch

@@ -29,7 +29,7 @@ impl From<TemplateError<'_>> for ValueError {
 /// # Errors
 /// `Missing` for the first name without a value. `TooLong` as soon as the result exceeds `max_bytes`, which bounds
 /// memory if a long value is used often.
-pub fn filled<'t>(
+pub fn render<'t>(
     template: &'t str,
     values: &BTreeMap<String, String>,
     max_bytes: usize,
@@ -145,7 +145,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                filled(template, &values, 1600).as_deref(),
+                render(template, &values, 1600).as_deref(),
                 text.as_ref().copied(),
                 "{template}"
             );
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn template_result_longer_than_limit_is_too_long() {
         let values = values([("name", "éé")]);
-        assert_eq!(filled("{{name}}", &values, 4).as_deref(), Ok("éé"));
+        assert_eq!(render("{{name}}", &values, 4).as_deref(), Ok("éé"));
         for template in [
             "{{name}} ",
             " {{name}}",
@@ -168,7 +168,7 @@ mod tests {
             "{{{{{",
         ] {
             assert_eq!(
-                filled(template, &values, 4),
+                render(template, &values, 4),
                 Err(TemplateError::TooLong),
                 "{template}"
             );
@@ -188,14 +188,14 @@ mod tests {
                 template.extend([piece, "{{", space, name, space, "}}"]);
                 text.extend([piece.as_str(), &values[name]]);
             }
-            prop_assert_eq!(filled(&template, &values, usize::MAX), Ok(text));
+            prop_assert_eq!(render(&template, &values, usize::MAX), Ok(text));
             let missing = pieces.first().map(|(_, name, ..)| name.as_str());
-            prop_assert_eq!(filled(&template, &BTreeMap::new(), usize::MAX).err(), missing.map(TemplateError::Missing));
+            prop_assert_eq!(render(&template, &BTreeMap::new(), usize::MAX).err(), missing.map(TemplateError::Missing));
         }
 
         #[test]
         fn template_accepts_any_text(text in "[{}a1_ é]{0,40}|\\PC{0,40}") {
-            let filled = filled(&text, &values([("a", "a")]), 1600);
+            let filled = render(&text, &values([("a", "a")]), 1600);
             prop_assert!(text.contains("{{") || filled.as_deref() == Ok(text.as_str()));
         }
     }

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::ValueError;
 
-/// One line of text: trimmed, 1 to `MAX` code points, without U+0000–001F and U+007F.
+/// One line of text: trimmed, 1 to `MAX` code points, without control characters (U+0000–001F, U+007F) and without
+/// bidirectional controls (U+202A–202E, U+2066–2069), which can make a text look like another one.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Line<const MAX: usize>(String);
@@ -17,13 +18,17 @@ pub type Name = Line<100>;
 impl<const MAX: usize> FromStr for Line<MAX> {
     type Err = ValueError;
 
-    /// `Required` for white space alone, `Format` for ASCII control characters, `Length` beyond `MAX` code points.
+    /// `Required` for white space alone, `Format` for control characters, `Length` beyond `MAX` code points.
     fn from_str(text: &str) -> Result<Self, ValueError> {
         let text = text.trim();
         if text.is_empty() {
             return Err(ValueError::Required);
         }
-        if text.chars().any(|letter| letter.is_ascii_control()) {
+        let is_bidi = |letter| matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if text
+            .chars()
+            .any(|letter: char| letter.is_ascii_control() || is_bidi(letter))
+        {
             return Err(ValueError::Format);
         }
         if text.chars().count() > MAX {

@@ -128,7 +128,7 @@ impl User {
 
     /// Ends all sessions after a change of password. Also drops a pending e-mail address, which an attacker may have
     /// requested.
-    pub fn throw_out(&mut self) {
+    pub fn revoke_sessions(&mut self) {
         self.epoch += 1;
         self.pending_email = None;
     }

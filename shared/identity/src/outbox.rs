@@ -36,7 +36,7 @@ impl FromStr for OutboxSealer {
 impl OutboxSealer {
     /// Creates a queued outbox item that sends `notification` about the account `about` to `to`. `name` is the first
     /// name for the greeting. The item expires with its code, or after a day.
-    pub fn letter(
+    pub fn message(
         &self,
         to: Recipient,
         about: UserId,
@@ -74,7 +74,7 @@ impl OutboxSealer {
         notification: Notification,
         now: Instant,
     ) -> Result<OutboxItem, UnsealError> {
-        self.letter(
+        self.message(
             Recipient::Mail(user.email.clone()),
             user.user_id,
             user.name.as_str(),

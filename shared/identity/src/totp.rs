@@ -102,12 +102,12 @@ impl Secret {
 }
 
 /// The place for which `user`'s active secret is sealed: table, key and field.
-pub fn place_in_force(user: UserId) -> String {
+pub fn active_context(user: UserId) -> String {
     format!("records USER#{user} OTP sealed")
 }
 
 /// The place for which `user`'s pending secret is sealed.
-pub fn place_tried_out(user: UserId) -> String {
+pub fn pending_context(user: UserId) -> String {
     format!("transient USER#{user} ENROLMENT sealed")
 }
 
@@ -151,7 +151,7 @@ fn url_without_secret(email: &Email) -> String {
 
 /// The secrets that account owners see of themselves: `tried_out`, the pending secret, if there is one; otherwise a
 /// decoy that is never accepted, derived from the account so that it stays the same; nothing once `is_verified`.
-pub fn shown(
+pub fn masked_secrets(
     sealer: &Sealer,
     user_id: UserId,
     email: &Email,

@@ -97,7 +97,7 @@ fn code_words(kind: CodeKind) -> CodeWords {
         CodeKind::Reset => CodeWords {
             subject: "Choisissez un nouveau mot de passe Halqa",
             intro: "Vous avez demandé un nouveau mot de passe pour votre compte Halqa. Voici le code qui vous permet de le choisir\u{a0}:",
-            sms: "votre code pour choisir un nouveau mot de passe",
+            sms: "votre code pour changer de mot de passe",
             link: Some(LinkWords {
                 page: "reset-password",
                 with_address: true,
@@ -134,7 +134,7 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
             code_mail(code_words(*kind), digits, link, to, public_url)
         }
         Notification::NewDevice { agent, ip, at } => {
-            let what = "Une connexion à votre compte Halqa vient d’un appareil que nous ne connaissions pas\u{a0}:".to_owned();
+            let what = "Une connexion à votre compte Halqa a été faite depuis un appareil que nous ne connaissions pas\u{a0}:".to_owned();
             let (subject, mut parts) = paragraphs(
                 "Nouvelle connexion à votre compte Halqa",
                 what,
@@ -182,8 +182,7 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
                 "La double authentification de votre compte Halqa a été désactivée{who} {}.",
                 moment(*at)
             );
-            let advice =
-                "Votre compte est moins bien protégé\u{a0}: nous vous conseillons de la réactiver.";
+            let advice = "Votre compte est moins bien protégé\u{a0}: nous vous conseillons de réactiver la double authentification.";
             paragraphs(
                 "Double authentification désactivée sur votre compte Halqa",
                 what,
@@ -221,7 +220,8 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
         }
         Notification::RecoveryCodeUsed { left, at } => {
             let rest = match left {
-                0 => "Il ne vous en reste plus\u{a0}: pensez à en créer de nouveaux dans votre compte.".to_owned(),
+                0 => "Il ne vous en reste aucun\u{a0}: créez-en de nouveaux dans votre compte."
+                    .to_owned(),
                 _ => format!("Il vous en reste {left}."),
             };
             let what = format!(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::{
     Instant,
-    breaker::{Breaker, FAILED_FOR, MOST_FAILURES, PROBE_LIFE, REFUSED_FOR},
+    breaker::{Breaker, MOST_FAILURES, OPEN_AFTER_FAILURES, OPEN_AFTER_REJECTION, PROBE_LIFE},
 };
 
 use crate::{
@@ -87,14 +87,14 @@ impl Store {
     }
 
     /// Records that a request with `secret` got no response. The third consecutive failure opens the breaker for
-    /// [`FAILED_FOR`].
+    /// [`OPEN_AFTER_FAILURES`].
     pub async fn record_failure(
         &self,
         secret: &str,
         probe: Option<Probe>,
         now: Instant,
     ) -> Result<(), StoreError> {
-        let until = now.after(FAILED_FOR).unix_milliseconds();
+        let until = now.after(OPEN_AFTER_FAILURES).unix_milliseconds();
         if let Some(probe) = probe {
             let failures = probe.failures.saturating_add(1);
             return self
@@ -129,7 +129,7 @@ impl Store {
         self.apply_to_breaker(open).await
     }
 
-    /// Records that cPanel rejected `secret`: opens the breaker for [`REFUSED_FOR`], then half opens it.
+    /// Records that cPanel rejected `secret`: opens the breaker for [`OPEN_AFTER_REJECTION`], then half opens it.
     pub async fn record_rejection(&self, secret: &str, now: Instant) -> Result<(), StoreError> {
         let update = self
             .breaker_update(&keys::breaker(secret), now)
@@ -138,7 +138,10 @@ impl Store {
             )
             .value(":no", &false)
             .number(":most", MOST_FAILURES)
-            .number(":until", now.after(REFUSED_FOR).unix_milliseconds());
+            .number(
+                ":until",
+                now.after(OPEN_AFTER_REJECTION).unix_milliseconds(),
+            );
         self.apply_to_breaker(update).await
     }
 

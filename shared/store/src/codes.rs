@@ -69,5 +69,5 @@ impl Transaction {
     }
 }
 
-/// The condition of [`Code::is_alive`].
+/// The condition of [`Code::is_valid`].
 const VALID: &str = "expiresAt > :now AND tries < :most AND (attribute_not_exists(networks.#network) OR networks.#network < :mostHere)";

@@ -172,7 +172,7 @@ pub(crate) fn session(user: UserId, sid: SessionId) -> Key {
 pub(crate) const SESSION_PREFIX: &str = "SESSION#";
 
 pub(crate) fn code(kind: CodeKind, challenge: Uuid) -> Key {
-    transient(format!("CODE#{}#{challenge}", kind.word()), "CODE")
+    transient(format!("CODE#{}#{challenge}", kind.as_str()), "CODE")
 }
 
 pub(crate) fn otp(user: UserId) -> Key {

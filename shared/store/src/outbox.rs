@@ -54,7 +54,7 @@ impl Content {
     }
 
     /// The time at which it expires.
-    pub fn useless_at(&self) -> Instant {
+    pub fn expires_at(&self) -> Instant {
         match self {
             Self::OutboxMessage(message) => message.useless_at,
             Self::Sms(sms) => sms.sending.created_at.after(LIFE),

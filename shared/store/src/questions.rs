@@ -4,7 +4,7 @@
 use domain::{
     CourseId, Instant, QuestionId,
     course::{Course, CourseSummary},
-    question::{MOST_BYTES, MOST_QUESTIONS, PlacedQuestion, Question},
+    question::{MAX_QUESTIONS, MOST_BYTES, PlacedQuestion, Question},
 };
 use serde::Deserialize;
 
@@ -45,7 +45,7 @@ impl Questionnaire {
     /// Whether the course stays within 200 questions and 1 MB when `new` questions replace `old` ones.
     pub fn has_room(&self, old: &[Question], new: &[Question]) -> bool {
         let count = self.order.len() + new.len() - old.len();
-        count <= usize::try_from(MOST_QUESTIONS).unwrap_or(usize::MAX)
+        count <= usize::try_from(MAX_QUESTIONS).unwrap_or(usize::MAX)
             && self.bytes + size(new) <= MOST_BYTES + size(old)
     }
 

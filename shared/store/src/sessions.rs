@@ -99,7 +99,7 @@ impl Store {
             .newest(Table::Transient, &pk, SESSION_PREFIX, None, 100)
             .await?
             .items;
-        sessions.retain(|session| session.is_alive(user, now));
+        sessions.retain(|session| session.is_valid(user, now));
         Ok(sessions)
     }
 

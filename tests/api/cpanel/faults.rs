@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use common::{ErrorCode, Message};
-use cpanel_client::Patience;
+use cpanel_client::Timeouts;
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use tests::{Answer, World};
@@ -166,7 +166,7 @@ async fn world_with_short_timeouts() -> World {
     let moment = Duration::from_millis(400);
     let routes = cpanel::routes_with(
         world.setup(),
-        Patience {
+        Timeouts {
             connect: moment,
             whole: moment,
             again: moment,

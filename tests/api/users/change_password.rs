@@ -17,7 +17,7 @@ async fn responses_match_the_documented_bytes() {
     let refused = member
         .put("/users/reset-password", change("not the password", NEW))
         .await;
-    insta::assert_snapshot!(String::from_utf8_lossy(&refused.body), @r#"{"code":401,"message":{"RESPONSE_TEXT":"Les informations d’identification sont incorrectes.","RESPONSE_CODE":"BAD_AUTH_COMBINATION_MESSAGE"}}"#);
+    insta::assert_snapshot!(String::from_utf8_lossy(&refused.body), @r#"{"code":401,"message":{"RESPONSE_TEXT":"Vous n’êtes pas connecté ou vos identifiants sont incorrects.","RESPONSE_CODE":"BAD_AUTH_COMBINATION_MESSAGE"}}"#);
     assert_eq!(
         (refused.status, refused.header("www-authenticate")),
         (401, "Bearer realm=\"halqa\"")

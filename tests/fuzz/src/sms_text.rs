@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::{
     segments::{Encoding, measure, parts},
     sms::{MAX_BYTES, Text},
-    template::filled,
+    template::render,
 };
 
 use crate::text;
@@ -74,7 +74,7 @@ fn check_segments(written: &str) {
 
 /// Compares with a substitution in two steps, name to private-use character to value, which never interprets a value.
 fn check_template(template: &str, values: &BTreeMap<String, String>) {
-    let result = filled(template, values, MAX_BYTES);
+    let result = render(template, values, MAX_BYTES);
     let Ok(text) = &result else { return };
     assert!(text.len() <= MAX_BYTES);
     let is_private = |letter: char| ('\u{e000}'..='\u{f8ff}').contains(&letter);
@@ -86,7 +86,7 @@ fn check_template(template: &str, values: &BTreeMap<String, String>) {
     }
     let letters = || ('\u{e000}'..='\u{f8ff}').map(String::from);
     let marked = values.keys().cloned().zip(letters()).collect();
-    let marked = filled(template, &marked, usize::MAX).expect("the same names have values");
+    let marked = render(template, &marked, usize::MAX).expect("the same names have values");
     let again = values
         .values()
         .zip(letters())

@@ -3,14 +3,14 @@
 
 use std::{sync::LazyLock, time::Duration};
 
-use cpanel_client::{Panel, PanelError, Patience};
+use cpanel_client::{Panel, PanelError, Timeouts};
 use tokio::time::Instant;
 
 use crate::{cloud::http_response, stage::STAGE};
 
 static PANEL: LazyLock<Panel> = LazyLock::new(|| {
     let long = Duration::from_secs(9);
-    let patience = Patience {
+    let timeouts = Timeouts {
         connect: long,
         whole: long,
         again: long,
@@ -20,7 +20,7 @@ static PANEL: LazyLock<Panel> = LazyLock::new(|| {
         "halqa",
         &"TOKEN".into(),
         || Ok(Vec::new()),
-        patience,
+        timeouts,
     )
     .expect("a panel")
 });

@@ -6,7 +6,7 @@ fn totp_secret_formats_agree_and_are_stable() {
     let sealer = Sealer::new(vec![NamedKey::generate("k")]).unwrap();
     let user = UserId::new(uuid::Uuid::from_u128(7));
     let email: Email = "amel+a@example.org".parse().unwrap();
-    let secrets = shown(&sealer, user, &email, false, None);
+    let secrets = masked_secrets(&sealer, user, &email, false, None);
     assert_eq!(
         HEXLOWER.decode(secrets.otp_hex.as_bytes()).unwrap(),
         secrets.otp_ascii.as_bytes()
@@ -27,8 +27,8 @@ fn totp_secret_formats_agree_and_are_stable() {
             .otp_auth_url
             .ends_with(&format!("&secret={}", secrets.otp_base32))
     );
-    assert_eq!(shown(&sealer, user, &email, false, None), secrets);
-    let verified = shown(&sealer, user, &email, true, None);
+    assert_eq!(masked_secrets(&sealer, user, &email, false, None), secrets);
+    let verified = masked_secrets(&sealer, user, &email, true, None);
     assert_eq!(
         (
             verified.otp_hex.as_str(),
