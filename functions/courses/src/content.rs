@@ -32,7 +32,7 @@ impl<S> FromFields<S> for Content {
         if let (Some(Some(start)), Some(Some(end))) = (start_at, end_at)
             && end < start
         {
-            fields.refuse("endAt", ValueError::Value);
+            fields.reject("endAt", ValueError::Value);
         }
         let no_user = UserId::in_path("");
         let no_time = Instant::from_unix_milliseconds(0);

@@ -32,7 +32,7 @@ pub(crate) fn wording(fields: &mut Fields) -> Option<QuestionContent> {
     let options = fields.texts("options");
     let (question_type, options) = (question_type?, options?);
     let options = check_options(question_type, options)
-        .map_err(|error| fields.refuse("options", error))
+        .map_err(|error| fields.reject("options", error))
         .ok();
     Some(QuestionContent {
         language: language?,

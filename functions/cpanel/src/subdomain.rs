@@ -60,7 +60,7 @@ impl<S> FromFields<S> for CreateSubdomainRequest {
                 subdomain,
             }),
             Err(error) => {
-                fields.refuse("domain", error);
+                fields.reject("domain", error);
                 None
             }
         }

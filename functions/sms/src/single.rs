@@ -53,7 +53,7 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
         .then(|| fields.required("to", text::<E164>));
     let (field, number) = match (whole, parts) {
         (None, None) => {
-            fields.refuse("to", ValueError::Required);
+            fields.reject("to", ValueError::Required);
             return None;
         }
         (None, Some(number)) => ("phone", number),
@@ -61,13 +61,13 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
         (Some(number), Some(other)) if number.as_ref() == Some(&other) => ("to", other),
         (Some(number), Some(_)) => {
             number?;
-            fields.refuse("to", ValueError::Value);
+            fields.reject("to", ValueError::Value);
             return None;
         }
     };
     messages
         .reachable(number.as_str())
-        .map_err(|error| fields.refuse(field, error))
+        .map_err(|error| fields.reject(field, error))
         .ok()
         .map(|mobile| mobile.number)
 }

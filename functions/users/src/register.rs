@@ -65,14 +65,14 @@ impl FromFields<Users> for RegisterRequest {
                 _ => None,
             };
             if let Err(error) = users.check_password(password, users.min_length, owner) {
-                fields.refuse("password", error);
+                fields.reject("password", error);
             }
             if confirmation.as_ref().is_some_and(|given| {
                 given
                     .as_ref()
                     .is_some_and(|given| !are_equal(given, password))
             }) {
-                fields.refuse("confirmPassword", ValueError::PasswordMismatch);
+                fields.reject("confirmPassword", ValueError::PasswordMismatch);
             }
         }
         Some(Self {

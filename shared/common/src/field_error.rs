@@ -10,14 +10,14 @@ use crate::ErrorCode;
 /// Why a value is invalid, and what would be valid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InvalidValue {
-    /// Why.
+    /// The reason.
     pub code: ErrorCode,
-    /// What would be valid, as far as it is known.
+    /// The constraint that a valid value fulfils; empty if there is none to report.
     pub constraint: Constraint,
 }
 
 impl InvalidValue {
-    /// `error` about a value that should have been a `T`.
+    /// The error `error` of parsing a `T`, with the constraint of `T`.
     pub fn of<T: Constrained>(error: ValueError) -> Self {
         Self {
             code: error.into(),
@@ -50,7 +50,7 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    /// `field` is `invalid`.
+    /// The error `invalid` of `field`.
     pub fn new(field: impl Into<String>, invalid: impl Into<InvalidValue>) -> Self {
         Self {
             field: field.into(),
@@ -85,7 +85,7 @@ impl Serialize for FieldError {
     }
 }
 
-/// The French text of `code` with the bounds of `constraint`, where it has those that the code is about.
+/// The French text of `code`, with the bounds of `constraint` if it has those that `code` is about.
 fn text(code: ErrorCode, constraint: &Constraint) -> Cow<'static, str> {
     let Constraint { min, max, unit, .. } = constraint;
     match (code, *min, *max, constraint.format) {
@@ -146,22 +146,22 @@ fn text(code: ErrorCode, constraint: &Constraint) -> Cow<'static, str> {
     }
 }
 
-/// `number` as French writes it: a narrow no-break space between thousands, a comma before decimals.
+/// `number` in French notation: a narrow no-break space between thousands, a comma before decimals.
 fn french(number: f64) -> String {
     let text = number.to_string();
     let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
-    let mut written = String::new();
-    for (place, digit) in whole.chars().enumerate() {
-        if place > 0 && (whole.len() - place) % 3 == 0 {
-            written.push('\u{202f}');
+    let mut formatted = String::new();
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index) % 3 == 0 {
+            formatted.push('\u{202f}');
         }
-        written.push(digit);
+        formatted.push(digit);
     }
     if !decimals.is_empty() {
-        written.push(',');
-        written.push_str(decimals);
+        formatted.push(',');
+        formatted.push_str(decimals);
     }
-    written
+    formatted
 }
 
 #[cfg(test)]

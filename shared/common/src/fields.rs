@@ -1,4 +1,4 @@
-//! Fields on their way from a body or a query into types that prove their rules.
+//! Reads the fields of a body or a query into validated types.
 
 use std::{borrow::Cow, collections::HashMap, fmt, ops::RangeInclusive, str::FromStr};
 
@@ -9,19 +9,21 @@ use serde_json::{Map, Number, Value, value::RawValue};
 
 use crate::{ErrorCode, FieldError, InvalidValue};
 
-/// The fields of a body on their way into a type. Unknown ones are never looked at.
+/// The fields of a JSON object, and the errors found while reading them. Unknown fields are ignored.
+///
+/// A method that reads a field returns `None` after it has recorded an error for the field.
 #[derive(Debug)]
 pub struct Fields {
     object: Map<String, Value>,
-    /// Where they were written.
+    /// The body that contains the object; empty for a query and for nested objects.
     body: Bytes,
-    /// What stands before their names in errors: `questions[2].`, or nothing.
+    /// The prefix of field names in errors, such as `questions[2].`; empty at the top level.
     path: String,
     errors: Vec<FieldError>,
 }
 
 impl Fields {
-    /// The fields of `object`, which is written in `body`.
+    /// The fields of `object`, which was parsed from `body`.
     pub(crate) const fn new(object: Map<String, Value>, body: Bytes) -> Self {
         Self {
             object,
@@ -35,7 +37,7 @@ impl Fields {
         self.errors
     }
 
-    /// The field `name` as `read` reads it. Absent, null and empty are `FIELD_REQUIRED_MESSAGE`.
+    /// Reads the field `name` with `read`. Absent, null and empty are `FIELD_REQUIRED_MESSAGE`.
     pub fn required<T>(
         &mut self,
         name: &str,
@@ -44,7 +46,7 @@ impl Fields {
         let value = self.object.remove(name).unwrap_or(Value::Null);
         let is_empty = value.is_null() || value.as_str().is_some_and(str::is_empty);
         let result = if is_empty {
-            // The error says what would be valid: reading an empty text tells.
+            // Reading an empty text fails with the constraint of a valid value.
             let constraint = read(Value::String(String::new()))
                 .err()
                 .map(|error| error.constraint);
@@ -55,11 +57,11 @@ impl Fields {
         } else {
             read(value)
         };
-        self.note(name, result)
+        self.ok_or_reject(name, result)
     }
 
-    /// The field `name`, if it is there: `Some(None)` when it is absent, `None` when it is refused.
-    /// Null is of the wrong type.
+    /// Reads the field `name` with `read`, if it is present: `Some(None)` when it is absent, `None` after an error.
+    /// Null is `FIELD_TYPE_MESSAGE`.
     pub fn optional<T>(
         &mut self,
         name: &str,
@@ -67,15 +69,15 @@ impl Fields {
     ) -> Option<Option<T>> {
         match self.object.remove(name) {
             None => Some(None),
-            Some(Value::Null) => self.note(name, Err(ValueError::Type.into())),
+            Some(Value::Null) => self.ok_or_reject(name, Err(ValueError::Type.into())),
             Some(value) => {
                 let result = read(value);
-                self.note(name, result).map(Some)
+                self.ok_or_reject(name, result).map(Some)
             }
         }
     }
 
-    /// The field `name`, or `default` where it is absent. Null is of the wrong type.
+    /// As [`optional`](Self::optional), with `default` for an absent field.
     pub fn optional_or<T>(
         &mut self,
         name: &str,
@@ -85,7 +87,7 @@ impl Fields {
         Some(self.optional(name, read)?.unwrap_or(default))
     }
 
-    /// The field `name` of a partial update: null and the empty text make it empty. `None` when it is refused.
+    /// Reads the field `name` of a partial update with `read`. Null and blank texts clear the stored value.
     pub fn patch<T>(
         &mut self,
         name: &str,
@@ -97,13 +99,12 @@ impl Fields {
             Some(Value::String(text)) if text.trim().is_empty() => Some(Patch::Null),
             Some(value) => {
                 let result = read(value);
-                self.note(name, result).map(Patch::Value)
+                self.ok_or_reject(name, result).map(Patch::Value)
             }
         }
     }
 
-    /// The field `name`, if it is there and neither null nor the empty text; the outer `Option` is that of
-    /// [`optional`](Self::optional).
+    /// As [`optional`](Self::optional), but null and blank texts count as absent.
     pub fn nullable<T>(
         &mut self,
         name: &str,
@@ -112,13 +113,13 @@ impl Fields {
         self.patch(name, read).map(Patch::value)
     }
 
-    /// What `read` makes of several fields.
+    /// Reads several fields into one value, for [`input!`](crate::input).
     pub fn group<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         read(self)
     }
 
-    /// The number `name`, if it is there and not null, digit by digit, for a value that no double may round.
-    /// The outer `Option` is that of [`optional`](Self::optional).
+    /// Reads the number `name` from its digits in the body, for values that must not be rounded to a double. Absent and
+    /// null are `Some(None)`.
     pub fn exact_number<T: FromStr<Err = ValueError> + Constrained>(
         &mut self,
         name: &str,
@@ -130,47 +131,48 @@ impl Fields {
                     .literal(name)
                     .ok_or(ValueError::Type)
                     .and_then(|literal| literal.parse());
-                self.note(name, number.map_err(InvalidValue::of::<T>))
+                self.ok_or_reject(name, number.map_err(InvalidValue::of::<T>))
                     .map(Some)
             }
-            Some(_) => self.note(name, Err(ValueError::Type.into())),
+            Some(_) => self.ok_or_reject(name, Err(ValueError::Type.into())),
         }
     }
 
-    /// What stands after `name` in the body, letter by letter.
+    /// The JSON text of the field `name`, exactly as in the body.
     fn literal(&self, name: &str) -> Option<String> {
         let body = self
             .body
             .strip_prefix(b"\xef\xbb\xbf")
             .unwrap_or(&self.body);
-        let all: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(body).ok()?;
-        all.get(name).map(|value| value.get().to_owned())
+        let values: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(body).ok()?;
+        values.get(name).map(|value| value.get().to_owned())
     }
 
-    /// The objects of the list `name`, `1..=most` of them, each as `read` reads its fields. Absent, null and
-    /// empty are `FIELD_REQUIRED_MESSAGE`.
+    /// Reads the list `name` of 1 to `max` objects; `read` reads the fields of one object. Absent, null and empty are
+    /// `FIELD_REQUIRED_MESSAGE`.
     pub fn objects<T>(
         &mut self,
         name: &str,
-        most: usize,
+        max: usize,
         read: impl Fn(&mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
-        self.objects_or_texts(name, most, None, read)
+        self.objects_or_texts(name, max, None, read)
     }
 
-    /// The same, where a text stands for an object that has it as its only field, `short_for`, if there is one.
+    /// As [`objects`](Self::objects). With `text_field`, an element may also be a text: it is short for an object with
+    /// that text in the field `text_field` and no other fields.
     pub fn objects_or_texts<T>(
         &mut self,
         name: &str,
-        most: usize,
-        short_for: Option<&str>,
+        max: usize,
+        text_field: Option<&str>,
         read: impl Fn(&mut Self) -> Option<T>,
     ) -> Option<Vec<T>> {
-        let constraint = Constraint::length(1, most, Unit::Elements);
+        let constraint = Constraint::length(1, max, Unit::Elements);
         let list = match self.object.remove(name) {
             None | Some(Value::Null) => Err(ValueError::Required),
             Some(Value::Array(list)) if list.is_empty() => Err(ValueError::Required),
-            Some(Value::Array(list)) if list.len() > most => Err(ValueError::Length),
+            Some(Value::Array(list)) if list.len() > max => Err(ValueError::Length),
             Some(Value::Array(list)) => Ok(list),
             Some(_) => Err(ValueError::Type),
         };
@@ -178,32 +180,29 @@ impl Fields {
             code: error.into(),
             constraint,
         });
-        let all = self
-            .note(name, list)?
-            .into_iter()
-            .enumerate()
-            .map(|(number, value)| {
-                let path = format!("{name}[{number}]");
-                let object = match (value, short_for) {
-                    (Value::Object(object), _) => object,
-                    (text @ Value::String(_), Some(field)) => {
-                        Map::from_iter([(field.to_owned(), text)])
-                    }
-                    _ => return self.note(&path, Err(ValueError::Type.into())),
-                };
-                let mut fields = Self {
-                    path: format!("{}{path}.", self.path),
-                    ..Self::new(object, Bytes::new())
-                };
-                let read = read(&mut fields);
-                self.errors.append(&mut fields.errors);
-                read
-            });
-        // All of them are read, so that all mistakes are told.
-        all.collect::<Vec<Option<T>>>().into_iter().collect()
+        let list = self.ok_or_reject(name, list)?;
+        let elements = list.into_iter().enumerate().map(|(index, value)| {
+            let path = format!("{name}[{index}]");
+            let object = match (value, text_field) {
+                (Value::Object(object), _) => object,
+                (text @ Value::String(_), Some(field)) => {
+                    Map::from_iter([(field.to_owned(), text)])
+                }
+                _ => return self.ok_or_reject(&path, Err(ValueError::Type.into())),
+            };
+            let mut fields = Self {
+                path: format!("{}{path}.", self.path),
+                ..Self::new(object, Bytes::new())
+            };
+            let read = read(&mut fields);
+            self.errors.append(&mut fields.errors);
+            read
+        });
+        // Collected first, so that the errors of all elements are recorded.
+        elements.collect::<Vec<Option<T>>>().into_iter().collect()
     }
 
-    /// The texts of the list `name`, if it is there and not null, each as its type reads it.
+    /// Parses the list `name` of texts. Absent and null are `Some(None)`.
     pub fn texts<T: FromStr<Err = ValueError> + Constrained>(
         &mut self,
         name: &str,
@@ -213,40 +212,42 @@ impl Fields {
             Some(Value::Array(list)) => Ok(list),
             Some(_) => Err(ValueError::Type.into()),
         };
-        let list = self.note(name, list)?;
-        let all = list
+        let list = self.ok_or_reject(name, list)?;
+        let texts = list
             .into_iter()
             .enumerate()
-            .map(|(number, value)| self.note(&format!("{name}[{number}]"), text(value)));
-        all.collect::<Vec<Option<T>>>()
+            .map(|(index, value)| self.ok_or_reject(&format!("{name}[{index}]"), text(value)));
+        texts
+            .collect::<Vec<Option<T>>>()
             .into_iter()
             .collect::<Option<Vec<T>>>()
             .map(Some)
     }
 
-    /// The field `name` as it was written, for a rule that needs more than the body. Never refused.
+    /// The unread value of the field `name`, for a handler that parses it itself. Never an error.
     pub fn raw(&mut self, name: &str) -> Option<Option<Value>> {
         Some(self.object.remove(name))
     }
 
-    /// The body that they were written in, byte for byte.
+    /// The bytes of the body.
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// Whether the field `name` is there.
+    /// Whether the field `name` is present and not read yet.
     pub fn has(&self, name: &str) -> bool {
         self.object.contains_key(name)
     }
 
-    /// Refuses `field`.
-    pub fn refuse(&mut self, field: &str, invalid: impl Into<InvalidValue>) {
+    /// Records the error `invalid` for `field`.
+    pub fn reject(&mut self, field: &str, invalid: impl Into<InvalidValue>) {
         self.errors
             .push(FieldError::new(format!("{}{field}", self.path), invalid));
     }
 
-    fn note<T>(&mut self, name: &str, result: Result<T, InvalidValue>) -> Option<T> {
-        result.map_err(|error| self.refuse(name, error)).ok()
+    /// The value of `result`; `None` after its error is recorded for the field `name`.
+    fn ok_or_reject<T>(&mut self, name: &str, result: Result<T, InvalidValue>) -> Option<T> {
+        result.map_err(|error| self.reject(name, error)).ok()
     }
 }
 
@@ -288,7 +289,7 @@ pub fn committee_id(value: Value) -> Result<CommitteeId, InvalidValue> {
     })
 }
 
-/// Reads a secret, such as a password: neither trimmed nor measured. Empty is `FIELD_REQUIRED_MESSAGE`.
+/// Reads a secret, such as a password, without trimming it or checking its length. Empty is `FIELD_REQUIRED_MESSAGE`.
 pub fn secret(value: Value) -> Result<SecretString, InvalidValue> {
     match value {
         Value::String(text) if text.is_empty() => Err(ValueError::Required.into()),
@@ -297,8 +298,8 @@ pub fn secret(value: Value) -> Result<SecretString, InvalidValue> {
     }
 }
 
-/// Reads the two parts of a number, `phoneCode` and `phone`: both, or two empty texts, which are none.
-/// `Some(None)` when neither is there, `None` when they are refused.
+/// Reads a phone number from the fields `phoneCode` and `phone`. Two empty texts are the empty number. `Some(None)` when
+/// both are absent, `None` after an error.
 pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
     let code = fields.optional("phoneCode", text_or_empty::<Line<15>>);
     let number = fields.optional("phone", text_or_empty::<Line<15>>);
@@ -307,7 +308,7 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
         return Some(None);
     }
     let (code, number) = (code.unwrap_or_default(), number.unwrap_or_default());
-    let refused = match (code.is_empty(), number.is_empty()) {
+    let (field, error) = match (code.is_empty(), number.is_empty()) {
         _ if code.len() > 3 || !code.bytes().all(|byte| byte.is_ascii_digit()) => {
             ("phoneCode", ValueError::Format)
         }
@@ -319,7 +320,7 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
             Err(error) => ("phone", error),
         },
     };
-    fields.refuse(refused.0, refused.1);
+    fields.reject(field, error);
     None
 }
 
@@ -355,5 +356,5 @@ pub fn integer<N: TryFrom<u64> + Into<u64> + Copy>(
     }
 }
 
-/// Clients read JSON numbers as double-precision ones (RFC 8259 §6): no larger bound is named.
+/// Errors state no larger bound, because clients may read JSON numbers as doubles (RFC 8259 §6).
 const MAX_SAFE_INTEGER: u64 = 1 << 53;

@@ -1,4 +1,5 @@
-//! Bodies: read strictly, then field by field, so that a client hears of all its mistakes at once.
+//! Reads request bodies and queries: parses JSON strictly, then reads field by field, so that one response reports all
+//! invalid fields.
 
 use std::fmt;
 
@@ -16,22 +17,25 @@ use serde_json::{Map, Number, Value};
 
 use crate::{ApiError, ErrorCode, Fields, Query};
 
-/// What an endpoint takes, read from the body as a JSON object.
+/// Extracts a `T` from a body that is a JSON object.
+///
+/// The extractor rejects with `PAYLOAD_TOO_LARGE_MESSAGE`, `UNSUPPORTED_MEDIA_TYPE_MESSAGE`, `INVALID_JSON_MESSAGE`, or
+/// the errors of all invalid fields.
 #[derive(Debug, Clone)]
 pub struct Input<T>(pub T);
 
-/// A type that is read from the fields of a body; `S` is the function's state, whose settings say
-/// such things as how long a password must be.
+/// A type that is read from the fields of a body or query. `S` is the function's state, for rules that depend on
+/// settings, such as the minimum length of passwords.
 pub trait FromFields<S>: Sized {
-    /// No body is longer, in bytes.
+    /// Maximum length of the body in bytes.
     const MAX_BYTES: usize = 102_400;
 
-    /// Reads what is needed; `None` when something was refused, which `fields` has noted.
+    /// Reads the value. `None` when a field is invalid; its error is recorded in `fields`.
     fn from_fields(fields: &mut Fields, state: &S) -> Option<Self>;
 }
 
-/// Declares what an endpoint takes: the struct, and how each field is read, by a method of [`Fields`]. All of
-/// them are read before the first error is returned, so that every bad field is named.
+/// Declares a request struct, and the method of [`Fields`] that reads each of its fields. All fields are read even after
+/// an error, so that the response reports all invalid ones.
 ///
 /// ```ignore
 /// input! {
@@ -64,7 +68,6 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
 
     async fn from_request(request: Request<Body>, state: &S) -> Result<Self, ApiError> {
         let (parts, body) = request.into_parts();
-        // One byte more than allowed tells too long from just long enough.
         let body = to_bytes(body, T::MAX_BYTES)
             .await
             .map_err(|_| ErrorCode::PayloadTooLarge)?;
@@ -75,7 +78,9 @@ impl<T: FromFields<S>, S: Send + Sync> FromRequest<S> for Input<T> {
     }
 }
 
-/// What an endpoint takes, read from the query: every parameter is a text.
+/// Extracts a `T` from the query parameters, all of which are texts.
+///
+/// The extractor rejects with the errors of all invalid parameters.
 #[derive(Debug, Clone)]
 pub struct QueryInput<T>(pub T);
 
@@ -95,7 +100,8 @@ fn read<T: FromFields<S>, S>(mut fields: Fields, state: &S) -> Result<T, ApiErro
     }
 }
 
-/// `application/json` with or without `charset=utf-8`, or no content type at all; not encoded.
+/// Whether the content type is absent or `application/json`, with or without `charset=utf-8`, and there is no content
+/// encoding.
 fn is_plain_json(headers: &HeaderMap) -> bool {
     let all = |name| {
         headers
@@ -112,7 +118,7 @@ fn is_plain_json(headers: &HeaderMap) -> bool {
         && all(header::CONTENT_ENCODING).all(|coding| matches!(coding.as_str(), "" | "identity"))
 }
 
-/// The object that `body` writes; nothing writes an empty one.
+/// Parses `body` as an object; an empty body is an empty object.
 fn object(body: &[u8]) -> Result<Map<String, Value>, ErrorCode> {
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     if body.is_empty() {
@@ -124,8 +130,8 @@ fn object(body: &[u8]) -> Result<Map<String, Value>, ErrorCode> {
     }
 }
 
-/// Any JSON value without duplicate keys, at any depth. serde_json itself bounds the depth at 127
-/// and refuses invalid UTF-8, lone surrogates and trailing text.
+/// A JSON value without duplicate keys at any depth. serde_json itself limits the depth to 127 and rejects invalid
+/// UTF-8, lone surrogates and trailing text.
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {
@@ -181,7 +187,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         let mut object = Map::new();
         while let Some((key, Strict(value))) = entries.next_entry::<String, _>()? {
             if object.insert(key, value).is_some() {
-                return Err(A::Error::custom("a key stands twice"));
+                return Err(A::Error::custom("duplicate key"));
             }
         }
         Ok(Value::Object(object))

@@ -1,5 +1,4 @@
-//! What a valid value of a field looks like, as data: the error responses of the API say it (`min`, `max`,
-//! `allowed`, `format`).
+//! Constraints on field values, as data for error responses (`min`, `max`, `allowed`, `format`).
 
 use crate::{
     CommitteeId, E164, Email, Grant, Instant, Line, Price, Profile, Prose, ShortCode,
@@ -12,7 +11,7 @@ use crate::{
     subdomain::{Label, RootDomain},
 };
 
-/// The bounds of a valid value. Each part may be absent.
+/// The constraint that a valid value fulfils. Each part may be absent.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Constraint {
     /// The smallest number, or the smallest length.
@@ -21,9 +20,9 @@ pub struct Constraint {
     pub max: Option<f64>,
     /// What `min` and `max` count.
     pub unit: Unit,
-    /// All values there are.
+    /// All valid values; empty if they cannot be listed.
     pub allowed: Vec<String>,
-    /// A word for the format, such as `email` or `date-time`.
+    /// The name of the format, such as `email` or `date-time`.
     pub format: Option<&'static str>,
 }
 
