@@ -61,16 +61,13 @@ impl SignedIn {
             Err(ErrorCode::AccountNotVerified)
         }
     }
-}
 
-impl SignedIn {
     /// Checks that the account's committee is active. Super admins are exempt.
     ///
     /// # Errors
     /// `COMMITTEE_INACTIVE_MESSAGE`.
     pub fn require_active_committee(&self) -> Result<(), ErrorCode> {
-        let may = self.committee.is_active || self.user.profile == Profile::SuperAdmin;
-        if may {
+        if self.committee.is_active || self.user.profile == Profile::SuperAdmin {
             Ok(())
         } else {
             Err(ErrorCode::CommitteeInactive)
@@ -189,7 +186,7 @@ impl Authenticator {
         match found.await {
             // Not remembered as ended: the session may have a newer token.
             Ok(Some((session, user, _)))
-                if self.lifetimes.have_ended(&user, &session, &claims, now) =>
+                if self.lifetimes.are_exceeded(&user, &session, &claims, now) =>
             {
                 Caller::InvalidToken
             }

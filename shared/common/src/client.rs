@@ -9,14 +9,14 @@ use store::StoreError;
 
 use crate::ApiError;
 
-/// Address, network, software and location of the remote client.
+/// IP address, network, user agent and location of the remote client.
 #[derive(Debug, Clone)]
 pub struct Client {
     /// The IP address.
     pub ip: IpAddr,
     /// The network by which requests are limited: the IPv4 address, or the IPv6 /64.
     pub network: String,
-    /// Browser, system and device from `User-Agent`.
+    /// Browser, operating system and device from `User-Agent`.
     pub agent: Agent,
     /// The location, if a content network in front of the gateway sends it; otherwise empty.
     pub place: Location,

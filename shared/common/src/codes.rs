@@ -12,7 +12,7 @@ macro_rules! table {
         }
 
         impl $name {
-            /// All of them, in the order of the table.
+            /// All codes, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
             /// The HTTP status.
@@ -177,16 +177,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_code_stands_once_and_has_a_french_text() {
-        let refusals = ErrorCode::ALL
+    fn codes_are_unique_and_have_french_texts() {
+        let errors = ErrorCode::ALL
             .iter()
-            .map(|one| (one.code(), one.text(), one.status().as_u16()));
+            .map(|error| (error.code(), error.text(), error.status().as_u16()));
         let messages = Message::ALL
             .iter()
-            .map(|one| (one.code(), one.text(), one.status().as_u16()));
+            .map(|message| (message.code(), message.text(), message.status().as_u16()));
         let mut seen = HashSet::new();
-        for (code, text, status) in refusals.chain(messages) {
-            assert!(seen.insert(code), "{code} stands twice");
+        for (code, text, status) in errors.chain(messages) {
+            assert!(seen.insert(code), "{code} is a duplicate");
             assert!(
                 code.ends_with("_MESSAGE")
                     && code

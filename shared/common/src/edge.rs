@@ -158,7 +158,7 @@ impl Inner {
             };
         }
         let client = self.content_network.client(ip, request.headers());
-        if self.is_outside_limit(path.as_deref(), request.method()) {
+        if self.is_exempt_from_limit(path.as_deref(), request.method()) {
             let response = self
                 .route(request, path, Caller::Anonymous, client, now)
                 .await;
@@ -222,7 +222,8 @@ impl Inner {
         }
     }
 
-    /// The path without its prefix and without one trailing slash; `None` when the prefix is missing or not allowed.
+    /// The path without the API prefix and without one trailing slash. `None` when the prefix is missing where it is
+    /// required, or present where it is not allowed.
     fn path(&self, path: &str) -> Option<String> {
         let path = path.strip_suffix('/').unwrap_or(path);
         let after_prefix = |prefix: &String| {
@@ -234,15 +235,15 @@ impl Inner {
                 Some(rest).filter(|rest| !rest.is_empty() && !self.routes.is_unprefixed(rest))
             }
             None => Some(path)
-                .filter(|path| self.routes.is_unprefixed(path) || self.routes.is_free(path)),
+                .filter(|path| self.routes.is_unprefixed(path) || self.routes.is_unlimited(path)),
         }
         .map(str::to_owned)
     }
 
-    fn is_outside_limit(&self, path: Option<&str>, method: &Method) -> bool {
+    fn is_exempt_from_limit(&self, path: Option<&str>, method: &Method) -> bool {
         let is_read = method == Method::GET || method == Method::HEAD;
         path.is_some_and(|path| {
-            self.routes.is_unprefixed(path) || (is_read && self.routes.is_free(path))
+            self.routes.is_unprefixed(path) || (is_read && self.routes.is_unlimited(path))
         })
     }
 
@@ -296,12 +297,12 @@ impl Inner {
         }
     }
 
-    /// Runs in parallel with the handler. An error only costs precision, so it is logged and ignored.
+    /// Runs in parallel with the handler. An error only makes `lastActive` less precise, so it is logged and ignored.
     async fn touch_last_active(&self, person: Option<&SignedIn>, now: Instant) {
-        let outdated = person.filter(|person| {
+        let due = person.filter(|person| {
             now.since(person.user.last_active.min(person.session.last_active)) >= ACTIVE_INTERVAL
         });
-        let Some(SignedIn { user, session, .. }) = outdated else {
+        let Some(SignedIn { user, session, .. }) = due else {
             return;
         };
         if let Err(failure) = self

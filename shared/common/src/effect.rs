@@ -33,9 +33,9 @@ pub fn sign_in<S: Clone + Send + Sync + 'static>(route: MethodRouter<S>) -> Meth
     }))
 }
 
-/// Routes GET to `handler`, which has side effects. HEAD is 405 with `allow`, the methods of the path, separated by
-/// commas. A prefetch by a browser or mail scanner (`Sec-Purpose` or `Purpose: prefetch`) is 403 and does not reach
-/// `handler`. Responses are never 304 and never cached.
+/// Routes GET to `handler`, which has side effects. HEAD is 405 with `Allow: {allow}`; `allow` lists the methods of the
+/// path, separated by commas. A prefetch by a browser or mail scanner (`Sec-Purpose` or `Purpose: prefetch`) is 403 and
+/// does not reach `handler`. Responses are never 304 and never cached.
 pub fn effect<H, T, S>(handler: H, allow: &'static str) -> MethodRouter<S>
 where
     H: Handler<T, S>,

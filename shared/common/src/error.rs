@@ -12,14 +12,14 @@ use crate::{
     envelope::{Cause, envelope},
 };
 
-/// An error response. `?` makes one of a [`ErrorCode`], which the client sees, and of any other error: that one is
-/// logged once, and the client sees 409, 500 or 503 without detail. `ApiError` does not implement
-/// [`Error`], so `?` cannot mix the two.
+/// An error response. `?` converts an [`ErrorCode`], which the client sees, and any other error, which is logged once
+/// while the client sees 409, 500 or 503 without detail. `ApiError` does not implement [`Error`], so `?` cannot mistake
+/// one for the other.
 #[derive(Debug)]
 pub struct ApiError {
     code: ErrorCode,
     errors: Vec<FieldError>,
-    /// Further fields of the body: an object.
+    /// An object with further fields of the body.
     data: Option<Box<Value>>,
     header: Option<Box<(HeaderName, HeaderValue)>>,
     /// Logged and never sent.
@@ -78,7 +78,7 @@ impl ApiError {
         Self::with_errors(code, errors)
     }
 
-    /// `code` with `errors`, however many they are.
+    /// `code` with `errors`; unlike [`fields`](Self::fields) it does not choose the code.
     pub fn with_errors(code: ErrorCode, errors: Vec<FieldError>) -> Self {
         Self {
             errors,
@@ -108,7 +108,7 @@ impl ApiError {
         Self::from(code).header(header::RETRY_AFTER, seconds)
     }
 
-    /// 405 with the methods that the path has.
+    /// 405 with `Allow: {allow}`.
     pub(crate) fn method_not_allowed(allow: &'static str) -> Self {
         let allow = HeaderValue::from_static(allow);
         Self::from(ErrorCode::MethodNotAllowed).header(header::ALLOW, allow)

@@ -49,7 +49,7 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b':')
     .remove(b'@')
     .remove(b'/');
-/// Percent-encodes only what a URI cannot contain: the gateway passes the query on as it was sent.
+/// Percent-encodes only what a URI cannot contain, as the gateway passes the query on undecoded.
 const QUERY: &AsciiSet = &CONTROLS
     .add(b' ')
     .add(b'"')

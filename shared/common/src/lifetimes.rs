@@ -9,8 +9,14 @@ use runtime::{ConfigError, Settings};
 /// Lifetimes of access tokens and sessions, normal and strict.
 #[derive(Debug, Clone, Copy)]
 pub struct TokenLifetimes {
-    usual: (Duration, Duration),
-    strict: (Duration, Duration),
+    normal: Lifetimes,
+    strict: Lifetimes,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Lifetimes {
+    token: Duration,
+    session: Duration,
 }
 
 impl TokenLifetimes {
@@ -21,38 +27,38 @@ impl TokenLifetimes {
     /// As [`Settings::number`].
     pub fn of(settings: &Settings) -> Result<Self, ConfigError> {
         Ok(Self {
-            usual: (
-                settings.seconds("ACCESS_TOKEN_SECONDS", 43_200)?,
-                settings.days("SESSION_DAYS", 30)?,
-            ),
-            strict: (
-                settings.seconds("ACCESS_TOKEN_SECONDS_STRICT", 14_400)?,
-                settings.days("SESSION_DAYS_STRICT", 7)?,
-            ),
+            normal: Lifetimes {
+                token: settings.seconds("ACCESS_TOKEN_SECONDS", 43_200)?,
+                session: settings.days("SESSION_DAYS", 30)?,
+            },
+            strict: Lifetimes {
+                token: settings.seconds("ACCESS_TOKEN_SECONDS_STRICT", 14_400)?,
+                session: settings.days("SESSION_DAYS_STRICT", 7)?,
+            },
         })
     }
 
     /// The lifetime of an access token of `user`.
     pub fn token(&self, user: &User) -> Duration {
-        if user.is_strict() {
-            self.strict.0
-        } else {
-            self.usual.0
-        }
+        self.of_user(user).token
     }
 
     /// The lifetime of a session of `user`.
     pub fn session(&self, user: &User) -> Duration {
+        self.of_user(user).session
+    }
+
+    fn of_user(&self, user: &User) -> &Lifetimes {
         if user.is_strict() {
-            self.strict.1
+            &self.strict
         } else {
-            self.usual.1
+            &self.normal
         }
     }
 
     /// Whether the token `claims` or `session` has exceeded the lifetime that applies to `user` at `now`. Lifetimes
     /// shorten at once when an account comes under the strict rules, by a promotion for example.
-    pub fn have_ended(
+    pub fn are_exceeded(
         &self,
         user: &User,
         session: &Session,

@@ -18,9 +18,7 @@ impl Query {
             .find(|(key, _)| key == name)
             .map(|(_, value)| value.as_str())
     }
-}
 
-impl Query {
     pub(crate) fn into_object(self) -> Map<String, Value> {
         // Reversed, so that the first of repeated values is inserted last and remains.
         self.0

@@ -114,7 +114,7 @@ impl IntoResponse for Image {
     }
 }
 
-/// 302 to `url`, with an enveloped body.
+/// 302 to `url`; the body is the envelope without data.
 #[derive(Debug)]
 pub struct Redirect {
     /// An absolute URL.

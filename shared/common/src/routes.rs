@@ -2,7 +2,7 @@
 
 use axum::Router;
 
-/// The routes of a function, and which of its paths are not cached, have no prefix, or are not rate-limited.
+/// The routes of a function, and which of its paths are not cached, have no API prefix, or are not rate-limited.
 #[derive(Default)]
 pub struct Routes {
     pub(crate) router: Router,
@@ -11,7 +11,7 @@ pub struct Routes {
     /// Path prefixes that exist only without the API prefix.
     unprefixed: Vec<&'static str>,
     /// Paths that exist with and without the API prefix and whose GET and HEAD are not rate-limited.
-    free: Vec<&'static str>,
+    unlimited: Vec<&'static str>,
 }
 
 impl Routes {
@@ -23,24 +23,25 @@ impl Routes {
         }
     }
 
-    /// Sends `Cache-Control: no-store` with every response, errors included, to paths that begin with one of `starts`.
+    /// Sends `Cache-Control: no-store` with every response, errors included, to paths that begin with one of
+    /// `prefixes`.
     #[must_use]
-    pub fn no_store(mut self, starts: &[&'static str]) -> Self {
-        self.no_store.extend(starts);
+    pub fn no_store(mut self, prefixes: &[&'static str]) -> Self {
+        self.no_store.extend(prefixes);
         self
     }
 
-    /// Serves paths that begin with `start` only without the API prefix, and exempts them from the rate limit.
+    /// Serves paths that begin with `prefix` only without the API prefix, and exempts them from the rate limit.
     #[must_use]
-    pub fn unprefixed(mut self, start: &'static str) -> Self {
-        self.unprefixed.push(start);
+    pub fn unprefixed(mut self, prefix: &'static str) -> Self {
+        self.unprefixed.push(prefix);
         self
     }
 
     /// Serves `path` with and without the API prefix, and exempts its GET and HEAD from the rate limit.
     #[must_use]
-    pub fn free(mut self, path: &'static str) -> Self {
-        self.free.push(path);
+    pub fn unlimited(mut self, path: &'static str) -> Self {
+        self.unlimited.push(path);
         self
     }
 
@@ -50,19 +51,21 @@ impl Routes {
         self.router = self.router.merge(other.router);
         self.no_store.extend(other.no_store);
         self.unprefixed.extend(other.unprefixed);
-        self.free.extend(other.free);
+        self.unlimited.extend(other.unlimited);
         self
     }
 
     pub(crate) fn is_no_store(&self, path: &str) -> bool {
-        self.no_store.iter().any(|start| path.starts_with(start))
+        self.no_store.iter().any(|prefix| path.starts_with(prefix))
     }
 
     pub(crate) fn is_unprefixed(&self, path: &str) -> bool {
-        self.unprefixed.iter().any(|start| path.starts_with(start))
+        self.unprefixed
+            .iter()
+            .any(|prefix| path.starts_with(prefix))
     }
 
-    pub(crate) fn is_free(&self, path: &str) -> bool {
-        self.free.contains(&path)
+    pub(crate) fn is_unlimited(&self, path: &str) -> bool {
+        self.unlimited.contains(&path)
     }
 }

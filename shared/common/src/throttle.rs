@@ -24,8 +24,8 @@ pub(crate) struct RateLimitState {
     pub(crate) is_over: bool,
 }
 
-/// Counts requests per key. It remembers the windows that the store returned: a request over the limit needs no write
-/// until the window ends, and any other needs one.
+/// Counts requests per key. It remembers the windows that the store returned, so that a request over the limit needs no
+/// write until the window ends; every other request needs one.
 #[derive(Clone)]
 pub struct Throttle {
     store: Store,
