@@ -56,8 +56,8 @@ pub(crate) async fn list(
 impl CommitteeCoursesQuery {
     /// The lists with the courses that `user` may read: published ones, and the others as far as their rights reach.
     fn lists(&self, user: &User) -> Vec<CourseList> {
-        let (standing, committee) = (user.standing(), user.committee_id);
-        let unpublished = |right, stage| match standing.reach(right) {
+        let (rights, committee) = (user.rights(), user.committee_id);
+        let unpublished = |right, stage| match rights.reach(right) {
             Reach::Nowhere => None,
             Reach::Own => Some(CourseList::OfAuthor(user.user_id, stage)),
             Reach::Committee | Reach::Everywhere => Some(CourseList::OfCommittee(committee, stage)),

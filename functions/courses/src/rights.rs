@@ -68,6 +68,6 @@ fn not_archived(course: Course) -> Result<Course, ErrorCode> {
 fn may(person: &SignedIn, right: Right, course: &CourseSummary) -> bool {
     person
         .user
-        .standing()
+        .rights()
         .may(right, course.created_by, course.committee_id)
 }

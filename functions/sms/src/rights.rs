@@ -21,7 +21,7 @@ pub(crate) fn may_see(caller: &SignedIn, sending: &Sending) -> bool {
     *user_id == caller.user.user_id
         || caller
             .user
-            .standing()
+            .rights()
             .may(Right::ManageSms, *user_id, *committee_id)
 }
 
@@ -88,7 +88,7 @@ impl OptOutEditor {
         messages: &Messages,
     ) -> Result<Option<CommitteeId>, ApiError> {
         let user = &self.person.user;
-        if user.standing().reach(Right::ManageSms) != Reach::Everywhere {
+        if user.rights().reach(Right::ManageSms) != Reach::Everywhere {
             return Ok(Some(user.committee_id));
         }
         if let Some(requested) = self.requested {

@@ -83,7 +83,7 @@ pub(crate) async fn change(
             request.apply(user, committee_id);
             // A change of rights cancels an earlier pending address: one requested with fewer rights must not take
             // effect with more.
-            let may_keep = request.email.is_some() || user.standing() == before.standing();
+            let may_keep = request.email.is_some() || user.rights() == before.rights();
             user.pending_email = with_email.pending_email.filter(|_| may_keep);
         });
         if after.committee_id != before.committee_id {
@@ -112,7 +112,7 @@ fn may_set(
     before: &User,
     request: &UpdateMemberRequest,
 ) -> Result<(), ErrorCode> {
-    let caller = admin.0.user.standing();
+    let caller = admin.0.user.rights();
     let is_super = caller.profile == Profile::SuperAdmin;
     let profile = request
         .profile

@@ -28,7 +28,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ActivityRequest {
         let own = caller.user.user_id;
         let about = query.get("userID").map_or(own, UserId::in_path);
         if about != own {
-            if caller.user.standing().reach(Right::ManageUsers) == Reach::Nowhere {
+            if caller.user.rights().reach(Right::ManageUsers) == Reach::Nowhere {
                 return Err(ErrorCode::Forbidden.into());
             }
             caller.require_verified()?;
@@ -58,12 +58,12 @@ pub(crate) async fn activity(
     );
     let list = paging.open(&users.cursors, list, now)?;
     if about != caller.user.user_id {
-        let standing = caller.user.standing();
+        let rights = caller.user.rights();
         let other = users
             .store
             .user(about)
             .await?
-            .filter(|user| standing.may(Right::ManageUsers, user.user_id, user.committee_id));
+            .filter(|user| rights.may(Right::ManageUsers, user.user_id, user.committee_id));
         other.ok_or(ErrorCode::UserNotFound)?;
     }
     let page = users

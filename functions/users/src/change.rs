@@ -52,12 +52,12 @@ impl Users {
             return Ok(());
         }
         caller.require_verified()?;
-        let standing = caller.user.standing();
+        let rights = caller.user.rights();
         let other = self
             .store
             .user(id)
             .await?
-            .filter(|user| standing.may(Right::ReadCards, user.user_id, user.committee_id));
+            .filter(|user| rights.may(Right::ReadCards, user.user_id, user.committee_id));
         Err(if other.is_some() {
             ErrorCode::Forbidden.into()
         } else {

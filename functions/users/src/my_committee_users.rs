@@ -35,7 +35,7 @@ pub(crate) async fn list(
     paging: Paging,
     QueryInput(filter): QueryInput<MyCommitteeUsersQuery>,
 ) -> ApiResult<UsersResponse> {
-    let sees_accounts = caller.user.standing().reach(Right::ReadAccounts) >= Reach::Committee;
+    let sees_accounts = caller.user.rights().reach(Right::ReadAccounts) >= Reach::Committee;
     let MyCommitteeUsersQuery {
         is_active,
         profile,

@@ -38,15 +38,15 @@ pub(crate) async fn show(
         });
     }
     caller.require_verified()?;
-    let standing = caller.user.standing();
+    let rights = caller.user.rights();
     let user = users
         .store
         .user(id)
         .await?
-        .filter(|user| standing.may(Right::ReadCards, user.user_id, user.committee_id));
+        .filter(|user| rights.may(Right::ReadCards, user.user_id, user.committee_id));
     let user = user.ok_or(ErrorCode::UserNotFound)?;
-    let version = standing.may_edit(&user.standing()).then_some(user.version);
-    if !standing.may(Right::ReadAccounts, user.user_id, user.committee_id) {
+    let version = rights.may_edit(&user.rights()).then_some(user.version);
+    if !rights.may(Right::ReadAccounts, user.user_id, user.committee_id) {
         return ok(UserResponse {
             user: View::Card(user.into()),
             version,

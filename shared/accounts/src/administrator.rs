@@ -32,10 +32,10 @@ impl Administrator {
     }
 
     fn must_edit(&self, user: &User) -> Result<(), ErrorCode> {
-        let caller = self.0.user.standing();
+        let caller = self.0.user.rights();
         if !caller.may(Right::ReadCards, user.user_id, user.committee_id) {
             Err(ErrorCode::UserNotFound)
-        } else if !caller.may_edit(&user.standing()) {
+        } else if !caller.may_edit(&user.rights()) {
             Err(ErrorCode::Forbidden)
         } else {
             Ok(())

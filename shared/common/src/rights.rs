@@ -50,7 +50,7 @@ pub struct Permitted<R> {
 impl<R: RightType> Viewer<R> {
     /// The scope of the right: own objects, the committee's, or all.
     pub fn reach(&self) -> Reach {
-        self.person.user.standing().reach(R::RIGHT)
+        self.person.user.rights().reach(R::RIGHT)
     }
 }
 

@@ -178,9 +178,9 @@ pub enum Reach {
     Everywhere,
 }
 
-/// The properties of an account that determine its rights.
+/// The rights of an account, computed from its identity, profile, committee and grants.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct Rights {
     /// The account.
     pub user_id: UserId,
     /// The account's profile.
@@ -191,7 +191,7 @@ pub struct Standing {
     pub permissions: Permissions,
 }
 
-impl Standing {
+impl Rights {
     /// The reach of `right` for this account: the larger of the profile's default and what grants add.
     pub fn reach(&self, right: Right) -> Reach {
         let granted = self

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitteeId, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId, ValueError,
-    committee::Committee, login_activity::LoginActivity, outbox::Recipient, permissions::Standing,
+    committee::Committee, login_activity::LoginActivity, outbox::Recipient, permissions::Rights,
 };
 
 /// Path of the default avatar.
@@ -107,9 +107,9 @@ impl User {
         }
     }
 
-    /// The properties that determine the account's rights.
-    pub fn standing(&self) -> Standing {
-        Standing {
+    /// The rights of the account.
+    pub fn rights(&self) -> Rights {
+        Rights {
             user_id: self.user_id,
             profile: self.profile,
             committee_id: self.committee_id,

@@ -23,21 +23,21 @@ fn rights_by_profile_and_grants_match_the_table() {
     for (right, by_profile, granted) in table {
         for (profile, reach) in Profile::ALL.into_iter().zip(by_profile) {
             assert_eq!(
-                standing(1, 1, profile, &[]).reach(right),
+                rights(1, 1, profile, &[]).reach(right),
                 reach,
                 "{right:?} {profile}"
             );
         }
         assert_eq!(
-            standing(1, 1, Profile::Member, &Grant::ALL).reach(right),
+            rights(1, 1, Profile::Member, &Grant::ALL).reach(right),
             granted,
             "{right:?} granted"
         );
     }
 }
 
-fn standing(user: u128, committee: u128, profile: Profile, grants: &[Grant]) -> Standing {
-    Standing {
+fn rights(user: u128, committee: u128, profile: Profile, grants: &[Grant]) -> Rights {
+    Rights {
         user_id: UserId::new(uuid::Uuid::from_u128(user)),
         profile,
         committee_id: CommitteeId::new(uuid::Uuid::from_u128(committee)),
@@ -48,16 +48,16 @@ fn standing(user: u128, committee: u128, profile: Profile, grants: &[Grant]) -> 
 #[test]
 fn admin_may_edit_lower_profiles_of_own_committee() {
     use Profile::{CommitteeAdmin, Member, SuperAdmin, Trainer};
-    let admin = standing(1, 1, CommitteeAdmin, &[]);
-    let super_admin = standing(2, 1, SuperAdmin, &[]);
+    let admin = rights(1, 1, CommitteeAdmin, &[]);
+    let super_admin = rights(2, 1, SuperAdmin, &[]);
     for (other, by_admin, by_super) in [
-        (standing(3, 1, Member, &[]), true, true),
-        (standing(3, 1, Trainer, &[Grant::SmsSend]), true, true),
-        (standing(3, 1, Member, &[Grant::CpanelRead]), false, true),
-        (standing(3, 1, Member, &[Grant::SmsBulk]), false, true),
-        (standing(3, 1, CommitteeAdmin, &[]), false, true),
-        (standing(3, 2, Member, &[]), false, true),
-        (standing(3, 2, SuperAdmin, &[]), false, true),
+        (rights(3, 1, Member, &[]), true, true),
+        (rights(3, 1, Trainer, &[Grant::SmsSend]), true, true),
+        (rights(3, 1, Member, &[Grant::CpanelRead]), false, true),
+        (rights(3, 1, Member, &[Grant::SmsBulk]), false, true),
+        (rights(3, 1, CommitteeAdmin, &[]), false, true),
+        (rights(3, 2, Member, &[]), false, true),
+        (rights(3, 2, SuperAdmin, &[]), false, true),
         (super_admin.clone(), false, false),
         (admin.clone(), false, true),
     ] {
@@ -66,7 +66,7 @@ fn admin_may_edit_lower_profiles_of_own_committee() {
     }
     assert!(admin.may_grant(Grant::SmsSend) && !admin.may_grant(Grant::SmsBulk));
     assert!(
-        !standing(1, 1, CommitteeAdmin, &Grant::ALL).may_grant(Grant::CpanelRead),
+        !rights(1, 1, CommitteeAdmin, &Grant::ALL).may_grant(Grant::CpanelRead),
         "grants cannot be passed on"
     );
 }
@@ -89,7 +89,7 @@ proptest::proptest! {
     ) {
         let person = |(user, committee, profile, bits): (u128, u128, usize, u8)| {
             let grants: Vec<Grant> = Grant::ALL.into_iter().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, grant)| grant).collect();
-            standing(user, committee, Profile::ALL[profile], &grants)
+            rights(user, committee, Profile::ALL[profile], &grants)
         };
         let (editor, edited) = (person(a), person(b));
         if editor.may_edit(&edited) {
@@ -99,7 +99,7 @@ proptest::proptest! {
             }
         }
         for right in [Right::ReadCards, Right::ReadAccounts, Right::SendSms] {
-            let bare = Standing { permissions: Permissions::default(), ..editor.clone() };
+            let bare = Rights { permissions: Permissions::default(), ..editor.clone() };
             proptest::prop_assert!(editor.reach(right) >= bare.reach(right));
         }
     }
