@@ -157,7 +157,10 @@ fn requested_challenge(
     if !is_digits(code) {
         return Ok(challenge_of_link(code).ok_or(ErrorCode::BadAuthCombination)?);
     }
-    match auth.sessions.step(headers, TokenUse::PasswordlessStep, now) {
+    match auth
+        .sessions
+        .claims(headers, TokenUse::PasswordlessStep, now)
+    {
         Some(claims) => Ok(claims.sub.uuid()),
         None if headers.contains_key(header::AUTHORIZATION) => Err(ApiError::invalid_token()),
         None => Err(ErrorCode::BadAuthCombination.into()),

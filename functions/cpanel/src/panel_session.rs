@@ -56,7 +56,7 @@ impl Cpanel {
                 let budget = if is_closed {
                     panel.budget(start)
                 } else {
-                    panel.trial(start)
+                    panel.probe_budget(start)
                 };
                 return Ok(PanelSession {
                     store: self.store.clone(),

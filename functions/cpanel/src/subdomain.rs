@@ -148,7 +148,7 @@ impl PanelSession {
             return Err(error_code(error));
         }
         let was_refused = matches!(error, PanelError::Refused(_));
-        self.budget = self.panel.visit_again(self.budget);
+        self.budget = self.panel.extended(self.budget);
         match self.domains().await.map(|domains| domains.has(fqdn)) {
             // The panel refused, and the subdomain exists: another request created it.
             Ok(true) if was_refused => Err(ErrorCode::SubdomainExists),

@@ -1,6 +1,5 @@
 //! Delivery of one message: claim it, send it once, record the outcome.
 
-use runtime::Error;
 use std::time::Duration;
 
 use domain::{
@@ -13,7 +12,8 @@ use messaging::{
     SendError,
     texts::{self, Mail},
 };
-use store::{Content, Outbound, StoreError};
+use runtime::Error;
+use store::{Outbound, OutboundMessage, StoreError};
 use tokio::time::sleep;
 
 use crate::{Dispatcher, MAX_SLOT_WAIT, Services, UNKNOWN};
@@ -21,10 +21,10 @@ use crate::{Dispatcher, MAX_SLOT_WAIT, Services, UNKNOWN};
 /// Base of the delay before a retry; it doubles with every attempt.
 const BASE_DELAY: Duration = Duration::from_secs(2);
 const MAX_DELAY: Duration = Duration::from_secs(900);
-/// How far ahead a code may take a slot; other messages take slots at most [`MAX_SLOT_WAIT`] ahead.
+/// Maximum time until the slot that a code may reserve; for other text messages it is [`MAX_SLOT_WAIT`].
 const MAX_CODE_SLOT_WAIT: Duration = Duration::from_secs(2);
 
-/// Attempts to record an outcome, and the base of the delay between them; about six seconds in total.
+/// Attempts to record an outcome; with the delays between them, about six seconds in total.
 const RECORD_ATTEMPTS: u32 = 7;
 const RECORD_BASE_DELAY: Duration = Duration::from_millis(50);
 
@@ -32,9 +32,9 @@ const RECORD_BASE_DELAY: Duration = Duration::from_millis(50);
 enum SendOutcome {
     Sent,
     /// It will never be accepted.
-    GivenUp(Cause, String),
+    Failed(Cause, String),
     /// It was not accepted; a retry may succeed.
-    NotNow(String),
+    NotSent(String),
     /// It was sent, but there was no response.
     Unknown(String),
 }
@@ -43,11 +43,11 @@ impl From<Result<(), SendError>> for SendOutcome {
     fn from(sent: Result<(), SendError>) -> Self {
         match sent {
             Ok(()) => Self::Sent,
-            Err(SendError::Rejected(cause)) => Self::GivenUp(Cause::CarrierRefused, cause),
+            Err(SendError::Rejected(reason)) => Self::Failed(Cause::CarrierRefused, reason),
             Err(SendError::OptedOut) => {
-                Self::GivenUp(Cause::OptedOut, "opted out at the carrier".to_owned())
+                Self::Failed(Cause::OptedOut, "opted out at the carrier".to_owned())
             }
-            Err(SendError::NotSent(cause)) => Self::NotNow(cause),
+            Err(SendError::NotSent(cause)) => Self::NotSent(cause),
             Err(SendError::Unknown(cause)) => Self::Unknown(cause),
         }
     }
@@ -55,8 +55,8 @@ impl From<Result<(), SendError>> for SendOutcome {
 
 /// The action for a message once it is claimed.
 enum Plan {
-    /// End it without sending it.
-    End(SendOutcome),
+    /// Record this outcome without sending the message.
+    Skip(SendOutcome),
     Mail(Email, Mail),
     Text(Sendable),
 }
@@ -67,14 +67,14 @@ struct Sendable {
     text: String,
     kind: Type,
     sender: Option<SenderId>,
-    /// How far ahead it may take a slot.
+    /// Maximum time until the slot that it may reserve.
     max_wait: Duration,
 }
 
 impl Dispatcher {
-    /// Sends the message `what` unless another worker does or did. A text message is sent at `slot`, which it takes,
-    /// or at the next free one. The message is claimed as late as possible: after a crash before the claim another
-    /// worker sends it; only a crash between claim and response leaves its delivery unknown.
+    /// Sends the message `what` unless another worker sends or has sent it. A text message is sent at `slot`, which it
+    /// takes out of the option, or at the next free slot. The message is claimed as late as possible: after a crash
+    /// before the claim another worker sends it; only a crash between claim and response leaves its delivery unknown.
     pub(crate) async fn deliver(
         &self,
         what: Outbound,
@@ -87,7 +87,7 @@ impl Dispatcher {
             claim,
             ..
         } = &*self.0;
-        let is_queued = |content: &Content| content.status() == State::Queued;
+        let is_queued = |content: &OutboundMessage| content.status() == State::Queued;
         let Some(content) = store.outbound(what).await?.filter(is_queued) else {
             return Ok(());
         };
@@ -95,13 +95,13 @@ impl Dispatcher {
         let plan = if clock.now() < expires_at {
             self.plan(content).await?
         } else {
-            Plan::End(expired())
+            Plan::Skip(expired())
         };
         if let Plan::Text(text) = &plan {
             match self.slot_in_time(slot.take(), text.max_wait).await? {
                 Some(at) => sleep(at.since(clock.now())).await,
                 // Later messages, which may be codes, do not wait for this one.
-                None => return Ok(store.leave_to_sweeper(what, clock.now()).await?),
+                None => return Ok(store.leave_to_sweep(what, clock.now()).await?),
             }
         }
         let now = clock.now();
@@ -109,7 +109,7 @@ impl Dispatcher {
             return Ok(());
         };
         let outcome = match plan {
-            Plan::End(outcome) => outcome,
+            Plan::Skip(outcome) => outcome,
             Plan::Mail(to, mail) => carriers.mail(&to, &mail).await.into(),
             Plan::Text(Sendable {
                 to,
@@ -122,10 +122,10 @@ impl Dispatcher {
         self.conclude(what, outcome, attempts, expires_at).await
     }
 
-    async fn plan(&self, content: Content) -> Result<Plan, Error> {
+    async fn plan(&self, content: OutboundMessage) -> Result<Plan, Error> {
         match content {
-            Content::OutboxMessage(message) => self.plan_outbox_message(&message).await,
-            Content::Sms(sms) => Ok(self.plan_sms(sms).await?),
+            OutboundMessage::OutboxMessage(message) => self.plan_outbox_message(&message).await,
+            OutboundMessage::Sms(sms) => Ok(self.plan_sms(sms).await?),
         }
     }
 
@@ -134,7 +134,7 @@ impl Dispatcher {
             to,
             about,
             name,
-            news,
+            notification,
         }) = self.0.outbox.open(message)
         else {
             // An error, because the message can be sent once the missing key is restored.
@@ -144,16 +144,16 @@ impl Dispatcher {
             .into());
         };
         if to != Recipient::NoAccount && !self.has_open_account(about).await? {
-            return Ok(Plan::End(closed()));
+            return Ok(Plan::Skip(closed()));
         }
         Ok(match to {
             // Queued for an unknown address, so that the request costs the same as for a known one.
-            Recipient::NoAccount => Plan::End(SendOutcome::Sent),
+            Recipient::NoAccount => Plan::Skip(SendOutcome::Sent),
             Recipient::Mail(to) => {
-                let mail = texts::mail(&news, &name, &to, &self.0.public_url);
+                let mail = texts::mail(&notification, &name, &to, &self.0.public_url);
                 Plan::Mail(to, mail)
             }
-            Recipient::Sms(phone) => match texts::sms(&news) {
+            Recipient::Sms(phone) => match texts::sms(&notification) {
                 Some(text) => {
                     let (to, kind) = (E164::from(&phone), Type::Transactional);
                     Plan::Text(Sendable {
@@ -164,7 +164,7 @@ impl Dispatcher {
                         max_wait: MAX_CODE_SLOT_WAIT,
                     })
                 }
-                None => Plan::End(SendOutcome::GivenUp(
+                None => Plan::Skip(SendOutcome::Failed(
                     Cause::CarrierRefused,
                     "this notification is sent by mail only".to_owned(),
                 )),
@@ -180,12 +180,12 @@ impl Dispatcher {
             store.text_of(&sms, clock.now()),
         )?;
         Ok(match text {
-            _ if !has_open_account => Plan::End(closed()),
-            _ if has_opted_out => Plan::End(SendOutcome::GivenUp(
+            _ if !has_open_account => Plan::Skip(closed()),
+            _ if has_opted_out => Plan::Skip(SendOutcome::Failed(
                 Cause::OptedOut,
                 "the number has opted out".to_owned(),
             )),
-            None => Plan::End(SendOutcome::GivenUp(
+            None => Plan::Skip(SendOutcome::Failed(
                 Cause::CarrierRefused,
                 "the text is missing or expired".to_owned(),
             )),
@@ -211,17 +211,17 @@ impl Dispatcher {
         expires_at: Instant,
     ) -> Result<(), Error> {
         let next = self.0.clock.now().after(delay(attempts));
-        let (state, given_up) = match outcome {
+        let (state, failure) = match outcome {
             SendOutcome::Sent => (State::Sent, None),
-            SendOutcome::GivenUp(why, cause) => {
-                tracing::warn!(%what, cause, "a message failed permanently");
-                (State::Failed, Some(why))
+            SendOutcome::Failed(cause, reason) => {
+                tracing::warn!(%what, cause = reason, "a message failed permanently");
+                (State::Failed, Some(cause))
             }
             SendOutcome::Unknown(cause) => {
                 tracing::warn!(%what, cause, metric = UNKNOWN, "the delivery of a message is unknown");
                 (State::Unknown, None)
             }
-            SendOutcome::NotNow(cause) => {
+            SendOutcome::NotSent(cause) => {
                 tracing::warn!(%what, cause, attempts, "a message was not sent");
                 if next < expires_at {
                     (State::Queued, None)
@@ -234,12 +234,16 @@ impl Dispatcher {
         for attempt in 1.. {
             let (store, now) = (&self.0.store, self.0.clock.now());
             let recorded = match state {
-                State::Queued => store.put_off(what, attempts, next, now).await,
-                state => store.settle(what, attempts, state, given_up, now).await,
+                State::Queued => store.requeue(what, attempts, next, now).await,
+                state => {
+                    store
+                        .record_outcome(what, attempts, state, failure, now)
+                        .await
+                }
             };
             match recorded {
-                Err(failure) if attempt < RECORD_ATTEMPTS => {
-                    tracing::warn!(%what, %failure, "recording the outcome of a message failed");
+                Err(error) if attempt < RECORD_ATTEMPTS => {
+                    tracing::warn!(%what, failure = %error, "recording the outcome of a message failed");
                     sleep(RECORD_BASE_DELAY * 2_u32.pow(attempt)).await;
                 }
                 recorded => return Ok(recorded?),
@@ -248,8 +252,8 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// The slot `taken`, or another one if it is missing or more than half an interval ago: a late message would
-    /// exceed the rate of the following second.
+    /// The slot `taken`, or a new one if it is `None` or more than half an interval in the past: a message sent that
+    /// late would exceed the rate in the following second.
     async fn slot_in_time(
         &self,
         taken: Option<Instant>,
@@ -282,11 +286,11 @@ impl Dispatcher {
 }
 
 fn expired() -> SendOutcome {
-    SendOutcome::GivenUp(Cause::Expired, "the message has expired".to_owned())
+    SendOutcome::Failed(Cause::Expired, "the message has expired".to_owned())
 }
 
 fn closed() -> SendOutcome {
-    SendOutcome::GivenUp(Cause::SenderClosed, "the account is closed".to_owned())
+    SendOutcome::Failed(Cause::SenderClosed, "the account is closed".to_owned())
 }
 
 /// Exponential backoff with full jitter, 1 second at least and [`MAX_DELAY`] at most

@@ -33,7 +33,7 @@ impl FromRequestParts<Otp> for OtpCaller {
 
     async fn from_request_parts(parts: &mut Parts, otp: &Otp) -> Result<Self, ApiError> {
         let Ok(Now(now)) = Now::from_request_parts(parts, otp).await;
-        match otp.sessions.step(&parts.headers, TokenUse::OtpStep, now) {
+        match otp.sessions.claims(&parts.headers, TokenUse::OtpStep, now) {
             Some(claims) => Ok(Self::SigningIn(Box::new(claims))),
             None => Ok(Self::Enrolling(Box::new(
                 <SignedIn as FromRequestParts<Otp>>::from_request_parts(parts, otp).await?,
@@ -188,7 +188,7 @@ impl Otp {
             .ok_or_else(invalid)?;
         let secret = Secret::open(&enrolment.sealed, &self.sealer, &totp::pending_context(id))?;
         let Some(step) = secret.step_of(code.as_str(), now, 0) else {
-            self.store.count_enrolment_try(id, &enrolment).await?;
+            self.store.count_failed_enrolment(id, &enrolment).await?;
             return Err(invalid());
         };
         let (recovery_codes, recovery) = new_recovery(&secret);

@@ -180,10 +180,13 @@ impl BatchSummary {
 }
 
 fn chunks(batch: &Batch, entries: Vec<Entry>) -> Vec<Chunk> {
-    let chunks = entries.chunk_by(|one, other| Chunk::with(one.place) == Chunk::with(other.place));
+    let chunks =
+        entries.chunk_by(|one, other| Chunk::number_of(one.place) == Chunk::number_of(other.place));
     let chunk = |entries: &[Entry]| Chunk {
         batch_id: batch.batch_id,
-        number: entries.first().map_or(0, |entry| Chunk::with(entry.place)),
+        number: entries
+            .first()
+            .map_or(0, |entry| Chunk::number_of(entry.place)),
         sending: batch.sending.clone(),
         entries: entries.to_vec(),
     };

@@ -77,7 +77,8 @@ pub(crate) async fn change(
         must_be_seen(before, &committee, request.version, &headers)?;
         let mut with_email = before.clone();
         if let Some(email) = &request.email {
-            team.codes.ask_for_email(tx, &mut with_email, email, now)?;
+            team.codes
+                .request_email_change(tx, &mut with_email, email, now)?;
         }
         let after = before.changed(|user| {
             request.apply(user, committee_id);

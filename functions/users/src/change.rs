@@ -82,7 +82,8 @@ impl Users {
             require_active(user)?;
             let mut with_email = user.clone();
             if let Some(email) = &request.email {
-                self.codes.ask_for_email(tx, &mut with_email, email, now)?;
+                self.codes
+                    .request_email_change(tx, &mut with_email, email, now)?;
             }
             Ok(user.changed(|user| {
                 user.pending_email = with_email.pending_email;

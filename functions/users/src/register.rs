@@ -99,7 +99,7 @@ pub(crate) async fn register(
     _: RegistrationAllowed,
     Input(request): Input<RegisterRequest>,
 ) -> ApiResult<RegisterResponse> {
-    let counter = attempts::of_registering(&client, users.register_per_hour);
+    let counter = attempts::of_registration(&client, users.register_per_hour);
     let (reserved, owner, committee) = tokio::join!(
         attempts::reserve(&users.store, &counter, now),
         users.store.email_owner(&request.email),

@@ -27,11 +27,11 @@ impl Administrator {
     /// may read but not edit it.
     pub async fn account_to_edit(&self, store: &Store, id: UserId) -> Result<User, ApiError> {
         let user = store.user(id).await?.ok_or(ErrorCode::UserNotFound)?;
-        self.must_edit(&user)?;
+        self.require_may_edit(&user)?;
         Ok(user)
     }
 
-    fn must_edit(&self, user: &User) -> Result<(), ErrorCode> {
+    fn require_may_edit(&self, user: &User) -> Result<(), ErrorCode> {
         let caller = self.0.user.rights();
         if !caller.may(Right::ReadCards, user.user_id, user.committee_id) {
             Err(ErrorCode::UserNotFound)
@@ -43,12 +43,13 @@ impl Administrator {
     }
 
     /// Writes the account that `decide` returns, in one transaction with the writes that `decide` adds and, if the
-    /// account changed, an audit entry of `action`. `user` comes from [`edits`](Self::edits); if the stored account has
-    /// changed since, it is loaded again and `decide` runs again.
+    /// account changed, an audit entry of `action`. `user` comes from [`account_to_edit`](Self::account_to_edit); if
+    /// the stored account has changed since, it is loaded again and `decide` runs again.
     ///
     /// # Errors
-    /// As [`edits`](Self::edits); those of `decide`; `LAST_ADMIN_MESSAGE`; `COMMITTEE_INVALID_MESSAGE` when the
-    /// transaction requires an active committee and it is not active; `CONFLICT_MESSAGE` for other failed conditions.
+    /// As [`account_to_edit`](Self::account_to_edit); those of `decide`; `LAST_ADMIN_MESSAGE`;
+    /// `COMMITTEE_INVALID_MESSAGE` when the transaction requires an active committee and it is not active;
+    /// `CONFLICT_MESSAGE` for other failed conditions.
     pub async fn edit(
         &self,
         store: &Store,
@@ -59,7 +60,7 @@ impl Administrator {
     ) -> Result<User, ApiError> {
         let actor = self.0.user.user_id;
         let decide = |before: &User, tx: &mut Transaction| {
-            self.must_edit(before)?;
+            self.require_may_edit(before)?;
             let after = decide(before, tx)?;
             if after != *before {
                 let id = random::id(now);
@@ -68,13 +69,13 @@ impl Administrator {
             }
             Ok(after)
         };
-        let refused = |part| match part {
+        let condition_error = |part| match part {
             Part::User => ErrorCode::UserNotFound.into(),
             Part::Admins => ErrorCode::LastAdmin.into(),
             Part::Committee => ApiError::field("committeeID", ErrorCode::CommitteeInvalid),
             _ => ErrorCode::Conflict.into(),
         };
-        store.update_user(user, decide, refused).await
+        store.update_user(user, decide, condition_error).await
     }
 
     /// The committee of `user`. Needs no read if it is the administrator's own.

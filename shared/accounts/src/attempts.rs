@@ -18,11 +18,11 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 /// Limits of wrong passwords, at sign-in and wherever the current password is required: in 15 minutes 10 per account
 /// and network, 100 per account, 50 per network.
 pub fn of_password(email: &Email, client: &Client) -> [Counter; 3] {
-    let counter = |name, key, most| Counter {
+    let counter = |name, key, max| Counter {
         name,
         key,
-        most,
-        length: QUARTER_HOUR,
+        max,
+        window: QUARTER_HOUR,
     };
     [
         counter(
@@ -41,8 +41,8 @@ pub fn of_code(client: &Client) -> [Counter; 1] {
     [Counter {
         name: "code-network",
         key: client.network.clone(),
-        most: 30,
-        length: HOUR,
+        max: 30,
+        window: HOUR,
     }]
 }
 
@@ -53,14 +53,14 @@ pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {
         Counter {
             name: "otp-challenge",
             key: format!("{user} {challenge}"),
-            most: 5,
-            length: HOUR,
+            max: 5,
+            window: HOUR,
         },
         Counter {
             name: "otp-account",
             key: user.to_string(),
-            most: 10,
-            length: HOUR,
+            max: 10,
+            window: HOUR,
         },
     ]
 }
@@ -72,32 +72,31 @@ pub fn of_recovery(user: UserId, challenge: &str) -> [Counter; 2] {
         Counter {
             name: "recovery-challenge",
             key: format!("{user} {challenge}"),
-            most: 5,
-            length: HOUR,
+            max: 5,
+            window: HOUR,
         },
         Counter {
             name: "recovery-account",
             key: user.to_string(),
-            most: 10,
-            length: HOUR,
+            max: 10,
+            window: HOUR,
         },
     ]
 }
 
 /// Limit of registrations: `per_hour` valid requests per network, successful or not. A whole class may register from
 /// one network.
-pub fn of_registering(client: &Client, per_hour: u64) -> [Counter; 1] {
+pub fn of_registration(client: &Client, per_hour: u64) -> [Counter; 1] {
     [Counter {
         name: "register",
         key: client.network.clone(),
-        most: per_hour,
-        length: HOUR,
+        max: per_hour,
+        window: HOUR,
     }]
 }
 
-/// Records the `outcome` of a reserved attempt. On success it returns the reservation, which the caller
-/// releases in parallel with the next step. A wrong attempt (`None`) stays counted. On an error the attempt is
-/// released.
+/// Records the `outcome` of a reserved attempt. A successful one is returned with its reservation, which the caller
+/// releases in parallel with the next step. A wrong one (`None`) stays counted. On an error the attempt is released.
 ///
 /// # Errors
 /// `BAD_AUTH_COMBINATION_MESSAGE` for `None`; the error of `outcome`.
@@ -134,11 +133,12 @@ pub async fn verify_password(
         reserve(store, &counters, now),
         store.credentials(user.user_id)
     );
-    let (reserved, outcome) = (reserved?, async {
+    let reserved = reserved?;
+    let outcome = async {
         let hash = credentials?.map(|credentials| credentials.password_hash);
         let matched = hasher.matches(password, hash.as_deref()).await?;
         Ok(hash.filter(|_| matched != Match::No))
-    });
+    };
     record_outcome(store, reserved, outcome.await).await
 }
 

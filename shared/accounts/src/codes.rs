@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use common::{ApiError, Client};
 use domain::{
     CommitteeId, Email, Instant, UserId,
     code::{self, Code, CodeKind, SendMethod},
@@ -17,12 +18,9 @@ use identity::{
     random,
     sealing::Sealer,
 };
-use store::{Counter, Reservation, Store, Transaction};
-use uuid::Uuid;
-
-use common::{ApiError, Client};
 use runtime::{ConfigError, Key};
-use store::Setup;
+use store::{Counter, Reservation, Setup, Store, Transaction};
+use uuid::Uuid;
 
 use crate::attempts;
 
@@ -50,19 +48,19 @@ impl Codes {
         })
     }
 
-    /// Reserves the sending of one code of `kind` to `account`: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in 15 minutes, 10 a
-    /// day. `None` when a limit is reached.
+    /// Reserves one of the codes of `kind` that may be sent to `account`: 1 per `MESSAGE_INTERVAL_SECONDS`, 3 in 15
+    /// minutes, 10 a day. `None` when a limit is reached.
     pub async fn reserve_send(
         &self,
         kind: CodeKind,
         account: &str,
         now: Instant,
     ) -> Result<Option<Reservation>, ApiError> {
-        let counter = |name, most, length| Counter {
+        let counter = |name, max, window| Counter {
             name,
             key: format!("{} {account}", kind.as_str()),
-            most,
-            length,
+            max,
+            window,
         };
         let counters = [
             counter("messages-interval", 1, self.interval),
@@ -106,12 +104,12 @@ impl Codes {
         };
         let reservation = match method {
             SendMethod::Email => None,
-            SendMethod::Sms => match self.reserve_text(&to, challenge, now).await? {
+            SendMethod::Sms => match self.reserve_text_message(&to, challenge, now).await? {
                 Some(reservation) => Some(reservation),
                 None => return Ok(()),
             },
         };
-        let sent = self.issue_now(kind, challenge, user, to, now).await;
+        let sent = self.issue_and_commit(kind, challenge, user, to, now).await;
         match reservation {
             Some(reservation) => self.release_unless_sent(reservation, sent).await,
             None => sent,
@@ -125,11 +123,11 @@ impl Codes {
             Recipient::Sms(user.phone.clone()),
             phone_challenge(user.user_id, &user.phone),
         );
-        let Some(reservation) = self.reserve_text(&to, challenge, now).await? else {
+        let Some(reservation) = self.reserve_text_message(&to, challenge, now).await? else {
             return Ok(());
         };
         let sent = self
-            .issue_now(CodeKind::Phone, challenge, Some(user), to, now)
+            .issue_and_commit(CodeKind::Phone, challenge, Some(user), to, now)
             .await;
         self.release_unless_sent(reservation, sent).await
     }
@@ -146,7 +144,7 @@ impl Codes {
         } else {
             pending_email_challenge(email)
         };
-        self.issue_now(
+        self.issue_and_commit(
             CodeKind::Email,
             challenge,
             Some(user),
@@ -156,7 +154,7 @@ impl Codes {
         .await
     }
 
-    async fn issue_now(
+    async fn issue_and_commit(
         &self,
         kind: CodeKind,
         challenge: Uuid,
@@ -170,22 +168,23 @@ impl Codes {
         Ok(())
     }
 
-    /// Reserves one of the five codes per day and number. Mail is not limited here, but makes the same write.
-    async fn reserve_text(
+    /// Reserves one of the five codes per day and number. Mail is not limited here, but makes the same write, so that
+    /// the cost does not reveal whether the account exists.
+    async fn reserve_text_message(
         &self,
         to: &Recipient,
         challenge: Uuid,
         now: Instant,
     ) -> Result<Option<Reservation>, ApiError> {
-        let (key, most) = match to {
+        let (key, max) = match to {
             Recipient::Sms(phone) => (format!("+{}{}", phone.code, phone.number), 5),
             Recipient::Mail(_) | Recipient::NoAccount => (challenge.to_string(), u64::MAX),
         };
         let counter = Counter {
             name: "text-messages",
             key,
-            most,
-            length: Duration::from_secs(86_400),
+            max,
+            window: Duration::from_secs(86_400),
         };
         Ok(self.store.reserve(&[counter], now).await?.ok())
     }
@@ -232,7 +231,7 @@ impl Codes {
     /// Makes `email` the pending address of `user`, and adds to `transaction` a code to it and a notification to the
     /// current address. The change takes effect when the code is verified. The current address cancels a pending
     /// change. An inactive account gets no message.
-    pub fn ask_for_email(
+    pub fn request_email_change(
         &self,
         transaction: &mut Transaction,
         user: &mut User,
@@ -269,9 +268,9 @@ impl Codes {
         &self.outbox
     }
 
-    /// Finds the code of `kind` at one of `challenges` whose digits or link code is `text` and which is valid for the
-    /// network of `client`. The caller marks it as used and releases its reservation. `None` when there is none: then
-    /// the wrong attempt is counted at every challenge.
+    /// Finds the code of `kind` for one of `challenges` whose digits or link code is `text` and which is valid for the
+    /// network of `client`. The caller marks it as used and releases its reservation. `None` when there is none; then
+    /// the failed attempt is counted for every challenge.
     ///
     /// # Errors
     /// `TOO_MANY_ATTEMPTS_MESSAGE` when the network has had too many wrong attempts.
@@ -317,11 +316,10 @@ impl Codes {
                 reserved,
             }));
         }
-        let counted = join_all(
-            challenges
-                .iter()
-                .map(|challenge| self.store.count_try(kind, *challenge, &client.network, now)),
-        );
+        let counted = join_all(challenges.iter().map(|challenge| {
+            self.store
+                .count_failed_attempt(kind, *challenge, &client.network, now)
+        }));
         counted.await.into_iter().collect::<Result<(), _>>()?;
         Ok(None)
     }

@@ -35,9 +35,9 @@ pub struct Sessions {
 }
 
 /// Lifetime of the pending token for the one-time password step.
-const OTP_STEP: Duration = Duration::from_secs(5 * 60);
+const OTP_STEP_LIFETIME: Duration = Duration::from_secs(5 * 60);
 /// Lifetime of the token for a passwordless sign-in: that of its code.
-const PASSWORDLESS_STEP: Duration = domain::code::LIFE;
+const PASSWORDLESS_STEP_LIFETIME: Duration = domain::code::LIFE;
 
 /// An account with the data that a sign-in returns.
 #[derive(Debug, Clone)]
@@ -68,8 +68,8 @@ impl Sessions {
         })
     }
 
-    /// Loads the account `id`; `None` when it does not exist. `committee` is its expected committee: one round trip if
-    /// that is right, two otherwise.
+    /// Loads the account `id`; `None` when it does not exist. `committee` is its expected committee: if it is the
+    /// actual one, loading takes one round trip, otherwise two.
     pub async fn find(
         &self,
         id: UserId,
@@ -154,7 +154,7 @@ impl Sessions {
 
     /// The account of `person` with its last sign-ins and an access token: the one of the request, or after half of its
     /// lifetime a new one of the same session.
-    pub fn show(
+    pub fn view(
         &self,
         person: SignedIn,
         activity: Vec<LoginActivity>,
@@ -170,9 +170,9 @@ impl Sessions {
         } = person;
         let allowed = i64::try_from(self.lifetimes.token(&user).as_secs()).unwrap_or(i64::MAX);
         let lifetime = (claims.exp - claims.iat).min(allowed);
-        let half_gone = now.unix_seconds() - claims.iat >= lifetime / 2;
-        let can_last_longer = claims.iat + lifetime < session.expires_at.unix_seconds();
-        let token = if half_gone && can_last_longer {
+        let is_half_over = now.unix_seconds() - claims.iat >= lifetime / 2;
+        let can_be_extended = claims.iat + lifetime < session.expires_at.unix_seconds();
+        let token = if is_half_over && can_be_extended {
             self.fresh_token(&user, &session, now)?
         } else {
             token
@@ -227,7 +227,7 @@ impl Sessions {
             user_id: user.user_id,
             session_id: SessionId::new(random::id(now)),
             issued: now,
-            expires: now.after(OTP_STEP),
+            expires: now.after(OTP_STEP_LIFETIME),
             auth_time: now,
             amr,
             committee_id: user.committee_id,
@@ -250,7 +250,7 @@ impl Sessions {
             user_id: UserId::new(challenge),
             session_id: SessionId::new(random::id(now)),
             issued: now,
-            expires: now.after(PASSWORDLESS_STEP),
+            expires: now.after(PASSWORDLESS_STEP_LIFETIME),
             auth_time: now,
             amr: Vec::new(),
             committee_id: CommitteeId::in_path(""),
@@ -262,8 +262,8 @@ impl Sessions {
         ))
     }
 
-    /// The claims of the request's token, if it has one that is valid for `usage` at `now`.
-    pub fn step(&self, headers: &HeaderMap, usage: TokenUse, now: Instant) -> Option<Claims> {
+    /// The claims of the token in `headers`. `None` when there is none or it is not valid for `usage` at `now`.
+    pub fn claims(&self, headers: &HeaderMap, usage: TokenUse, now: Instant) -> Option<Claims> {
         self.verifier.verify(bearer(headers)?, usage, now)
     }
 

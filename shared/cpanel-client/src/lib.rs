@@ -210,7 +210,7 @@ impl Panel {
     }
 
     /// As [`Self::budget`], for a probe: a request that finds out whether the token works again.
-    pub fn trial(&self, begun: Instant) -> RequestBudget {
+    pub fn probe_budget(&self, begun: Instant) -> RequestBudget {
         RequestBudget {
             is_probe: true,
             ..self.budget(begun)
@@ -218,7 +218,7 @@ impl Panel {
     }
 
     /// Extends the deadline of `budget` to [`Timeouts::again`] from now, if that is later.
-    pub fn visit_again(&self, budget: RequestBudget) -> RequestBudget {
+    pub fn extended(&self, budget: RequestBudget) -> RequestBudget {
         RequestBudget {
             deadline: budget.deadline.max(Instant::now() + self.timeouts.again),
             ..budget

@@ -182,7 +182,7 @@ async fn refused_token_stops_waiting_requests_but_not_probes() {
         "a later request is not sent either"
     );
     assert_eq!(
-        panel.domains(panel.trial(Instant::now())).await,
+        panel.domains(panel.probe_budget(Instant::now())).await,
         Err(PanelError::Auth(401)),
         "a probe is sent"
     );

@@ -103,7 +103,7 @@ pub struct Entry {
 
 impl Chunk {
     /// The index of the chunk that contains the recipient at index `place`.
-    pub const fn with(place: u16) -> u16 {
+    pub const fn number_of(place: u16) -> u16 {
         place / CHUNK
     }
 

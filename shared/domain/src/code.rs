@@ -58,9 +58,9 @@ impl FromStr for SendMethod {
 /// How long a code is valid.
 pub const LIFE: Duration = Duration::from_secs(600);
 /// Wrong attempts after which a code is invalid for the network they came from. Its owner can still use it elsewhere.
-pub const TRIES_PER_NETWORK: u32 = 5;
+pub const MAX_TRIES_PER_NETWORK: u32 = 5;
 /// Wrong attempts after which a code is invalid everywhere.
-pub const TRIES: u32 = 20;
+pub const MAX_TRIES: u32 = 20;
 
 /// A code that was sent, stored as two HMACs: one of the six digits, one of the link's long code. Using either form
 /// uses up both.
@@ -91,6 +91,6 @@ impl Code {
     /// Whether the code is valid for `network` at `now`: not expired, and below both limits of wrong attempts.
     pub fn is_valid(&self, network: &str, now: Instant) -> bool {
         let network_tries = self.networks.get(network).copied().unwrap_or_default();
-        now < self.expires_at && self.tries < TRIES && network_tries < TRIES_PER_NETWORK
+        now < self.expires_at && self.tries < MAX_TRIES && network_tries < MAX_TRIES_PER_NETWORK
     }
 }

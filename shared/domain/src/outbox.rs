@@ -37,7 +37,8 @@ pub struct OutboxItem {
     /// When it was stored.
     pub created_at: Instant,
     /// When it expires, for example because its code has expired. It is not sent after that.
-    pub useless_at: Instant,
+    #[serde(rename = "uselessAt")]
+    pub expires_at: Instant,
 }
 
 /// The content of an outbox message.
@@ -50,8 +51,9 @@ pub struct OutboxMessage {
     pub about: UserId,
     /// First name for the greeting; empty if there is no account.
     pub name: String,
-    /// What happened.
-    pub news: Notification,
+    /// The event to report.
+    #[serde(rename = "news")]
+    pub notification: Notification,
 }
 
 /// The recipient and channel of a message.

@@ -54,7 +54,7 @@ impl OutboxSealer {
             to,
             about,
             name: name.to_owned(),
-            news: notification,
+            notification,
         })
         .map_err(|_| UnsealError)?;
         plaintext.resize(plaintext.len().max(PADDED_BYTES), b' ');
@@ -63,11 +63,11 @@ impl OutboxSealer {
             sealed: self.0.seal(&plaintext, &place(outbox_id))?,
             status: State::Queued,
             created_at: now,
-            useless_at: now.after(life),
+            expires_at: now.after(life),
         })
     }
 
-    /// As [`letter`](Self::letter), for a mail to the current address of `user`.
+    /// As [`message`](Self::message), for a mail to the current address of `user`.
     pub fn notify(
         &self,
         user: &User,

@@ -2,7 +2,7 @@
 
 use domain::{
     Instant,
-    code::{Code, CodeKind, TRIES, TRIES_PER_NETWORK},
+    code::{Code, CodeKind, MAX_TRIES, MAX_TRIES_PER_NETWORK},
 };
 use uuid::Uuid;
 
@@ -16,7 +16,7 @@ impl Store {
 
     /// Counts a failed attempt from `network` at the code of `kind` for `challenge`, in the totals per network and
     /// for all networks. Does nothing when there is no valid code.
-    pub async fn count_try(
+    pub async fn count_failed_attempt(
         &self,
         kind: CodeKind,
         challenge: Uuid,
@@ -29,8 +29,8 @@ impl Store {
             .expression("SET networks.#network = if_not_exists(networks.#network, :zero) + :one ADD tries :one")
             .name("#network", network)
             .value(":now", &now)
-            .number(":most", TRIES)
-            .number(":mostHere", TRIES_PER_NETWORK)
+            .number(":most", MAX_TRIES)
+            .number(":mostHere", MAX_TRIES_PER_NETWORK)
             .number(":zero", 0)
             .number(":one", 1);
         self.apply(counted).await?;
@@ -63,8 +63,8 @@ impl Transaction {
             .name("#network", network)
             .text(":link", &code.link)
             .value(":now", &now)
-            .number(":most", TRIES)
-            .number(":mostHere", TRIES_PER_NETWORK);
+            .number(":most", MAX_TRIES)
+            .number(":mostHere", MAX_TRIES_PER_NETWORK);
         self.delete(Part::Code, used);
     }
 }

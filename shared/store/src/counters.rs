@@ -14,7 +14,7 @@ use crate::{
     keys::{self, Key},
 };
 
-/// A limit on failures: at most `most` for `key` in a window of `length`.
+/// A limit on failures: at most `max` for `key` in a window of the length `window`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
     /// What is counted, such as `login-account`.
@@ -22,9 +22,9 @@ pub struct Counter {
     /// The account, network or combination that it is counted for. Stored as a hash.
     pub key: String,
     /// Maximum number of failures per window.
-    pub most: u64,
+    pub max: u64,
     /// Length of the window.
-    pub length: Duration,
+    pub window: Duration,
 }
 
 /// Counts added in advance to several counters, for an attempt that may fail.
@@ -85,7 +85,7 @@ impl Store {
         let counts = keys
             .iter()
             .zip(counters)
-            .map(|(key, counter)| self.count(key, counter.length, now, seems_open(key)));
+            .map(|(key, counter)| self.count(key, counter.window, now, seems_open(key)));
         let counted = join_all(counts).await;
         let (mut taken, mut windows, mut failed) = (Vec::new(), Vec::new(), None);
         for (key, counted) in keys.into_iter().zip(counted) {
@@ -108,7 +108,7 @@ impl Store {
         let full = windows
             .iter()
             .zip(counters)
-            .filter(|(window, counter)| window.count > counter.most)
+            .filter(|(window, counter)| window.count > counter.max)
             .map(|(window, _)| window.ends);
         let ends = full.max();
         match ends {

@@ -334,11 +334,12 @@ pub(crate) fn counter(name: &str, key: &str) -> Key {
     transient(format!("COUNTER#{name}#{}", hashed(key)), "COUNTER")
 }
 
-/// `secret` is the fingerprint of host, user and token, so that a new token starts with a new breaker.
-pub(crate) fn breaker(secret: &str) -> Key {
-    transient(format!("BREAKER#{secret}"), "BREAKER")
+/// `fingerprint` is a hash of host, user and token, so that a new token starts with a new breaker.
+pub(crate) fn breaker(fingerprint: &str) -> Key {
+    transient(format!("BREAKER#{fingerprint}"), "BREAKER")
 }
 
+/// The key of no item, for reads that only open a connection.
 pub(crate) fn missing_item() -> Key {
     records("NOTHING".to_owned(), "NOTHING")
 }
@@ -382,7 +383,8 @@ pub(crate) fn committee_index_key(id: CommitteeId, name_latin: &str) -> IndexKey
 /// `Ben` comes before `Ben Ali`.
 const END: char = '\u{1}';
 
-/// The folded text, cut to 120 bytes to fit into a sort key (1,024 bytes) and a cursor (512).
+/// `text`, folded (lower case, no diacritics) and cut to 120 bytes to fit into a sort key (1,024 bytes) and a cursor
+/// (512).
 fn sortable(text: &str) -> String {
     let mut folded = folded(text);
     folded.truncate(folded.floor_char_boundary(120));

@@ -58,7 +58,7 @@ pub use files::{DueFile, file_id};
 pub use idempotency::{Earlier, Idempotent};
 pub use limits::Window;
 pub use meter::{Cost, metered};
-pub use outbox::{Content, Outbound};
+pub use outbox::{Outbound, OutboundMessage};
 pub use questions::Questionnaire;
 pub use setup::Setup;
 pub use sms::{SmsQuota, is_chunk};

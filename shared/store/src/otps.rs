@@ -33,7 +33,7 @@ impl Store {
     }
 
     /// Counts a failed attempt to confirm `enrolment`.
-    pub async fn count_enrolment_try(
+    pub async fn count_failed_enrolment(
         &self,
         user: UserId,
         enrolment: &Enrolment,

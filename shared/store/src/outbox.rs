@@ -30,9 +30,9 @@ pub enum Outbound {
     Sms(SmsId),
 }
 
-/// A message to send.
+/// A message to send, in any state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Content {
+pub enum OutboundMessage {
     /// A message of the service, with its sealed content.
     OutboxMessage(OutboxItem),
     /// A text message of a user, without its text.
@@ -44,7 +44,7 @@ struct ClaimedItem {
     attempts: u32,
 }
 
-impl Content {
+impl OutboundMessage {
     /// The state of its delivery.
     pub const fn status(&self) -> State {
         match self {
@@ -56,7 +56,7 @@ impl Content {
     /// The time at which it expires.
     pub fn expires_at(&self) -> Instant {
         match self {
-            Self::OutboxMessage(message) => message.useless_at,
+            Self::OutboxMessage(message) => message.expires_at,
             Self::Sms(sms) => sms.sending.created_at.after(LIFE),
         }
     }
@@ -105,17 +105,17 @@ impl Transaction {
 
 impl Store {
     /// The message `what`, in any state.
-    pub async fn outbound(&self, what: Outbound) -> Result<Option<Content>, StoreError> {
+    pub async fn outbound(&self, what: Outbound) -> Result<Option<OutboundMessage>, StoreError> {
         let key = what.key();
         Ok(match what {
             Outbound::OutboxMessage(_) => self
                 .get::<ListedItem<OutboxItem>>(&key)
                 .await?
-                .map(|item| Content::OutboxMessage(item.card)),
+                .map(|item| OutboundMessage::OutboxMessage(item.card)),
             Outbound::Sms(_) => self
                 .get::<ListedItem<Sms>>(&key)
                 .await?
-                .map(|item| Content::Sms(item.card)),
+                .map(|item| OutboundMessage::Sms(item.card)),
         })
     }
 
@@ -156,7 +156,7 @@ impl Store {
     /// Sets the final `state` of the message `what`, and the `cause` if it failed, and removes the content of an
     /// outbox message. Does nothing unless it is claimed as attempt number `attempts`, so the call can be repeated.
     /// If no call succeeds, the claim expires and the message ends as `UNKNOWN`.
-    pub async fn settle(
+    pub async fn record_outcome(
         &self,
         what: Outbound,
         attempts: u32,
@@ -212,8 +212,8 @@ impl Store {
     }
 
     /// Queues the message `what` again, due at `at`, after it was not sent. Does nothing unless it is claimed as
-    /// attempt number `attempts`, as in [`settle`](Self::settle).
-    pub async fn put_off(
+    /// attempt number `attempts`, as in [`record_outcome`](Self::record_outcome).
+    pub async fn requeue(
         &self,
         what: Outbound,
         attempts: u32,
@@ -236,7 +236,7 @@ impl Store {
 
     /// Makes the queued message `what` due at `now`, for the next sweep. After an error its due time may be
     /// unchanged.
-    pub async fn leave_to_sweeper(&self, what: Outbound, now: Instant) -> Result<(), StoreError> {
+    pub async fn leave_to_sweep(&self, what: Outbound, now: Instant) -> Result<(), StoreError> {
         let update = moving_from(
             what,
             State::Queued,

@@ -192,7 +192,7 @@ impl Store {
         let Some((batch, place)) = BatchId::of_message(id) else {
             return Ok(None);
         };
-        let key = keys::chunk(batch, Chunk::with(place));
+        let key = keys::chunk(batch, Chunk::number_of(place));
         let (chunk, common) = tokio::join!(
             self.get::<ListedItem<Chunk>>(&key),
             self.batch_text(batch, now)

@@ -35,7 +35,7 @@ pub(crate) fn run(input: &[u8]) {
             http_response("200 OK", input)
         });
     stage.runtime.block_on(async {
-        let domains = PANEL.domains(PANEL.trial(Instant::now())).await;
+        let domains = PANEL.domains(PANEL.probe_budget(Instant::now())).await;
         if let Some(domains) = known(domains) {
             let name = &domains.main_domain;
             assert!(
@@ -43,7 +43,7 @@ pub(crate) fn run(input: &[u8]) {
                 "{name:?}"
             );
         }
-        if let Some(all) = known(PANEL.databases(PANEL.trial(Instant::now())).await) {
+        if let Some(all) = known(PANEL.databases(PANEL.probe_budget(Instant::now())).await) {
             assert!(all.iter().all(|one| one.disk_usage_bytes <= 1 << 53));
             assert!(
                 all.chunk_by(|one, other| one.engine == other.engine)
@@ -56,7 +56,7 @@ pub(crate) fn run(input: &[u8]) {
         );
         known(
             PANEL
-                .add_subdomain(&label, &root, PANEL.trial(Instant::now()))
+                .add_subdomain(&label, &root, PANEL.probe_budget(Instant::now()))
                 .await,
         );
     });
