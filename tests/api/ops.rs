@@ -475,9 +475,9 @@ async fn canary_signs_in_and_reports_failures() {
         Canary::new(&startup.unwrap()).unwrap()
     };
     let good = canary(&world.setting("CANARY_SIGN_IN"));
-    good.walk().await.unwrap();
+    good.check().await.unwrap();
     let problem = canary(&format!("{} no password at all", sign_in.email))
-        .walk()
+        .check()
         .await
         .unwrap_err();
     assert_eq!(
@@ -486,13 +486,13 @@ async fn canary_signs_in_and_reports_failures() {
     );
     world.inject(local::faults::Mode::Refuse);
     assert!(
-        good.walk()
+        good.check()
             .await
             .unwrap_err()
             .starts_with("POST /auth/login answered 503")
     );
     world.clear_faults();
-    good.walk().await.unwrap();
+    good.check().await.unwrap();
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use runtime::{ConfigError, Error, Key, Keys, Startup};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::IgnoredAny;
 
-pub use visit::{Reply, Visitor};
+pub use visit::{HttpResponse, Visitor};
 
 /// The keys that this function reads: the credentials of the canary's account.
 pub const KEYS: &[Key] = &[Key::Canary];
@@ -75,25 +75,25 @@ impl Canary {
         })
     }
 
-    /// Handles an invocation: runs [`walk`](Self::walk) once. The content of the event is ignored.
+    /// Handles an invocation by calling [`check`](Self::check). The content of the event is ignored.
     ///
     /// # Errors
-    /// That of [`walk`](Self::walk).
+    /// That of [`check`](Self::check).
     pub async fn answer(self, _event: IgnoredAny) -> Result<(), Error> {
-        Ok(self.walk().await?)
+        Ok(self.check().await?)
     }
 
     /// Calls `/health`, `/auth/login`, `/auth/check` and `/auth/logout`.
     ///
     /// # Errors
     /// The first unexpected response or failed request, in one sentence.
-    pub async fn walk(&self) -> Result<(), String> {
-        self.visitor.get("/health").await?.must_be(200)?;
+    pub async fn check(&self) -> Result<(), String> {
+        self.visitor.get("/health").await?.expect_status(200)?;
         let visitor = self.visitor.clone().signed_in(&self.sign_in).await?;
-        visitor.get("/auth/check").await?.must_be(200)?;
+        visitor.get("/auth/check").await?.expect_status(200)?;
         visitor
             .post("/auth/logout", &serde_json::json!({}))
             .await?
-            .must_be(200)
+            .expect_status(200)
     }
 }

@@ -22,7 +22,7 @@ pub struct Visitor {
 }
 
 /// The response of one request.
-pub struct Reply {
+pub struct HttpResponse {
     call: String,
     response: Response<Bytes>,
 }
@@ -68,9 +68,9 @@ impl Visitor {
     pub async fn signed_in(self, account: &SignIn) -> Result<Self, String> {
         let credentials =
             json!({ "email": account.email, "password": account.password.expose_secret() });
-        let reply = self.post("/auth/login", &credentials).await?;
-        reply.must_be(200)?;
-        let token = reply.json()["user"]["token"]
+        let response = self.post("/auth/login", &credentials).await?;
+        response.expect_status(200)?;
+        let token = response.json()["user"]["token"]
             .as_str()
             .ok_or("POST /auth/login returned no token")?
             .to_owned();
@@ -81,7 +81,7 @@ impl Visitor {
     ///
     /// # Errors
     /// As [`call`](Self::call).
-    pub async fn get(&self, path: &str) -> Result<Reply, String> {
+    pub async fn get(&self, path: &str) -> Result<HttpResponse, String> {
         self.call(Method::GET, path, None).await
     }
 
@@ -89,7 +89,7 @@ impl Visitor {
     ///
     /// # Errors
     /// As [`call`](Self::call).
-    pub async fn post(&self, path: &str, body: &Value) -> Result<Reply, String> {
+    pub async fn post(&self, path: &str, body: &Value) -> Result<HttpResponse, String> {
         self.call(Method::POST, path, Some(body)).await
     }
 
@@ -102,7 +102,7 @@ impl Visitor {
         method: Method,
         path: &str,
         body: Option<&Value>,
-    ) -> Result<Reply, String> {
+    ) -> Result<HttpResponse, String> {
         let call = format!("{method} {path}");
         let mut request = Request::builder()
             .method(method)
@@ -124,26 +124,26 @@ impl Visitor {
             .fetch(request, TIMEOUT)
             .await
             .map_err(|problem| format!("{call}: {problem}"))?;
-        Ok(Reply { call, response })
+        Ok(HttpResponse { call, response })
     }
 }
 
-impl Reply {
-    /// Checks that the status is `status`.
+impl HttpResponse {
+    /// Fails unless the status is `status`.
     ///
     /// # Errors
-    /// A sentence with the actual status and `RESPONSE_CODE` when it is not.
-    pub fn must_be(&self, status: u16) -> Result<(), String> {
-        let got = self.response.status().as_u16();
+    /// A sentence with the actual status and `RESPONSE_CODE`.
+    pub fn expect_status(&self, status: u16) -> Result<(), String> {
+        let actual = self.response.status().as_u16();
         let code = self.json()["message"]["RESPONSE_CODE"]
             .as_str()
             .unwrap_or("no code")
             .to_owned();
-        if got == status {
+        if actual == status {
             Ok(())
         } else {
             Err(format!(
-                "{} answered {got} ({code}) instead of {status}",
+                "{} answered {actual} ({code}) instead of {status}",
                 self.call
             ))
         }

@@ -13,7 +13,8 @@ use domain::{
 use http::{HeaderMap, header};
 
 use crate::{
-    CourseResponse, CourseWithQuestions, Courses, content::Content, reasons, rights::changeable,
+    CourseResponse, CourseWithQuestions, Courses, content::Content, publication_errors,
+    rights::changeable,
 };
 
 input! {
@@ -91,10 +92,11 @@ impl UpdateCourseRequest {
         headers: &HeaderMap,
     ) -> Result<(), ErrorCode> {
         let etag = etag.unwrap_or_default();
-        let is_version = self
+        let is_same_version = self
             .version
             .is_none_or(|version| version == before.outline.version);
-        if is_version && if_match_holds(headers, &etag) && if_none_match_holds(headers, &etag) {
+        if is_same_version && if_match_holds(headers, &etag) && if_none_match_holds(headers, &etag)
+        {
             Ok(())
         } else {
             Err(ErrorCode::VersionConflict)
@@ -103,17 +105,17 @@ impl UpdateCourseRequest {
 }
 
 /// # Errors
-/// `COURSE_NOT_READY_MESSAGE` with all reasons, when the course is published and not ready for publication.
+/// `COURSE_NOT_READY_MESSAGE` with all errors, when the course is published and not ready for publication.
 fn require_ready(course: &Course) -> Result<(), ApiError> {
-    let reasons = if course.outline.state == Stage::Published {
-        reasons(course)
+    let errors = if course.outline.state == Stage::Published {
+        publication_errors(course)
     } else {
         Vec::new()
     };
-    if reasons.is_empty() {
+    if errors.is_empty() {
         Ok(())
     } else {
-        Err(ApiError::with_errors(ErrorCode::CourseNotReady, reasons))
+        Err(ApiError::with_errors(ErrorCode::CourseNotReady, errors))
     }
 }
 

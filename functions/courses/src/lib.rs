@@ -104,15 +104,16 @@ impl Courses {
             tx.record_audit(&audit);
             Ok((tx, (after, true)))
         };
-        let refused = |part| (part == Part::Committee).then(|| not_ready(vec![no_committee()]));
-        self.store.update(transition, refused).await
+        let condition_error =
+            |part| (part == Part::Committee).then(|| not_ready(vec![no_committee()]));
+        self.store.update(transition, condition_error).await
     }
 
     /// # Errors
     /// `COURSE_NOT_READY_MESSAGE` with all errors, when the course itself is not ready. A closed committee alone
     /// is no error here: the transaction checks it.
     async fn require_ready(&self, course: &Course) -> Result<(), ApiError> {
-        let mut errors = reasons(course);
+        let mut errors = publication_errors(course);
         if errors.is_empty() {
             return Ok(());
         }
@@ -133,7 +134,7 @@ fn not_ready(errors: Vec<FieldError>) -> ApiError {
 }
 
 /// The errors of `course` that prevent its publication; its committee is not checked.
-fn reasons(course: &Course) -> Vec<FieldError> {
+fn publication_errors(course: &Course) -> Vec<FieldError> {
     course
         .unready()
         .into_iter()

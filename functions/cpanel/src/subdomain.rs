@@ -1,5 +1,5 @@
 //! `GET /cpanel/subdomain`: lists the subdomains of the hosting account. `POST` creates one with a single request;
-//! if that fails, the panel's list of domains decides about the outcome.
+//! if that fails, the panel's list of domains shows whether the subdomain was created.
 
 use axum::extract::State;
 use common::{
@@ -72,7 +72,7 @@ pub(crate) struct SubdomainResponse {
     subdomain: Subdomain,
 }
 
-/// The audit entry is written before the panel is called, so that no change is without one.
+/// The audit entry is written before the panel is called, so that every change has one.
 pub(crate) async fn create(
     State(cpanel): State<Cpanel>,
     Now(now): Now,

@@ -12,7 +12,7 @@ use http::{HeaderMap, HeaderValue, header};
 
 use crate::{FileResponse, Files};
 
-/// The validity of the link: long enough to follow it, too short to share it.
+/// How long the link is valid: long enough to follow the redirect, too short to share it.
 const LINK_LIFE: Duration = Duration::from_secs(60);
 
 pub(crate) enum PublicFile {

@@ -9,7 +9,7 @@ use domain::{Instant, otp::Proof, outbox::Notification, session::Session, user::
 use secrecy::SecretString;
 use store::Transaction;
 
-use crate::{Otp, SubmittedCode, invalid, refused};
+use crate::{Otp, SubmittedCode, condition_error, invalid};
 
 input! {
     pub(crate) struct DisableOtpRequest {
@@ -46,7 +46,7 @@ pub(crate) async fn disable(
     let (code_attempt, stored) = (code_attempt?, stored?);
     let proof = request
         .code
-        .proof(&otp, id, stored.as_ref(), now)?
+        .verify(&otp, id, stored.as_ref(), now)?
         .ok_or_else(invalid)?;
     let left = stored.map_or(0, |stored| stored.recovery.len());
     let (disabled, _) = tokio::join!(
@@ -90,6 +90,6 @@ impl Otp {
                 user.is_otp_verified = false;
             }))
         };
-        self.store.update_user(user, delete, refused).await
+        self.store.update_user(user, delete, condition_error).await
     }
 }

@@ -92,7 +92,7 @@ impl SubmittedCode {
     }
 
     /// Verifies the code against `stored`, the secret of `user`. `None` when it is wrong or there is no secret.
-    fn proof(
+    fn verify(
         &self,
         otp: &Otp,
         user: UserId,
@@ -136,7 +136,7 @@ fn new_recovery(secret: &Secret) -> (Vec<String>, std::collections::BTreeMap<Str
 }
 
 /// The error for a failed condition when a verified code changes the account.
-fn refused(part: Part) -> ApiError {
+fn condition_error(part: Part) -> ApiError {
     match part {
         // The account was deleted, or the session has ended.
         Part::User | Part::Session => ApiError::invalid_token(),

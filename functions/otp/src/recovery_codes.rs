@@ -37,7 +37,7 @@ pub(crate) async fn renew(
     let (reserved, stored) = (reserved?, stored?);
     let (Some(stored), Some(Proof::Step(step))) = (
         stored.clone(),
-        submitted.proof(&otp, id, stored.as_ref(), now)?,
+        submitted.verify(&otp, id, stored.as_ref(), now)?,
     ) else {
         return Err(invalid());
     };

@@ -20,7 +20,7 @@ use identity::{
 use serde::Serialize;
 use store::{Part, Transaction};
 
-use crate::{Otp, SubmittedCode, invalid, new_recovery, refused};
+use crate::{Otp, SubmittedCode, condition_error, invalid, new_recovery};
 
 /// The caller: a person with a pending token, who is signing in, or a signed-in person, who is enrolling.
 pub(crate) enum OtpCaller {
@@ -68,9 +68,9 @@ pub(crate) async fn verify(
             otp.sign_in(*claims, &code, &client, now).await?
         }
         (OtpCaller::Enrolling(person), Ok(Input(code))) => otp.enrol(*person, &code, now).await?,
-        // A pending token that has ended takes precedence over invalid fields.
+        // The error for an unusable pending token takes precedence over invalid fields.
         (OtpCaller::SigningIn(claims), Err(error)) => {
-            otp.find_open(&claims, now)
+            otp.find_pending(&claims, now)
                 .await?
                 .ok_or_else(ApiError::invalid_token)?;
             return Err(error);
@@ -94,7 +94,7 @@ impl Otp {
         let counters = code.counters(claims.sub, &claims.sid.to_string());
         let (reserved, account, stored) = tokio::join!(
             attempts::reserve(&self.store, &counters, now),
-            self.find_open(&claims, now),
+            self.find_pending(&claims, now),
             self.store.otp(claims.sub)
         );
         let (account, stored) = match (account, stored) {
@@ -108,9 +108,10 @@ impl Otp {
             }
         };
         let reserved = reserved?;
-        let (Some(stored), Some(proof)) =
-            (&stored, code.proof(self, claims.sub, stored.as_ref(), now)?)
-        else {
+        let (Some(stored), Some(proof)) = (
+            &stored,
+            code.verify(self, claims.sub, stored.as_ref(), now)?,
+        ) else {
             return Err(invalid());
         };
         let begin = self.begin(account, &claims, stored, &proof, client, now);
@@ -123,7 +124,7 @@ impl Otp {
 
     /// The account of the pending token `claims`; `None` when the token was used, or since it was signed the account
     /// was deactivated, disabled its one-time passwords, or ended all its sessions.
-    async fn find_open(
+    async fn find_pending(
         &self,
         claims: &Claims,
         now: Instant,
@@ -241,7 +242,10 @@ impl Otp {
             );
             Ok(after)
         };
-        let user = self.store.update_user(user, enable, refused).await?;
+        let user = self
+            .store
+            .update_user(user, enable, condition_error)
+            .await?;
         let renewed = self.sessions.renewed(&session, &user, Method::Otp, now);
         let account = AccountContext {
             user,

@@ -1,4 +1,4 @@
-//! `POST /sms/bulk`: sends messages to many numbers. All valid ones are accepted in one transaction, or none.
+//! `POST /sms/bulk`: sends messages to many numbers. Those to valid numbers are accepted in one transaction.
 
 use axum::extract::State;
 use bytes::Bytes;
@@ -21,7 +21,9 @@ use store::{Store, Transaction};
 use crate::{
     Messages, SendOptions,
     accepting::IdempotencyKey,
-    recipients::{CheckedRecipients, RecipientInput, RecipientResult, RecipientStatus, Sorted},
+    recipients::{
+        CheckedRecipients, RecipientInput, RecipientResult, RecipientStatus, SortedRecipients,
+    },
 };
 
 const MAX_RECIPIENTS: usize = 1000;
@@ -97,15 +99,15 @@ pub(crate) async fn send(
         return Err(all_rejected(&sorted));
     }
     let batch = summary(&sorted, text, batch_id);
-    let Sorted { results, entries } = sorted;
+    let SortedRecipients { results, entries } = sorted;
     let response = SendBulkResponse { batch, results };
     match batch_id {
         None => success(message, response),
         Some(batch_id) => {
             let batch = response
                 .batch
-                .accepted(batch_id, request.options.by(sender, now));
-            let tx = acceptance(&messages.store, &batch, text, entries, now);
+                .to_batch(batch_id, request.options.into_sending(sender, now));
+            let tx = accept_transaction(&messages.store, &batch, text, entries, now);
             let was_accepted = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
             let count = batch.accepted.into();
             submission
@@ -116,7 +118,7 @@ pub(crate) async fn send(
 }
 
 /// The transaction that accepts `batch`: the batch, its text, its chunks and the audit entry.
-fn acceptance(
+fn accept_transaction(
     store: &Store,
     batch: &Batch,
     text: Option<&Text>,
@@ -129,11 +131,15 @@ fn acceptance(
     tx
 }
 
-fn all_rejected(sorted: &Sorted) -> ApiError {
+fn all_rejected(sorted: &SortedRecipients) -> ApiError {
     ApiError::from(ErrorCode::SmsBulkRejected).with_data(json!({ "results": sorted.results }))
 }
 
-fn summary(sorted: &Sorted, common: Option<&Text>, batch_id: Option<BatchId>) -> BatchSummary {
+fn summary(
+    sorted: &SortedRecipients,
+    common: Option<&Text>,
+    batch_id: Option<BatchId>,
+) -> BatchSummary {
     let common = common.map_or(0, |text| measure(text.as_str()).segments);
     let segments = |entry: &Entry| {
         entry
@@ -158,7 +164,7 @@ fn summary(sorted: &Sorted, common: Option<&Text>, batch_id: Option<BatchId>) ->
 }
 
 impl BatchSummary {
-    const fn accepted(&self, batch_id: BatchId, sending: Sending) -> Batch {
+    const fn to_batch(&self, batch_id: BatchId, sending: Sending) -> Batch {
         let Self {
             total,
             accepted,
@@ -180,7 +186,7 @@ impl BatchSummary {
 }
 
 fn chunks(batch: &Batch, entries: Vec<Entry>) -> Vec<Chunk> {
-    let chunks =
+    let groups =
         entries.chunk_by(|one, other| Chunk::number_of(one.place) == Chunk::number_of(other.place));
     let chunk = |entries: &[Entry]| Chunk {
         batch_id: batch.batch_id,
@@ -190,5 +196,5 @@ fn chunks(batch: &Batch, entries: Vec<Entry>) -> Vec<Chunk> {
         sending: batch.sending.clone(),
         entries: entries.to_vec(),
     };
-    chunks.map(chunk).collect()
+    groups.map(chunk).collect()
 }

@@ -113,14 +113,14 @@ impl RecipientResult {
     }
 }
 
-/// The results of all recipients, in the order of the request.
-pub(crate) struct Sorted {
+/// The recipients after all checks: their results, in the order of the request, and the messages to send.
+pub(crate) struct SortedRecipients {
     pub(crate) results: Vec<RecipientResult>,
     /// The messages to send.
     pub(crate) entries: Vec<Entry>,
 }
 
-impl Sorted {
+impl SortedRecipients {
     pub(crate) fn count(&self, status: RecipientStatus) -> u32 {
         let of_status = |result: &&RecipientResult| result.status == status;
         u32::try_from(self.results.iter().filter(of_status).count()).unwrap_or(u32::MAX)
@@ -154,7 +154,11 @@ impl CheckedRecipients {
 
     /// Sorts the recipients into messages of `batch`, rejected ones (including `opted_out`) and duplicates. Without
     /// `batch` (`dryRun`) the results have no `smsID`.
-    pub(crate) fn sorted(self, opted_out: &HashSet<E164>, batch: Option<BatchId>) -> Sorted {
+    pub(crate) fn sorted(
+        self,
+        opted_out: &HashSet<E164>,
+        batch: Option<BatchId>,
+    ) -> SortedRecipients {
         let (mut results, mut entries, mut seen) = (Vec::new(), Vec::new(), HashSet::new());
         for (place, (recipient, draft)) in (0..).zip(self.0) {
             let draft = match draft {
@@ -188,6 +192,6 @@ impl CheckedRecipients {
                 }
             });
         }
-        Sorted { results, entries }
+        SortedRecipients { results, entries }
     }
 }

@@ -111,7 +111,7 @@ pub(crate) async fn send(
 impl SendSmsRequest {
     fn into_sms(self, sender: &User, now: Instant) -> (Sms, Text) {
         let id = SmsId::new(random::id(now));
-        let sending = self.options.by(sender, now);
+        let sending = self.options.into_sending(sender, now);
         let sms = Sms::new(id, None, self.recipient, self.message.as_str(), sending);
         (sms, self.message)
     }

@@ -28,7 +28,7 @@ input! {
         role: Patch<Line<64>> = patch("role", text),
         permissions: Option<Permissions> = optional("permissions", permissions),
         is_verified: Option<bool> = optional("isVerified", flag),
-        /// Parsed in `committee_of`, because only super admins have this field.
+        /// Parsed in `new_committee_id`, because only super admins may set it.
         committee_id: Option<Value> = raw("committeeID"),
         version: Option<u64> = optional("version", integer(0..=u64::from(u32::MAX))),
     }
@@ -61,11 +61,11 @@ pub(crate) async fn change(
     headers: HeaderMap,
     Input(request): Input<UpdateMemberRequest>,
 ) -> ApiResult<EditableAccount> {
-    let committee_id = request.committee_of(&admin)?;
+    let committee_id = request.new_committee_id(&admin)?;
     let (before, email, committee) = tokio::join!(
         admin.account_to_edit(&team.store, id),
-        team.must_be_free(request.email.as_ref(), id),
-        team.must_be_active(committee_id)
+        team.require_unused(request.email.as_ref(), id),
+        team.require_active(committee_id)
     );
     // Errors of the fields take precedence over those of the account.
     email?;
@@ -73,8 +73,8 @@ pub(crate) async fn change(
     let before = before?;
     let committee = admin.committee_of(&team.store, &before).await?;
     let update = |before: &User, tx: &mut Transaction| {
-        may_set(&admin, before, &request)?;
-        must_be_seen(before, &committee, request.version, &headers)?;
+        require_may_set(&admin, before, &request)?;
+        require_unchanged(before, &committee, request.version, &headers)?;
         let mut with_email = before.clone();
         if let Some(email) = &request.email {
             team.codes
@@ -82,8 +82,8 @@ pub(crate) async fn change(
         }
         let after = before.changed(|user| {
             request.apply(user, committee_id);
-            // A change of rights cancels an earlier pending address: one requested with fewer rights must not take
-            // effect with more.
+            // A change of rights cancels a pending address: an address that was requested while the account had fewer
+            // rights must not take effect once it has more.
             let may_keep = request.email.is_some() || user.rights() == before.rights();
             user.pending_email = with_email.pending_email.filter(|_| may_keep);
         });
@@ -106,24 +106,24 @@ pub(crate) async fn change(
     )
 }
 
-/// Checks that the new profile is below the administrator's own and that they hold the rights of new grants by profile.
-/// Super admins may set any profile.
-fn may_set(
+/// Checks that the new profile is below the administrator's own, and that the administrator's profile alone has the
+/// rights of the new grants. Super admins may set any profile.
+fn require_may_set(
     admin: &Administrator,
     before: &User,
     request: &UpdateMemberRequest,
 ) -> Result<(), ErrorCode> {
     let caller = admin.0.user.rights();
     let is_super = caller.profile == Profile::SuperAdmin;
-    let profile = request
+    let may_set_profile = request
         .profile
         .is_none_or(|profile| is_super || profile < caller.profile);
-    let mut new = request
+    let mut new_grants = request
         .permissions
         .iter()
         .flat_map(Permissions::iter)
         .filter(|grant| !before.permissions.has(*grant));
-    if profile && new.all(|grant| caller.may_grant(grant)) {
+    if may_set_profile && new_grants.all(|grant| caller.may_grant(grant)) {
         Ok(())
     } else {
         Err(ErrorCode::Forbidden)
@@ -132,18 +132,18 @@ fn may_set(
 
 /// # Errors
 /// `VERSION_CONFLICT_MESSAGE` when `version` or `If-Match` does not match the account.
-fn must_be_seen(
+fn require_unchanged(
     user: &User,
     committee: &Committee,
     version: Option<u64>,
     headers: &HeaderMap,
 ) -> Result<(), ApiError> {
-    let is_version = version.is_none_or(|version| version == user.version);
-    let is_etag = || {
+    let is_same_version = version.is_none_or(|version| version == user.version);
+    let is_same_etag = || {
         let etag = etag_of(EditableAccount::of(user.clone(), committee.clone()))?;
         Ok::<_, ApiError>(if_match_holds(headers, &etag))
     };
-    if is_version && (!headers.contains_key(http::header::IF_MATCH) || is_etag()?) {
+    if is_same_version && (!headers.contains_key(http::header::IF_MATCH) || is_same_etag()?) {
         Ok(())
     } else {
         Err(ErrorCode::VersionConflict.into())
@@ -153,7 +153,7 @@ fn must_be_seen(
 impl Team {
     /// # Errors
     /// `COMMITTEE_INVALID_MESSAGE` when `committee` does not exist or is not active.
-    async fn must_be_active(&self, committee: Option<CommitteeId>) -> Result<(), ApiError> {
+    async fn require_active(&self, committee: Option<CommitteeId>) -> Result<(), ApiError> {
         let Some(id) = committee else { return Ok(()) };
         let committee = self.store.committee(id).await?;
         if committee.is_some_and(|committee| committee.is_active) {
@@ -165,7 +165,7 @@ impl Team {
 
     /// # Errors
     /// `EMAIL_ALREADY_USED_MESSAGE` when `email` belongs to another account than `user`.
-    async fn must_be_free(&self, email: Option<&Email>, user: UserId) -> Result<(), ApiError> {
+    async fn require_unused(&self, email: Option<&Email>, user: UserId) -> Result<(), ApiError> {
         let Some(email) = email else { return Ok(()) };
         let owner = self.store.email_owner(email).await?;
         if owner.is_some_and(|owner| owner.user_id != user) {
@@ -177,14 +177,15 @@ impl Team {
 }
 
 impl UpdateMemberRequest {
-    /// The new committee. The field is ignored unless the caller is a super admin.
-    fn committee_of(&self, admin: &Administrator) -> Result<Option<CommitteeId>, ApiError> {
+    /// The id of the new committee. The field is ignored unless the caller is a super admin.
+    fn new_committee_id(&self, admin: &Administrator) -> Result<Option<CommitteeId>, ApiError> {
         let is_super = admin.0.user.profile == Profile::SuperAdmin;
         let Some(value) = self.committee_id.clone().filter(|_| is_super) else {
             return Ok(None);
         };
-        let refused = |invalid| ApiError::field("committeeID", invalid);
-        committee_id(value).map(Some).map_err(refused)
+        committee_id(value)
+            .map(Some)
+            .map_err(|invalid| ApiError::field("committeeID", invalid))
     }
 
     fn apply(&self, user: &mut User, committee_id: Option<CommitteeId>) {

@@ -91,7 +91,8 @@ pub(crate) struct RegisterResponse {
     user: Account,
 }
 
-/// Checks the address twice: before hashing the password, to save the work, and in the transaction, which decides.
+/// Checks the address twice: before the password is hashed, to save the work for an address in use, and in the
+/// transaction, which excludes concurrent requests.
 pub(crate) async fn register(
     State(users): State<Users>,
     Now(now): Now,

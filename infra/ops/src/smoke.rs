@@ -1,6 +1,6 @@
 //! Tests a deployed URL as a client.
 
-use canary::{Reply, SignIn, Visitor};
+use canary::{HttpResponse, SignIn, Visitor};
 use http::Method;
 use serde_json::json;
 
@@ -90,11 +90,11 @@ pub async fn smoke(visitor: &Visitor, canary: &SignIn) -> Vec<Check> {
     checks
 }
 
-fn status(response: Result<Reply, String>, status: u16) -> Result<(), String> {
-    response?.must_be(status)
+fn status(response: Result<HttpResponse, String>, status: u16) -> Result<(), String> {
+    response?.expect_status(status)
 }
 
-fn code(response: &Reply, expected: &str) -> Result<(), String> {
+fn code(response: &HttpResponse, expected: &str) -> Result<(), String> {
     let code = response.json()["message"]["RESPONSE_CODE"]
         .as_str()
         .unwrap_or("none")
@@ -106,7 +106,7 @@ fn code(response: &Reply, expected: &str) -> Result<(), String> {
     }
 }
 
-fn has(response: &Reply, name: &str, value: &str) -> Result<(), String> {
+fn has(response: &HttpResponse, name: &str, value: &str) -> Result<(), String> {
     match response.header(name) {
         Some(actual) if actual == value => Ok(()),
         actual => Err(format!(
@@ -118,7 +118,7 @@ fn has(response: &Reply, name: &str, value: &str) -> Result<(), String> {
 
 async fn unknown_path(visitor: &Visitor) -> Result<(), String> {
     let response = visitor.get("/nowhere").await?;
-    response.must_be(404)?;
+    response.expect_status(404)?;
     code(&response, "NOT_FOUND_MESSAGE")?;
     CONSTANT
         .into_iter()
@@ -143,7 +143,7 @@ async fn preflight(visitor: &Visitor) -> Result<(), String> {
         .with("access-control-request-headers", "authorization")?
         .call(Method::OPTIONS, "/users/me", None)
         .await?;
-    response.must_be(204)?;
+    response.expect_status(204)?;
     has(
         &response,
         "access-control-allow-methods",
@@ -154,7 +154,7 @@ async fn preflight(visitor: &Visitor) -> Result<(), String> {
 
 async fn picture(visitor: &Visitor) -> Result<(), String> {
     let response = visitor.outside_prefix().get("/media/default.png").await?;
-    response.must_be(200)?;
+    response.expect_status(200)?;
     has(&response, "content-type", "image/png")?;
     has(&response, "cross-origin-resource-policy", "cross-origin")
 }
@@ -166,14 +166,14 @@ async fn wrong_password(visitor: &Visitor) -> Result<(), String> {
             &json!({ "email": "nobody@halqa.invalid", "password": "no password at all" }),
         )
         .await?;
-    response.must_be(401)?;
+    response.expect_status(401)?;
     code(&response, "BAD_AUTH_COMBINATION_MESSAGE")
 }
 
 /// API Gateway may rename `Authorization`; CloudFront, where it is used, restores the name.
 async fn token_in_header(person: &Visitor) -> Result<(), String> {
     let response = person.get("/auth/check").await?;
-    response.must_be(200)?;
+    response.expect_status(200)?;
     let token = response.json()["user"]["token"]
         .as_str()
         .unwrap_or_default()
@@ -228,7 +228,7 @@ async fn write(person: &Visitor) -> Result<(), String> {
 async fn sign_out(person: &Visitor) -> Result<(), String> {
     status(person.post("/auth/logout", &json!({})).await, 200)?;
     let response = person.get("/auth/check").await?;
-    response.must_be(401)?;
+    response.expect_status(401)?;
     // API Gateway may rename it.
     let why = response
         .header("www-authenticate")

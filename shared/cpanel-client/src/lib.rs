@@ -217,7 +217,7 @@ impl Panel {
         }
     }
 
-    /// Extends the deadline of `budget` to [`Timeouts::again`] from now, if that is later.
+    /// `budget` with its deadline extended to [`Timeouts::again`] from now, if that is later.
     pub fn extended(&self, budget: RequestBudget) -> RequestBudget {
         RequestBudget {
             deadline: budget.deadline.max(Instant::now() + self.timeouts.again),
