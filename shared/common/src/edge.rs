@@ -222,8 +222,7 @@ impl Inner {
         }
     }
 
-    /// The path without the API prefix and without one trailing slash. `None` when the prefix is missing where it is
-    /// required, or present where it is not allowed.
+    /// The path without API prefix and trailing slash; `None` when the prefix is missing, or present and not allowed.
     fn path(&self, path: &str) -> Option<String> {
         let path = path.strip_suffix('/').unwrap_or(path);
         let after_prefix = |prefix: &String| {

@@ -1,4 +1,5 @@
-//! One-time codes: at most one of each kind per challenge. A challenge is derived from an address, or is a user id.
+//! One-time codes: at most one of each kind per challenge. A challenge is derived from an e-mail address, or from a
+//! user's id and phone number.
 
 use domain::{
     Instant,

@@ -55,7 +55,8 @@
 //! `BULK` until they are sent, chunks under `CHUNKS` until they are expanded into messages, erased users under
 //! `ERASE` until their data is deleted, courses under `WORDS` until their search entries are current, and files
 //! under `FILES` until they are uploaded or deleted. Work that has failed for a day moves to `DEAD`, where it
-//! stays until an operator handles it. The challenge of a code is derived from an address, or is a user's id.
+//! stays until an operator handles it. The challenge of a code is derived from an e-mail address, or from a user's
+//! id and phone number.
 //!
 //! The index `authored` holds courses under `USER#<id>#COURSES#<state>`, `<updatedAt>#<id>`, text messages under
 //! `USER#<id>#SMS`, `<id>`, and batches under `USER#<id>#BATCHES`, `<id>`. The index `published` holds published
