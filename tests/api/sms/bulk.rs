@@ -43,7 +43,7 @@ async fn each_recipient_has_a_result_in_request_order() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| json!([one["to"], one["status"], one["RESPONSE_CODE"]]))
+        .map(|result| json!([result["to"], result["status"], result["RESPONSE_CODE"]]))
         .collect();
     let rejected = |to: &str, code: &str| json!([to, "REJECTED", code]);
     assert_eq!(
@@ -142,9 +142,9 @@ async fn dry_run_stores_and_counts_nothing() {
             .as_array()
             .unwrap()
             .iter()
-            .all(|one| one.get("smsID").is_none())
+            .all(|result| result.get("smsID").is_none())
     );
-    // only the rate limit counter of the caller
+    // The only new item is the rate limit window of the caller.
     assert_eq!(
         (world.items("records").len(), world.items("transient").len()),
         (before.0, before.1 + 1)
@@ -159,7 +159,7 @@ async fn dry_run_stores_and_counts_nothing() {
 }
 
 #[tokio::test]
-async fn call_without_valid_recipient_is_rejected_with_reasons() {
+async fn request_without_valid_recipient_is_rejected_with_reasons() {
     let world = World::new().await;
     let answer = sender(&world)
         .await
@@ -173,13 +173,13 @@ async fn call_without_valid_recipient_is_rejected_with_reasons() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| one["RESPONSE_CODE"].clone())
+        .map(|result| result["RESPONSE_CODE"].clone())
         .collect();
     assert_eq!(codes, ["FIELD_FORMAT_MESSAGE", "FIELD_VALUE_MESSAGE"]);
 }
 
 #[tokio::test]
-async fn malformed_call_is_rejected_by_field() {
+async fn malformed_request_is_rejected_by_field() {
     let world = World::new().await;
     let admin = sender(&world).await;
     for (payload, field, error_code) in [
@@ -274,24 +274,25 @@ async fn malformed_call_is_rejected_by_field() {
 }
 
 #[tokio::test]
-async fn call_over_the_quota_is_rejected_whole_and_stores_nothing() {
+async fn request_over_the_quota_is_rejected_whole_and_stores_nothing() {
     let world = World::with(&[("SMS_PER_USER_DAY", "10"), ("SMS_PER_COMMITTEE_DAY", "15")]).await;
-    let (one, other) = (sender(&world).await, sender(&world).await);
-    one.post(
-        "/sms/bulk",
-        json!({ "recipients": numbers(11), "message": "a" }),
-    )
-    .await
-    .expect_error(ErrorCode::SmsQuotaExceeded);
-    send_to(&one, &numbers(10), "a").await;
-    other
+    let (first, second) = (sender(&world).await, sender(&world).await);
+    first
+        .post(
+            "/sms/bulk",
+            json!({ "recipients": numbers(11), "message": "a" }),
+        )
+        .await
+        .expect_error(ErrorCode::SmsQuotaExceeded);
+    send_to(&first, &numbers(10), "a").await;
+    second
         .post(
             "/sms/bulk",
             json!({ "recipients": numbers(6), "message": "a" }),
         )
         .await
         .expect_error(ErrorCode::SmsQuotaExceeded);
-    send_to(&other, &numbers(5), "a").await;
+    send_to(&second, &numbers(5), "a").await;
     world.deliver().await;
     world.sweep().await;
     assert_eq!(texts(&world).len(), 15);
@@ -319,7 +320,7 @@ async fn bulk_sms_same_idempotency_key_returns_same_batch() {
             .map(|(status, body)| (status, &body[..body.len().min(200)]))
             .collect::<Vec<_>>()
     );
-    // The first request may have got a 503 and been sent again.
+    // All but the first are replays; the first may be one too, if it got a 503 and was sent again.
     assert!(
         answers
             .iter()
@@ -343,9 +344,14 @@ async fn bulk_sms_same_idempotency_key_returns_same_batch() {
 async fn thousand_recipients_take_three_round_trips_and_forty_chunks() {
     let world = World::new().await;
     let admin = sender(&world).await;
+    // Opens the rate limit window, in which the measured request counts.
     admin.get("/nowhere").await;
-    let answer =
-        admin.post("/sms/bulk", json!({ "recipients": numbers(1000), "message": "Bonjour {{a}}".replace("{{a}}", "à tous") })).await;
+    let answer = admin
+        .post(
+            "/sms/bulk",
+            json!({ "recipients": numbers(1000), "message": "Bonjour à tous" }),
+        )
+        .await;
     answer.expect_success(Message::SmsBulkAccepted);
     assert_eq!(
         answer.cost.round_trips, 3,

@@ -268,11 +268,10 @@ async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
 #[tokio::test]
 async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
     let world = World::new().await;
-    let every: Vec<Grant> = Grant::ALL.to_vec();
     let admin = world
-        .person(NewPerson::with(Profile::CommitteeAdmin).granted(&every))
+        .person(NewPerson::with(Profile::CommitteeAdmin).granted(&Grant::ALL))
         .await;
-    let plain = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let ungranted = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
     let member = world.account(&NewPerson::with(Profile::Member)).await;
     for payload in [
         json!({ "profile": "CA" }),
@@ -297,7 +296,7 @@ async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
             json!({ "name": "X" }),
             json!({ "permissions": [] }),
         ] {
-            change(&plain, &other, payload)
+            change(&ungranted, &other, payload)
                 .await
                 .expect_error(ErrorCode::Forbidden);
         }
@@ -317,7 +316,7 @@ async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
     .await
     .expect_success(Message::TeamMemberUpdated);
     change(
-        &plain,
+        &ungranted,
         &member,
         json!({ "permissions": ["sms:send", "users:read"], "profile": "TR" }),
     )
@@ -436,11 +435,11 @@ async fn one_super_admin_remains_when_two_demote_each_other() {
             change(&pair[0], pair[1].user(), json!({ "profile": "MB" })),
             change(&pair[1], pair[0].user(), json!({ "profile": "MB" })),
         );
-        let won = [&one, &two]
+        let successes = [&one, &two]
             .iter()
             .filter(|answer| answer.status == 200)
             .count();
-        assert_eq!(won, 1, "{one:?} {two:?}");
+        assert_eq!(successes, 1, "{one:?} {two:?}");
         if two.status == 200 {
             let admin = &pair[1];
             change(admin, pair[0].user(), json!({ "profile": "SA" }))
