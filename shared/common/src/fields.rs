@@ -113,7 +113,7 @@ impl Fields {
         self.patch(name, read).map(Patch::value)
     }
 
-    /// Reads several fields into one value, for [`input!`](crate::input).
+    /// Reads several fields into one value, as a method that `input!` can name.
     pub fn group<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         read(self)
     }
