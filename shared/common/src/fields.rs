@@ -119,7 +119,7 @@ impl Fields {
     }
 
     /// Reads the number `name` from its digits in the body, for values that must not be rounded to a double. Absent and
-    /// null are `Some(None)`.
+    /// null are `Some(None)`. Only for fields at the top level: nested objects have no body.
     pub fn exact_number<T: FromStr<Err = ValueError> + Constrained>(
         &mut self,
         name: &str,
