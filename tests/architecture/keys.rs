@@ -42,7 +42,7 @@ fn key_prefixes_are_documented_once() {
 async fn written_items_have_documented_keys() {
     let world = World::new().await;
     let member = world.member().await;
-    world.anonymous().login("nobody@example.org", "x").await;
+    world.anonymous().login("unknown@example.org", "x").await;
     member
         .put(
             "/users/reset-password",

@@ -44,7 +44,7 @@ pub(crate) async fn request(
     Now(now): Now,
     Input(request): Input<PasswordlessRequest>,
 ) -> ApiResult<PasswordlessResponse> {
-    let (reserve_send, owner) = tokio::join!(
+    let (reservation, owner) = tokio::join!(
         auth.codes
             .reserve_send(CodeKind::Passwordless, request.email.as_str(), now),
         auth.store.email_owner(&request.email)
@@ -53,14 +53,14 @@ pub(crate) async fn request(
         user_id: UserId::in_path(""),
         committee_id: CommitteeId::in_path(""),
     };
-    let (reserve_send, owner) = (reserve_send?, owner?.unwrap_or(no_owner));
+    let (reservation, owner) = (reservation?, owner?.unwrap_or(no_owner));
     let user = auth
         .store
         .user(owner.user_id)
         .await?
         .filter(|user| user.is_active && user.email == request.email);
     let challenge = email_challenge(&request.email);
-    if let Some(reservation) = reserve_send {
+    if let Some(reservation) = reservation {
         let sent = auth
             .codes
             .send(
