@@ -43,11 +43,11 @@ impl Administrator {
     }
 
     /// Writes the account that `decide` returns, in one transaction with the writes that `decide` adds and, if the
-    /// account changed, an audit entry of `action`. `user` comes from [`edits`](Self::edits); if the stored account has
+    /// account changed, an audit entry of `action`. `user` comes from [`account_to_edit`](Self::account_to_edit); if the stored account has
     /// changed since, it is loaded again and `decide` runs again.
     ///
     /// # Errors
-    /// As [`edits`](Self::edits); those of `decide`; `LAST_ADMIN_MESSAGE`; `COMMITTEE_INVALID_MESSAGE` when the
+    /// As [`account_to_edit`](Self::account_to_edit); those of `decide`; `LAST_ADMIN_MESSAGE`; `COMMITTEE_INVALID_MESSAGE` when the
     /// transaction requires an active committee and it is not active; `CONFLICT_MESSAGE` for other failed conditions.
     pub async fn edit(
         &self,

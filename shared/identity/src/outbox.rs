@@ -67,7 +67,7 @@ impl OutboxSealer {
         })
     }
 
-    /// As [`letter`](Self::letter), for a mail to the current address of `user`.
+    /// As [`message`](Self::message), for a mail to the current address of `user`.
     pub fn notify(
         &self,
         user: &User,
