@@ -91,7 +91,7 @@ async fn decoy_message_has_same_size_and_is_dropped() {
         .anonymous()
         .post(
             "/auth/passwordless",
-            json!({ "email": "nobody@example.org" }),
+            json!({ "email": "unknown@example.org" }),
         )
         .await;
     let sizes: Vec<usize> = outbox(&world)

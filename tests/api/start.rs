@@ -246,3 +246,16 @@ async fn missing_or_malformed_key_is_named_and_not_shown() {
         );
     }
 }
+
+#[test]
+fn reset_deletes_a_data_folder_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    local::home::make_folder(&data).unwrap();
+    let error = local::home::delete_folder(&data).unwrap_err().to_string();
+    assert!(error.contains("not a data folder"), "{error}");
+    std::fs::write(data.join("dynamodb.sqlite"), b"").unwrap();
+    local::home::delete_folder(&data).unwrap();
+    assert!(!data.exists());
+    local::home::delete_folder(&data).unwrap();
+}

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, process::Command};
 
-use crate::{files, functions, read};
+use crate::{files, functions, read, source};
 
 pub(crate) fn dependencies(manifest: &str) -> BTreeSet<String> {
     let text = read(manifest);
@@ -252,11 +252,11 @@ fn function_does_not_depend_on_another_function() {
 
 #[test]
 fn token_signing_key_is_requested_by_auth_and_otp_only() {
-    for (file, text) in files("functions", "src/lib.rs") {
+    for (file, source) in source::whole("functions", "src/lib.rs") {
         let signs_people_in =
             ["functions/auth/src/lib.rs", "functions/otp/src/lib.rs"].contains(&file.as_str());
         assert_eq!(
-            text.contains("Key::TokenSigning"),
+            source.has_path("Key::TokenSigning"),
             signs_people_in,
             "{file}"
         );

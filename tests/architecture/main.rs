@@ -10,8 +10,10 @@ mod cycles;
 mod document;
 mod events;
 mod keys;
+mod language;
 mod sdks;
 mod security;
+mod source;
 mod template;
 mod words;
 
@@ -27,46 +29,30 @@ fn read(path: &str) -> String {
     fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// All files below `folder` whose names end with `ending`: path below the root, and text.
-fn files(folder: &str, ending: &str) -> Vec<(String, String)> {
+/// The files at or below `path` whose names end with `ending`: path below the root, and text.
+fn files(path: &str, ending: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut folders = vec![root().join(folder)];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.to_string_lossy().ends_with(ending) {
-                let name = path
-                    .strip_prefix(root())
-                    .unwrap()
-                    .to_string_lossy()
-                    .into_owned();
-                found.push((name, fs::read_to_string(&path).unwrap()));
-            }
+    let mut paths = vec![root().join(path)];
+    while let Some(path) = paths.pop() {
+        if path.is_file() && path.to_string_lossy().ends_with(ending) {
+            let name = path.strip_prefix(root()).unwrap().to_string_lossy();
+            found.push((name.into_owned(), fs::read_to_string(&path).unwrap()));
+        } else if !path.is_file() {
+            let entries = fs::read_dir(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+            paths.extend(entries.map(|entry| entry.unwrap().path()));
         }
     }
     found.sort();
     found
 }
 
-/// The source files of the crates below `folder`, without their integration tests.
-fn sources(folder: &str) -> Vec<(String, String)> {
-    let mut all = files(folder, ".rs");
-    all.retain(|(file, _)| file.contains("/src/"));
-    all
-}
-
-/// Function, path and handlers (source text) of every `.route(` in the functions' `lib.rs`.
-fn paths() -> Vec<(String, String, String)> {
+/// Function and path of every `.route(` in the functions' `lib.rs`, with the names of the calls in its handlers.
+fn paths() -> Vec<(String, String, Vec<String>)> {
     let mut all = Vec::new();
-    for (file, text) in files("functions", "src/lib.rs") {
+    for (file, source) in source::whole("functions", "src/lib.rs") {
         let function = file.split('/').nth(1).unwrap();
-        for part in text.split(".route(").skip(1) {
-            let path = part.split('"').nth(1).unwrap();
-            let handlers = part.split(".with_state").next().unwrap();
-            let handlers = handlers.split("\n}\n").next().unwrap();
-            all.push((function.to_owned(), path.to_owned(), handlers.to_owned()));
+        for call in source.calls.into_iter().filter(|call| call.name == "route") {
+            all.push((function.to_owned(), call.text.unwrap(), call.inner));
         }
     }
     assert!(all.len() > 10, "{all:?}");
@@ -78,8 +64,8 @@ fn routes() -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (function, path, handlers) in paths() {
         for method in ["get", "post", "put", "delete"] {
-            let is_effect = method == "get" && handlers.contains("effect(");
-            if is_effect || handlers.contains(&format!("{method}(")) {
+            let handles = |call: &String| call == method || (method == "get" && call == "effect");
+            if handlers.iter().any(handles) {
                 let route = format!("{} {path}", method.to_uppercase());
                 all.push((function.clone(), route));
             }
@@ -90,10 +76,9 @@ fn routes() -> Vec<(String, String)> {
 
 /// The paths whose GET changes or sends something.
 fn effects() -> BTreeSet<String> {
-    let effects = paths()
-        .into_iter()
-        .filter(|(_, _, handlers)| handlers.contains("effect("));
-    effects.map(|(_, path, _)| path).collect()
+    let mut paths = paths();
+    paths.retain(|(_, _, handlers)| handlers.iter().any(|call| call == "effect"));
+    paths.into_iter().map(|(_, path, _)| path).collect()
 }
 
 /// The crate names of the functions.
@@ -107,31 +92,21 @@ fn functions() -> Vec<String> {
 /// The settings that functions and shared crates read: the names passed to the methods of `Settings`.
 fn settings_read() -> BTreeSet<String> {
     let readers = [
-        "optional(",
-        "required(",
-        "number(",
-        "seconds(",
-        "days(",
-        "url(",
-        "parse(",
-        "list(",
+        "optional", "required", "number", "seconds", "days", "url", "parse", "list",
     ];
-    let mut names = BTreeSet::new();
-    for (_, text) in ["functions", "shared"]
+    let is_name = |text: &String| {
+        text.len() > 3
+            && text
+                .bytes()
+                .all(|one| one.is_ascii_uppercase() || one == b'_')
+    };
+    let sources = ["functions", "shared"].map(|folder| source::code(folder, ".rs"));
+    let calls = sources
         .into_iter()
-        .flat_map(|folder| files(folder, ".rs"))
-    {
-        let code = text.split("#[cfg(test)]").next().unwrap();
-        let parts: Vec<&str> = code.split('"').collect();
-        for pair in parts.windows(2) {
-            let is_read = readers
-                .iter()
-                .any(|reader| pair[0].trim_end().ends_with(reader));
-            let is_name = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
-            if is_read && pair[1].len() > 3 && pair[1].bytes().all(is_name) {
-                names.insert(pair[1].to_owned());
-            }
-        }
-    }
-    names
+        .flatten()
+        .flat_map(|(_, source)| source.calls);
+    calls
+        .filter(|call| readers.iter().any(|reader| call.name.ends_with(reader)))
+        .filter_map(|call| call.text.filter(is_name))
+        .collect()
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     crates::{dependencies, linked},
-    files, functions,
+    files, functions, source,
 };
 
 /// Each SDK with the only crates that may depend on it directly.
@@ -92,17 +92,9 @@ fn roles_allow_the_actions_of_the_sdk_calls() {
         ("messaging", "sns", "sns"),
         ("runtime", "ssm", "ssm"),
     ] {
-        for (_, text) in files(&format!("shared/{krate}/src"), ".rs") {
-            let code: String = text.split_whitespace().collect();
-            for call in code.split(&format!("{client}.")).skip(1) {
-                let operation = call.split("()").next().unwrap_or_default();
-                if operation
-                    .bytes()
-                    .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-                {
-                    called.insert(format!("{service}:{}", action_of(operation)));
-                }
-            }
+        for (_, source) in source::whole(&format!("shared/{krate}/src"), ".rs") {
+            let calls = source.calls.iter().filter(|call| call.receiver == client);
+            called.extend(calls.map(|call| format!("{service}:{}", action_of(&call.name))));
         }
     }
     let template = tests::policies::template();

@@ -1,6 +1,6 @@
 //! Rules about names, file sizes, and where codes, settings and the clock may appear.
 
-use crate::{files, read, root, settings_read, sources};
+use crate::{files, read, root, settings_read, source};
 
 #[test]
 fn repository_root_has_only_the_listed_entries() {
@@ -58,8 +58,7 @@ fn module_names_say_what_they_contain() {
 #[test]
 fn source_files_stay_below_the_line_limit() {
     for folder in ["functions", "shared", "infra"] {
-        for (file, text) in files(folder, ".rs") {
-            let code = text.split("#[cfg(test)]").next().unwrap().lines().count();
+        for (file, source) in source::code(folder, ".rs") {
             // A table of texts, and the operators' key commands.
             let is_longer = ["shared/messaging/src/texts.rs", "infra/ops/src/keys.rs"];
             let most = if is_longer.contains(&file.as_str()) {
@@ -67,7 +66,7 @@ fn source_files_stay_below_the_line_limit() {
             } else {
                 405
             };
-            assert!(code <= most, "{file} has {code} lines");
+            assert!(source.lines <= most, "{file} has {} lines", source.lines);
         }
     }
 }
@@ -75,12 +74,9 @@ fn source_files_stay_below_the_line_limit() {
 #[test]
 fn response_codes_are_written_in_the_table_only() {
     for folder in ["functions", "shared"] {
-        for (file, text) in files(folder, ".rs") {
-            let code = text.split("#[cfg(test)]").next().unwrap();
-            let quoted = code
-                .lines()
-                .filter(|line| !line.trim_start().starts_with("//"))
-                .any(|line| line.contains("_MESSAGE\""));
+        for (file, source) in source::code(folder, ".rs") {
+            let mut strings = source.strings.iter();
+            let quoted = strings.any(|text| text.ends_with("_MESSAGE"));
             assert_eq!(quoted, file == "shared/common/src/codes.rs", "{file}");
         }
     }
@@ -89,14 +85,14 @@ fn response_codes_are_written_in_the_table_only() {
 #[test]
 fn environment_and_clock_are_read_in_the_runtime_crate_only() {
     for folder in ["functions", "shared"] {
-        for (file, text) in sources(folder) {
-            for (word, place) in [
+        for (file, source) in source::whole(folder, ".rs") {
+            for (path, place) in [
                 ("env::var", "shared/runtime/src/settings.rs"),
                 ("SystemTime::now", "shared/runtime/src/clock.rs"),
             ] {
                 assert!(
-                    !text.contains(word) || file == place,
-                    "{file} contains {word}"
+                    !source.has_path(path) || file == place || !file.contains("/src/"),
+                    "{file} contains {path}"
                 );
             }
         }

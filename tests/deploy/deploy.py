@@ -460,7 +460,7 @@ def walk(cloud, template, folder):
         functions = [name for name, one in template["Resources"].items() if one["Type"] == "AWS::Lambda::Function"]
         lines = [line for name in functions for line in cloud.lines(name)]
         # The smoke test tries a wrong password.
-        expected = "somebody did not sign in"
+        expected = "sign-in failed"
         complaints = [line for line in lines if re.search(r'"level":"(WARN|ERROR)"', line) and expected not in line]
         expect(not complaints, "\n".join(complaints))
 

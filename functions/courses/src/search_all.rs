@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::extract::State;
 use common::{ApiResult, Now, Paging, QueryInput, SignedIn, input, ok, text};
-use domain::{Line, ValueError, course::CourseSummary, words};
+use domain::{Prose, ValueError, course::CourseSummary, words};
 use serde::Serialize;
 
 use crate::Courses;
@@ -19,8 +19,8 @@ input! {
     }
 }
 
-/// The distinct words of `text`, folded.
-fn search_words(text: Line<200>) -> Result<Vec<String>, ValueError> {
+/// The distinct words of `text`, folded. `Prose` because pasted Arabic text can carry bidirectional controls.
+fn search_words(text: Prose<200>) -> Result<Vec<String>, ValueError> {
     let words: BTreeSet<String> = words(text.as_str()).collect();
     if words.len() > MAX_WORDS {
         Err(ValueError::Length)

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use common::{ApiResult, Now, Paging, QueryInput, Verified, choice, input, ok, text};
 use domain::{
-    Line, Profile, folded,
+    Profile, Prose, folded,
     permissions::{Reach, Right},
     user::{Account, Card, User},
 };
@@ -16,7 +16,7 @@ input! {
         is_active: Option<bool> = optional("isActive", choice),
         profile: Option<Profile> = optional("profile", choice),
         /// Search text, normalised with [`folded`].
-        words: Option<String> = nullable("q", |value| Ok(folded(text::<Line<100>>(value)?.as_str()))),
+        words: Option<String> = nullable("q", |value| Ok(folded(text::<Prose<100>>(value)?.as_str()))),
     }
 }
 

@@ -163,7 +163,7 @@ async fn wrong_password(visitor: &Visitor) -> Result<(), String> {
     let response = visitor
         .post(
             "/auth/login",
-            &json!({ "email": "nobody@halqa.invalid", "password": "no password at all" }),
+            &json!({ "email": "unknown@halqa.invalid", "password": "no password at all" }),
         )
         .await?;
     response.expect_status(401)?;

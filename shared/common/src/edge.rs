@@ -130,7 +130,7 @@ impl Edge {
                 route,
                 status,
                 metric = "SignInFailures",
-                "somebody did not sign in"
+                "sign-in failed"
             );
         }
         tracing::info!(request_id = id, %method, route, status, took, user_id, round_trips = cost.round_trips, requests = cost.requests, "request");

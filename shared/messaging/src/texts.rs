@@ -1,5 +1,5 @@
-//! The French texts of mails and text messages. The texts of each kind are in [`code_words`] and [`words`]; a
-//! mail is composed of [`Part`]s, which are rendered as plain text and as HTML.
+//! The French texts of mails and text messages. The texts of each kind are in `code_words` and `words`; a
+//! mail is composed of `Part`s, which are rendered as plain text and as HTML.
 //!
 //! A message about a code contains exactly one run of six or more digits, the code, so that programs and
 //! people find it. All other messages contain none.

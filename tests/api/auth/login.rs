@@ -94,7 +94,7 @@ async fn wrong_unknown_and_inactive_get_identical_responses() {
     for other in [
         world
             .anonymous()
-            .login("nobody@example.org", PASSWORD)
+            .login("unknown@example.org", PASSWORD)
             .await,
         world
             .anonymous()
@@ -125,7 +125,7 @@ async fn known_and_unknown_addresses_cost_the_same_store_requests() {
         .cost;
     let unknown = world
         .anonymous()
-        .login("nobody@example.org", "not the password")
+        .login("unknown@example.org", "not the password")
         .await
         .cost;
     assert_eq!(
@@ -335,12 +335,12 @@ async fn unknown_address_failures_are_counted_like_known() {
     let attacker = world.anonymous();
     for _ in 0..10 {
         attacker
-            .login("nobody@example.org", "not the password")
+            .login("unknown@example.org", "not the password")
             .await
             .expect_error(ErrorCode::BadAuthCombination);
     }
     attacker
-        .login("nobody@example.org", "not the password")
+        .login("unknown@example.org", "not the password")
         .await
         .expect_error(ErrorCode::TooManyAttempts);
 }

@@ -144,7 +144,7 @@ async fn known_and_unknown_addresses_same_response_and_cost() {
         let mut answers = Vec::new();
         for email in [
             "admin@example.org",
-            "nobody@example.org",
+            "unknown@example.org",
             closed.email.as_str(),
         ] {
             let world = World::new().await;
@@ -183,7 +183,7 @@ async fn known_and_unknown_addresses_same_response_and_cost() {
         .anonymous()
         .post(
             "/auth/passwordless",
-            json!({ "email": "nobody@example.org" }),
+            json!({ "email": "unknown@example.org" }),
         )
         .await;
     ask(&world.anonymous(), closed.email.as_str()).await;
@@ -361,7 +361,7 @@ async fn twenty_wrong_codes_invalidate_the_code_everywhere() {
 #[tokio::test]
 async fn wrong_codes_are_limited_to_thirty_per_network() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
-    let person = pending(&world, "nobody@example.org").await;
+    let person = pending(&world, "unknown@example.org").await;
     for _ in 0..30 {
         sign_in(&person, "000000")
             .await

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use common::ErrorCode;
 use http::Method;
+use serde_json::{Value, json};
 use tests::{Person, World};
 
 /// Endpoints that take a body, each with a caller who may use it.
@@ -215,5 +216,74 @@ async fn unauthenticated_caller_gets_401_before_body_errors() {
             .send(method, &path, "x".repeat(200_000).into())
             .await;
         answer.expect_error(ErrorCode::BadAuthCombination);
+    }
+}
+
+#[tokio::test]
+async fn field_error_says_what_would_be_valid() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    let course = json!({
+        "courseTitle": "x".repeat(201), "price": -1, "language": "français", "courseType": "OTHERS",
+        "startAt": "tomorrow", "contactEmail": "@", "contactPhone": "20123456",
+    });
+    let courses = admin.post("/courses", course).await.json();
+    let registration =
+        json!({ "email": "a@example.org", "password": "short", "committeeID": "mine" });
+    let register = world.anonymous();
+    let register = register.post("/users/register", registration).await.json();
+    let limit = admin.get("/courses/search-all?limit=0").await.json();
+    let valid = |answer: &Value, field: &str| {
+        let errors = answer["errors"].as_array().unwrap();
+        let mut error = errors
+            .iter()
+            .find(|error| error["field"] == field)
+            .unwrap()
+            .clone();
+        error.as_object_mut().unwrap().remove("field");
+        error.as_object_mut().unwrap().remove("RESPONSE_CODE");
+        error
+    };
+    for (answer, field, expected) in [
+        (
+            &courses,
+            "courseTitle",
+            json!({ "RESPONSE_TEXT": "Ce champ doit contenir entre 1 et 200 caractères.", "min": 1, "max": 200 }),
+        ),
+        (
+            &courses,
+            "price",
+            json!({ "RESPONSE_TEXT": "Ce nombre doit être compris entre 0 et 9\u{202f}999\u{202f}999\u{202f}999,99.", "min": 0, "max": 9_999_999_999.99 }),
+        ),
+        (
+            &courses,
+            "courseType",
+            json!({
+                "RESPONSE_TEXT": "Ce champ doit avoir l’une de ces valeurs : ONSITE, ONLINE, HYBRID, SELF_PACED, OTHER.",
+                "allowed": ["ONSITE", "ONLINE", "HYBRID", "SELF_PACED", "OTHER"],
+            }),
+        ),
+        (
+            &courses,
+            "startAt",
+            json!({ "RESPONSE_TEXT": "Ce champ doit être une date ISO 8601, par exemple 2026-11-20T09:30:00Z.", "format": "date-time" }),
+        ),
+        (
+            &register,
+            "password",
+            json!({ "RESPONSE_TEXT": "Ce mot de passe est trop court : il doit contenir entre 8 et 128 caractères.", "min": 8, "max": 128 }),
+        ),
+        (
+            &register,
+            "name",
+            json!({ "RESPONSE_TEXT": "Ce champ est obligatoire.", "min": 1, "max": 100 }),
+        ),
+        (
+            &limit,
+            "limit",
+            json!({ "RESPONSE_TEXT": "La limite doit être un nombre entier de 1 à 100.", "min": 1, "max": 100 }),
+        ),
+    ] {
+        assert_eq!(valid(answer, field), expected, "{field}");
     }
 }

@@ -108,7 +108,7 @@ async fn mailed_code_verifies_the_mailbox() {
 async fn known_and_unknown_addresses_same_bytes_and_cost() {
     for method in ["email", "sms"] {
         let mut answers = Vec::new();
-        for email in ["admin@example.org", "nobody@example.org"] {
+        for email in ["admin@example.org", "unknown@example.org"] {
             let world = World::new().await;
             answers.push((
                 ask(&world.anonymous(), method, email).await,

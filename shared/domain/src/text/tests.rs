@@ -11,6 +11,8 @@ fn line_is_trimmed_and_limited_in_code_points() {
         ("a\nb", Err(ValueError::Format)),
         ("a\u{7f}", Err(ValueError::Format)),
         ("\u{0}", Err(ValueError::Format)),
+        ("a\u{202e}b", Err(ValueError::Format)),
+        ("\u{2066}a", Err(ValueError::Format)),
     ] {
         assert_eq!(
             text.parse::<Line<4>>().as_ref().map(Line::as_str),

@@ -362,7 +362,7 @@ fn recovery_code_mail_counts_remaining_codes() {
         )
         .text
     };
-    assert!(text(0).contains("Il ne vous en reste plus"));
+    assert!(text(0).contains("Il ne vous en reste aucun"));
     assert!(text(1).contains("Il vous en reste 1."));
 }
 
