@@ -88,22 +88,20 @@ impl Serialize for FieldError {
 /// The French text of `code`, with the bounds of `constraint` if it has those that `code` is about.
 fn text(code: ErrorCode, constraint: &Constraint) -> Cow<'static, str> {
     let Constraint { min, max, unit, .. } = constraint;
+    let units = match unit {
+        Unit::Elements => "éléments",
+        Unit::Bytes => "octets",
+        Unit::Characters | Unit::Number => "caractères",
+    };
     match (code, *min, *max, constraint.format) {
-        (ErrorCode::FieldLength, Some(min), Some(max), _) => {
-            let unit = match unit {
-                Unit::Elements => "éléments",
-                Unit::Bytes => "octets",
-                Unit::Characters | Unit::Number => "caractères",
-            };
-            format!(
-                "Ce champ doit contenir entre {} et {} {unit}.",
-                french(min),
-                french(max)
-            )
-            .into()
-        }
+        (ErrorCode::FieldLength, Some(min), Some(max), _) => format!(
+            "Ce champ doit contenir entre {} et {} {units}.",
+            french(min),
+            french(max)
+        )
+        .into(),
         (ErrorCode::FieldLength, None, Some(max), _) => {
-            format!("Ce champ doit contenir au plus {} caractères.", french(max)).into()
+            format!("Ce champ doit contenir au plus {} {units}.", french(max)).into()
         }
         (ErrorCode::PasswordTooShort, Some(min), Some(max), _) => format!(
             "Ce mot de passe est trop court : il doit contenir entre {} et {} caractères.",
