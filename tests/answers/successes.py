@@ -116,6 +116,11 @@ def own_account(stage, case):
     set_token(case, account.token)
 
 
+def change_own_account(stage, case):
+    own_account(stage, case)
+    case.body = case.body | {"password": stage.get("throwaway").password}
+
+
 def erase_own_account(stage, case):
     own_account(stage, case)
     case.body = {"password": stage.get("throwaway").password}
@@ -165,7 +170,7 @@ SUCCESSES = Successes(
     requestPasswordReset=ask_for_reset,
     resetPassword=from_newcomer(reset),
     changePassword=with_body(change_password),
-    changeUser=own_account,
+    changeUser=change_own_account,
     exportUser=own_account,
     eraseUser=erase_own_account,
     changeAvatar=portrait,

@@ -47,14 +47,14 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
 }
 
 /// The view of `committee` for `caller`: the whole for super admins and for its members, the public fields for
-/// all others. `None` when it is closed and the caller is not a super admin.
+/// all others. `None` when it is closed and the caller is neither.
 fn view(committee: Committee, caller: Option<&SignedIn>) -> Option<View> {
     let is_super = is_super_admin(caller);
     let is_member = caller.is_some_and(|person| person.user.committee_id == committee.committee_id);
-    match (committee.is_active || is_super, is_super || is_member) {
-        (false, _) => None,
-        (true, true) => Some(View::Whole(Box::new(committee))),
-        (true, false) => Some(View::Public(committee.into())),
+    if is_super || is_member {
+        Some(View::Whole(Box::new(committee)))
+    } else {
+        committee.is_active.then(|| View::Public(committee.into()))
     }
 }
 

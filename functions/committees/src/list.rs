@@ -35,6 +35,7 @@ pub(crate) async fn list(
         committees: page
             .items
             .into_iter()
+            .filter(|committee| committee.is_active || is_super_admin(caller))
             .filter_map(|committee| view(committee, caller))
             .collect(),
         next_cursor,

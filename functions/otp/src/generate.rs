@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::extract::State;
-use common::{ApiError, ApiResult, ErrorCode, Message, Now, SignedIn, success};
+use common::{ApiError, ApiResult, ErrorCode, Message, Now, Verified, success};
 use domain::{
     Instant, UserId,
     otp::{ENROLMENT_LIFE, Enrolment},
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::Otp;
 
-/// To replace an existing secret the caller must have authenticated within this time.
+/// The caller must have authenticated within this time.
 const MAX_AUTH_AGE: Duration = Duration::from_secs(600);
 
 #[derive(Serialize)]
@@ -55,10 +55,10 @@ impl From<Forms> for GenerateOtpResponse {
 pub(crate) async fn generate(
     State(otp): State<Otp>,
     Now(now): Now,
-    person: SignedIn,
+    Verified(person): Verified,
 ) -> ApiResult<GenerateOtpResponse> {
     let user = &person.user;
-    if user.is_otp_enabled && now.since(person.session.auth_time) >= MAX_AUTH_AGE {
+    if now.since(person.session.auth_time) >= MAX_AUTH_AGE {
         return Err(ErrorCode::Reauthentication.into());
     }
     let secret = otp.pending_secret(user.user_id, now).await?;

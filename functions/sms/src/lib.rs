@@ -18,11 +18,11 @@ use axum::{
 };
 use common::{Cursors, ErrorCode, Fields, InvalidValue, Routes, text};
 use domain::{
-    Constraint, Instant, Mobile, ValueError,
+    Constraint, CountryCodes, Instant, Mobile,
     sms::{SenderId, Sending, Type},
     user::User,
 };
-use runtime::{ConfigError, Key, Settings};
+use runtime::{ConfigError, Key};
 use store::{Setup, SmsQuota, Store};
 
 /// The secret keys of this function.
@@ -33,7 +33,7 @@ pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
 pub(crate) struct Messages {
     store: Store,
     cursors: Cursors,
-    country_codes: Vec<u16>,
+    country_codes: CountryCodes,
     sender_ids: Vec<SenderId>,
     quota: SmsQuota,
 }
@@ -48,7 +48,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let messages = Messages {
         store: setup.store.clone(),
         cursors: setup.keys.parse(Key::Cursor)?,
-        country_codes: country_codes(settings)?,
+        country_codes: settings.parse("SMS_COUNTRY_CODES", "216")?,
         sender_ids: settings.list(
             "SMS_SENDER_IDS",
             "",
@@ -76,17 +76,6 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
             .with_state(messages),
     )
     .no_store(&["/sms"]))
-}
-
-/// The calling codes of the countries whose mobile numbers may receive messages.
-fn country_codes(settings: &Settings) -> Result<Vec<u16>, ConfigError> {
-    let problem = "must be calling codes such as 216, separated by commas";
-    let codes: Vec<u16> = settings.list("SMS_COUNTRY_CODES", "216", problem)?;
-    if !codes.is_empty() && codes.iter().all(|code| (1..=999).contains(code)) {
-        Ok(codes)
-    } else {
-        Err(ConfigError::new("SMS_COUNTRY_CODES", problem))
-    }
 }
 
 /// The options of a request to send: the type and the sender id.
@@ -126,18 +115,6 @@ impl SendOptions {
             user_id: sender.user_id,
             committee_id: sender.committee_id,
             created_at: now,
-        }
-    }
-}
-
-impl Messages {
-    /// Parses `text` as a mobile number of one of the permitted countries.
-    fn reachable(&self, text: &str) -> Result<Mobile, ValueError> {
-        let mobile: Mobile = text.parse()?;
-        if self.country_codes.contains(&mobile.country_code) {
-            Ok(mobile)
-        } else {
-            Err(ValueError::Value)
         }
     }
 }

@@ -43,7 +43,7 @@ impl RecipientInput {
 
     /// The message to this recipient, with its template filled in; its text is `None` when it equals `common`.
     fn draft(&self, common: Option<&Text>, messages: &Messages) -> Result<Draft, ValueError> {
-        let number = messages.reachable(&self.to)?.number;
+        let number = messages.country_codes.mobile(&self.to)?.number;
         let template = self
             .message
             .as_deref()

@@ -66,7 +66,8 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
         }
     };
     messages
-        .reachable(number.as_str())
+        .country_codes
+        .mobile(number.as_str())
         .map_err(|error| fields.reject(field, error))
         .ok()
         .map(|mobile| mobile.number)

@@ -10,6 +10,7 @@ use domain::{
     CommitteeId, Email, Grant, Line, Name, Patch, Permissions, Phone, Profile, UserId, ValueError,
     audit::Action,
     committee::Committee,
+    outbox::Notification,
     user::{EditableAccount, User},
 };
 use http::HeaderMap;
@@ -87,6 +88,10 @@ pub(crate) async fn change(
             let may_keep = request.email.is_some() || user.rights() == before.rights();
             user.pending_email = with_email.pending_email.filter(|_| may_keep);
         });
+        if after.phone != before.phone && after.is_active {
+            let notification = Notification::PhoneChanged { at: now };
+            tx.send(&team.codes.outbox().notify(before, notification, now)?);
+        }
         if after.committee_id != before.committee_id {
             tx.require_active_committee(after.committee_id);
         }

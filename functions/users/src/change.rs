@@ -1,11 +1,18 @@
 //! `PUT /users/{userId}`: changes the caller's own account.
 
+use accounts::attempts;
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, SignedIn, input, phone, success,
-    text,
+    ApiError, ApiResult, Client, ErrorCode, Input, Message, Now, Path, SignedIn, input, phone,
+    secret, success, text,
 };
-use domain::{Email, Instant, Name, Phone, UserId, permissions::Right, user::Account, user::User};
+use domain::{
+    Email, Instant, Name, Phone, UserId,
+    outbox::Notification,
+    permissions::Right,
+    user::{Account, User},
+};
+use secrecy::SecretString;
 use serde::Serialize;
 use store::{Part, Transaction};
 
@@ -17,6 +24,8 @@ input! {
         last_name: Option<Name> = optional("lastName", text),
         phone: Option<Phone> = group(phone),
         email: Option<Email> = optional("email", text),
+        /// Required when the address or the number changes.
+        password: Option<SecretString> = optional("password", secret),
     }
 }
 
@@ -28,18 +37,53 @@ pub(crate) struct UpdateUserResponse {
 pub(crate) async fn update(
     State(users): State<Users>,
     Now(now): Now,
+    client: Client,
     caller: SignedIn,
     Path(id): Path<UserId>,
     Input(request): Input<UpdateUserRequest>,
 ) -> ApiResult<UpdateUserResponse> {
     users.require_self(&caller, id).await?;
-    let user = users.apply(caller.user, &request, now).await?;
+    let user = if request.changes_contact(&caller.user) {
+        let password = request.password.as_ref();
+        let password =
+            password.ok_or_else(|| ApiError::field("password", ErrorCode::FieldRequired))?;
+        let (_, reserved) = attempts::verify_password(
+            &users.store,
+            &users.hasher,
+            &caller.user,
+            password,
+            &client,
+            now,
+        )
+        .await?;
+        let (user, _) = tokio::join!(
+            users.apply(caller.user, &request, now),
+            users.store.release(reserved)
+        );
+        user?
+    } else {
+        users.apply(caller.user, &request, now).await?
+    };
     success(
         Message::UserUpdated,
         UpdateUserResponse {
             user: Account::of(user, caller.committee),
         },
     )
+}
+
+impl UpdateUserRequest {
+    /// Whether the address or the phone number becomes another one. Whoever reads mail or text messages of an account
+    /// can sign in to it, so a session alone must not change them.
+    fn changes_contact(&self, user: &User) -> bool {
+        self.email
+            .as_ref()
+            .is_some_and(|email| *email != user.email)
+            || self
+                .phone
+                .as_ref()
+                .is_some_and(|phone| *phone != user.phone)
+    }
 }
 
 impl Users {
@@ -84,6 +128,14 @@ impl Users {
             if let Some(email) = &request.email {
                 self.codes
                     .request_email_change(tx, &mut with_email, email, now)?;
+            }
+            if request
+                .phone
+                .as_ref()
+                .is_some_and(|phone| *phone != user.phone)
+            {
+                let notification = Notification::PhoneChanged { at: now };
+                tx.send(&self.codes.outbox().notify(user, notification, now)?);
             }
             Ok(user.changed(|user| {
                 user.pending_email = with_email.pending_email;

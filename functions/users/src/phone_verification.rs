@@ -3,7 +3,7 @@
 use accounts::{VerifiedCode, phone_challenge};
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, success,
+    ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, Verified, input, success,
     text,
 };
 use domain::{
@@ -18,12 +18,13 @@ use crate::Users;
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
-    caller: SignedIn,
+    Verified(caller): Verified,
 ) -> ApiResult<Empty> {
     let user = &caller.user;
     if user.phone.number.is_empty() {
         return Err(ApiError::field("phone", ErrorCode::FieldRequired));
     }
+    users.codes.require_reachable(user)?;
     if let Some(reserved) = users
         .codes
         .reserve_send(CodeKind::Phone, user.email.as_str(), now)
@@ -45,7 +46,7 @@ pub(crate) async fn verify(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    caller: SignedIn,
+    Verified(caller): Verified,
     Input(request): Input<VerifyPhoneRequest>,
 ) -> ApiResult<Empty> {
     let challenge = phone_challenge(caller.user.user_id, &caller.user.phone);

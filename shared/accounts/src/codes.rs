@@ -3,9 +3,9 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use common::{ApiError, Client};
+use common::{ApiError, Client, ErrorCode};
 use domain::{
-    CommitteeId, Email, Instant, UserId,
+    CommitteeId, CountryCodes, E164, Email, Instant, UserId,
     code::{self, Code, CodeKind, SendMethod},
     outbox::{Notification, Recipient},
     user::User,
@@ -31,11 +31,12 @@ pub struct Codes {
     sealer: Sealer,
     outbox: OutboxSealer,
     interval: Duration,
+    countries: CountryCodes,
 }
 
 impl Codes {
-    /// Reads the sealing and outbox keys, and the setting `MESSAGE_INTERVAL_SECONDS` (default 60): the shortest time
-    /// between two codes of one kind for one account.
+    /// Reads the sealing and outbox keys, and the settings `MESSAGE_INTERVAL_SECONDS` (default 60), the shortest time
+    /// between two codes of one kind for one account, and `SMS_COUNTRY_CODES` (default 216).
     ///
     /// # Errors
     /// When a key is missing or malformed, or the setting is invalid.
@@ -45,6 +46,7 @@ impl Codes {
             sealer: setup.keys.parse(Key::Sealing)?,
             outbox: setup.keys.parse(Key::Outbox)?,
             interval: setup.settings.seconds("MESSAGE_INTERVAL_SECONDS", 60)?,
+            countries: setup.settings.parse("SMS_COUNTRY_CODES", "216")?,
         })
     }
 
@@ -100,7 +102,7 @@ impl Codes {
         let to = match (user, method) {
             (None, _) => Recipient::NoAccount,
             (Some(user), SendMethod::Email) => Recipient::Mail(user.email.clone()),
-            (Some(user), SendMethod::Sms) => user.text_recipient(),
+            (Some(user), SendMethod::Sms) => user.text_recipient(&self.countries),
         };
         let reservation = match method {
             SendMethod::Email => None,
@@ -113,6 +115,19 @@ impl Codes {
         match reservation {
             Some(reservation) => self.release_unless_sent(reservation, sent).await,
             None => sent,
+        }
+    }
+
+    /// Checks that the phone number of `user` can receive a code: a mobile number of one of `SMS_COUNTRY_CODES`. Texts
+    /// to other numbers can cost many times more, which the owner of such a number could share in.
+    ///
+    /// # Errors
+    /// `PHONE_NOT_REACHABLE_MESSAGE` on `phone`.
+    pub fn require_reachable(&self, user: &User) -> Result<(), ApiError> {
+        let number = E164::from(&user.phone);
+        match self.countries.mobile(number.as_str()) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(ApiError::field("phone", ErrorCode::PhoneNotReachable)),
         }
     }
 

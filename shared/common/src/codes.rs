@@ -101,6 +101,7 @@ table! {
         ResetCodeInvalid     400 "RESET_CODE_INVALID_MESSAGE"        "Ce code est incorrect, expiré ou déjà utilisé. Vous pouvez en demander un nouveau."
         VerificationInvalid  400 "VERIFICATION_CODE_INVALID_MESSAGE" "Ce code est incorrect, expiré ou déjà utilisé. Vous pouvez en demander un nouveau."
         SendMethodInvalid    400 "SEND_METHOD_INVALID_MESSAGE"       "Le mode d’envoi doit être « email » ou « sms »."
+        PhoneNotReachable    400 "PHONE_NOT_REACHABLE_MESSAGE"       "Ce numéro ne peut pas recevoir de code par SMS."
         VariableMissing      400 "SMS_VARIABLE_MISSING_MESSAGE"      "Une variable du message n’a pas de valeur pour ce destinataire."
         AvatarInvalid        400 "AVATAR_INVALID_MESSAGE"            "Cette image ne peut pas servir de photo de profil. Choisissez un fichier PNG, JPEG ou WebP (avec perte, non animé) d’au plus 16 mégapixels."
         CourseNotReady       400 "COURSE_NOT_READY_MESSAGE"          "Il manque à ce cours des informations nécessaires à sa publication."

@@ -43,7 +43,7 @@ pub use id::{BatchId, CommitteeId, CourseId, FileId, QuestionId, SessionId, SmsI
 pub use instant::Instant;
 pub use patch::Patch;
 pub use permissions::{Grant, Permissions};
-pub use phone::{E164, Mobile, Phone};
+pub use phone::{CountryCodes, E164, Mobile, Phone};
 pub use price::Price;
 pub use profile::Profile;
 pub use text::{Line, Name, Prose, ShortCode, folded, words};

@@ -119,6 +119,11 @@ pub enum Notification {
         /// Time of the change of address.
         at: Instant,
     },
+    /// The phone number changed.
+    PhoneChanged {
+        /// Time of the change.
+        at: Instant,
+    },
     /// A recovery code was used to sign in.
     RecoveryCodeUsed {
         /// Unused recovery codes left.

@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CommitteeId, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId, ValueError,
-    committee::Committee, login_activity::LoginActivity, outbox::Recipient, permissions::Rights,
+    CommitteeId, CountryCodes, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId,
+    ValueError, committee::Committee, login_activity::LoginActivity, outbox::Recipient,
+    permissions::Rights,
 };
 
 /// Path of the default avatar.
@@ -133,9 +134,9 @@ impl User {
         self.pending_email = None;
     }
 
-    /// Whether this is an active super admin; at least one must exist.
+    /// Whether this is an active, verified super admin; at least one must exist.
     pub fn is_active_super_admin(&self) -> bool {
-        self.is_active && self.profile == Profile::SuperAdmin
+        self.is_active && self.is_verified && self.profile == Profile::SuperAdmin
     }
 
     /// Sets the phone number. A different number is unverified.
@@ -144,9 +145,10 @@ impl User {
         self.phone = phone;
     }
 
-    /// Recipient of a code requested by text message: the phone number if it is verified, else the mailbox.
-    pub fn text_recipient(&self) -> Recipient {
-        if self.is_phone_verified {
+    /// Recipient of a code requested by text message: the phone number if it is verified and of one of `countries`,
+    /// else the mailbox. A verified number is a mobile one: others get no code to verify.
+    pub fn text_recipient(&self, countries: &CountryCodes) -> Recipient {
+        if self.is_phone_verified && countries.contain(&self.phone) {
             Recipient::Sms(self.phone.clone())
         } else {
             Recipient::Mail(self.email.clone())

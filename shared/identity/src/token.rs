@@ -16,6 +16,8 @@ const ISSUER: &str = "halqa";
 const AUDIENCE: &str = "halqa-api";
 /// Longest token that is parsed, in bytes. Tokens of this service are much shorter.
 const MAX_LENGTH: usize = 4096;
+/// `nbf` is this much earlier than `iat`, because the clocks of two containers differ.
+const NOT_BEFORE_SECONDS: i64 = 5;
 
 /// What a token may be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +76,7 @@ pub struct NewToken {
     pub user_id: UserId,
     /// The session, `sid`.
     pub session_id: SessionId,
-    /// Time of issue and start of validity, `iat` and `nbf`.
+    /// Time of issue, `iat`. The token is valid from five seconds before (`nbf`).
     pub issued: Instant,
     /// End of validity, `exp`.
     pub expires: Instant,
@@ -130,7 +132,7 @@ impl Signer {
             sid: grant.session_id,
             jti: crate::random::id(grant.issued),
             iat: grant.issued.unix_seconds(),
-            nbf: grant.issued.unix_seconds(),
+            nbf: grant.issued.unix_seconds() - NOT_BEFORE_SECONDS,
             exp: grant.expires.unix_seconds(),
             auth_time: grant.auth_time.unix_seconds(),
             amr: grant.amr.clone(),

@@ -218,6 +218,17 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
                 [YOURS, not_yours],
             )
         }
+        Notification::PhoneChanged { at } => {
+            let what = format!(
+                "Le numéro de téléphone de votre compte Halqa a été modifié {}.",
+                moment(*at)
+            );
+            paragraphs(
+                "Le numéro de téléphone de votre compte Halqa a été modifié",
+                what,
+                [YOURS, NOT_YOURS],
+            )
+        }
         Notification::RecoveryCodeUsed { left, at } => {
             let rest = match left {
                 0 => "Il ne vous en reste aucun\u{a0}: créez-en de nouveaux dans votre compte."

@@ -35,7 +35,7 @@ async fn public_sees_six_fields_members_and_super_admins_all() {
 }
 
 #[tokio::test]
-async fn closed_committee_is_visible_to_super_admins_only() {
+async fn closed_committee_is_visible_to_its_members_and_super_admins() {
     let world = World::new().await;
     let closed = world.another_committee("Fermé", false).await;
     let path = format!("/committees/{closed}");
@@ -50,7 +50,20 @@ async fn closed_committee_is_visible_to_super_admins_only() {
         .get(&path)
         .await
         .expect_error(ErrorCode::CommitteeNotFound);
-    world.admin().await.get(&path).await.expect_ok();
+    let member = world
+        .person(NewPerson::with(Profile::Member).of(closed))
+        .await;
+    for person in [world.admin().await, member] {
+        let committee = &person.get(&path).await.expect_ok()["committee"];
+        assert_eq!(committee.as_object().unwrap().len(), 15);
+        let list = person.get("/committees").await.expect_ok();
+        let is_listed = list["committees"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|listed| listed["committeeID"] == committee["committeeID"]);
+        assert_eq!(is_listed, person.user().profile == Profile::SuperAdmin);
+    }
 }
 
 #[tokio::test]

@@ -2,9 +2,10 @@ use std::time::Duration;
 
 use common::{ErrorCode, Message};
 use data_encoding::{BASE32_NOPAD, HEXLOWER};
+use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{PASSWORD, TotpApp, World};
+use tests::{NewPerson, PASSWORD, TotpApp, World};
 
 #[tokio::test]
 async fn secret_formats_agree_and_secret_stays_for_ten_minutes() {
@@ -37,6 +38,7 @@ async fn secret_formats_agree_and_secret_stays_for_ten_minutes() {
         generated["otpAscii"]
     );
     world.clock().advance(Duration::from_secs(1));
+    let member = world.signed_in(member.user().clone()).await;
     assert_ne!(
         member.get("/otp/generate").await.json()["otpAscii"],
         generated["otpAscii"]
@@ -89,6 +91,7 @@ async fn own_account_shows_decoy_then_pending_secret_then_nothing() {
         decoy
     );
 
+    let member = world.signed_in(member.user().clone()).await;
     TotpApp::enrolled_by(&world, &member).await;
     let view = member.get("/auth/check").await.expect_ok()["user"].clone();
     assert_eq!(
@@ -146,4 +149,22 @@ async fn generate_needs_a_full_session() {
         .get("/otp/generate")
         .await
         .expect_error(ErrorCode::BadAuthCombination);
+}
+
+#[tokio::test]
+async fn first_secret_needs_a_recent_sign_in_and_a_verified_account() {
+    let world = World::new().await;
+    let member = world.member().await;
+    world.clock().advance(Duration::from_secs(600));
+    member
+        .get("/otp/generate")
+        .await
+        .expect_error(ErrorCode::Reauthentication);
+    let unverified = world
+        .person(NewPerson::with(Profile::Member).unverified())
+        .await;
+    unverified
+        .get("/otp/generate")
+        .await
+        .expect_error(ErrorCode::AccountNotVerified);
 }

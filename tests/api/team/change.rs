@@ -453,6 +453,29 @@ async fn one_super_admin_remains_when_two_demote_each_other() {
 }
 
 #[tokio::test]
+async fn last_verified_super_admin_cannot_be_unverified() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    let other = world.person(NewPerson::with(Profile::SuperAdmin)).await;
+    change(&admin, other.user(), json!({ "isVerified": false }))
+        .await
+        .expect_success(Message::TeamMemberUpdated);
+    // The other one is active, but only a verified one counts.
+    change(&admin, other.user(), json!({ "isVerified": true }))
+        .await
+        .expect_success(Message::TeamMemberUpdated);
+    let (one, two) = tokio::join!(
+        change(&admin, other.user(), json!({ "isVerified": false })),
+        change(&other, admin.user(), json!({ "isVerified": false })),
+    );
+    let successes = [&one, &two]
+        .iter()
+        .filter(|answer| answer.status == 200)
+        .count();
+    assert_eq!(successes, 1, "{one:?} {two:?}");
+}
+
+#[tokio::test]
 async fn demotion_applies_to_the_next_request() {
     let world = World::new().await;
     let admin = world.admin().await;

@@ -2,7 +2,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::json;
-use tests::{NewPerson, World};
+use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
 async fn own_fields_change_and_privileged_fields_are_ignored() {
@@ -12,7 +12,7 @@ async fn own_fields_change_and_privileged_fields_are_ignored() {
         .await;
     let own = format!("/users/{}", person.user().user_id);
     let payload = json!({
-        "name": "Leïla", "lastName": "Ben Ali", "phoneCode": "216", "phone": "20123456", "profile": "SA", "role": "chef",
+        "name": "Leïla", "lastName": "Ben Ali", "password": PASSWORD, "phoneCode": "216", "phone": "20123456", "profile": "SA", "role": "chef",
         "permissions": "[\"sms:send\"]", "isActive": false, "isVerified": true, "isOtpEnabled": true, "committeeID": "x",
     });
     let user = person
@@ -35,7 +35,10 @@ async fn own_fields_change_and_privileged_fields_are_ignored() {
         assert_eq!(user[field], value, "{field}");
     }
     let user = person
-        .put(&own, json!({ "phoneCode": "", "phone": "" }))
+        .put(
+            &own,
+            json!({ "password": PASSWORD, "phoneCode": "", "phone": "" }),
+        )
         .await
         .expect_success(Message::UserUpdated)["user"]
         .clone();
@@ -78,11 +81,17 @@ async fn new_address_is_pending_and_the_old_one_stays_valid() {
     let member = world.member().await;
     let own = format!("/users/{}", member.user().user_id);
     member
-        .put(&own, json!({ "email": "admin@example.org" }))
+        .put(
+            &own,
+            json!({ "password": PASSWORD, "email": "admin@example.org" }),
+        )
         .await
         .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
     let user = member
-        .put(&own, json!({ "email": "neuve@example.org" }))
+        .put(
+            &own,
+            json!({ "password": PASSWORD, "email": "neuve@example.org" }),
+        )
         .await
         .expect_success(Message::UserUpdated)["user"]
         .clone();
@@ -90,7 +99,10 @@ async fn new_address_is_pending_and_the_old_one_stays_valid() {
     assert_eq!(world.mails(member.user().email.as_str()).await.len(), 1);
     let code = world.mailed_code("neuve@example.org").await;
     member
-        .put(&own, json!({ "email": member.user().email }))
+        .put(
+            &own,
+            json!({ "password": PASSWORD, "email": member.user().email }),
+        )
         .await
         .expect_success(Message::UserUpdated);
     let proof = json!({ "email": "neuve@example.org", "code": code });
@@ -113,7 +125,7 @@ async fn concurrent_changes_all_apply() {
     let payloads = [
         json!({ "name": "Leïla" }),
         json!({ "lastName": "Ben Ali" }),
-        json!({ "phoneCode": "216", "phone": "20123456" }),
+        json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" }),
     ];
     for answer in join_all(
         payloads
@@ -133,4 +145,53 @@ async fn concurrent_changes_all_apply() {
         ),
         ("Leïla", "Ben Ali", "20123456")
     );
+}
+
+#[tokio::test]
+async fn change_of_address_or_number_takes_the_password() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let own = format!("/users/{}", member.user().user_id);
+    let (mut email, mut phone) = (
+        json!({ "email": "neuve@example.org" }),
+        json!({ "phoneCode": "216", "phone": "20123456" }),
+    );
+    for payload in [&mut email, &mut phone] {
+        member
+            .put(&own, payload.clone())
+            .await
+            .expect_field_error("password", ErrorCode::FieldRequired);
+        payload["password"] = json!("not the password");
+        member
+            .put(&own, payload.clone())
+            .await
+            .expect_error(ErrorCode::BadAuthCombination);
+        payload["password"] = json!(PASSWORD);
+    }
+    let user = world.user(member.user().user_id).await;
+    assert_eq!((user.pending_email, user.phone.number.as_str()), (None, ""));
+    for payload in [phone, email] {
+        member
+            .put(&own, payload)
+            .await
+            .expect_success(Message::UserUpdated);
+    }
+    let mails = world.mails(member.user().email.as_str()).await;
+    let subjects: Vec<&str> = mails
+        .iter()
+        .filter_map(|mail| mail["subject"].as_str())
+        .collect();
+    assert_eq!(
+        subjects,
+        [
+            "Changement d’adresse e-mail demandé pour votre compte Halqa",
+            "Le numéro de téléphone de votre compte Halqa a été modifié"
+        ]
+    );
+    // What is already so needs no password.
+    let same = json!({ "name": "Leïla", "email": member.user().email, "phoneCode": "216", "phone": "20123456" });
+    member
+        .put(&own, same)
+        .await
+        .expect_success(Message::UserUpdated);
 }

@@ -237,7 +237,10 @@ async fn pending_address_of_another_session_is_discarded() {
     let attacker = world.signed_in(owner.user().clone()).await;
     let own = format!("/users/{}", owner.user().user_id);
     attacker
-        .put(&own, json!({ "email": "voleur@example.org" }))
+        .put(
+            &own,
+            json!({ "password": PASSWORD, "email": "voleur@example.org" }),
+        )
         .await
         .expect_success(Message::UserUpdated);
     let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });

@@ -110,7 +110,10 @@ async fn address_taken_meanwhile_is_refused_at_verification() {
     for person in [&one, &two] {
         let path = format!("/users/{}", person.user().user_id);
         person
-            .put(&path, json!({ "email": "voulue@example.org" }))
+            .put(
+                &path,
+                json!({ "password": PASSWORD, "email": "voulue@example.org" }),
+            )
             .await
             .expect_success(Message::UserUpdated);
     }
@@ -185,7 +188,10 @@ async fn request_for_a_foreign_address_keeps_the_owners_code_valid() {
     let attacker = world.member().await;
     let path = format!("/users/{}", attacker.user().user_id);
     attacker
-        .put(&path, json!({ "email": "amel@example.org" }))
+        .put(
+            &path,
+            json!({ "password": PASSWORD, "email": "amel@example.org" }),
+        )
         .await
         .expect_success(Message::UserUpdated);
     let payload = json!({

@@ -295,7 +295,10 @@ async fn pending_address_is_discarded_by_the_reset() {
     let email = member.user().email.as_str();
     let own = format!("/users/{}", member.user().user_id);
     member
-        .put(&own, json!({ "email": "voleur@example.org" }))
+        .put(
+            &own,
+            json!({ "password": PASSWORD, "email": "voleur@example.org" }),
+        )
         .await
         .expect_success(Message::UserUpdated);
     let proof = json!({ "email": "voleur@example.org", "code": world.mailed_code("voleur@example.org").await });

@@ -41,7 +41,7 @@ fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> Notification {
 }
 
 /// One notification of each kind except codes.
-fn events(at: Instant) -> [Notification; 9] {
+fn events(at: Instant) -> [Notification; 10] {
     [
         new_device(
             "Firefox",
@@ -61,6 +61,7 @@ fn events(at: Instant) -> [Notification; 9] {
         },
         EmailChangeRequested { at },
         EmailChanged { at },
+        PhoneChanged { at },
         RecoveryCodeUsed { left: 0, at },
         RecoveryCodeUsed { left: 9, at },
     ]
