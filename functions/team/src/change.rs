@@ -7,10 +7,10 @@ use common::{
     flag, if_match_holds, input, integer, phone, success, text,
 };
 use domain::{
-    CommitteeId, Email, Grant, Line, Name, Patch, Permissions, Phone, Profile, UserId, ValueError,
+    CommitteeId, Email, Grant, Instant, Line, Name, Patch, Permissions, Phone, Profile, UserId,
+    ValueError,
     audit::Action,
     committee::Committee,
-    outbox::Notification,
     user::{EditableAccount, User},
 };
 use http::HeaderMap;
@@ -76,26 +76,7 @@ pub(crate) async fn change(
     let update = |before: &User, tx: &mut Transaction| {
         require_may_set(&admin, before, &request)?;
         require_unchanged(before, &committee, request.version, &headers)?;
-        let mut with_email = before.clone();
-        if let Some(email) = &request.email {
-            team.codes
-                .request_email_change(tx, &mut with_email, email, now)?;
-        }
-        let after = before.changed(|user| {
-            request.apply(user, committee_id);
-            // A change of rights cancels a pending address: an address that was requested while the account had fewer
-            // rights must not take effect once it has more.
-            let may_keep = request.email.is_some() || user.rights() == before.rights();
-            user.pending_email = with_email.pending_email.filter(|_| may_keep);
-        });
-        if after.phone != before.phone && after.is_active {
-            let notification = Notification::PhoneChanged { at: now };
-            tx.send(&team.codes.outbox().notify(before, notification, now)?);
-        }
-        if after.committee_id != before.committee_id {
-            tx.require_active_committee(after.committee_id);
-        }
-        Ok(after)
+        team.changed(tx, before, &request, committee_id, now)
     };
     let user = admin
         .edit(&team.store, before, Action::TeamMemberUpdated, now, update)
@@ -156,6 +137,35 @@ fn require_unchanged(
 }
 
 impl Team {
+    /// `before` with the fields of `request`, and the further writes of the change in `tx`.
+    fn changed(
+        &self,
+        tx: &mut Transaction,
+        before: &User,
+        request: &UpdateMemberRequest,
+        committee_id: Option<CommitteeId>,
+        now: Instant,
+    ) -> Result<User, ApiError> {
+        let mut with_email = before.clone();
+        if let Some(email) = &request.email {
+            self.codes
+                .request_email_change(tx, &mut with_email, email, now)?;
+        }
+        let after = before.changed(|user| {
+            request.apply(user, committee_id);
+            // A change of rights cancels a pending address: an address that was requested while the account had fewer
+            // rights must not take effect once it has more.
+            let may_keep = request.email.is_some() || user.rights() == before.rights();
+            user.pending_email = with_email.pending_email.filter(|_| may_keep);
+        });
+        self.codes
+            .notify_phone_change(tx, before, &after.phone, now)?;
+        if after.committee_id != before.committee_id {
+            tx.require_active_committee(after.committee_id);
+        }
+        Ok(after)
+    }
+
     /// # Errors
     /// `COMMITTEE_INVALID_MESSAGE` when `committee` does not exist or is not active.
     async fn require_active(&self, committee: Option<CommitteeId>) -> Result<(), ApiError> {

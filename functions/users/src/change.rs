@@ -8,7 +8,6 @@ use common::{
 };
 use domain::{
     Email, Instant, Name, Phone, UserId,
-    outbox::Notification,
     permissions::Right,
     user::{Account, User},
 };
@@ -129,13 +128,8 @@ impl Users {
                 self.codes
                     .request_email_change(tx, &mut with_email, email, now)?;
             }
-            if request
-                .phone
-                .as_ref()
-                .is_some_and(|phone| *phone != user.phone)
-            {
-                let notification = Notification::PhoneChanged { at: now };
-                tx.send(&self.codes.outbox().notify(user, notification, now)?);
+            if let Some(phone) = &request.phone {
+                self.codes.notify_phone_change(tx, user, phone, now)?;
             }
             Ok(user.changed(|user| {
                 user.pending_email = with_email.pending_email;

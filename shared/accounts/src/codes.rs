@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use common::{ApiError, Client, ErrorCode};
 use domain::{
-    CommitteeId, CountryCodes, E164, Email, Instant, UserId,
+    CommitteeId, CountryCodes, E164, Email, Instant, Phone, UserId,
     code::{self, Code, CodeKind, SendMethod},
     outbox::{Notification, Recipient},
     user::User,
@@ -275,6 +275,21 @@ impl Codes {
             Notification::EmailChangeRequested { at: now },
             now,
         )?);
+        Ok(())
+    }
+
+    /// Adds to `tx` the notification of the owner of `before` that their number becomes `phone`, if it is another one.
+    pub fn notify_phone_change(
+        &self,
+        tx: &mut Transaction,
+        before: &User,
+        phone: &Phone,
+        now: Instant,
+    ) -> Result<(), ApiError> {
+        if *phone != before.phone && before.is_active {
+            let notification = Notification::PhoneChanged { at: now };
+            tx.send(&self.outbox.notify(before, notification, now)?);
+        }
         Ok(())
     }
 

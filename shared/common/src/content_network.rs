@@ -9,6 +9,7 @@ use domain::login_activity::Location;
 use http::HeaderMap;
 use identity::NamedKeys;
 use percent_encoding::percent_decode;
+use runtime::{ConfigError, Settings};
 
 use crate::Client;
 
@@ -75,6 +76,15 @@ fn text(headers: &HeaderMap, name: &str) -> Option<String> {
 fn address(text: &str) -> Option<IpAddr> {
     let with_brackets = text.parse::<SocketAddr>().map(|address| address.ip()).ok();
     with_brackets.or_else(|| text.rsplit_once(':')?.0.parse().ok())
+}
+
+/// Whether `EDGE` is `on`: a content network in front of the gateway sends the client's address with a secret.
+pub(crate) fn has_content_network(settings: &Settings) -> Result<bool, ConfigError> {
+    match settings.optional("EDGE") {
+        Some("on") => Ok(true),
+        None | Some("off") => Ok(false),
+        Some(_) => Err(ConfigError::new("EDGE", "must be on or off")),
+    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ use tower::ServiceExt;
 use crate::{
     ApiError, Client, ErrorCode, Now, Routes, SignedIn, Throttle,
     caller::{Authenticator, BearerToken, Caller},
-    content_network::ContentNetwork,
+    content_network::{ContentNetwork, has_content_network},
     effect::{Effect, SignIn, WasHead},
     envelope::Cause,
     headers,
@@ -340,15 +340,6 @@ fn powered_by(settings: &Settings) -> Result<HeaderValue, ConfigError> {
             "must be visible ASCII, because it is sent as a header",
         )
     })
-}
-
-/// Whether `EDGE` is `on`: a content network in front of the gateway sends the client's address with a secret.
-pub(crate) fn has_content_network(settings: &Settings) -> Result<bool, ConfigError> {
-    match settings.optional("EDGE") {
-        Some("on") => Ok(true),
-        None | Some("off") => Ok(false),
-        Some(_) => Err(ConfigError::new("EDGE", "must be on or off")),
-    }
 }
 
 /// The route template for the log, such as `/users/{userId}`.

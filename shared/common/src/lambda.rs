@@ -23,10 +23,7 @@ use runtime::{ConfigError, Error, Key, Settings, log_as_json};
 use serde::{Deserialize, Serialize};
 use store::Setup;
 
-use crate::{
-    Edge, Routes,
-    edge::{UnreadableEvent, has_content_network},
-};
+use crate::{Edge, Routes, content_network::has_content_network, edge::UnreadableEvent};
 
 /// Percent-encodes everything but `/` and the `pchar` of RFC 3986; `%` is encoded too, as the gateway has decoded
 /// the path.

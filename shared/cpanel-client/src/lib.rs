@@ -3,6 +3,7 @@
 //! Requests are never retried here: the caller decides by the kind of [`PanelError`].
 
 mod answer;
+mod error;
 
 use std::{
     fmt,
@@ -32,6 +33,7 @@ use tokio::{
 use url::Url;
 
 pub use answer::{Database, Engine};
+pub use error::PanelError;
 
 /// The largest response body, in bytes.
 const MAX_BODY: usize = 1_000_000;
@@ -61,51 +63,6 @@ impl Default for Timeouts {
         }
     }
 }
-
-/// Why a panel request failed. The texts are for logs, not for clients, and contain no secrets.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum PanelError {
-    /// cPanel refused user and token with this status, 401 or 403.
-    Auth(u16),
-    /// No connection could be opened, so no request was sent.
-    Unreachable(String),
-    /// No request was sent: too little time was left after waiting for concurrent requests, or the token was
-    /// refused recently.
-    NotSent,
-    /// The request was or may have been sent, and the connection ended without a response.
-    ConnectionLost(String),
-    /// The request was or may have been sent, and no response arrived in time.
-    TimedOut,
-    /// Like `TimedOut`, but waiting for concurrent requests had left less than a quarter of the time.
-    TimedOutWaiting,
-    /// cPanel reported an error (`status` 0), with its text in the language of the account.
-    Refused(String),
-    /// The response has another status than 200, is malformed, or is too long.
-    Malformed(String),
-}
-
-impl fmt::Display for PanelError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Auth(status) => write!(out, "cPanel refuses user and token with status {status}"),
-            Self::Unreachable(cause) => write!(out, "cPanel cannot be reached: {cause}"),
-            Self::NotSent => out
-                .write_str("no request was sent to cPanel: no time left, or the token was refused"),
-            Self::ConnectionLost(cause) => write!(
-                out,
-                "cPanel ended the connection without a response: {cause}"
-            ),
-            Self::TimedOutWaiting => {
-                out.write_str("cPanel did not respond in the time left after waiting")
-            }
-            Self::TimedOut => out.write_str("cPanel did not respond in time"),
-            Self::Refused(cause) => write!(out, "cPanel reported an error: {cause}"),
-            Self::Malformed(cause) => write!(out, "cPanel's response is malformed: {cause}"),
-        }
-    }
-}
-
-impl std::error::Error for PanelError {}
 
 /// The time budget of one client request, and whether it is a probe.
 #[derive(Debug, Clone, Copy)]

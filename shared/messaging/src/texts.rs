@@ -4,6 +4,7 @@
 //! A message about a code contains exactly one run of six or more digits, the code, so that programs and
 //! people find it. All other messages contain none.
 
+mod moment;
 mod part;
 
 use domain::{
@@ -14,6 +15,7 @@ use domain::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
+use self::moment::moment;
 use self::part::{Part, document};
 
 /// The content of a mail.
@@ -326,38 +328,6 @@ fn greeting(name: &str) -> String {
     } else {
         format!("Bonjour {name},")
     }
-}
-
-const MONTHS: [&str; 12] = [
-    "janvier",
-    "février",
-    "mars",
-    "avril",
-    "mai",
-    "juin",
-    "juillet",
-    "août",
-    "septembre",
-    "octobre",
-    "novembre",
-    "décembre",
-];
-
-/// `at` in French, in the time zone of Tunis: UTC+1 all year.
-fn moment(at: Instant) -> String {
-    let at = jiff::tz::offset(1).to_datetime(at.timestamp());
-    let first = if at.day() == 1 { "er" } else { "" };
-    let month = usize::try_from(at.month() - 1)
-        .ok()
-        .and_then(|month| MONTHS.get(month))
-        .unwrap_or(&"");
-    format!(
-        "le {}{first} {month} {} à {} h {:02} (heure de Tunis)",
-        at.day(),
-        at.year(),
-        at.hour(),
-        at.minute()
-    )
 }
 
 /// `text` without control, bidirectional and invisible characters; empty if it contains six digits in a row,
