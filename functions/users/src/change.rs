@@ -1,6 +1,5 @@
 //! `PUT /users/{userId}`: changes the caller's own account.
 
-use accounts::attempts;
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, ErrorCode, Input, Message, Now, Path, SignedIn, input, phone,
@@ -15,7 +14,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use store::{Part, Transaction};
 
-use crate::Users;
+use crate::{Users, password_required};
 
 input! {
     pub(crate) struct UpdateUserRequest {
@@ -24,7 +23,7 @@ input! {
         phone: Option<Phone> = group(phone),
         email: Option<Email> = optional("email", text),
         /// Required when the address or the number changes.
-        password: Option<SecretString> = optional("password", secret),
+        password: Option<SecretString> = nullable("password", secret),
     }
 }
 
@@ -44,24 +43,16 @@ pub(crate) async fn update(
     users.require_self(&caller, id).await?;
     let user = if request.changes_contact(&caller.user) {
         let password = request.password.as_ref();
-        let password =
-            password.ok_or_else(|| ApiError::field("password", ErrorCode::FieldRequired))?;
-        let (_, reserved) = attempts::verify_password(
-            &users.store,
-            &users.hasher,
-            &caller.user,
-            password,
-            &client,
-            now,
-        )
-        .await?;
+        let reserved = users
+            .verify_own_password(&caller.user, password, &client, now)
+            .await?;
         let (user, _) = tokio::join!(
-            users.apply(caller.user, &request, now),
+            users.apply(caller.user, &request, true, now),
             users.store.release(reserved)
         );
         user?
     } else {
-        users.apply(caller.user, &request, now).await?
+        users.apply(caller.user, &request, false, now).await?
     };
     success(
         Message::UserUpdated,
@@ -72,8 +63,8 @@ pub(crate) async fn update(
 }
 
 impl UpdateUserRequest {
-    /// Whether the address or the phone number becomes another one. Whoever reads mail or text messages of an account
-    /// can sign in to it, so a session alone must not change them.
+    /// Whether the address or the phone number of `user` would change. Codes sent to them sign in to the account, so a
+    /// stolen session alone must not change them.
     fn changes_contact(&self, user: &User) -> bool {
         self.email
             .as_ref()
@@ -109,10 +100,15 @@ impl Users {
     }
 
     /// Writes the fields of `request`. Concurrent changes to other fields are kept.
+    ///
+    /// # Errors
+    /// `FIELD_REQUIRED_MESSAGE` when the address or the number would change without a verified password: another request
+    /// can change them after the handler compared them.
     async fn apply(
         &self,
         user: User,
         request: &UpdateUserRequest,
+        is_password_verified: bool,
         now: Instant,
     ) -> Result<User, ApiError> {
         if let Some(email) = &request.email {
@@ -123,6 +119,9 @@ impl Users {
         }
         let apply = |user: &User, tx: &mut Transaction| {
             require_active(user)?;
+            if !is_password_verified && request.changes_contact(user) {
+                return Err(password_required());
+            }
             let mut with_email = user.clone();
             if let Some(email) = &request.email {
                 self.codes

@@ -1,6 +1,5 @@
 //! `DELETE /users/{userId}`: erases the caller's own account or, for super admins, another one.
 
-use accounts::attempts;
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, Path, SignedIn, input,
@@ -35,18 +34,10 @@ pub(crate) async fn erase(
 ) -> ApiResult<Empty> {
     let actor = caller.user.user_id;
     if id == actor {
-        let password = request
-            .password
-            .ok_or_else(|| ApiError::field("password", ErrorCode::FieldRequired))?;
-        let (_, reserved) = attempts::verify_password(
-            &users.store,
-            &users.hasher,
-            &caller.user,
-            &password,
-            &client,
-            now,
-        )
-        .await?;
+        let password = request.password.as_ref();
+        let reserved = users
+            .verify_own_password(&caller.user, password, &client, now)
+            .await?;
         let (erased, _) = tokio::join!(users.erase(id, actor, now), users.store.release(reserved));
         erased?;
     } else if caller.user.profile == Profile::SuperAdmin {

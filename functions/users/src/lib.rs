@@ -15,20 +15,21 @@ mod reset_password;
 mod show;
 mod user_status;
 
-use accounts::{Codes, Registration};
+use accounts::{Codes, Registration, attempts};
 use axum::{
     Router,
     routing::{get, post, put},
 };
 use common::{
-    ApiError, Cursors, FieldError, Fields, InvalidValue, Routes, effect, secret, sign_in,
+    ApiError, Client, Cursors, ErrorCode, FieldError, Fields, InvalidValue, Routes, effect, secret,
+    sign_in,
 };
-use domain::{Constraint, ValueError, password::Owner, user::User};
+use domain::{Constraint, Instant, ValueError, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
 use runtime::{ConfigError, Key};
 use secrecy::{ExposeSecret, SecretString};
 use storage::Objects;
-use store::{Setup, Store};
+use store::{Reservation, Setup, Store};
 
 /// The keys that this function reads from SSM.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Sealing, Key::Outbox, Key::Cursor];
@@ -102,6 +103,24 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
 }
 
 impl Users {
+    /// Verifies the `password` that `user` sent for their own account. The caller releases the reservation.
+    ///
+    /// # Errors
+    /// `FIELD_REQUIRED_MESSAGE` for `None`, and as [`attempts::verify_password`].
+    async fn verify_own_password(
+        &self,
+        user: &User,
+        password: Option<&SecretString>,
+        client: &Client,
+        now: Instant,
+    ) -> Result<Reservation, ApiError> {
+        let password = password.ok_or_else(password_required)?;
+        let (store, hasher) = (&self.store, &self.hasher);
+        let verified = attempts::verify_password(store, hasher, user, password, client, now);
+        let (_, reserved) = verified.await?;
+        Ok(reserved)
+    }
+
     /// Checks a new password against the rules and the list of known passwords.
     fn check_password(
         &self,
@@ -169,6 +188,10 @@ impl Users {
     fn mailbox_verifies(&self) -> bool {
         self.registration.mailbox_verifies()
     }
+}
+
+fn password_required() -> ApiError {
+    ApiError::field("password", ErrorCode::FieldRequired)
 }
 
 /// A new password and its confirmation.

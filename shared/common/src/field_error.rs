@@ -135,8 +135,6 @@ fn text(code: ErrorCode, constraint: &Constraint) -> Cow<'static, str> {
             "language" => {
                 "Ce champ doit être un code de langue de deux lettres majuscules, par exemple FR."
             }
-            "currency" => "Ce champ doit être un code de devise ISO 4217, par exemple TND.",
-            "uuid" => "Ce champ doit être un identifiant UUID.",
             _ => code.text(),
         }
         .into(),

@@ -264,7 +264,7 @@ pub fn text<T: FromStr<Err = ValueError> + Constrained>(value: Value) -> Result<
 pub fn choice<T: FromStr + Constrained>(value: Value) -> Result<T, InvalidValue> {
     let text = value.as_str();
     text.and_then(|text| text.parse().ok())
-        .ok_or(InvalidValue::of::<T>(ValueError::Value))
+        .ok_or_else(|| InvalidValue::of::<T>(ValueError::Value))
 }
 
 /// Reads a text as a `T` and returns the text; an empty text stays empty.

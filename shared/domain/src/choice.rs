@@ -28,6 +28,12 @@ macro_rules! choice {
                 Self::ALL.iter().copied().find(|value| value.code() == text).ok_or(error)
             }
         }
+
+        impl $crate::Constrained for $name {
+            fn constraint() -> $crate::Constraint {
+                $crate::Constraint::allowed(Self::ALL.iter().map(|value| value.code()))
+            }
+        }
     };
 }
 

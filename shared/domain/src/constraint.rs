@@ -1,15 +1,6 @@
 //! Constraints on field values, as data for error responses (`min`, `max`, `allowed`, `format`).
 
-use crate::{
-    CommitteeId, E164, Email, Grant, Instant, Line, Price, Profile, Prose, ShortCode,
-    code::SendMethod,
-    course::{self, CourseType, Currency, Language},
-    file::{ContentType, FileName, Visibility},
-    password,
-    question::QuestionType,
-    sms::{self, SenderId},
-    subdomain::{Label, RootDomain},
-};
+use crate::password;
 
 /// The constraint that a valid value fulfils. Each part may be absent.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -85,60 +76,4 @@ impl Constraint {
 pub trait Constrained {
     /// The constraint.
     fn constraint() -> Constraint;
-}
-
-macro_rules! constrained {
-    ($($type:ty => $constraint:expr;)*) => {$(
-        impl Constrained for $type {
-            fn constraint() -> Constraint {
-                $constraint
-            }
-        }
-    )*};
-}
-
-constrained! {
-    CommitteeId => Constraint::format("uuid");
-    ContentType => Constraint::allowed(Self::ALL.iter().map(|value| value.code()));
-    CourseType => Constraint::allowed(Self::ALL.iter().map(|value| value.code()));
-    Currency => Constraint::format("currency");
-    E164 => Constraint::format("e164");
-    Email => Constraint {
-        max: Some(254.0),
-        unit: Unit::Characters,
-        ..Constraint::format("email")
-    };
-    FileName => Constraint::length(1, 255, Unit::Characters);
-    Grant => Constraint::allowed(Self::ALL.iter().map(|value| value.code()));
-    Instant => Constraint::format("date-time");
-    Label => Constraint::length(1, 63, Unit::Characters);
-    Language => Constraint::format("language");
-    Price => Constraint::range(0.0, 9_999_999_999.99);
-    Profile => Constraint::allowed(["SA", "CA", "TR", "MB"]);
-    QuestionType => Constraint::allowed(Self::ALL.iter().map(|value| value.code()));
-    RootDomain => Constraint {
-        max: Some(253.0),
-        unit: Unit::Characters,
-        ..Constraint::format("domain")
-    };
-    SendMethod => Constraint::allowed(["email", "sms"]);
-    SenderId => Constraint::length(1, 11, Unit::Characters);
-    ShortCode => Constraint::length(1, 10, Unit::Characters);
-    Visibility => Constraint::allowed(Self::ALL.iter().map(|value| value.code()));
-    bool => Constraint::allowed([true, false]);
-    course::State => Constraint::allowed(Self::ALL.iter().map(|value| value.code()));
-    sms::Text => Constraint::length(1, sms::MAX_BYTES, Unit::Bytes);
-    sms::Type => Constraint::allowed(Self::ALL.iter().map(|value| value.code()));
-}
-
-impl<const MAX: usize> Constrained for Line<MAX> {
-    fn constraint() -> Constraint {
-        Constraint::length(1, MAX, Unit::Characters)
-    }
-}
-
-impl<const MAX: usize> Constrained for Prose<MAX> {
-    fn constraint() -> Constraint {
-        Constraint::length(1, MAX, Unit::Characters)
-    }
 }

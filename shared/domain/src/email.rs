@@ -7,6 +7,9 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::ValueError;
 
+/// Longest address, in bytes.
+pub(crate) const MAX_BYTES: usize = 254;
+
 /// An e-mail address: trimmed, NFC, lower case, with the domain in A-label form. It has at most 254 bytes; the local
 /// part is an ASCII dot-atom of at most 64 (RFC 5321 §4.5.3.1; SES accepts no other local parts), the domain has two
 /// labels or more.
@@ -26,7 +29,7 @@ impl FromStr for Email {
         let (local, domain) = text.rsplit_once('@').ok_or(ValueError::Email)?;
         let domain = idna::domain_to_ascii_strict(domain).map_err(|_| ValueError::Email)?;
         let address = format!("{local}@{domain}");
-        if is_local_part(local) && is_mail_domain(&domain) && address.len() <= 254 {
+        if is_local_part(local) && is_mail_domain(&domain) && address.len() <= MAX_BYTES {
             Ok(Self(address))
         } else {
             Err(ValueError::Email)

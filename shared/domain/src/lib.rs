@@ -12,6 +12,7 @@ mod choice;
 pub mod code;
 pub mod committee;
 mod constraint;
+mod constraints;
 pub mod course;
 pub mod email;
 mod error;

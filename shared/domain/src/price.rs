@@ -12,7 +12,7 @@ use crate::ValueError;
 pub struct Price(u64);
 
 /// Highest price, in hundredths.
-const MAX: u64 = 999_999_999_999;
+pub(crate) const MAX: u64 = 999_999_999_999;
 
 impl FromStr for Price {
     type Err = ValueError;

@@ -11,9 +11,9 @@ use serde::Serialize;
 use crate::ValueError;
 
 /// Longest label (RFC 1035 §2.3.4).
-const MAX_LABEL: usize = 63;
+pub(crate) const MAX_LABEL: usize = 63;
 /// Longest name as text without a trailing dot (RFC 1035 §2.3.4).
-const MAX_NAME: usize = 253;
+pub(crate) const MAX_NAME: usize = 253;
 /// Longest input before UTS 46 mapping, in bytes; bounds the cost of mapping.
 const MAX_INPUT: usize = 1_000;
 

@@ -135,7 +135,7 @@ impl User {
     }
 
     /// Whether this is an active, verified super admin; at least one must exist.
-    pub fn is_active_super_admin(&self) -> bool {
+    pub fn is_active_verified_super_admin(&self) -> bool {
         self.is_active && self.is_verified && self.profile == Profile::SuperAdmin
     }
 

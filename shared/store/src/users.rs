@@ -291,8 +291,8 @@ impl Transaction {
         let update = Write::at(&keys::admins());
         let update = update.attribute(":id", AttributeValue::Ss(vec![before.user_id.to_string()]));
         let update = match (
-            before.is_active_super_admin(),
-            after.is_active_super_admin(),
+            before.is_active_verified_super_admin(),
+            after.is_active_verified_super_admin(),
         ) {
             (true, false) => update
                 .expression("DELETE ids :id")

@@ -161,6 +161,11 @@ async fn change_of_address_or_number_takes_the_password() {
             .put(&own, payload.clone())
             .await
             .expect_field_error("password", ErrorCode::FieldRequired);
+        payload["password"] = json!(null);
+        member
+            .put(&own, payload.clone())
+            .await
+            .expect_field_error("password", ErrorCode::FieldRequired);
         payload["password"] = json!("not the password");
         member
             .put(&own, payload.clone())

@@ -307,6 +307,15 @@ async fn last_super_admin_cannot_be_erased() {
     )
     .await
     .expect_error(ErrorCode::LastAdmin);
+    let unverified = NewPerson::with(Profile::SuperAdmin).unverified();
+    world.person(unverified).await;
+    erase(
+        &admin,
+        admin.user().user_id,
+        json!({ "password": PASSWORD }),
+    )
+    .await
+    .expect_error(ErrorCode::LastAdmin);
     let second = world.person(NewPerson::with(Profile::SuperAdmin)).await;
     erase(
         &admin,

@@ -1,0 +1,64 @@
+//! The constraints of the types of this crate.
+
+use crate::{
+    CommitteeId, Constrained, Constraint, E164, Email, Grant, Instant, Line, Price, Profile, Prose,
+    ShortCode,
+    code::SendMethod,
+    constraint::Unit,
+    course::{Currency, Language},
+    email,
+    file::FileName,
+    price,
+    sms::{self, SenderId},
+    subdomain::{self, Label, RootDomain},
+};
+
+macro_rules! constrained {
+    ($($type:ty => $constraint:expr;)*) => {$(
+        impl Constrained for $type {
+            fn constraint() -> Constraint {
+                $constraint
+            }
+        }
+    )*};
+}
+
+constrained! {
+    CommitteeId => Constraint::format("uuid");
+    Currency => Constraint::format("currency");
+    E164 => Constraint::format("e164");
+    Email => Constraint {
+        max: Some(email::MAX_BYTES as f64),
+        unit: Unit::Bytes,
+        ..Constraint::format("email")
+    };
+    FileName => Line::<255>::constraint();
+    Grant => Constraint::allowed(Self::ALL.iter().map(|value| value.code()));
+    Instant => Constraint::format("date-time");
+    Label => Constraint::length(1, subdomain::MAX_LABEL, Unit::Characters);
+    Language => Constraint::format("language");
+    Price => Constraint::range(0.0, price::MAX as f64 / 100.0);
+    Profile => Constraint::allowed(Self::ALL.iter().rev().map(|value| value.code()));
+    RootDomain => Constraint {
+        max: Some(subdomain::MAX_NAME as f64),
+        unit: Unit::Characters,
+        ..Constraint::format("domain")
+    };
+    SendMethod => Constraint::allowed(["email", "sms"]);
+    SenderId => Line::<11>::constraint();
+    ShortCode => Line::<10>::constraint();
+    bool => Constraint::allowed([true, false]);
+    sms::Text => Constraint::length(1, sms::MAX_BYTES, Unit::Bytes);
+}
+
+impl<const MAX: usize> Constrained for Line<MAX> {
+    fn constraint() -> Constraint {
+        Constraint::length(1, MAX, Unit::Characters)
+    }
+}
+
+impl<const MAX: usize> Constrained for Prose<MAX> {
+    fn constraint() -> Constraint {
+        Constraint::length(1, MAX, Unit::Characters)
+    }
+}
