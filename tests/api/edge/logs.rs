@@ -1,22 +1,28 @@
 //! The log lines of a request, and that they contain no secrets.
 
-use std::{
-    io,
-    sync::{Arc, Mutex},
-};
+use std::{cell::RefCell, io, sync::Once};
 
 use common::ErrorCode;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{PASSWORD, World};
-use tracing_subscriber::fmt::MakeWriter;
+use tracing::{Level, callsite, subscriber};
+use tracing_subscriber::{
+    filter::dynamic_filter_fn,
+    fmt,
+    layer::{Layer, SubscriberExt},
+};
 
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+thread_local! {
+    static LINES: RefCell<Option<Vec<u8>>> = const { RefCell::new(None) };
+}
 
-impl io::Write for Lines {
+/// Writes the log lines of a thread that captures them.
+struct ThreadLines;
+
+impl io::Write for ThreadLines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
+        LINES.with_borrow_mut(|lines| lines.iter_mut().for_each(|lines| lines.extend(bytes)));
         Ok(bytes.len())
     }
 
@@ -25,40 +31,57 @@ impl io::Write for Lines {
     }
 }
 
-impl<'a> MakeWriter<'a> for Lines {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
+/// The log lines of this thread, down to DEBUG, until this is dropped.
+struct Lines;
 
 impl Lines {
+    fn text(&self) -> String {
+        let lines = LINES.with_borrow(|lines| lines.clone().unwrap_or_default());
+        String::from_utf8(lines).unwrap()
+    }
+
     fn read(&self) -> Vec<Value> {
-        let text = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-        text.lines()
+        self.text()
+            .lines()
             .map(|line| serde_json::from_str(line).unwrap())
             .collect()
     }
 }
 
-/// Captures the log lines of this thread, down to DEBUG, until the guard is dropped.
-fn capture() -> (Lines, tracing::subscriber::DefaultGuard) {
-    let lines = Lines::default();
-    let subscriber = tracing_subscriber::fmt()
-        .json()
-        .flatten_event(true)
-        .with_max_level(tracing::Level::DEBUG)
-        .with_writer(lines.clone())
-        .finish();
-    (lines, tracing::subscriber::set_default(subscriber))
+impl Drop for Lines {
+    fn drop(&mut self) {
+        LINES.set(None);
+    }
+}
+
+/// Captures the log lines of this thread.
+///
+/// One subscriber serves all threads. With a subscriber for each thread, `tracing` disables a log statement for the
+/// whole process when a thread without subscriber is the first to reach it.
+fn capture() -> Lines {
+    static INSTALL: Once = Once::new();
+    INSTALL.call_once(|| {
+        let is_captured = dynamic_filter_fn(|metadata, _| {
+            *metadata.level() <= Level::DEBUG && LINES.with_borrow(Option::is_some)
+        });
+        let layer = fmt::layer()
+            .json()
+            .flatten_event(true)
+            .with_writer(|| ThreadLines)
+            .with_filter(is_captured);
+        let subscriber = tracing_subscriber::registry().with(layer);
+        subscriber::set_global_default(subscriber).unwrap();
+        callsite::rebuild_interest_cache();
+    });
+    LINES.set(Some(Vec::new()));
+    Lines
 }
 
 #[tokio::test]
 async fn request_line_has_route_status_duration_user_and_round_trips() {
     let world = World::new().await;
     let member = world.member().await;
-    let (lines, _guard) = capture();
+    let lines = capture();
     member
         .get(&format!("/users/{}?code=123456", member.user().user_id))
         .await
@@ -89,7 +112,7 @@ async fn request_line_has_route_status_duration_user_and_round_trips() {
 #[tokio::test]
 async fn internal_error_is_logged_once_with_its_cause() {
     let world = World::new().await;
-    let (lines, _guard) = capture();
+    let lines = capture();
     world.inject_fault(Fault {
         error: Some("ValidationException".into()),
         ..Fault::new(Mode::Error).on("Query")
@@ -113,7 +136,7 @@ async fn internal_error_is_logged_once_with_its_cause() {
 #[tokio::test]
 async fn secrets_and_addresses_are_never_logged() {
     let world = World::new().await;
-    let (lines, _guard) = capture();
+    let lines = capture();
     let payload = json!({
         "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "phoneCode": "216",
         "phone": "20123456", "committeeID": world.committee(),
@@ -138,7 +161,7 @@ async fn secrets_and_addresses_are_never_logged() {
     person.get("/auth/check").await;
     world.anonymous().post("/users/register", payload).await;
 
-    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let text = lines.text();
     let token = signed_in
         .header("authorization")
         .strip_prefix("Bearer ")
@@ -164,7 +187,7 @@ async fn secrets_and_addresses_are_never_logged() {
 #[tokio::test]
 async fn panel_token_is_never_logged() {
     let world = World::new().await;
-    let (lines, _guard) = capture();
+    let lines = capture();
     let admin = world.admin().await;
     admin.get("/cpanel/db").await.expect_ok();
     admin
@@ -182,7 +205,7 @@ async fn panel_token_is_never_logged() {
         world.inject_fault_in(Service::Cpanel, fault);
         admin.get("/cpanel/domains").await;
     }
-    let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+    let text = lines.text();
     assert!(!text.contains(&world.setting("CPANEL_TOKEN")), "{text}");
     assert!(
         text.contains("cPanel refuses user and token with status 401"),
@@ -193,7 +216,7 @@ async fn panel_token_is_never_logged() {
 #[tokio::test]
 async fn failed_sign_ins_are_counted_successful_are_not() {
     let world = World::new().await;
-    let (lines, _guard) = capture();
+    let lines = capture();
     let anonymous = world.anonymous();
     anonymous.login("admin@example.org", PASSWORD).await;
     anonymous.get("/nowhere").await;
@@ -217,7 +240,7 @@ async fn failed_sign_ins_are_counted_successful_are_not() {
 async fn client_input_is_never_logged_and_errors_name_the_user() {
     let world = World::new().await;
     let member = world.member().await;
-    let (lines, _guard) = capture();
+    let lines = capture();
     let client = member
         .with("user-agent", "forged\" }")
         .with("x-forwarded-for", "forged");
