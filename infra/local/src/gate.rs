@@ -1,5 +1,5 @@
-//! The HTTP endpoint of the local cloud: detects the AWS service of a request, checks access, injects faults and
-//! passes the request on.
+//! The HTTP endpoint of the local cloud: detects the AWS service of a request, verifies its signature, checks access,
+//! injects faults and passes the request on.
 
 use std::{convert::Infallible, sync::Arc};
 
@@ -23,10 +23,13 @@ use tokio::net::TcpListener;
 use tower::ServiceExt;
 
 use crate::{
+    REFUSED,
     faults::{Fault, Faults, Mode, Service},
     guard::{self, Authorizer},
+    host,
     parameters::Parameters,
     recorder::{Recorder, ses_error, sns_error, sns_operation},
+    signature::{AccessKey, SignatureError},
     tables,
 };
 
@@ -49,7 +52,8 @@ pub(crate) async fn accept(listener: TcpListener, endpoint: Arc<CloudEndpoint>) 
 
 /// The services behind the endpoint.
 pub(crate) struct CloudEndpoint {
-    pub(crate) access_key: String,
+    pub(crate) key: AccessKey,
+    pub(crate) files_key: AccessKey,
     pub(crate) database: Database,
     pub(crate) parameters: Parameters,
     pub(crate) files: S3Service,
@@ -75,46 +79,51 @@ type Dropped = Box<dyn std::error::Error + Send + Sync>;
 
 impl CloudEndpoint {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
+        if !host::is_local(&request) {
+            return Ok(host::refusal().map(Full::new));
+        }
+        let (parts, body) = request.into_parts();
+        let body = body.collect().await?.to_bytes();
         let text = |name| {
-            request
-                .headers()
+            parts
+                .headers
                 .get(name)
                 .and_then(|value: &HeaderValue| value.to_str().ok())
                 .unwrap_or_default()
         };
-        let target = text("x-amz-target").to_owned();
-        let (service, operation) = target.split_once('.').unwrap_or_default();
-        let authorization = text("authorization");
-        let is_known = authorization.contains(&format!("Credential={}", self.access_key));
-        let role = guard::role_in(authorization, &self.access_key).map(str::to_owned);
+        let (api, operation) = text("x-amz-target").split_once('.').unwrap_or_default();
+        // Requests without a target name the service in the credential scope of their signature.
+        let scope = text("authorization").split('/').nth(3).unwrap_or_default();
+        if api.is_empty() && ["", "s3"].contains(&scope) {
+            // The file store verifies signatures itself.
+            return self.files(Request::from_parts(parts, body)).await;
+        }
+        let service = match api {
+            "" => scope,
+            "AmazonSSM" => "ssm",
+            _ => "dynamodb",
+        };
+        let role = match self.key.verify(service, &parts, &body) {
+            Ok(role) => role,
+            Err(error) => return Ok(unauthenticated(service, error)),
+        };
         let is_allowed = |action: &str| {
             self.guard
-                .allows(role.as_deref(), || vec![(action.to_owned(), String::new())])
+                .allows(role, || vec![(action.to_owned(), String::new())])
         };
-        // Requests without a target name the service in the credential scope of their signature.
-        let scope = authorization
-            .split('/')
-            .nth(3)
-            .unwrap_or_default()
-            .to_owned();
-        let (parts, body) = request.into_parts();
-        let body = body.collect().await?.to_bytes();
-        match (service, scope.as_str()) {
-            // The file store checks signatures itself.
-            ("", "" | "s3") => self.files(Request::from_parts(parts, body)).await,
-            _ if !is_known => Ok(dynamodb_error("UnrecognizedClientException", json!({}))),
-            ("", "sns") if !is_allowed("sns:Publish") => {
+        match service {
+            "sns" if !is_allowed("sns:Publish") => {
                 Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN))
             }
-            ("", "sns") => self.sns(&body).await,
-            ("", "ses") if !is_allowed("ses:SendEmail") => {
+            "sns" => self.sns(&body).await,
+            "ses" if !is_allowed("ses:SendEmail") => {
                 Ok(ses_error("AccessDeniedException", StatusCode::FORBIDDEN))
             }
-            ("", "ses") => self.ses(&parts, &body).await,
-            ("AmazonSSM", _) => self.ssm(operation, &body).await,
+            "ses" => self.ses(&parts, &body).await,
+            "ssm" => self.ssm(operation, &body).await,
             _ if !self
                 .guard
-                .allows(role.as_deref(), || guard::of_tables(operation, &body)) =>
+                .allows(role, || guard::of_tables(operation, &body)) =>
             {
                 Ok(dynamodb_error("AccessDeniedException", json!({})))
             }
@@ -243,9 +252,9 @@ impl CloudEndpoint {
             "".into()
         };
         let signers = [signed, request.uri().query().unwrap_or_default(), &form];
-        let role = signers
-            .into_iter()
-            .find_map(|text| guard::role_in(text, &self.access_key));
+        let role = signers.into_iter().find_map(|text| {
+            guard::role_in(text, &self.files_key.id).or_else(|| guard::role_in(text, &self.key.id))
+        });
         if !self.guard.allows(role, || guard::of_files(&request)) {
             return Ok(s3_error("AccessDenied", StatusCode::FORBIDDEN));
         }
@@ -313,7 +322,7 @@ fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
         _ => otherwise,
     };
     let xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>injected fault</Message></Error>"
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>{REFUSED}</Message></Error>"
     );
     let mut response = Response::new(Full::new(xml.into()));
     *response.status_mut() = status;
@@ -322,6 +331,15 @@ fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
         HeaderValue::from_static("application/xml"),
     );
     response
+}
+
+/// The response of `service` to a request without a valid signature.
+fn unauthenticated(service: &str, error: SignatureError) -> Response<Full<Bytes>> {
+    match service {
+        "sns" => sns_error(error.query_code(), StatusCode::FORBIDDEN),
+        "ses" => ses_error(error.code(), StatusCode::FORBIDDEN),
+        _ => dynamodb_error(error.code(), json!({})),
+    }
 }
 
 /// Transactions report a conflict per item, single writes as an exception.
@@ -343,7 +361,7 @@ fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
 
 fn dynamodb_error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
     body["__type"] = format!("com.amazonaws.dynamodb.v20120810#{name}").into();
-    body["message"] = "injected fault".into();
+    body["message"] = REFUSED.into();
     let status = if name == "InternalServerError" {
         StatusCode::INTERNAL_SERVER_ERROR
     } else {
