@@ -8,13 +8,13 @@ const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 /// Whether `request` is addressed to a name of this machine, with any port. A web page can make its own name resolve to
 /// 127.0.0.1 (DNS rebinding), but the browser then sends that name.
 pub(crate) fn is_local<B>(request: &Request<B>) -> bool {
-    let header = || -> Option<Authority> {
+    let from_header = || -> Option<Authority> {
         let host = request.headers().get(header::HOST)?;
         host.to_str().ok()?.parse().ok()
     };
     // An absolute request target takes precedence (RFC 9112, section 3.2.2).
     let target = request.uri().authority().cloned();
-    target.or_else(header).is_some_and(|authority| {
+    target.or_else(from_header).is_some_and(|authority| {
         let mut names = NAMES.iter();
         names.any(|name| authority.host().eq_ignore_ascii_case(name))
     })
