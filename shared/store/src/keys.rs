@@ -40,7 +40,7 @@
 //! | common text of a batch | records | `BATCH#<id>` | `TEXT` | |
 //! | chunk of a batch | records | `CHUNK#<batch>#<number>` | `CHUNK` | |
 //! | opt-out of a phone number | records | `OPTOUT#<committee or ALL>#<sha-256>` | `OPTOUT` | `OPTOUTS#<committee or ALL>`, `<createdAt>#<sha-256>` |
-//! | one-time code | transient | `CODE#<kind>#<challenge>` | `CODE` | |
+//! | one-time code | transient | `CODE#<kind>#<challenge>` | `CODE`, for a pending address `CODE#<user id>` | |
 //! | session | transient | `USER#<id>` | `SESSION#<sid>` | |
 //! | one-time password secret, unconfirmed | transient | `USER#<id>` | `ENROLMENT` | |
 //! | completed step of a sign-in | transient | `STEP#<sid>` | `STEP` | |
@@ -52,8 +52,8 @@
 //! | circuit breaker of a cPanel token | transient | `BREAKER#<sha-256>` | `BREAKER` | |
 //!
 //! The index `due` holds outbox messages and single text messages under `OUTBOX` and messages of batches under
-//! `BULK` until they are sent, chunks under `CHUNKS` until they are expanded into messages, erased users under
-//! `ERASE` until their data is deleted, courses under `WORDS` until their search entries are current, and files
+//! `BULK` until they are sent, chunks under `CHUNKS` until they are expanded into messages, new accounts under
+//! `UNVERIFIED` until they are verified or erased, erased users under `ERASE` until their data is deleted, courses under `WORDS` until their search entries are current, and files
 //! under `FILES` until they are uploaded or deleted. Work that has failed for a day moves to `DEAD`, where it
 //! stays until an operator handles it. The challenge of a code is derived from an e-mail address, or from a user's
 //! id and phone number.
@@ -96,7 +96,7 @@ pub use costs::{Budget, COSTS};
 use data_encoding::HEXLOWER;
 use domain::{
     CommitteeId, CourseId, Email, FileId, Instant, QuestionId, SessionId, UserId,
-    code::CodeKind,
+    code::{Challenge, CodeKind},
     course::{CourseSummary, State},
     folded,
 };
@@ -104,7 +104,6 @@ pub(crate) use messages::*;
 pub use messages::{BULK_DUE, CHUNKS_DUE, OUTBOX_DUE};
 pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, PUBLISHED, TABLES, Table, TableSchema};
 use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
 /// The primary key of an item, and its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,9 +171,15 @@ pub(crate) fn session(user: UserId, sid: SessionId) -> Key {
 
 pub(crate) const SESSION_PREFIX: &str = "SESSION#";
 
-pub(crate) fn code(kind: CodeKind, challenge: Uuid) -> Key {
-    transient(format!("CODE#{}#{challenge}", kind.as_str()), "CODE")
+pub(crate) fn code(kind: CodeKind, challenge: Challenge) -> Key {
+    let pk = format!("CODE#{}#{}", kind.as_str(), challenge.id);
+    match challenge.wanted_by {
+        None => transient(pk, "CODE"),
+        Some(user) => transient(pk, &format!("{PENDING_CODE_PREFIX}{user}")),
+    }
 }
+
+pub(crate) const PENDING_CODE_PREFIX: &str = "CODE#";
 
 pub(crate) fn otp(user: UserId) -> Key {
     records(format!("{USER_PREFIX}{user}"), "OTP")
@@ -198,6 +203,9 @@ pub(crate) const SWEEP_DELAY: Duration = Duration::from_secs(60);
 
 /// The partition of the index `due` that holds erased users until their data is deleted.
 pub const ERASE_DUE: &str = "ERASE";
+
+/// The partition of the index `due` that holds new accounts until they are verified or erased.
+pub const UNVERIFIED_DUE: &str = "UNVERIFIED";
 
 /// The partition of the index `due` that holds dead letters: work that is no longer retried.
 pub const DEAD_DUE: &str = "DEAD";

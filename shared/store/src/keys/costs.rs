@@ -41,8 +41,9 @@ pub const COSTS: &[Budget] = &[
     // A text message adds a counter and a round trip
     costs("POST /auth/passwordless", 4, 2.0, 11.0),
     // edge; counter and code; user, committee, sign-ins and enrolment || release of the counter;
-    // transaction: deletes the code, adds session and sign-in, verifies the account
-    costs("GET /auth/passwordless", 4, 5.0, 12.0),
+    // transaction: deletes the code, adds session and sign-in. The first code of an account also verifies it, deletes the
+    // password and adds a message: once 10 units more
+    costs("GET /auth/passwordless", 4, 5.0, 9.0),
     costs("POST /auth/logout", 2, 3.0, 3.0),
     costs("GET /auth/sessions", 2, 4.0, 1.0),
     costs("DELETE /auth/sessions/{sid}", 2, 3.0, 3.0),
@@ -55,8 +56,10 @@ pub const COSTS: &[Budget] = &[
     costs("POST /otp/recovery-codes", 3, 4.0, 7.0),
     costs("PUT /team/{userId}", 3, 4.0, 11.0),
     costs("DELETE /team/{userId}/otp", 3, 4.0, 19.0),
-    // edge; counter, address and committee; transaction of five writes and a condition check
-    costs("POST /users/register", 3, 2.0, 18.0),
+    // edge; counter, address and committee; transaction of five writes, one of them due, and a condition check
+    costs("POST /users/register", 3, 2.0, 19.0),
+    // edge; counter || address; user; transaction || release of the counter
+    costs("POST /users/not-me", 4, 2.0, 14.0),
     costs("GET /users/{userId}", 2, 4.0, 1.0),
     costs("PUT /users/{userId}", 2, 3.0, 5.0),
     costs("DELETE /users/{userId}", 4, 5.0, 17.0),
@@ -69,7 +72,8 @@ pub const COSTS: &[Budget] = &[
     costs("PUT /users/reset-password", 3, 4.0, 19.0),
     costs("POST /users/email-verification", 3, 4.0, 11.0),
     costs("PUT /users/email-verification", 4, 3.0, 5.0),
-    costs("POST /users/phone-verification", 4, 3.0, 12.0),
+    // edge; three message counters; four counters of text messages; transaction of code and message
+    costs("POST /users/phone-verification", 4, 3.0, 15.0),
     costs("PUT /users/phone-verification", 3, 4.0, 5.0),
     costs("GET /users/activity", 2, 4.0, 1.0),
     costs("GET /users/my-committee-users", 2, 3.5, 1.0),
