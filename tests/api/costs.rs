@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use bytes::Bytes;
-use common::Message;
+use common::{ErrorCode, Message};
 use data_encoding::BASE64;
 use domain::Profile;
 use http::Method;
@@ -226,11 +226,13 @@ async fn remaining_calls(world: &World) {
 
     let payload = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
     crate::files::uploaded_file(&member, payload.clone(), b"hallo").await;
-    // a file that is never uploaded
-    member
-        .post("/files", payload)
-        .await
-        .expect_success(Message::FileCreated);
+    // a file that is never uploaded, and one that the sweep completes
+    let never = member.post("/files", payload.clone()).await;
+    let never = never.expect_success(Message::FileCreated)["file"]["fileID"].clone();
+    let path = format!("/files/{}/complete", never.as_str().unwrap());
+    let complete = member.post(&path, json!({})).await;
+    complete.expect_error(ErrorCode::FileNotUploaded);
+    crate::files::uploaded_only(&member, payload, b"hallo").await;
 
     let single = json!({ "to": "+21620123456", "message": "Bonjour" });
     admin

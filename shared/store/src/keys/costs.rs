@@ -124,7 +124,7 @@ pub const COSTS: &[Budget] = &[
     costs("POST /files", 2, 3.0, 7.0),
     costs("GET /files/{fileId}", 2, 4.0, 1.0),
     costs("GET /files/public/{fileId}", 2, 1.0, 1.0),
-    // and one request to S3
+    // and three sequential requests to S3: HeadObject, CopyObject, DeleteObject
     costs("POST /files/{fileId}/complete", 3, 4.0, 4.0),
     costs("DELETE /files/{fileId}", 3, 4.0, 7.0),
     // edge; opt-outs of the number; transaction of two quotas, the message and its text. An idempotency key adds
