@@ -42,6 +42,7 @@ pub(crate) struct Users {
     cursors: Cursors,
     hasher: Hasher,
     avatars: avatar::Avatars,
+    objects: Objects,
     registration: Registration,
     /// Registrations per network and hour.
     register_per_hour: u64,
@@ -54,15 +55,14 @@ pub(crate) struct Users {
 /// The routes of this function.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
+    let objects = Objects::new(&setup.aws, settings)?;
     let users = Users {
         store: setup.store.clone(),
         codes: Codes::new(setup)?,
         cursors: setup.keys.parse(Key::Cursor)?,
         hasher: Hasher::default(),
-        avatars: avatar::Avatars::new(
-            Objects::new(&setup.aws, settings)?,
-            setup.keys.parse(Key::Sealing)?,
-        ),
+        avatars: avatar::Avatars::new(objects.clone(), setup.keys.parse(Key::Sealing)?),
+        objects,
         registration: Registration::of(settings)?,
         register_per_hour: settings.number("REGISTER_PER_HOUR", 60)?,
         min_length: settings.number("PASSWORD_MIN_LENGTH", 8)?,
