@@ -234,6 +234,19 @@ async fn remaining_calls(world: &World) {
     complete.expect_error(ErrorCode::FileNotUploaded);
     crate::files::uploaded_only(&member, payload, b"hallo").await;
 
+    // an export that is too large for a response
+    let long = json!({ "courseTitle": "Soudure", "description": "🔥".repeat(20_000) });
+    for _ in 0..52 {
+        trainer
+            .post("/courses", long.clone())
+            .await
+            .expect_success(Message::CourseCreated);
+    }
+    let path = format!("/users/{}/export", trainer.user().user_id);
+    let export = trainer.get(&path).await.expect_ok()["export"].clone();
+    let (status, ..) = crate::files::fetch(export["url"].as_str().unwrap()).await;
+    assert_eq!(status, 200);
+
     let single = json!({ "to": "+21620123456", "message": "Bonjour" });
     admin
         .with("idempotency-key", "once")

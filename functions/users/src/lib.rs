@@ -47,6 +47,7 @@ pub(crate) struct Users {
     cursors: Cursors,
     hasher: Hasher,
     avatars: avatar::Avatars,
+    objects: Objects,
     registration: Registration,
     /// Registrations per network and hour.
     register_per_hour: u64,
@@ -62,15 +63,14 @@ pub(crate) struct Users {
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
     let days = u32::try_from(settings.number("UNPROVED_DAYS", 7)?).unwrap_or(u32::MAX);
+    let objects = Objects::new(&setup.aws, settings)?;
     let users = Users {
         store: setup.store.clone(),
         codes: Codes::new(setup)?,
         cursors: setup.keys.parse(Key::Cursor)?,
         hasher: Hasher::default(),
-        avatars: avatar::Avatars::new(
-            Objects::new(&setup.aws, settings)?,
-            setup.keys.parse(Key::Sealing)?,
-        ),
+        avatars: avatar::Avatars::new(objects.clone(), setup.keys.parse(Key::Sealing)?),
+        objects,
         registration: Registration::of(settings)?,
         register_per_hour: settings.number("REGISTER_PER_HOUR", 60)?,
         unverified_life: DAY.saturating_mul(days),

@@ -26,7 +26,7 @@ pub use form::Form;
 use policy::PolicySigner;
 pub use upload::{file_key, upload_key};
 
-/// The time-out of one operation, the transfer of a few megabytes included.
+/// The time-out of one operation, the transfer of a hundred megabytes included.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Why an operation on the bucket failed. The texts are for logs, not for clients.
@@ -104,12 +104,16 @@ impl Objects {
             Some(endpoint) => format!("{endpoint}/{bucket}/"),
             None => format!("https://{bucket}.s3.{region}.amazonaws.com/"),
         };
+        // What is not set here comes from `sdk`: attempts of less than a second.
+        let timeouts = TimeoutConfig::builder()
+            .operation_attempt_timeout(TIMEOUT)
+            .operation_timeout(TIMEOUT);
         let config = Builder::from(sdk)
             .force_path_style(sdk.endpoint_url().is_some())
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
             .response_checksum_validation(ResponseChecksumValidation::WhenRequired)
             .retry_config(RetryConfig::disabled())
-            .timeout_config(TimeoutConfig::builder().operation_timeout(TIMEOUT).build());
+            .timeout_config(timeouts.build());
         Ok(Self {
             client: Client::from_conf(config.build()),
             bucket: bucket.to_owned(),

@@ -21,7 +21,7 @@
 //! | credentials | records | `USER#<id>` | `CREDENTIALS` | |
 //! | login activity | records | `USER#<id>` | `LOGIN#<16 digits>` | |
 //! | one-time password secret | records | `USER#<id>` | `OTP` | `SEALED#<key name>`, `<id>` |
-//! | audit entry of its actor or target user | records | `USER#<id>` | `AUDIT#<audit id>` | |
+//! | audit entry of its actor or target user | records | `USER#<id>` | `AUDIT#<audit id>` | `USER#<id>#AUDIT#<committee>`, `<audit id>` |
 //! | e-mail address | records | `EMAIL#<sha-256>` | `EMAIL` | |
 //! | active super admins | records | `ADMINS` | `ADMINS` | |
 //! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>␁<id>` folded |
@@ -86,12 +86,14 @@
 //! An on-demand table starts at 4,000 write and 12,000 read units per second and doubles as needed; the service
 //! as a whole supports the sum of these until one of the partitions above is hot.
 
+mod audits;
 mod costs;
 mod messages;
 mod schema;
 
 use std::time::Duration;
 
+pub(crate) use audits::*;
 pub use costs::{Budget, COSTS};
 use data_encoding::HEXLOWER;
 use domain::{
@@ -318,22 +320,6 @@ pub(crate) fn usage(user: UserId) -> Key {
 
 /// The partition of the index `due` that holds pending uploads and deleted files.
 pub const FILES_DUE: &str = "FILES";
-
-pub(crate) fn audit_of_committee(committee: CommitteeId, id: &str) -> Key {
-    records(format!("AUDIT#{committee}"), &format!("{AUDIT_PREFIX}{id}"))
-}
-
-pub(crate) fn audit_of_person(user: UserId, id: &str) -> Key {
-    records(
-        format!("{USER_PREFIX}{user}"),
-        &format!("{AUDIT_PREFIX}{id}"),
-    )
-}
-
-pub(crate) const AUDIT_PREFIX: &str = "AUDIT#";
-
-/// List partition of the audit entries of all committees.
-pub(crate) const AUDIT: &str = "AUDIT";
 
 pub(crate) fn limit(key: &str) -> Key {
     transient(format!("LIMIT#{key}"), "LIMIT")

@@ -65,7 +65,8 @@ async fn send(upload: &Value, content: &[u8]) -> u16 {
     send_changed(upload, &[], content).await
 }
 
-async fn fetch(url: &str) -> (u16, http::HeaderMap, Bytes) {
+/// Sends a GET to `url`, such as a signed link.
+pub(crate) async fn fetch(url: &str) -> (u16, http::HeaderMap, Bytes) {
     ask(Request::builder()
         .method(Method::GET)
         .uri(url)

@@ -54,8 +54,9 @@ pub const COSTS: &[Budget] = &[
     // edge; three counters || credentials; two more counters || secret; transaction
     costs("DELETE /otp", 4, 5.0, 22.0),
     costs("POST /otp/recovery-codes", 3, 4.0, 7.0),
-    costs("PUT /team/{userId}", 3, 4.0, 11.0),
-    costs("DELETE /team/{userId}/otp", 3, 4.0, 19.0),
+    // an audit entry is stored for the committee, the actor and the target user, each time with an index entry
+    costs("PUT /team/{userId}", 3, 4.0, 13.0),
+    costs("DELETE /team/{userId}/otp", 3, 4.0, 21.0),
     // edge; counter, address and committee; transaction of five writes, one of them due, and a condition check
     costs("POST /users/register", 3, 2.0, 19.0),
     // edge; counter || address; user; transaction || release of the counter
@@ -77,7 +78,7 @@ pub const COSTS: &[Budget] = &[
     costs("PUT /users/phone-verification", 3, 4.0, 5.0),
     costs("GET /users/activity", 2, 4.0, 1.0),
     costs("GET /users/my-committee-users", 2, 3.5, 1.0),
-    costs("PUT /users/user-status/{userId}", 3, 4.0, 11.0),
+    costs("PUT /users/user-status/{userId}", 3, 4.0, 13.0),
     costs("POST /users/avatar", 2, 3.0, 4.0),
     costs("GET /audit", 2, 3.5, 1.0),
     costs("GET /committees", 2, 0.5, 1.0),
@@ -94,12 +95,12 @@ pub const COSTS: &[Budget] = &[
     costs("GET /courses/{courseId}", 2, 5.0, 1.0),
     // edge; course; transaction, including the index writes
     costs("PUT /courses/{courseId}", 3, 4.0, 14.0),
-    costs("DELETE /courses/{courseId}", 3, 4.0, 21.0),
-    // the transaction checks the committee; the audit entry is stored twice
-    costs("GET /courses/{courseId}/publish", 3, 4.0, 23.0),
-    costs("POST /courses/{courseId}/publish", 3, 4.0, 23.0),
-    costs("GET /courses/{courseId}/to-draft", 3, 4.0, 20.0),
-    costs("POST /courses/{courseId}/to-draft", 3, 4.0, 21.0),
+    costs("DELETE /courses/{courseId}", 3, 4.0, 22.0),
+    // the transaction checks the committee; the audit entry is stored twice, each time with an index entry
+    costs("GET /courses/{courseId}/publish", 3, 4.0, 24.0),
+    costs("POST /courses/{courseId}/publish", 3, 4.0, 24.0),
+    costs("GET /courses/{courseId}/to-draft", 3, 4.0, 21.0),
+    costs("POST /courses/{courseId}/to-draft", 3, 4.0, 22.0),
     // ten questions; TransactGetItems of the course and its questions costs twice the units
     costs("POST /courses/questions/{courseId}", 3, 7.0, 36.0),
     costs(
@@ -131,7 +132,7 @@ pub const COSTS: &[Budget] = &[
     // one read and one write
     costs("POST /sms/single", 3, 5.0, 11.0),
     // a hundred recipients: a read unit for each; batch, text, four chunks, two quotas and the audit entries
-    costs("POST /sms/bulk", 3, 103.0, 27.0),
+    costs("POST /sms/bulk", 3, 103.0, 28.0),
     costs("GET /sms", 2, 4.5, 1.0),
     costs("GET /sms/{smsId}", 3, 5.0, 1.0),
     // counts its hundred messages
@@ -141,7 +142,7 @@ pub const COSTS: &[Budget] = &[
     costs("PUT /sms/opt-outs/{number}", 2, 3.0, 4.0),
     costs("DELETE /sms/opt-outs/{number}", 2, 3.0, 4.0),
     // edge; circuit breaker, which is written after a failure; two audit entries; and two requests to cPanel
-    costs("POST /cpanel/subdomain", 3, 4.0, 6.0),
+    costs("POST /cpanel/subdomain", 3, 4.0, 7.0),
     // and one request to cPanel
     costs("GET /cpanel/subdomain", 2, 4.0, 1.0),
     costs("GET /cpanel/domains", 2, 4.0, 1.0),
