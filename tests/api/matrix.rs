@@ -79,6 +79,7 @@ fn endpoints() -> Vec<(&'static str, Requirement, &'static str, Value)> {
         ("GET /users/reset-password", Nothing, "", Value::Null),
         ("POST /users/reset-password", Nothing, "", json!({})),
         ("PUT /users/email-verification", Nothing, "", json!({})),
+        ("POST /users/not-me", Nothing, "", json!({})),
         ("GET /committees", Nothing, "", Value::Null),
         ("GET /committees/{committeeId}", Nothing, "", Value::Null),
         ("GET /auth/check", Session, "", Value::Null),

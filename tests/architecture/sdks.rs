@@ -110,13 +110,16 @@ fn roles_allow_the_actions_of_the_sdk_calls() {
     assert_eq!(allowed, called);
 }
 
-/// `PutObject` for `put_object`. `HeadObject` has no action of its own: it needs `GetObject`.
+/// `PutObject` for `put_object`. `HeadObject` and `CopyObject` have no actions of their own: the first needs `GetObject`,
+/// the second also `PutObject`.
 fn action_of(operation: &str) -> String {
     let words = operation.split('_');
     let action: String = words
         .map(|word| format!("{}{}", word[..1].to_uppercase(), &word[1..]))
         .collect();
-    action.replace("HeadObject", "GetObject")
+    action
+        .replace("HeadObject", "GetObject")
+        .replace("CopyObject", "PutObject")
 }
 
 /// The actions in the policies of `role`.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::FileId;
 use serde_json::Value;
 use store::keys::TABLES;
 use tests::{Document, policies::template};
@@ -284,6 +285,27 @@ fn role_has_no_wildcards_and_reads_only_its_own_keys() {
         }
         assert_eq!(keys, expected, "{function}");
     }
+}
+
+#[test]
+fn uploads_expire_after_a_day_and_served_objects_do_not() {
+    let id = FileId::in_path("");
+    let rules =
+        &template()["Resources"]["FilesBucket"]["Properties"]["LifecycleConfiguration"]["Rules"];
+    let mut uploads = 0;
+    for rule in rules.as_array().unwrap() {
+        let prefix = rule["Prefix"].as_str().unwrap_or_default();
+        if !rule["ExpirationInDays"].is_null() {
+            assert!(!storage::file_key(id).starts_with(prefix), "{rule}");
+            assert!(!"media/".starts_with(prefix), "{rule}");
+        }
+        if !prefix.is_empty() && storage::upload_key(id).starts_with(prefix) {
+            assert_eq!(rule["ExpirationInDays"], 1);
+            assert_eq!(rule["NoncurrentVersionExpiration"]["NoncurrentDays"], 1);
+            uploads += 1;
+        }
+    }
+    assert_eq!(uploads, 1);
 }
 
 #[test]

@@ -1,5 +1,9 @@
 //! `POST /auth/passwordless`: sends a sign-in code. `GET /auth/passwordless`: signs in with it.
 
+use crate::{
+    Auth,
+    sign_in::{SignIn, sign_in},
+};
 use accounts::{VerifiedCode, email_challenge};
 use axum::extract::State;
 use common::{
@@ -8,22 +12,17 @@ use common::{
 };
 use domain::{
     CommitteeId, Email, Instant, Line, UserId,
-    code::{CodeKind, SendMethod},
+    code::{Challenge, CodeKind, SendMethod},
+    outbox::Notification,
     session::Method,
 };
 use http::{HeaderMap, header};
 use identity::{
-    code::{challenge_of_link, is_digits},
+    code::{id_of_link, is_digits},
     token::TokenUse,
 };
 use serde::Serialize;
 use store::EmailOwner;
-use uuid::Uuid;
-
-use crate::{
-    Auth,
-    sign_in::{SignIn, sign_in},
-};
 
 input! {
     pub(crate) struct PasswordlessRequest {
@@ -76,7 +75,7 @@ pub(crate) async fn request(
     success(
         Message::PasswordlessSent,
         PasswordlessResponse {
-            token: auth.sessions.passwordless_step(challenge, now)?,
+            token: auth.sessions.passwordless_step(challenge.id, now)?,
         },
     )
 }
@@ -114,7 +113,7 @@ pub(crate) async fn sign_in_with_code(
         ..
     }) = auth
         .codes
-        .verify(kind, &[challenge], code, &client, now)
+        .verify(kind, challenge, code, &client, now)
         .await?
     else {
         return Err(ErrorCode::BadAuthCombination.into());
@@ -125,15 +124,19 @@ pub(crate) async fn sign_in_with_code(
             .find(verified.user_id, verified.committee_id, now)
             .await?;
         let found = found.filter(|account| {
-            account.user.is_active && email_challenge(&account.user.email) == challenge
+            account.user.may_use(&verified) && email_challenge(&account.user.email) == challenge
         });
         let mut account = found.ok_or(ErrorCode::BadAuthCombination)?;
         let mut tx = auth.store.transaction();
         tx.use_code(kind, challenge, &verified, &client.network, now);
-        if verified.by_mail && auth.mailbox_verifies && !account.user.is_verified {
-            account.user.is_verified = true;
-            account.user.version += 1;
-            tx.verify_mailbox(&account.user);
+        if verified.by_mail && !account.user.has_verified_mailbox() {
+            let before = account.user;
+            account.user = before.changed(|user| user.verify_mailbox(auth.mailbox_verifies, false));
+            tx.change_user(&before, &account.user);
+            // Whoever registered the address set the password, and need not own the mailbox.
+            tx.remove_credentials(before.user_id);
+            let removed = Notification::PasswordRemoved { at: now };
+            tx.send(&auth.codes.outbox().notify(&account.user, removed, now)?);
         }
         let method = if verified.by_mail {
             Method::Link
@@ -153,15 +156,16 @@ fn requested_challenge(
     code: &str,
     headers: &HeaderMap,
     now: Instant,
-) -> Result<Uuid, ApiError> {
+) -> Result<Challenge, ApiError> {
     if !is_digits(code) {
-        return Ok(challenge_of_link(code).ok_or(ErrorCode::BadAuthCombination)?);
+        let id = id_of_link(code).ok_or(ErrorCode::BadAuthCombination)?;
+        return Ok(id.into());
     }
     match auth
         .sessions
         .claims(headers, TokenUse::PasswordlessStep, now)
     {
-        Some(claims) => Ok(claims.sub.uuid()),
+        Some(claims) => Ok(claims.sub.uuid().into()),
         None if headers.contains_key(header::AUTHORIZATION) => Err(ApiError::invalid_token()),
         None => Err(ErrorCode::BadAuthCombination.into()),
     }

@@ -6,22 +6,20 @@ use domain::{
     permissions::Right,
 };
 
-/// The course, if `person` may read it: published courses without conditions, drafts with
-/// [`Right::ReadDrafts`], archived courses with [`Right::WriteCourses`].
+/// The course, if `person` has the right to read courses in its state. Published courses need no verified account.
 ///
 /// # Errors
 /// `COURSE_NOT_FOUND_MESSAGE`, or `ACCOUNT_NOT_VERIFIED_MESSAGE` when only the verification is missing.
 pub(crate) fn visible(course: Option<Course>, person: &SignedIn) -> Result<Course, ErrorCode> {
     let course = course.ok_or(ErrorCode::CourseNotFound)?;
-    let right = match course.outline.state {
-        State::Published => return Ok(course),
-        State::Draft => Right::ReadDrafts,
-        State::Archived => Right::WriteCourses,
-    };
-    if !may(person, right, &course.outline) {
-        return Err(ErrorCode::CourseNotFound);
+    let state = course.outline.state;
+    if !may(person, state.read_right(), &course.outline) {
+        Err(ErrorCode::CourseNotFound)
+    } else if state == State::Published {
+        Ok(course)
+    } else {
+        person.require_verified().map(|()| course)
     }
-    person.require_verified().map(|()| course)
 }
 
 /// The course, archived or not, if `person` has [`Right::WriteCourses`] on it.

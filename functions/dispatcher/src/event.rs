@@ -1,7 +1,7 @@
 //! The events of the dispatcher: DynamoDB stream records, or the schedule that runs every minute.
 
 use serde::{Deserialize, Serialize};
-use store::keys::BULK_DUE;
+use store::keys::{BULK_DUE, UNVERIFIED_DUE};
 
 use crate::Task;
 
@@ -57,7 +57,8 @@ impl Record {
         Task::of(&self.dynamodb.keys.pk.text).filter(|task| match task {
             Task::Deliver(_) | Task::Expand(_) => is_new && due.text != BULK_DUE,
             Task::Settle(_) => !is_new,
-            Task::Index(_) | Task::Erase(_) => true,
+            Task::Erase(_) => due.text != UNVERIFIED_DUE,
+            Task::Index(_) => true,
         })
     }
 

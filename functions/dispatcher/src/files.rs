@@ -1,19 +1,15 @@
 //! Handles pending uploads that time out, and deletes the objects of deleted files.
 
-use domain::{
-    FileId,
-    file::{FORM_LIFE, Status},
-};
+use domain::{FileId, file::Status};
 use runtime::Error;
-use storage::key_of;
 use store::DueFile;
 
 use crate::{Dispatcher, Services};
 
 impl Dispatcher {
-    /// Handles the file `id` if it is due. A pending file becomes ready if its object exists with the right size,
-    /// otherwise it is discarded. The object of a deleted file is deleted, and deleted again when the presigned form
-    /// has expired, because the form may have been used in between.
+    /// Handles the file `id` if it is due. A pending file becomes ready if it was uploaded with the right size,
+    /// otherwise it is discarded. The objects of a deleted file are deleted, and deleted again at
+    /// [`File::writes_end`](domain::file::File::writes_end), because they may have been written in between.
     pub(crate) async fn settle_file(&self, id: FileId) -> Result<(), Error> {
         let Services {
             store,
@@ -28,7 +24,7 @@ impl Dispatcher {
         };
         match file.status {
             Status::Ready => {}
-            Status::Pending if objects.size(&key_of(id)).await? == Some(file.size) => {
+            Status::Pending if objects.move_upload(id, file.size).await? => {
                 store.complete_file(id).await?;
             }
             // Does nothing if the owner completes the upload concurrently.
@@ -36,10 +32,10 @@ impl Dispatcher {
                 store.discard_file(&file, now).await?;
             }
             Status::Deleted => {
-                objects.delete(&key_of(id)).await?;
-                let form_ends = file.created_at.after(FORM_LIFE);
-                if now < form_ends {
-                    store.postpone_file(&file, form_ends).await?;
+                objects.delete_file(id).await?;
+                let writes_end = file.writes_end();
+                if now < writes_end {
+                    store.postpone_file(&file, writes_end).await?;
                 } else {
                     store.delete_file(&file).await?;
                 }

@@ -15,7 +15,8 @@ use crate::{AT_ONCE, Dispatcher, Services};
 const PAGE: u16 = 100;
 
 impl Dispatcher {
-    /// Deletes the files, text messages, login activity, sessions and avatar of an erased user. Their courses belong
+    /// Erases a user who was not verified in time. Deletes the files, text messages, login activity, sessions and avatar
+    /// of an erased user. Their courses belong
     /// to the committee and are kept with the contact details of the committee. The avatar comes last: if S3 fails,
     /// all other data is already deleted.
     pub(crate) async fn delete_user_data(&self, id: UserId) -> Result<(), Error> {
@@ -25,6 +26,7 @@ impl Dispatcher {
             clock,
             ..
         } = &*self.0;
+        store.erase_unverified(id, clock.now()).await?;
         let Some(user) = store.erased_user(id, clock.now()).await? else {
             return Ok(());
         };

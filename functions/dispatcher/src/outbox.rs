@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use domain::{
     E164, Email, Instant, UserId,
-    outbox::{OutboxItem, OutboxMessage, Recipient, State},
+    outbox::{Notification, OutboxItem, OutboxMessage, Recipient, State},
     sms::{Cause, SenderId, Sms, Type},
+    user::User,
 };
 use identity::random;
 use messaging::{
@@ -13,7 +14,7 @@ use messaging::{
     texts::{self, Mail},
 };
 use runtime::Error;
-use store::{Outbound, OutboundMessage, StoreError};
+use store::{Counter, Outbound, OutboundMessage, StoreError};
 use tokio::time::sleep;
 
 use crate::{Dispatcher, MAX_SLOT_WAIT, Services, UNKNOWN};
@@ -143,8 +144,13 @@ impl Dispatcher {
             )
             .into());
         };
-        if to != Recipient::NoAccount && !self.has_open_account(about).await? {
-            return Ok(Plan::Skip(closed()));
+        if to != Recipient::NoAccount {
+            let Some(user) = self.open_account(about).await? else {
+                return Ok(Plan::Skip(closed()));
+            };
+            if !self.may_notify(&user, &notification).await? {
+                return Ok(Plan::Skip(over_limit()));
+            }
         }
         Ok(match to {
             // Queued for an unknown address, so that the request costs the same as for a known one.
@@ -174,13 +180,13 @@ impl Dispatcher {
 
     async fn plan_sms(&self, sms: Sms) -> Result<Plan, StoreError> {
         let Services { store, clock, .. } = &*self.0;
-        let (has_open_account, has_opted_out, text) = tokio::try_join!(
-            self.has_open_account(sms.sending.user_id),
+        let (sender, has_opted_out, text) = tokio::try_join!(
+            self.open_account(sms.sending.user_id),
             store.has_opted_out(sms.sending.committee_id, &sms.to),
             store.text_of(&sms, clock.now()),
         )?;
         Ok(match text {
-            _ if !has_open_account => Plan::Skip(closed()),
+            _ if sender.is_none() => Plan::Skip(closed()),
             _ if has_opted_out => Plan::Skip(SendOutcome::Failed(
                 Cause::OptedOut,
                 "the number has opted out".to_owned(),
@@ -275,18 +281,48 @@ impl Dispatcher {
         }
     }
 
-    async fn has_open_account(&self, user: UserId) -> Result<bool, StoreError> {
-        Ok(self
+    /// The account `id` if it is active.
+    async fn open_account(&self, id: UserId) -> Result<Option<User>, StoreError> {
+        let user = self.0.store.user(id).await?;
+        Ok(user.filter(|user| user.is_active))
+    }
+
+    /// Whether `notification` may be sent to `user`. A mailbox that is not verified may belong to someone else, whom
+    /// changes of the account would flood with mail: it gets ten notifications a day besides codes.
+    async fn may_notify(
+        &self,
+        user: &User,
+        notification: &Notification,
+    ) -> Result<bool, StoreError> {
+        let is_code = matches!(notification, Notification::Code { .. });
+        if is_code || user.has_verified_mailbox() {
+            return Ok(true);
+        }
+        let counter = Counter {
+            name: "NotificationsToUnverified",
+            key: user.email.to_string(),
+            max: 10,
+            window: Duration::from_secs(86_400),
+        };
+        let (_, is_full) = self
             .0
             .store
-            .user(user)
-            .await?
-            .is_some_and(|user| user.is_active))
+            .count_up_to(&counter, self.0.clock.now())
+            .await?;
+        if is_full {
+            tracing::warn!(metric = counter.name, "a limit of messages is reached");
+        }
+        Ok(!is_full)
     }
 }
 
 fn expired() -> SendOutcome {
     SendOutcome::Failed(Cause::Expired, "the message has expired".to_owned())
+}
+
+fn over_limit() -> SendOutcome {
+    let reason = "the mailbox is not verified and has had its notifications of the day";
+    SendOutcome::Failed(Cause::SenderClosed, reason.to_owned())
 }
 
 fn closed() -> SendOutcome {

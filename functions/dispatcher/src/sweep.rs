@@ -8,7 +8,9 @@ use futures_util::{StreamExt, future::join_all, stream};
 use identity::random;
 use store::{
     Due, Outbound, StoreError,
-    keys::{BULK_DUE, CHUNKS_DUE, DEAD_DUE, ERASE_DUE, FILES_DUE, OUTBOX_DUE, WORDS_DUE},
+    keys::{
+        BULK_DUE, CHUNKS_DUE, DEAD_DUE, ERASE_DUE, FILES_DUE, OUTBOX_DUE, UNVERIFIED_DUE, WORDS_DUE,
+    },
 };
 use tokio::{
     sync::Mutex,
@@ -60,7 +62,7 @@ impl Dispatcher {
     /// Performs all work other than sending messages.
     async fn perform_tasks(&self) {
         for _ in 0..MAX_PAGES {
-            let found = [CHUNKS_DUE, ERASE_DUE, WORDS_DUE, FILES_DUE]
+            let found = [CHUNKS_DUE, ERASE_DUE, UNVERIFIED_DUE, WORDS_DUE, FILES_DUE]
                 .map(|partition| self.waiting(partition, PAGE));
             let found: Vec<Due> = join_all(found).await.into_iter().flatten().collect();
             let all = found.len();

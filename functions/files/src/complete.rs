@@ -1,13 +1,13 @@
-//! `POST /files/{fileId}/complete`: confirms that the file was uploaded.
+//! `POST /files/{fileId}/complete`: moves the uploaded file to where no form can change it.
 
 use axum::extract::State;
 use common::{ApiResult, ErrorCode, Message, Path, success};
 use domain::{FileId, file::Status};
-use storage::key_of;
 
 use crate::{FileResponse, Files, Uploader};
 
-/// Compares the size of the object in the bucket, unless the file is ready already.
+/// Moves the upload, unless the file is ready already. The object is moved before the file is ready, so that a ready
+/// file always has one. If the owner deletes the file meanwhile, the dispatcher deletes the moved object.
 pub(crate) async fn complete(
     State(files): State<Files>,
     uploader: Uploader,
@@ -23,7 +23,7 @@ pub(crate) async fn complete(
             },
         );
     }
-    if files.objects.size(&key_of(id)).await? != Some(file.size) {
+    if !files.objects.move_upload(id, file.size).await? {
         return Err(ErrorCode::FileNotUploaded.into());
     }
     let file = match files.store.complete_file(id).await? {

@@ -10,7 +10,7 @@ use domain::{
 };
 use identity::random;
 use serde::Serialize;
-use storage::{Form, key_of};
+use storage::{Form, upload_key};
 
 use crate::{Files, Uploader};
 
@@ -65,10 +65,15 @@ pub(crate) async fn create(
         visibility,
         status: Status::Pending,
         created_at: now,
+        deleted_at: None,
     };
-    let upload = files
-        .objects
-        .form(&key_of(file_id), content_type.code(), size, FORM_LIFE, now)?;
+    let upload = files.objects.form(
+        &upload_key(file_id),
+        content_type.code(),
+        size,
+        FORM_LIFE,
+        now,
+    )?;
     if !files.store.create_file(&file, files.quota_bytes).await? {
         return Err(ErrorCode::FileQuotaExceeded.into());
     }

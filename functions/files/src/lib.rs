@@ -24,7 +24,7 @@ use domain::{
 use http::request::Parts;
 use runtime::{ConfigError, Key};
 use serde::Serialize;
-use storage::{Objects, key_of};
+use storage::{Objects, file_key};
 use store::{Setup, Store};
 
 /// The keys that `files` reads at start.
@@ -108,7 +108,7 @@ impl Files {
         Ok(self
             .objects
             .link(
-                &key_of(file.file_id),
+                &file_key(file.file_id),
                 file.name.as_str(),
                 file.content_type.code(),
                 valid_for,

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use common::{ApiError, ApiResult, ErrorCode, Now, Path, SignedIn, Verified, ok};
 use domain::{
-    BatchId,
+    BatchId, Instant,
     batch::{Batch, Progress},
     sms::Text,
 };
@@ -31,7 +31,7 @@ pub(crate) async fn show(
     caller: Verified,
     Path(id): Path<BatchId>,
 ) -> ApiResult<BatchResponse> {
-    let batch = messages.batch(id, &caller.0).await?;
+    let batch = messages.batch(id, &caller.0, now).await?;
     let (progress, message) = tokio::join!(
         messages.store.progress(&batch),
         messages.store.batch_text(id, now)
@@ -49,13 +49,18 @@ impl Messages {
     /// The batch `id`.
     ///
     /// # Errors
-    /// `BATCH_NOT_FOUND_MESSAGE` when it does not exist or `caller` may not see it.
-    pub(crate) async fn batch(&self, id: BatchId, caller: &SignedIn) -> Result<Batch, ApiError> {
+    /// `BATCH_NOT_FOUND_MESSAGE` when it does not exist or `caller` may not see it at `now`.
+    pub(crate) async fn batch(
+        &self,
+        id: BatchId,
+        caller: &SignedIn,
+        now: Instant,
+    ) -> Result<Batch, ApiError> {
         Ok(self
             .store
             .batch(id)
             .await?
-            .filter(|batch| may_see(caller, &batch.sending))
+            .filter(|batch| may_see(caller, &batch.sending, now))
             .ok_or(ErrorCode::BatchNotFound)?)
     }
 }

@@ -28,12 +28,16 @@ pub(crate) async fn list(
     let list = paging.open(&messages.cursors, list, now)?;
     let page = match batch {
         Some(batch) => {
-            messages.batch(batch, &verified.0).await?;
+            messages.batch(batch, &verified.0, now).await?;
             store
                 .sms_of_batch(batch, list.position(), list.limit)
                 .await?
         }
-        None => store.sms_of(caller, list.position(), list.limit).await?,
+        None => {
+            store
+                .kept_sms_of(caller, list.position(), list.limit, now)
+                .await?
+        }
     };
     let next_cursor = list.next_cursor(page.last)?;
     ok(SmsListResponse {

@@ -3,7 +3,7 @@
 use axum::extract::FromRequestParts;
 use common::{ApiError, ErrorCode, Query, SignedIn, Viewer, rights::ManageSms};
 use domain::{
-    CommitteeId, UserId,
+    CommitteeId, Instant, UserId,
     permissions::{Reach, Right},
     sms::Sending,
 };
@@ -11,18 +11,20 @@ use http::request::Parts;
 
 use crate::Messages;
 
-/// Whether `caller` may see a message or batch: the sender may, and holders of [`Right::ManageSms`] for the sender.
-pub(crate) fn may_see(caller: &SignedIn, sending: &Sending) -> bool {
+/// Whether `caller` may see a message or batch at `now`: while it is kept, the sender may, and holders of
+/// [`Right::ManageSms`] for the sender.
+pub(crate) fn may_see(caller: &SignedIn, sending: &Sending, now: Instant) -> bool {
     let Sending {
         user_id,
         committee_id,
         ..
     } = sending;
-    *user_id == caller.user.user_id
+    let is_theirs = *user_id == caller.user.user_id
         || caller
             .user
             .rights()
-            .may(Right::ManageSms, *user_id, *committee_id)
+            .may(Right::ManageSms, *user_id, *committee_id);
+    is_theirs && sending.is_kept(now)
 }
 
 /// Extractor: a verified administrator, who may see the opt-outs of a committee.

@@ -32,7 +32,7 @@ pub(crate) async fn show(
     let found = messages
         .sms_with_text(id, now)
         .await?
-        .filter(|(sms, _)| may_see(&caller.0, &sms.sending));
+        .filter(|(sms, _)| may_see(&caller.0, &sms.sending, now));
     let (sms, message) = found.ok_or(ErrorCode::SmsNotFound)?;
     ok(SmsResponse {
         sms: SmsDetails { sms, message },

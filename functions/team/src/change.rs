@@ -3,8 +3,8 @@
 use accounts::Administrator;
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Input, InvalidValue, Message, Now, Path, committee_id, etag_of,
-    flag, if_match_holds, input, integer, phone, success, text,
+    ApiError, ApiResult, Client, ErrorCode, Input, InvalidValue, Message, Now, Path, committee_id,
+    etag_of, flag, if_match_holds, input, integer, phone, success, text,
 };
 use domain::{
     CommitteeId, Email, Grant, Instant, Line, Name, Patch, Permissions, Phone, Profile, UserId,
@@ -58,6 +58,7 @@ pub(crate) async fn change(
     State(team): State<Team>,
     Now(now): Now,
     admin: Administrator,
+    client: Client,
     Path(id): Path<UserId>,
     headers: HeaderMap,
     Input(request): Input<UpdateMemberRequest>,
@@ -73,14 +74,26 @@ pub(crate) async fn change(
     committee?;
     let before = before?;
     let committee = admin.committee_of(&team.store, &before).await?;
+    let mail = match &request.email {
+        Some(email) => {
+            team.codes
+                .count_email_change(&before, email, &client, now)
+                .await?
+        }
+        None => None,
+    };
     let update = |before: &User, tx: &mut Transaction| {
         require_may_set(&admin, before, &request)?;
         require_unchanged(before, &committee, request.version, &headers)?;
-        team.changed(tx, before, &request, committee_id, now)
+        team.changed(tx, before, &request, committee_id, mail.is_some(), now)
     };
-    let user = admin
+    let edited = admin
         .edit(&team.store, before, Action::TeamMemberUpdated, now, update)
-        .await?;
+        .await;
+    if edited.is_err() {
+        team.codes.release(mail).await;
+    }
+    let user = edited?;
     let committee = if user.committee_id == committee.committee_id {
         committee
     } else {
@@ -144,12 +157,13 @@ impl Team {
         before: &User,
         request: &UpdateMemberRequest,
         committee_id: Option<CommitteeId>,
+        may_send: bool,
         now: Instant,
     ) -> Result<User, ApiError> {
         let mut with_email = before.clone();
         if let Some(email) = &request.email {
             self.codes
-                .request_email_change(tx, &mut with_email, email, now)?;
+                .request_email_change(tx, &mut with_email, email, may_send, now)?;
         }
         let after = before.changed(|user| {
             request.apply(user, committee_id);
@@ -214,7 +228,9 @@ impl UpdateMemberRequest {
         set(&mut user.profile, &self.profile);
         self.role.clone().apply(&mut user.role);
         set(&mut user.permissions, &self.permissions);
-        set(&mut user.is_verified, &self.is_verified);
+        if let Some(is_verified) = self.is_verified {
+            user.set_verified(is_verified);
+        }
         set(&mut user.committee_id, &committee_id);
         if let Some(phone) = &self.phone {
             user.set_phone(phone.clone());

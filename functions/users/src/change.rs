@@ -47,12 +47,12 @@ pub(crate) async fn update(
             .verify_own_password(&caller.user, password, &client, now)
             .await?;
         let (user, _) = tokio::join!(
-            users.apply(caller.user, &request, true, now),
+            users.change_contact(caller.user, &request, &client, now),
             users.store.release(reserved)
         );
         user?
     } else {
-        users.apply(caller.user, &request, false, now).await?
+        users.apply(caller.user, &request, None, now).await?
     };
     success(
         Message::UserUpdated,
@@ -99,7 +99,36 @@ impl Users {
         })
     }
 
-    /// Writes the fields of `request`. Concurrent changes to other fields are kept.
+    /// As [`apply`](Self::apply), after the password was verified. Requests for an address are limited, also for one
+    /// that is taken: otherwise they would list the addresses that have an account.
+    async fn change_contact(
+        &self,
+        user: User,
+        request: &UpdateUserRequest,
+        client: &Client,
+        now: Instant,
+    ) -> Result<User, ApiError> {
+        let mut mail = None;
+        if let Some(email) = &request.email {
+            mail = self
+                .codes
+                .count_email_change(&user, email, client, now)
+                .await?;
+            let owner = self.store.email_owner(email).await?;
+            if owner.is_some_and(|owner| owner.user_id != user.user_id) {
+                self.codes.release(mail).await;
+                return Err(ApiError::field("email", ErrorCode::EmailAlreadyUsed));
+            }
+        }
+        let applied = self.apply(user, request, Some(mail.is_some()), now).await;
+        if applied.is_err() {
+            self.codes.release(mail).await;
+        }
+        applied
+    }
+
+    /// Writes the fields of `request`. Concurrent changes to other fields are kept. `may_send` is whether a code may be
+    /// mailed to a new address; `None` when the password was not verified.
     ///
     /// # Errors
     /// `FIELD_REQUIRED_MESSAGE` when the address or the number would change without a verified password: another request
@@ -108,24 +137,19 @@ impl Users {
         &self,
         user: User,
         request: &UpdateUserRequest,
-        is_password_verified: bool,
+        may_send: Option<bool>,
         now: Instant,
     ) -> Result<User, ApiError> {
-        if let Some(email) = &request.email {
-            let owner = self.store.email_owner(email).await?;
-            if owner.is_some_and(|owner| owner.user_id != user.user_id) {
-                return Err(ApiError::field("email", ErrorCode::EmailAlreadyUsed));
-            }
-        }
         let apply = |user: &User, tx: &mut Transaction| {
             require_active(user)?;
-            if !is_password_verified && request.changes_contact(user) {
+            if may_send.is_none() && request.changes_contact(user) {
                 return Err(password_required());
             }
             let mut with_email = user.clone();
             if let Some(email) = &request.email {
+                let may_send = may_send.unwrap_or_default();
                 self.codes
-                    .request_email_change(tx, &mut with_email, email, now)?;
+                    .request_email_change(tx, &mut with_email, email, may_send, now)?;
             }
             if let Some(phone) = &request.phone {
                 self.codes.notify_phone_change(tx, user, phone, now)?;

@@ -72,7 +72,7 @@ async fn replace(
             ..session.clone()
         };
         let notification = Notification::PasswordChanged { at: now };
-        tx.change_password(id, old_hash, new_hash);
+        tx.change_password(id, Some(old_hash), new_hash);
         tx.renew_session(session, &kept);
         tx.send(&users.codes.outbox().notify(user, notification, now)?);
         Ok(after)

@@ -8,12 +8,12 @@ use common::{
 };
 use domain::{
     Email, Instant, Line,
-    code::{Code, CodeKind},
+    code::{Challenge, Code, CodeKind},
     outbox::Notification,
+    session::Session,
     user::User,
 };
 use store::{Part, Transaction};
-use uuid::Uuid;
 
 use crate::Users;
 
@@ -47,58 +47,55 @@ input! {
     }
 }
 
-/// Needs no session, because the mail may be read on another device.
+/// Needs no session, because the mail may be read on another device. In a session of the account, that session stays.
 pub(crate) async fn verify(
     State(users): State<Users>,
     Now(now): Now,
     client: Client,
-    Input(request): Input<VerifyEmailRequest>,
+    caller: Option<SignedIn>,
+    Input(VerifyEmailRequest { email, code }): Input<VerifyEmailRequest>,
 ) -> ApiResult<Empty> {
-    let challenges = [
-        email_challenge(&request.email),
-        pending_email_challenge(&request.email),
-    ];
+    let session = caller.map(|caller| caller.session);
+    let caller_id = session.as_ref().map(|session| session.user_id);
     let Some(VerifiedCode {
-        code,
+        code: verified,
         challenge,
         reserved,
     }) = users
         .codes
-        .verify(
-            CodeKind::Email,
-            &challenges,
-            request.code.as_str(),
-            &client,
-            now,
-        )
+        .verify_address(&email, caller_id, code.as_str(), &client, now)
         .await?
     else {
         return Err(ErrorCode::VerificationInvalid.into());
     };
-    let (verified, _) = tokio::join!(
-        verify_mailbox(&users, &request.email, (challenge, &code), &client, now),
+    let session = session.filter(|session| session.user_id == verified.user_id);
+    let found = (challenge, &verified);
+    let (changed, _) = tokio::join!(
+        verify_mailbox(&users, &email, found, session.as_ref(), &client, now),
         users.store.release(reserved)
     );
-    verified?;
+    changed?;
     success(Message::EmailVerified, Empty {})
 }
 
 /// Uses up the code and verifies the current address, or replaces it by the pending one and notifies the old one. If
-/// another account has taken the address in the meantime, the code is not used up.
+/// another account has taken the address in the meantime, the code is not used up. `session` is the caller's, if it is
+/// one of the account.
 async fn verify_mailbox(
     users: &Users,
     email: &Email,
-    (challenge, code): (Uuid, &Code),
+    (challenge, code): (Challenge, &Code),
+    session: Option<&Session>,
     client: &Client,
     now: Instant,
 ) -> Result<User, ApiError> {
     let invalid = || ApiError::from(ErrorCode::VerificationInvalid);
     let user = users.store.user(code.user_id).await?.ok_or_else(invalid)?;
     let verify = |user: &User, tx: &mut Transaction| {
-        let is_change = challenge == pending_email_challenge(email)
+        let is_change = challenge == pending_email_challenge(email, user.user_id)
             && user.pending_email.as_ref() == Some(email);
         let is_current = user.email == *email && challenge == email_challenge(email);
-        if !user.is_active || !(is_change || is_current) {
+        if !user.may_use(code) || !(is_change || is_current) {
             return Err(invalid());
         }
         tx.use_code(CodeKind::Email, challenge, code, &client.network, now);
@@ -108,13 +105,21 @@ async fn verify_mailbox(
             tx.reserve_email(email, user.user_id, user.committee_id);
             tx.send(&users.codes.outbox().notify(user, notification, now)?);
         }
-        Ok(user.changed(|user| {
-            user.is_verified |= users.mailbox_verifies();
+        let after = user.changed(|user| {
+            user.verify_mailbox(users.mailbox_verifies(), session.is_some());
             if is_change {
                 user.pending_email = None;
                 user.email = email.clone();
             }
-        }))
+        });
+        if let Some(session) = session.filter(|_| after.epoch != user.epoch) {
+            let kept = Session {
+                epoch: after.epoch,
+                ..session.clone()
+            };
+            tx.renew_session(session, &kept);
+        }
+        Ok(after)
     };
     let condition_error = |part| match part {
         Part::Email => ApiError::field("email", ErrorCode::EmailAlreadyUsed),

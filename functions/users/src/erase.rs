@@ -12,7 +12,7 @@ use domain::{
 };
 use identity::random;
 use secrecy::SecretString;
-use store::{Part, StoreError, Transaction};
+use store::{Part, Transaction};
 
 use crate::Users;
 
@@ -53,14 +53,7 @@ impl Users {
     async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<User, ApiError> {
         let user = self.store.user(id).await?.ok_or(ErrorCode::UserNotFound)?;
         let erase = |before: &User, tx: &mut Transaction| {
-            let after = before
-                .clone()
-                .erased(now)
-                .map_err(|_| StoreError::Unexpected("an erased account is malformed".to_owned()))?;
-            tx.release_email(&before.email);
-            tx.remove_credentials(id);
-            tx.remove_otp(id, None);
-            tx.update_admins(before, &after);
+            let after = tx.erase(before, now)?;
             if id != actor {
                 let (audit_id, action) = (random::id(now), Action::UserDeleted);
                 tx.record_audit(&AuditEntry::of_user(

@@ -1,28 +1,54 @@
-//! `GET /users/{userId}/export`: returns all data stored about the caller.
+//! `GET /users/{userId}/export`: returns all data about the caller that they may read, or a link to it.
+
+use std::time::Duration;
 
 use axum::extract::State;
-use common::{ApiResult, Now, Path, SignedIn, ok};
+use common::{ApiError, ApiResult, Now, Path, SignedIn, ok};
 use domain::{
-    UserId,
+    Instant, UserId,
     audit::AuditEntry,
     course::{Course, State as CourseState},
     file::{File, FileView},
     login_activity::LoginActivity,
+    permissions::Right,
     session::SessionView,
     sms::Sms,
     user::Account,
 };
+use identity::random;
 use serde::Serialize;
-use store::CourseList;
+use serde_json::value::{RawValue, to_raw_value};
+use store::{CourseList, Page, StoreError};
+use tokio::time::timeout;
 
 use crate::Users;
 
-/// Most entries of each list: a Lambda response is limited to 6 MB.
-const MAX_ENTRIES: u16 = 1000;
+/// Entries per page of a list; the store ends pages at 1 MB.
+const PAGE: u16 = 1000;
+/// Bytes of the largest export in a response. Lambda limits a response to 6 MB, in which the body is a JSON string
+/// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
+const MAX_INLINE: usize = 4_000_000;
+/// How long the lists are read; with the upload of at most 8 seconds it fits into the function's timeout of 29. This is
+/// the only limit on the size: at an estimated 5 MB per second an export can have 100 MB, which is 200,000 text
+/// messages. The function then holds it as entries and as text, about 400 of its 1,024 MB.
+const MAX_READING: Duration = Duration::from_secs(20);
+/// How long the link is valid. The object expires a day later, by a rule of the bucket for its prefix.
+const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
+const JSON: &str = "application/json";
 
 #[derive(Serialize)]
 pub(crate) struct ExportResponse {
-    export: Export,
+    export: ExportView,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ExportView {
+    /// An [`Export`].
+    Inline(Box<RawValue>),
+    /// A link to an object with an [`Export`].
+    #[serde(rename_all = "camelCase")]
+    Link { url: String, expires_at: Instant },
 }
 
 #[derive(Serialize)]
@@ -43,34 +69,98 @@ pub(crate) async fn export(
     Path(id): Path<UserId>,
 ) -> ApiResult<ExportResponse> {
     users.require_self(&caller, id).await?;
-    let lists: Vec<CourseList> = CourseState::ALL
-        .iter()
-        .map(|state| CourseList::OfAuthor(id, *state))
-        .collect();
-    let (activity, sessions, files, courses, sms, audit) = tokio::join!(
-        users.store.login_activity(id, MAX_ENTRIES, now),
-        users.store.sessions(&caller.user, now),
-        users.store.files(id, None, MAX_ENTRIES),
-        users.store.courses(&lists, None, MAX_ENTRIES),
-        users.store.sms_of(id, None, MAX_ENTRIES),
-        users.store.audit_of_person(id, None, MAX_ENTRIES),
-    );
-    let current = caller.session.sid;
-    let sessions = sessions?
-        .into_iter()
-        .map(|session| SessionView::of(session, current))
-        .collect();
-    let files = files?.items.into_iter().map(File::listed).collect();
-    let (activity, courses, sms, audit) = (activity?, courses?.items, sms?.items, audit?.items);
-    ok(ExportResponse {
-        export: Export {
+    let read = timeout(MAX_READING, users.read_export(&caller, now)).await;
+    let read = read.unwrap_or_else(|_| {
+        let cause = "an export was not read in time".to_owned();
+        Err(StoreError::Unavailable(cause))
+    });
+    let text = to_raw_value(&read?)?;
+    let export = if text.get().len() <= MAX_INLINE {
+        ExportView::Inline(text)
+    } else {
+        users.export_link(text, now).await?
+    };
+    ok(ExportResponse { export })
+}
+
+impl Users {
+    /// Everything about the caller that they may also read by the other operations.
+    async fn read_export(&self, caller: &SignedIn, now: Instant) -> Result<Export, StoreError> {
+        let (store, user) = (&self.store, &caller.user);
+        let id = user.user_id;
+        let lists: Vec<CourseList> = CourseState::ALL
+            .iter()
+            .map(|state| CourseList::OfAuthor(id, *state))
+            .collect();
+        let lists = lists.as_slice();
+        let (activity, sessions, files, mut courses, mut sms, mut audit) = tokio::try_join!(
+            all_pages(|at| async move {
+                let at = at.as_deref();
+                store.login_activity_page(id, at, PAGE, now).await
+            }),
+            all_pages(|at| async move {
+                let at = at.as_deref();
+                store.sessions_page(user, at, PAGE, now).await
+            }),
+            all_pages(|at| async move { store.files(id, at.as_deref(), PAGE).await }),
+            all_pages(|at| async move { store.courses(lists, at.as_deref(), PAGE).await }),
+            all_pages(|at| async move { store.kept_sms_of(id, at.as_deref(), PAGE, now).await }),
+            all_pages(|at| async move {
+                let at = at.as_deref();
+                store.audit_of_person(id, at, PAGE, now).await
+            }),
+        )?;
+        // Authors who have changed committee or lost a right may no longer read their drafts.
+        let (rights, is_verified) = (user.rights(), user.is_verified);
+        courses.retain(|Course { outline, .. }| {
+            let (state, author) = (outline.state, outline.created_by);
+            (is_verified || state == CourseState::Published)
+                && rights.may(state.read_right(), author, outline.committee_id)
+        });
+        sms.retain(|_| is_verified);
+        let may_audit = |actor, committee| rights.may(Right::ReadAudit, actor, committee);
+        audit.retain(|entry| is_verified && may_audit(entry.actor_id, entry.committee_id));
+        let current = caller.session.sid;
+        let sessions = sessions
+            .into_iter()
+            .map(|session| SessionView::of(session, current))
+            .collect();
+        Ok(Export {
             user: caller.account(),
             activity,
             sessions,
-            files,
+            files: files.into_iter().map(File::listed).collect(),
             courses,
             sms,
             audit,
-        },
-    })
+        })
+    }
+
+    /// Stores the export `text` under a random key, and signs a link to it.
+    async fn export_link(&self, text: Box<RawValue>, now: Instant) -> Result<ExportView, ApiError> {
+        let key = format!("exports/{}", random::id(now));
+        let text: Box<str> = text.into();
+        let text = String::from(text).into();
+        self.objects.put(&key, JSON, text).await?;
+        let link = self.objects.link(&key, "export.json", JSON, LINK_LIFE, now);
+        Ok(ExportView::Link {
+            url: link.await?,
+            expires_at: now.after(LINK_LIFE),
+        })
+    }
+}
+
+/// All entries of a list. `page` reads the page after a position.
+async fn all_pages<T, F: Future<Output = Result<Page<T>, StoreError>>>(
+    page: impl Fn(Option<String>) -> F,
+) -> Result<Vec<T>, StoreError> {
+    let (mut entries, mut position) = (Vec::new(), None);
+    loop {
+        let read = page(position).await?;
+        entries.extend(read.items);
+        position = read.last;
+        if position.is_none() {
+            return Ok(entries);
+        }
+    }
 }

@@ -9,11 +9,14 @@ mod email_verification;
 mod erase;
 mod export;
 mod my_committee_users;
+mod not_me;
 mod phone_verification;
 mod register;
 mod reset_password;
 mod show;
 mod user_status;
+
+use std::time::Duration;
 
 use accounts::{Codes, Registration, attempts};
 use axum::{
@@ -34,6 +37,8 @@ use store::{Reservation, Setup, Store};
 /// The keys that this function reads from SSM.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Sealing, Key::Outbox, Key::Cursor];
 
+const DAY: Duration = Duration::from_secs(86_400);
+
 /// State of the handlers.
 #[derive(Clone)]
 pub(crate) struct Users {
@@ -42,9 +47,12 @@ pub(crate) struct Users {
     cursors: Cursors,
     hasher: Hasher,
     avatars: avatar::Avatars,
+    objects: Objects,
     registration: Registration,
     /// Registrations per network and hour.
     register_per_hour: u64,
+    /// How long an account may stay unverified.
+    unverified_life: Duration,
     /// Minimum length of passwords, in code points.
     min_length: u64,
     /// Minimum length for administrators without one-time passwords.
@@ -54,17 +62,18 @@ pub(crate) struct Users {
 /// The routes of this function.
 pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
     let settings = &setup.settings;
+    let days = u32::try_from(settings.number("UNPROVED_DAYS", 7)?).unwrap_or(u32::MAX);
+    let objects = Objects::new(&setup.aws, settings)?;
     let users = Users {
         store: setup.store.clone(),
         codes: Codes::new(setup)?,
         cursors: setup.keys.parse(Key::Cursor)?,
         hasher: Hasher::default(),
-        avatars: avatar::Avatars::new(
-            Objects::new(&setup.aws, settings)?,
-            setup.keys.parse(Key::Sealing)?,
-        ),
+        avatars: avatar::Avatars::new(objects.clone(), setup.keys.parse(Key::Sealing)?),
+        objects,
         registration: Registration::of(settings)?,
         register_per_hour: settings.number("REGISTER_PER_HOUR", 60)?,
+        unverified_life: DAY.saturating_mul(days),
         min_length: settings.number("PASSWORD_MIN_LENGTH", 8)?,
         min_length_admin: settings.number("PASSWORD_MIN_LENGTH_ADMIN", 15)?,
     };
@@ -87,6 +96,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
                 "/users/phone-verification",
                 post(phone_verification::request).put(phone_verification::verify),
             )
+            .route("/users/not-me", post(not_me::remove))
             .route("/users/activity", get(activity::activity))
             .route("/users/my-committee-users", get(my_committee_users::list))
             .route("/users/user-status/{userId}", put(user_status::set_status))

@@ -18,6 +18,7 @@ use crate::Users;
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
+    client: Client,
     Verified(caller): Verified,
 ) -> ApiResult<Empty> {
     let user = &caller.user;
@@ -30,7 +31,7 @@ pub(crate) async fn request(
         .reserve_send(CodeKind::Phone, user.email.as_str(), now)
         .await?
     {
-        let sent = users.codes.send_to_phone(user, now).await;
+        let sent = users.codes.send_to_phone(user, &client, now).await;
         users.codes.release_unless_sent(reserved, sent).await?;
     }
     success(Message::VerificationSent, Empty {})
@@ -54,7 +55,7 @@ pub(crate) async fn verify(
         .codes
         .verify(
             CodeKind::Phone,
-            &[challenge],
+            challenge,
             request.code.as_str(),
             &client,
             now,
@@ -81,7 +82,7 @@ async fn verify_number(
 ) -> Result<User, ApiError> {
     let (id, phone) = (user.user_id, user.phone.clone());
     let verify = |user: &User, tx: &mut Transaction| {
-        if user.phone != phone || !user.is_active {
+        if user.phone != phone || !user.may_use(code) {
             return Err(ErrorCode::VerificationInvalid.into());
         }
         let challenge = phone_challenge(id, &phone);

@@ -1,6 +1,6 @@
 //! `POST /users/register`: creates an account in an active committee.
 
-use accounts::{Registration, attempts, email_challenge};
+use accounts::{Registration, attempts};
 use axum::extract::{FromRequestParts, State};
 use common::{
     ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Input, Message, Now,
@@ -8,9 +8,7 @@ use common::{
 };
 use domain::{
     CommitteeId, Email, Instant, Name, Phone, UserId, ValueError,
-    code::CodeKind,
     committee::Committee,
-    outbox::Recipient,
     password::Owner,
     user::{Account, User},
 };
@@ -110,20 +108,15 @@ pub(crate) async fn register(
     let _ = reserved?;
     let committee = check_conditions(owner?, committee?)?;
     let password_hash = users.hasher.hash(&request.password).await?;
-    let user = request.into_user(now);
+    let mut user = request.into_user(now);
+    user.unverified_until = Some(now.after(users.unverified_life));
     let mut tx = users.store.transaction();
+    users.codes.welcome(&mut tx, &mut user, now)?;
     tx.require_active_committee(user.committee_id);
     tx.new_user(&NewUser {
         user: user.clone(),
         password_hash,
     });
-    let (challenge, to) = (
-        email_challenge(&user.email),
-        Recipient::Mail(user.email.clone()),
-    );
-    users
-        .codes
-        .issue(&mut tx, CodeKind::Email, challenge, Some(&user), to, now)?;
     match tx.commit().await? {
         CommitOutcome::Committed => {
             let user = Account::of(user, committee);

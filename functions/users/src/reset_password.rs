@@ -10,6 +10,7 @@ use domain::{
     Email, Instant, Line, UserId,
     code::{Code, CodeKind, SendMethod},
     outbox::Notification,
+    user::User,
 };
 use store::Part;
 use tokio::sync::OnceCell;
@@ -81,7 +82,7 @@ pub(crate) async fn reset(
         .codes
         .verify(
             CodeKind::Reset,
-            &[challenge],
+            challenge,
             request.code.as_str(),
             &client,
             now,
@@ -113,19 +114,18 @@ async fn replace(
             users.store.user(code.user_id),
             users.store.credentials(code.user_id)
         );
-        let user = user?.filter(|user| user.is_active && user.email == request.email);
-        let (Some(user), Some(credentials)) = (user, credentials?) else {
-            return Err(ErrorCode::ResetCodeInvalid.into());
-        };
+        let is_meant = |user: &User| user.may_use(code) && user.email == request.email;
+        let user = user?.filter(is_meant).ok_or(ErrorCode::ResetCodeInvalid)?;
+        let old_hash = credentials?.map(|credentials| credentials.password_hash);
         users.check_new_password(&user, &request.new, None)?;
         let new_hash = new_hash
             .get_or_try_init(|| users.hasher.hash(&request.new.password))
             .await?;
         let after = user.changed(|user| {
             user.revoke_sessions();
-            // A number verified while the mailbox was not may belong to someone else than the mailbox's owner.
-            user.is_phone_verified &= user.is_verified || !code.by_mail;
-            user.is_verified |= code.by_mail && users.mailbox_verifies();
+            if code.by_mail {
+                user.verify_mailbox(users.mailbox_verifies(), false);
+            }
         });
         let (challenge, notification) = (
             email_challenge(&request.email),
@@ -133,9 +133,9 @@ async fn replace(
         );
         let mut tx = users.store.transaction();
         tx.use_code(CodeKind::Reset, challenge, code, &client.network, now);
-        tx.change_password(user.user_id, &credentials.password_hash, new_hash);
+        tx.change_password(user.user_id, old_hash.as_deref(), new_hash);
         tx.change_user(&user, &after);
-        tx.send(&users.codes.outbox().notify(&user, notification, now)?);
+        tx.send(&users.codes.outbox().notify(&after, notification, now)?);
         Ok((tx, ()))
     };
     let condition_error = |part| (part == Part::Code).then(|| ErrorCode::ResetCodeInvalid.into());

@@ -18,7 +18,7 @@ input! {
     }
 }
 
-/// Deactivation ends all sessions of the account. Repeating the request changes nothing.
+/// Deactivation ends all sessions, codes and a pending address of the account, also when it is taken back. Repeating the request changes nothing.
 pub(crate) async fn set_status(
     State(users): State<Users>,
     Now(now): Now,
@@ -29,7 +29,9 @@ pub(crate) async fn set_status(
     let user = admin.account_to_edit(&users.store, id).await?;
     let set = |user: &User, _: &mut Transaction| {
         Ok(user.changed(|user| {
-            user.epoch += u64::from(user.is_active && !request.is_active);
+            if user.is_active && !request.is_active {
+                user.revoke_sessions();
+            }
             user.is_active = request.is_active;
         }))
     };

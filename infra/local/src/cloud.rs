@@ -123,6 +123,8 @@ impl Cloud {
             database: database.clone(),
             parameters: parameters.clone(),
             files: file_store(files, [&key, &files_key])?,
+            folder: files.to_owned(),
+            files_lock: tokio::sync::Mutex::default(),
             recorder: recorder.clone(),
             clock: Clock::default(),
             faults: faults.clone(),

@@ -1,7 +1,7 @@
 //! The HTTP endpoint of the local cloud: detects the AWS service of a request, verifies its signature, checks access,
 //! injects faults and passes the request on.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{convert::Infallible, path::PathBuf, sync::Arc};
 
 use bytes::Bytes;
 use dynoxide::Database;
@@ -19,13 +19,13 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use runtime::Clock;
 use s3s::service::S3Service;
 use serde_json::{Value, json};
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::Mutex};
 use tower::ServiceExt;
 
 use crate::{
     REFUSED,
     faults::{Fault, Faults, Mode, Service},
-    guard::{self, Authorizer},
+    guard::{self, Authorizer, COPY_SOURCE},
     host,
     parameters::Parameters,
     recorder::{Recorder, ses_error, sns_error, sns_operation},
@@ -57,6 +57,10 @@ pub(crate) struct CloudEndpoint {
     pub(crate) database: Database,
     pub(crate) parameters: Parameters,
     pub(crate) files: S3Service,
+    /// The folder of `files`: a folder per bucket with a file per object.
+    pub(crate) folder: PathBuf,
+    /// Held during a request to `files`, which writes an object in several steps; S3 does it in one.
+    pub(crate) files_lock: Mutex<()>,
     pub(crate) recorder: Recorder,
     pub(crate) clock: Clock,
     pub(crate) faults: Faults,
@@ -259,6 +263,7 @@ impl CloudEndpoint {
             return Ok(s3_error("AccessDenied", StatusCode::FORBIDDEN));
         }
         let verb = match *request.method() {
+            Method::PUT if request.headers().contains_key(COPY_SOURCE) => "Copy",
             Method::PUT => "Put",
             Method::POST => "Post",
             Method::HEAD => "Head",
@@ -274,6 +279,17 @@ impl CloudEndpoint {
     }
 
     async fn stored(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
+        let _lock = self.files_lock.lock().await;
+        // The file store ignores this condition of copies.
+        let must_be_new = request.headers().contains_key(COPY_SOURCE)
+            && request.headers().contains_key(header::IF_NONE_MATCH);
+        let path = request.uri().path().trim_start_matches('/');
+        if must_be_new && self.folder.join(path).exists() {
+            return Ok(s3_error(
+                "PreconditionFailed",
+                StatusCode::PRECONDITION_FAILED,
+            ));
+        }
         let body = if request.method() == Method::POST {
             in_frames(request.body()).boxed()
         } else {

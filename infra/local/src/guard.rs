@@ -127,14 +127,16 @@ pub(crate) fn head(form: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(&form[..form.len().min(8 * 1024)])
 }
 
-/// The permission that an S3 request needs. The key follows the bucket's name in the path, or is in the form.
+/// The header that makes a PUT a copy: bucket and key of the source
+/// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_CopyObject.html>).
+pub(crate) const COPY_SOURCE: &str = "x-amz-copy-source";
+
+/// The permissions that an S3 request needs; a copy also reads. The key follows the bucket's name in the path, or is in
+/// the form.
 pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<(String, String)> {
-    let key = request
-        .uri()
-        .path()
-        .trim_start_matches('/')
-        .split_once('/')
-        .map_or("", |(_, key)| key);
+    let key = key_in(request.uri().path());
+    let source = request.headers().get(COPY_SOURCE);
+    let source = source.and_then(|source| source.to_str().ok());
     let action = match *request.method() {
         Method::PUT | Method::POST => "s3:PutObject",
         Method::DELETE => "s3:DeleteObject",
@@ -151,5 +153,17 @@ pub(crate) fn of_files<B: AsRef<[u8]>>(request: &Request<B>) -> Vec<(String, Str
     } else {
         key
     };
-    vec![(action.to_owned(), key.to_owned())]
+    let read = source.map(|source| ("s3:GetObject", key_in(source)));
+    [(action, key)]
+        .into_iter()
+        .chain(read)
+        .map(|(action, key)| (action.to_owned(), key.to_owned()))
+        .collect()
+}
+
+/// The object key in `path`, which begins with the bucket's name.
+fn key_in(path: &str) -> &str {
+    path.trim_start_matches('/')
+        .split_once('/')
+        .map_or("", |(_, key)| key)
 }

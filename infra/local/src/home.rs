@@ -339,6 +339,7 @@ fn first_admin(email: Email, committee_id: CommitteeId, now: Instant) -> Result<
     );
     Ok(User {
         is_verified: true,
+        is_mailbox_verified: Some(true),
         profile: Profile::SuperAdmin,
         ..admin
     })

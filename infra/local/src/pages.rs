@@ -111,7 +111,7 @@ impl Pages {
     async fn batches(&self) -> Result<Vec<Value>, StoreError> {
         let audit = self
             .store
-            .audit(None, AUDIT_ENTRIES)
+            .audit(None, AUDIT_ENTRIES, self.clock.now())
             .await?
             .items
             .into_iter();

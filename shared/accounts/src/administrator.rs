@@ -64,7 +64,6 @@ impl Administrator {
             let after = decide(before, tx)?;
             if after != *before {
                 let id = random::id(now);
-                tx.update_admins(before, &after);
                 tx.record_audit(&AuditEntry::of_user(id, actor, action, before, &after, now));
             }
             Ok(after)

@@ -162,5 +162,5 @@ pub async fn reserve(
     now: Instant,
 ) -> Result<Reservation, ApiError> {
     let reserved = store.reserve(counters, now).await?;
-    reserved.map_err(|ends| ApiError::too_many_attempts(ends.since(now)))
+    reserved.map_err(|full| ApiError::too_many_attempts(full.ends.since(now)))
 }

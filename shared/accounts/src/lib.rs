@@ -7,10 +7,14 @@
 mod administrator;
 pub mod attempts;
 mod codes;
+mod contact;
+pub mod message_limits;
 mod registration;
 mod sessions;
+mod verify;
 
 pub use administrator::Administrator;
-pub use codes::{Codes, VerifiedCode, email_challenge, pending_email_challenge, phone_challenge};
+pub use codes::{Codes, email_challenge, pending_email_challenge, phone_challenge};
 pub use registration::Registration;
 pub use sessions::{AccountContext, Sessions};
+pub use verify::VerifiedCode;

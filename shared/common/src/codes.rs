@@ -51,6 +51,7 @@ table! {
         PasswordlessSent    200 "PASSWORDLESS_CODE_SENT_MESSAGE"     "Si un compte existe à cette adresse, un code de connexion vient d’être envoyé."
         ResetCodeSent       200 "RESET_CODE_SENT_MESSAGE"            "Si un compte existe à cette adresse, un code vient d’être envoyé."
         VerificationSent    200 "VERIFICATION_CODE_SENT_MESSAGE"     "Un code de vérification vient d’être envoyé."
+        AccountRemoved      200 "ACCOUNT_REMOVED_MESSAGE"            "Le compte créé avec votre adresse a été supprimé."
         EmailVerified       200 "EMAIL_VERIFIED_SUCCESS_MESSAGE"     "Votre adresse e-mail a été vérifiée."
         PhoneVerified       200 "PHONE_VERIFIED_SUCCESS_MESSAGE"     "Votre numéro de téléphone a été vérifié."
         UserUpdated         200 "USER_UPDATED_SUCCESS_MESSAGE"       "Votre compte a été modifié."

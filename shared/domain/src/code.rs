@@ -1,8 +1,9 @@
 //! One-time codes that verify a mailbox or a phone number, reset a password or sign in.
 
-use std::{collections::BTreeMap, str::FromStr, time::Duration};
+use std::{collections::BTreeMap, fmt, str::FromStr, time::Duration};
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 use crate::{CommitteeId, Instant, UserId, ValueError};
 
@@ -28,6 +29,34 @@ impl CodeKind {
             Self::Phone => "PHONE",
             Self::Reset => "RESET",
             Self::Passwordless => "PASSWORDLESS",
+        }
+    }
+}
+
+/// What a code is stored under: an e-mail address, or an account's phone number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Challenge {
+    /// A hash of the address or number.
+    pub id: Uuid,
+    /// The account, if the address is pending: each account that wants an address has a code of its own.
+    pub wanted_by: Option<UserId>,
+}
+
+impl From<Uuid> for Challenge {
+    /// The challenge of an address in force, or a number.
+    fn from(id: Uuid) -> Self {
+        Self {
+            id,
+            wanted_by: None,
+        }
+    }
+}
+
+impl fmt::Display for Challenge {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.wanted_by {
+            None => self.id.fmt(out),
+            Some(user) => write!(out, "{} {user}", self.id),
         }
     }
 }
@@ -73,6 +102,9 @@ pub struct Code {
     /// The account's committee when the code was sent: a hint of which committee to load with the account.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
+    /// The account's epoch when the code was sent; `None` in codes older than this field.
+    #[serde(default)]
+    pub epoch: Option<u64>,
     /// HMAC of the six digits.
     pub digits: String,
     /// HMAC of the link's long code.

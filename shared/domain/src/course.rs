@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitteeId, CourseId, E164, Email, Instant, Line, Name, Price, Prose, UserId, ValueError,
-    choice::choice, text::words,
+    choice::choice, permissions::Right, text::words,
 };
 
 choice! {
@@ -18,6 +18,17 @@ choice! {
         Published "PUBLISHED"
         /// Visible to its writers, and read-only.
         Archived "ARCHIVED"
+    }
+}
+
+impl State {
+    /// The right to read courses in this state.
+    pub const fn read_right(self) -> Right {
+        match self {
+            Self::Draft => Right::ReadDrafts,
+            Self::Published => Right::ReadPublished,
+            Self::Archived => Right::WriteCourses,
+        }
     }
 }
 

@@ -81,6 +81,10 @@ choice! {
 /// How long the presigned upload form is valid. The upload must begin within this time.
 pub const FORM_LIFE: Duration = Duration::from_secs(15 * 60);
 
+/// How long after its deletion a file may still be moved by a call that began before: no function runs for longer than
+/// two minutes, and S3 may finish a copy after that.
+const MOVE_LIFE: Duration = Duration::from_secs(5 * 60);
+
 /// A file name for display: one line of 1 to 255 code points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -130,6 +134,9 @@ pub struct File {
     pub status: Status,
     /// When the upload form was issued.
     pub created_at: Instant,
+    /// When it was deleted; `None` before, and in files that earlier releases deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<Instant>,
 }
 
 /// A file in API responses.
@@ -151,6 +158,14 @@ impl File {
     /// Whether the file can be downloaded without signing in.
     pub fn is_public(&self) -> bool {
         self.visibility == Visibility::Public && self.status == Status::Ready
+    }
+
+    /// From when on nothing writes the objects of a deleted file: its form has expired, and calls that began before the
+    /// deletion have ended.
+    pub fn writes_end(&self) -> Instant {
+        let deleted_at = self.deleted_at.unwrap_or(self.created_at);
+        let form_ends = self.created_at.after(FORM_LIFE);
+        form_ends.max(deleted_at.after(MOVE_LIFE))
     }
 
     /// The file as it appears in lists: with the path of its public URL if it is public.
@@ -198,6 +213,29 @@ pub struct Usage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn writes_end_after_the_form_and_after_calls_before_the_deletion() {
+        let stored = |deleted_at: Option<&str>| {
+            let mut file = serde_json::json!({
+                "fileID": "0198c0de-0000-7000-8000-00000000000e", "userID": "0198c0de-0000-7000-8000-000000000001",
+                "name": "a.txt", "contentType": "text/plain", "size": 5, "visibility": "private", "status": "DELETED",
+                "createdAt": "2026-11-20T11:00:00.000Z",
+            });
+            if let Some(at) = deleted_at {
+                file["deletedAt"] = at.into();
+            }
+            let file: File = serde_json::from_value(file).unwrap();
+            file.writes_end().to_string()
+        };
+        let form_ends = "2026-11-20T11:15:00.000Z";
+        assert_eq!(stored(None), form_ends);
+        assert_eq!(stored(Some("2026-11-20T11:01:00.000Z")), form_ends);
+        assert_eq!(
+            stored(Some("2026-11-20T12:00:00.000Z")),
+            "2026-11-20T12:05:00.000Z"
+        );
+    }
 
     #[test]
     fn file_name_rejects_paths_and_direction_overrides() {

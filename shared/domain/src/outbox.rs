@@ -82,6 +82,9 @@ pub enum Notification {
         digits: String,
         /// The long code of the link, letters only; used in mails.
         link: String,
+        /// The code with which the owner of the mailbox removes the account; in the first mail only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        removal: Option<String>,
     },
     /// A sign-in from a new device.
     NewDevice {
@@ -95,6 +98,11 @@ pub enum Notification {
     /// The password was changed or reset.
     PasswordChanged {
         /// Time of the change of password.
+        at: Instant,
+    },
+    /// The password that was set before the mailbox was verified was removed.
+    PasswordRemoved {
+        /// When it was removed.
         at: Instant,
     },
     /// One-time passwords were turned on.

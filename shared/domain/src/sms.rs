@@ -15,6 +15,9 @@ use crate::{
 /// How long sending is retried before the message fails.
 pub const LIFE: Duration = Duration::from_secs(86_400);
 
+/// How long messages and batches are kept.
+pub const RETENTION: Duration = Duration::from_secs(400 * 86_400);
+
 choice! {
     /// The SNS message type.
     Type {
@@ -122,6 +125,13 @@ pub struct Sending {
     pub committee_id: CommitteeId,
     /// When the request was accepted.
     pub created_at: Instant,
+}
+
+impl Sending {
+    /// Whether the message or batch may still be shown at `now`; its deletion can come some days later.
+    pub fn is_kept(&self, now: Instant) -> bool {
+        now < self.created_at.after(RETENTION)
+    }
 }
 
 /// A text message without its text, which is stored separately and for a shorter time.

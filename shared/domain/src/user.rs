@@ -1,11 +1,14 @@
 //! User accounts, and their views in API responses.
 
+mod views;
+
 use serde::{Deserialize, Serialize};
+
+pub use self::views::{Account, Card, EditableAccount, MaskedSecrets, OwnAccount};
 
 use crate::{
     CommitteeId, CountryCodes, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId,
-    ValueError, committee::Committee, login_activity::LoginActivity, outbox::Recipient,
-    permissions::Rights,
+    ValueError, code::Code, outbox::Recipient, permissions::Rights,
 };
 
 /// Path of the default avatar.
@@ -65,6 +68,18 @@ pub struct User {
     /// Whether a code sent to the phone number was entered.
     #[serde(default)]
     pub is_phone_verified: bool,
+    /// Whether a code mailed to the account was used. `None` in accounts older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub is_mailbox_verified: Option<bool>,
+    /// Whether an administrator took `is_verified` back: then only an administrator sets it again.
+    #[serde(default)]
+    pub is_verification_withdrawn: bool,
+    /// SHA-256 of the code with which the owner of the mailbox removes an account that they did not register.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removal_code: Option<String>,
+    /// When the account is erased unless its mailbox, or an administrator, verifies it before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unverified_until: Option<Instant>,
     /// A requested e-mail address that is not verified yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_email: Option<Email>,
@@ -103,6 +118,10 @@ impl User {
             version: 1,
             epoch: 1,
             is_phone_verified: false,
+            is_mailbox_verified: Some(false),
+            is_verification_withdrawn: false,
+            removal_code: None,
+            unverified_until: None,
             pending_email: None,
             erased_at: None,
         }
@@ -123,12 +142,59 @@ impl User {
     pub fn changed(&self, change: impl FnOnce(&mut Self)) -> Self {
         let mut after = self.clone();
         change(&mut after);
-        after.version += u64::from(after != *self);
+        if after != *self {
+            after.version += 1;
+            // Computed before `is_verified` changes.
+            after
+                .is_mailbox_verified
+                .get_or_insert(self.has_verified_mailbox());
+        }
         after
     }
 
-    /// Ends all sessions after a change of password. Also drops a pending e-mail address, which an attacker may have
-    /// requested.
+    /// Whether a code mailed to the account was ever used. Accounts older than this rule count if they were verified.
+    pub fn has_verified_mailbox(&self) -> bool {
+        self.is_mailbox_verified.unwrap_or(self.is_verified)
+    }
+
+    /// Records that a code mailed to the account was used. Only the first one has an effect, because the person who
+    /// registered the address need not own it: it ends all sessions, and unless the owner of the mailbox used it in a
+    /// session of the account (`is_signed_in`), drops a pending address and the verification of the phone number.
+    /// With `verifies_account` the account becomes verified, unless an administrator took that back.
+    pub fn verify_mailbox(&mut self, verifies_account: bool, is_signed_in: bool) {
+        if self.has_verified_mailbox() {
+            return;
+        }
+        self.is_mailbox_verified = Some(true);
+        self.is_verified |= verifies_account && !self.is_verification_withdrawn;
+        self.removal_code = None;
+        self.unverified_until = None;
+        self.epoch += 1;
+        if !is_signed_in {
+            self.pending_email = None;
+            self.is_phone_verified = false;
+        }
+    }
+
+    /// Whether the account may use `code`: it is active, and its epoch has not changed since the code was sent.
+    pub fn may_use(&self, code: &Code) -> bool {
+        code.user_id == self.user_id
+            && self.is_active
+            && code.epoch.is_none_or(|epoch| epoch == self.epoch)
+    }
+
+    /// Sets `is_verified` as an administrator decided.
+    pub fn set_verified(&mut self, is_verified: bool) {
+        let was_verified = self.is_verified || self.is_verification_withdrawn;
+        self.is_verification_withdrawn = was_verified && !is_verified;
+        self.is_verified = is_verified;
+        if is_verified {
+            self.unverified_until = None;
+        }
+    }
+
+    /// Ends all sessions and codes, after a change of password or a deactivation. Also drops a pending e-mail address,
+    /// which an attacker may have requested.
     pub fn revoke_sessions(&mut self) {
         self.epoch += 1;
         self.pending_email = None;
@@ -172,6 +238,8 @@ impl User {
             version: self.version + 1,
             epoch: self.epoch + 1,
             is_phone_verified: false,
+            removal_code: None,
+            unverified_until: None,
             pending_email: None,
             erased_at: Some(now),
             ..self
@@ -181,169 +249,5 @@ impl User {
     /// Whether sessions and tokens are short-lived: for administrators and for accounts with one-time passwords.
     pub fn is_strict(&self) -> bool {
         self.is_otp_enabled || self.profile.is_admin()
-    }
-}
-
-/// An account as its owner and administrators see it: eighteen fields.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Account {
-    #[serde(rename = "userID")]
-    user_id: UserId,
-    name: Name,
-    last_name: Name,
-    email: Email,
-    #[serde(rename = "DoC")]
-    created_at: Instant,
-    avatar: String,
-    #[serde(flatten)]
-    phone: Phone,
-    is_active: bool,
-    is_verified: bool,
-    profile: Profile,
-    role: Option<Line<64>>,
-    last_active: Instant,
-    is_otp_enabled: bool,
-    is_otp_verified: bool,
-    #[serde(rename = "committeeID")]
-    committee_id: CommitteeId,
-    #[serde(rename = "Committee", skip_serializing_if = "Option::is_none")]
-    committee: Option<Committee>,
-    permissions: Permissions,
-}
-
-impl Account {
-    /// The view of `user` with their `committee`.
-    pub fn of(user: User, committee: Committee) -> Self {
-        Self {
-            committee: Some(committee),
-            ..Self::listed(user)
-        }
-    }
-
-    /// The view of `user` in lists: without the committee.
-    pub fn listed(user: User) -> Self {
-        Self {
-            user_id: user.user_id,
-            name: user.name,
-            last_name: user.last_name,
-            email: user.email,
-            created_at: user.created_at,
-            avatar: user.avatar,
-            phone: user.phone,
-            is_active: user.is_active,
-            is_verified: user.is_verified,
-            profile: user.profile,
-            role: user.role,
-            last_active: user.last_active,
-            is_otp_enabled: user.is_otp_enabled,
-            is_otp_verified: user.is_otp_verified,
-            committee_id: user.committee_id,
-            committee: None,
-            permissions: user.permissions,
-        }
-    }
-}
-
-/// An account with its version, for administrators who may edit it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct EditableAccount {
-    /// The account.
-    pub user: Account,
-    /// The version that the next change must name.
-    pub version: u64,
-}
-
-impl EditableAccount {
-    /// The view of `user` with their `committee` and version.
-    pub fn of(user: User, committee: Committee) -> Self {
-        let version = user.version;
-        Self {
-            user: Account::of(user, committee),
-            version,
-        }
-    }
-}
-
-/// An account as other members of the committee see it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Card {
-    #[serde(rename = "userID")]
-    user_id: UserId,
-    name: Name,
-    last_name: Name,
-    avatar: String,
-    profile: Profile,
-    is_active: bool,
-    #[serde(rename = "committeeID")]
-    committee_id: CommitteeId,
-}
-
-impl From<User> for Card {
-    fn from(user: User) -> Self {
-        Self {
-            user_id: user.user_id,
-            name: user.name,
-            last_name: user.last_name,
-            avatar: user.avatar,
-            profile: user.profile,
-            is_active: user.is_active,
-            committee_id: user.committee_id,
-        }
-    }
-}
-
-/// The secret fields of an account's own view: a pending TOTP secret, or decoys. The active secret is never shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct MaskedSecrets {
-    /// TOTP secret in hexadecimal.
-    pub otp_hex: String,
-    /// The secret as ASCII text.
-    pub otp_ascii: String,
-    /// The secret as an `otpauth://` URL.
-    pub otp_auth_url: String,
-    /// The secret in Base32.
-    pub otp_base32: String,
-    /// A decoy that is never accepted.
-    pub passwordless_base32: String,
-}
-
-/// An account as its owner sees it after sign-in: all twenty-five fields.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct OwnAccount {
-    #[serde(flatten)]
-    account: Account,
-    #[serde(rename = "LoginActivity")]
-    login_activity: Vec<LoginActivity>,
-    #[serde(flatten)]
-    secrets: MaskedSecrets,
-    token: String,
-}
-
-impl OwnAccount {
-    /// Most sign-ins in the view.
-    pub const ACTIVITY: u16 = 10;
-
-    /// The view of `account`. `login_activity` is newest first; `token` is `Bearer …`.
-    pub fn new(
-        account: Account,
-        mut login_activity: Vec<LoginActivity>,
-        secrets: MaskedSecrets,
-        token: String,
-    ) -> Self {
-        login_activity.truncate(usize::from(Self::ACTIVITY));
-        Self {
-            account,
-            login_activity,
-            secrets,
-            token,
-        }
-    }
-
-    /// The value of the `Authorization` response header.
-    pub fn token(&self) -> &str {
-        &self.token
     }
 }

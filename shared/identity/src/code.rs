@@ -1,6 +1,7 @@
 //! Generates one-time codes (six digits, and a long form for links) and the identifiers under which they are stored.
 
-use domain::{Email, Phone, UserId};
+use data_encoding::HEXLOWER;
+use domain::{Email, Phone, UserId, code::Challenge};
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
@@ -11,37 +12,53 @@ use crate::random;
 pub struct NewCode {
     /// Six digits.
     pub digits: String,
-    /// The link's form: the identifier of the challenge and 128 random bits, in letters only, so that a message
-    /// contains no other digits than the six.
+    /// The link's form: the identifier of the challenge, or of the account that wants the address, and 128 random
+    /// bits, in letters only, so that a message contains no other digits than the six.
     pub link: String,
 }
 
 /// Generates a code for the challenge `challenge`.
-pub fn issue(challenge: Uuid) -> NewCode {
+pub fn issue(challenge: Challenge) -> NewCode {
     // 2^64 values modulo a million: the bias is negligible.
     let digits = u64::from_be_bytes(random::bytes()) % 1_000_000;
-    let link = letters(challenge.as_bytes()) + &letters(&random::bytes::<16>());
+    let id = challenge.wanted_by.map_or(challenge.id, UserId::uuid);
+    let link = letters(id.as_bytes()) + &letters(&random::bytes::<16>());
     NewCode {
         digits: format!("{digits:06}"),
         link,
     }
 }
 
-/// The identifier under which codes for `email` are stored. It depends on the address alone, so it does not reveal
-/// whether an account has it.
-pub fn email_challenge(email: &Email) -> Uuid {
-    hashed(email.as_str())
+/// A new code that removes an account, in letters only, and its hash for the account. It has 128 random bits, so that a
+/// hash without a key suffices: the code outlives the keys.
+pub fn removal_code() -> (String, String) {
+    let code = letters(&random::bytes::<16>());
+    let hash = removal_hash(&code);
+    (code, hash)
 }
 
-/// The identifier under which codes for a requested, not yet verified address are stored. It differs from
-/// [`email_challenge`], so that requesting an address does not affect the codes of its owner.
-pub fn pending_email_challenge(email: &Email) -> Uuid {
-    hashed(&format!("wish {email}"))
+/// The hash of the code `text` that removes an account.
+pub fn removal_hash(text: &str) -> String {
+    HEXLOWER.encode(&Sha256::digest(text))
 }
 
-/// The identifier under which codes for `user`'s number `phone` are stored; another number has another identifier.
-pub fn phone_challenge(user: UserId, phone: &Phone) -> Uuid {
-    hashed(&format!("{user} +{}{}", phone.code, phone.number))
+/// The challenge of codes for `email`. It depends on the address alone, so it does not reveal whether an account has it.
+pub fn email_challenge(email: &Email) -> Challenge {
+    hashed(email.as_str()).into()
+}
+
+/// The challenge of codes for `email` while it is a pending address of `user`. It differs from [`email_challenge`], so
+/// that requesting an address does not affect the codes of its owner.
+pub fn pending_email_challenge(email: &Email, user: UserId) -> Challenge {
+    Challenge {
+        id: hashed(&format!("wish {email}")),
+        wanted_by: Some(user),
+    }
+}
+
+/// The challenge of codes for `user`'s number `phone`; another number has another one.
+pub fn phone_challenge(user: UserId, phone: &Phone) -> Challenge {
+    hashed(&format!("{user} +{}{}", phone.code, phone.number)).into()
 }
 
 fn hashed(text: &str) -> Uuid {
@@ -50,8 +67,9 @@ fn hashed(text: &str) -> Uuid {
     uuid::Builder::from_custom_bytes(first).into_uuid()
 }
 
-/// The challenge that the long code `link` belongs to; `None` if it is malformed.
-pub fn challenge_of_link(link: &str) -> Option<Uuid> {
+/// The identifier in the long code `link`, that of its challenge or of the account that wants the address; `None` if it
+/// is malformed.
+pub fn id_of_link(link: &str) -> Option<Uuid> {
     let nibbles = link
         .bytes()
         .map(|letter| letter.checked_sub(b'a').filter(|nibble| *nibble < 16));
@@ -91,9 +109,9 @@ mod tests {
             let issued = issue(challenge);
             proptest::prop_assert!(is_digits(&issued.digits) && issued.link.len() == 64);
             proptest::prop_assert!(issued.link.bytes().all(|byte| byte.is_ascii_lowercase()));
-            proptest::prop_assert_eq!(challenge_of_link(&issued.link), Some(challenge));
-            proptest::prop_assert_eq!(challenge_of_link(&issued.link[1..]), None);
-            proptest::prop_assert_eq!(challenge_of_link(&format!("{}z", &issued.link[1..])), None);
+            proptest::prop_assert_eq!(id_of_link(&issued.link), Some(challenge.id));
+            proptest::prop_assert_eq!(id_of_link(&issued.link[1..]), None);
+            proptest::prop_assert_eq!(id_of_link(&format!("{}z", &issued.link[1..])), None);
         }
     }
 }

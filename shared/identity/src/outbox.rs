@@ -67,20 +67,21 @@ impl OutboxSealer {
         })
     }
 
-    /// As [`message`](Self::message), for a mail to the current address of `user`.
+    /// As [`message`](Self::message), for a mail to the current address of `user`. It names them only if they have
+    /// verified the mailbox: otherwise the name may be a text with which someone else addresses its owner.
     pub fn notify(
         &self,
         user: &User,
         notification: Notification,
         now: Instant,
     ) -> Result<OutboxItem, UnsealError> {
-        self.message(
-            Recipient::Mail(user.email.clone()),
-            user.user_id,
-            user.name.as_str(),
-            notification,
-            now,
-        )
+        let name = if user.has_verified_mailbox() {
+            user.name.as_str()
+        } else {
+            ""
+        };
+        let to = Recipient::Mail(user.email.clone());
+        self.message(to, user.user_id, name, notification, now)
     }
 
     /// Decrypts the content of `message`.

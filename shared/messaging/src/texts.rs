@@ -132,8 +132,19 @@ type Words = (&'static str, Vec<Part>);
 /// The subject, and the parts between greeting and closing.
 fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
     match notification {
-        Notification::Code { kind, digits, link } => {
-            code_mail(code_words(*kind), digits, link, to, public_url)
+        Notification::Code {
+            kind,
+            digits,
+            link,
+            removal,
+        } => {
+            let (subject, mut parts) = code_mail(code_words(*kind), digits, link, to, public_url);
+            parts.extend(removal.as_ref().map(|code| Part::Link {
+                intro: "Si vous n’avez pas créé de compte Halqa, ce lien supprime celui qui a été créé avec votre adresse\u{a0}:",
+                button: "Ce n’est pas moi",
+                url: link_to(public_url, "not-me", code, Some(to)),
+            }));
+            (subject, parts)
         }
         Notification::NewDevice { agent, ip, at } => {
             let what = "Une connexion à votre compte Halqa a été faite depuis un appareil que nous ne connaissions pas\u{a0}:".to_owned();
@@ -154,6 +165,21 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
                 "Votre mot de passe Halqa a été modifié",
                 what,
                 [YOURS, NOT_YOURS],
+            )
+        }
+        Notification::PasswordRemoved { at } => {
+            let what = format!(
+                "Un code envoyé à cette adresse e-mail a servi pour la première fois à ouvrir votre compte Halqa {}.",
+                moment(*at)
+            );
+            let what = what
+                + " Le mot de passe choisi lors de l’inscription ne vient peut-être pas de vous\u{a0}: nous l’avons supprimé, et nous avons \
+                 fermé les autres sessions.";
+            let next = "Pour vous connecter avec un mot de passe, demandez-en un nouveau depuis la page de connexion.";
+            paragraphs(
+                "Choisissez votre mot de passe Halqa",
+                what,
+                [next, NOT_YOURS],
             )
         }
         Notification::OtpEnabled { at } => {
@@ -257,20 +283,10 @@ fn code_mail(words: CodeWords, digits: &str, code: &str, to: &Email, public_url:
              with_address,
              intro,
              button,
-         }| {
-            let address = if with_address {
-                format!("&email={}", percent_encoded(to.as_str()))
-            } else {
-                String::new()
-            };
-            Part::Link {
-                intro,
-                button,
-                url: format!(
-                    "{public_url}/{page}#code={}{address}",
-                    percent_encoded(code)
-                ),
-            }
+         }| Part::Link {
+            intro,
+            button,
+            url: link_to(public_url, page, code, with_address.then_some(to)),
         },
     );
     let warning = format!(
@@ -285,6 +301,15 @@ fn code_mail(words: CodeWords, digits: &str, code: &str, to: &Email, public_url:
         [Part::Digits(digits.to_owned())].into_iter().chain(link),
     );
     (subject, parts)
+}
+
+/// The link to `page` of the front end with `code`, and with the address if the page needs it.
+fn link_to(public_url: &str, page: &str, code: &str, email: Option<&Email>) -> String {
+    let code = percent_encoded(code);
+    let email = email.map_or_else(String::new, |email| {
+        format!("&email={}", percent_encoded(email.as_str()))
+    });
+    format!("{public_url}/{page}#code={code}{email}")
 }
 
 fn paragraphs(subject: &'static str, what: String, ending: [&str; 2]) -> Words {

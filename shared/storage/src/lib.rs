@@ -1,11 +1,12 @@
 //! Stores files in S3 and turns uploaded pictures into avatars.
 //!
-//! Methods of [`Objects`] that send a request fail with [`StorageError::Unavailable`] when S3 does not respond
-//! or responds with 429 or 5xx, and with [`StorageError::Rejected`] on any other error response.
+//! Methods of [`Objects`] that send a request fail with [`StorageError::Unavailable`] when S3 does not respond,
+//! responds with 429 or 5xx, or fails during a copy, and with [`StorageError::Rejected`] on any other error response.
 
 pub mod avatar;
 mod form;
 mod policy;
+mod upload;
 
 use std::{error::Error, fmt, time::Duration};
 
@@ -19,24 +20,19 @@ use aws_sdk_s3::{
     primitives::ByteStream,
 };
 use bytes::Bytes;
-use domain::FileId;
 use runtime::{Aws, ConfigError, Settings, Unavailable};
 
 pub use form::Form;
 use policy::PolicySigner;
+pub use upload::{file_key, upload_key};
 
-/// The object key of the file `id`, which clients upload and download with a presigned form and link.
-pub fn key_of(id: FileId) -> String {
-    format!("files/{id}")
-}
-
-/// The time-out of one operation, the transfer of a few megabytes included.
+/// The time-out of one operation, the transfer of a hundred megabytes included.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
 /// Why an operation on the bucket failed. The texts are for logs, not for clients.
 #[derive(Debug)]
 pub enum StorageError {
-    /// No response from S3, or one that allows a retry (429, 5xx).
+    /// No response from S3, or one that allows a retry.
     Unavailable(Unavailable),
     /// Any other error response, or a request that is invalid.
     Rejected(String),
@@ -66,12 +62,22 @@ impl<E: Error + ProvideErrorMetadata + 'static> From<SdkError<E>> for StorageErr
         let status = status(&error);
         match error {
             SdkError::ConstructionFailure(_) => Self::Rejected(cause),
-            SdkError::ServiceError(_) if !matches!(status, Some(429 | 500..)) => {
+            // An error that occurs during a copy is in a 200 response.
+            SdkError::ServiceError(_) if !matches!(status, Some(200 | 429 | 500..)) => {
                 Self::Rejected(cause)
             }
             _ => Self::Unavailable(Unavailable(cause)),
         }
     }
+}
+
+/// What S3 tells about an object without its content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ObjectHead {
+    /// The size in bytes.
+    pub size: u64,
+    /// The entity tag, in quotation marks; it changes with the content.
+    etag: String,
 }
 
 /// A client for the objects of one bucket. Clones share the connections.
@@ -98,12 +104,16 @@ impl Objects {
             Some(endpoint) => format!("{endpoint}/{bucket}/"),
             None => format!("https://{bucket}.s3.{region}.amazonaws.com/"),
         };
+        // What is not set here comes from `sdk`: attempts of less than a second.
+        let timeouts = TimeoutConfig::builder()
+            .operation_attempt_timeout(TIMEOUT)
+            .operation_timeout(TIMEOUT);
         let config = Builder::from(sdk)
             .force_path_style(sdk.endpoint_url().is_some())
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
             .response_checksum_validation(ResponseChecksumValidation::WhenRequired)
             .retry_config(RetryConfig::disabled())
-            .timeout_config(TimeoutConfig::builder().operation_timeout(TIMEOUT).build());
+            .timeout_config(timeouts.build());
         Ok(Self {
             client: Client::from_conf(config.build()),
             bucket: bucket.to_owned(),
@@ -150,21 +160,23 @@ impl Objects {
             })
     }
 
-    /// The size in bytes of the object at `key`; `None` when it does not exist
+    /// Describes the object at `key`; `None` when it does not exist
     /// (<https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadObject.html>). The caller needs
     /// `s3:ListBucket`: S3 then responds with 404 for a missing object, so 403 is always an error.
-    pub async fn size(&self, key: &str) -> Result<Option<u64>, StorageError> {
+    pub async fn head(&self, key: &str) -> Result<Option<ObjectHead>, StorageError> {
         let request = self.client.head_object().bucket(&self.bucket).key(key);
         let object = match request.send().await {
             Err(error) if status(&error) == Some(404) => return Ok(None),
             object => object?,
         };
-        let length = object
-            .content_length()
-            .and_then(|length| length.try_into().ok());
-        length
-            .map(Some)
-            .ok_or_else(|| StorageError::Rejected("the object has no content length".to_owned()))
+        let length = object.content_length();
+        let size = length.and_then(|length| u64::try_from(length).ok());
+        match (size, object.e_tag) {
+            (Some(size), Some(etag)) => Ok(Some(ObjectHead { size, etag })),
+            _ => Err(StorageError::Rejected(
+                "the object has no content length or no ETag".to_owned(),
+            )),
+        }
     }
 
     /// Deletes the object at `key`; succeeds when there is none

@@ -1,18 +1,43 @@
-//! One-time codes: at most one of each kind per challenge. A challenge is derived from an e-mail address, or from a
-//! user's id and phone number.
+//! One-time codes: at most one of each kind per challenge.
 
 use domain::{
     Instant,
-    code::{Code, CodeKind, MAX_TRIES, MAX_TRIES_PER_NETWORK},
+    code::{Challenge, Code, CodeKind, MAX_TRIES, MAX_TRIES_PER_NETWORK},
 };
-use uuid::Uuid;
 
-use crate::{Part, Store, StoreError, Transaction, keys, table::ttl, write::Write};
+use crate::{
+    Page, Part, Store, StoreError, Transaction,
+    keys::{self, PENDING_CODE_PREFIX, Table},
+    table::ttl,
+    write::Write,
+};
+
+/// Codes that [`Store::pending_codes`] returns at most.
+const MAX_PENDING: u16 = 10;
 
 impl Store {
     /// The code of `kind` for `challenge`, valid or not.
-    pub async fn code(&self, kind: CodeKind, challenge: Uuid) -> Result<Option<Code>, StoreError> {
+    pub async fn code(
+        &self,
+        kind: CodeKind,
+        challenge: Challenge,
+    ) -> Result<Option<Code>, StoreError> {
         self.get(&keys::code(kind, challenge)).await
+    }
+
+    /// The codes, valid or not, of the ten newest accounts that want the pending address of `challenge`.
+    pub async fn pending_codes(&self, challenge: Challenge) -> Result<Vec<Code>, StoreError> {
+        let pk = keys::code(CodeKind::Email, challenge).pk;
+        let page: Page<Code> = self
+            .newest(
+                Table::Transient,
+                &pk,
+                PENDING_CODE_PREFIX,
+                None,
+                MAX_PENDING,
+            )
+            .await?;
+        Ok(page.items)
     }
 
     /// Counts a failed attempt from `network` at the code of `kind` for `challenge`, in the totals per network and
@@ -20,7 +45,7 @@ impl Store {
     pub async fn count_failed_attempt(
         &self,
         kind: CodeKind,
-        challenge: Uuid,
+        challenge: Challenge,
         network: &str,
         now: Instant,
     ) -> Result<(), StoreError> {
@@ -41,7 +66,7 @@ impl Store {
 
 impl Transaction {
     /// Stores `code`; it replaces an earlier one of the same kind for `challenge`.
-    pub fn put_code(&mut self, kind: CodeKind, challenge: Uuid, code: &Code) {
+    pub fn put_code(&mut self, kind: CodeKind, challenge: Challenge, code: &Code) {
         let put = keys::code(kind, challenge)
             .holding(code)
             .with([ttl(code.expires_at)]);
@@ -53,7 +78,7 @@ impl Transaction {
     pub fn use_code(
         &mut self,
         kind: CodeKind,
-        challenge: Uuid,
+        challenge: Challenge,
         code: &Code,
         network: &str,
         now: Instant,

@@ -32,6 +32,15 @@ pub struct Counter {
 #[must_use = "it is to be released after a success"]
 pub struct Reservation(Vec<(Key, Window)>);
 
+/// A counter that has reached its limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Full {
+    /// What it counts.
+    pub name: &'static str,
+    /// When its window ends.
+    pub ends: Instant,
+}
+
 /// Cache of windows that are probably open: counting in them takes one write instead of two. A wrong entry costs
 /// the second write.
 #[derive(Debug, Clone, Default)]
@@ -68,7 +77,7 @@ impl OpenWindows {
 impl Store {
     /// Adds one to each of `counters`, concurrently, before an attempt that may fail. When one of them exceeds its
     /// limit, all are released, so that a blocked network cannot fill an account's counter, and the inner error is
-    /// the time at which the last of the full windows ends.
+    /// the full counter whose window ends last.
     ///
     /// # Errors
     /// Those of the store; the attempt must not be made then.
@@ -76,7 +85,7 @@ impl Store {
         &self,
         counters: &[Counter],
         now: Instant,
-    ) -> Result<Result<Reservation, Instant>, StoreError> {
+    ) -> Result<Result<Reservation, Full>, StoreError> {
         let keys: Vec<Key> = counters
             .iter()
             .map(|counter| keys::counter(counter.name, &counter.key))
@@ -109,15 +118,32 @@ impl Store {
             .iter()
             .zip(counters)
             .filter(|(window, counter)| window.count > counter.max)
-            .map(|(window, _)| window.ends);
-        let ends = full.max();
-        match ends {
+            .map(|(window, counter)| Full {
+                name: counter.name,
+                ends: window.ends,
+            });
+        match full.max_by_key(|full| full.ends) {
             None => Ok(Ok(reservation)),
-            Some(ends) => {
+            Some(full) => {
                 self.release(reservation).await?;
-                Ok(Err(ends))
+                Ok(Err(full))
             }
         }
+    }
+
+    /// Adds one to `counter`, and returns whether it exceeds its limit. In contrast to [`reserve`](Self::reserve) it
+    /// stays counted then, so that the time is the same for a full counter.
+    pub async fn count_up_to(
+        &self,
+        counter: &Counter,
+        now: Instant,
+    ) -> Result<(Reservation, bool), StoreError> {
+        let key = keys::counter(counter.name, &counter.key);
+        let seems_open = self.open_windows.seems_open(&key, now);
+        let window = self.count(&key, counter.window, now, seems_open).await?;
+        self.open_windows.remember(&key, window.ends);
+        let is_full = window.count > counter.max;
+        Ok((Reservation(vec![(key, window)]), is_full))
     }
 
     /// Subtracts the counts of `reservation` again, after a success. After an error they remain until their

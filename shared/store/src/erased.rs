@@ -1,4 +1,4 @@
-//! Users who were erased and whose data is still to be deleted.
+//! Erasure of users: those whose data is still to be deleted, and those who are not verified in time.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use domain::{
 use serde::Deserialize;
 
 use crate::{
-    Store, StoreError,
+    Part, Store, StoreError, Transaction,
     keys::{self},
     write::Write,
 };
@@ -24,7 +24,39 @@ struct Erased {
     due_at: Option<i64>,
 }
 
+impl Transaction {
+    /// Adds the writes that erase `user` beside the change of the account, and returns the account without personal
+    /// data for that change. The address is free and the credentials are gone at once; the dispatcher deletes the rest.
+    pub fn erase(&mut self, user: &User, now: Instant) -> Result<User, StoreError> {
+        let after = user
+            .clone()
+            .erased(now)
+            .map_err(|_| StoreError::Unexpected("an erased account is malformed".to_owned()))?;
+        self.release_email(&user.email);
+        self.remove_credentials(user.user_id);
+        self.remove_otp(user.user_id, None);
+        Ok(after)
+    }
+}
+
 impl Store {
+    /// Erases the user `id` if their time to be verified has passed at `now`.
+    pub async fn erase_unverified(&self, id: UserId, now: Instant) -> Result<(), StoreError> {
+        let is_late = |user: &User| user.unverified_until.is_some_and(|until| until <= now);
+        let Some(user) = self.user(id).await?.filter(is_late) else {
+            return Ok(());
+        };
+        let erase = |user: &User, tx: &mut Transaction| {
+            if is_late(user) {
+                tx.erase(user, now)
+            } else {
+                Ok(user.clone())
+            }
+        };
+        let failed = |part: Part| StoreError::Unexpected(format!("{part:?} prevents an erasure"));
+        self.update_user(user, erase, failed).await.map(|_| ())
+    }
+
     /// The remaining account of the user `id`, if it was erased and the deletion of its data is due at `now`.
     pub async fn erased_user(&self, id: UserId, now: Instant) -> Result<Option<User>, StoreError> {
         let erased: Option<Erased> = self.get(&keys::user(id)).await?;

@@ -143,7 +143,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the item of the deleted `file` and its size from the bucket usage of its owner. The object must be
+    /// Removes the item of the deleted `file` and its size from the bucket usage of its owner. The objects must be
     /// deleted before.
     pub async fn delete_file(&self, file: &File) -> Result<(), StoreError> {
         let key = keys::file(file.file_id);
@@ -159,14 +159,15 @@ impl Store {
 }
 
 impl Transaction {
-    /// Marks `file` as deleted: removes it from the lists, frees its quota and makes the removal of its object due
+    /// Marks `file` as deleted: removes it from the lists, frees its quota and makes the removal of its objects due
     /// at `now`. The condition fails (`Part::File`) when its status has changed since it was read.
     pub fn discard_file(&mut self, file: &File, now: Instant) {
         let update = file_update(file)
             .expression(
-                "SET card.#status = :deleted, duePk = :due, dueAt = :now REMOVE listPk, listSk",
+                "SET card.#status = :deleted, card.deletedAt = :at, duePk = :due, dueAt = :now REMOVE listPk, listSk",
             )
             .value(":deleted", &Status::Deleted)
+            .value(":at", &now)
             .text(":due", FILES_DUE)
             .number(":now", now.unix_milliseconds());
         self.update(Part::File, update);

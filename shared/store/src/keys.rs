@@ -21,7 +21,7 @@
 //! | credentials | records | `USER#<id>` | `CREDENTIALS` | |
 //! | login activity | records | `USER#<id>` | `LOGIN#<16 digits>` | |
 //! | one-time password secret | records | `USER#<id>` | `OTP` | `SEALED#<key name>`, `<id>` |
-//! | audit entry of its actor or target user | records | `USER#<id>` | `AUDIT#<audit id>` | |
+//! | audit entry of its actor or target user | records | `USER#<id>` | `AUDIT#<audit id>` | `USER#<id>#AUDIT#<committee>`, `<audit id>` |
 //! | e-mail address | records | `EMAIL#<sha-256>` | `EMAIL` | |
 //! | active super admins | records | `ADMINS` | `ADMINS` | |
 //! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>␁<id>` folded |
@@ -40,7 +40,7 @@
 //! | common text of a batch | records | `BATCH#<id>` | `TEXT` | |
 //! | chunk of a batch | records | `CHUNK#<batch>#<number>` | `CHUNK` | |
 //! | opt-out of a phone number | records | `OPTOUT#<committee or ALL>#<sha-256>` | `OPTOUT` | `OPTOUTS#<committee or ALL>`, `<createdAt>#<sha-256>` |
-//! | one-time code | transient | `CODE#<kind>#<challenge>` | `CODE` | |
+//! | one-time code | transient | `CODE#<kind>#<challenge>` | `CODE`, for a pending address `CODE#<user id>` | |
 //! | session | transient | `USER#<id>` | `SESSION#<sid>` | |
 //! | one-time password secret, unconfirmed | transient | `USER#<id>` | `ENROLMENT` | |
 //! | completed step of a sign-in | transient | `STEP#<sid>` | `STEP` | |
@@ -52,8 +52,8 @@
 //! | circuit breaker of a cPanel token | transient | `BREAKER#<sha-256>` | `BREAKER` | |
 //!
 //! The index `due` holds outbox messages and single text messages under `OUTBOX` and messages of batches under
-//! `BULK` until they are sent, chunks under `CHUNKS` until they are expanded into messages, erased users under
-//! `ERASE` until their data is deleted, courses under `WORDS` until their search entries are current, and files
+//! `BULK` until they are sent, chunks under `CHUNKS` until they are expanded into messages, new accounts under
+//! `UNVERIFIED` until they are verified or erased, erased users under `ERASE` until their data is deleted, courses under `WORDS` until their search entries are current, and files
 //! under `FILES` until they are uploaded or deleted. Work that has failed for a day moves to `DEAD`, where it
 //! stays until an operator handles it. The challenge of a code is derived from an e-mail address, or from a user's
 //! id and phone number.
@@ -86,17 +86,19 @@
 //! An on-demand table starts at 4,000 write and 12,000 read units per second and doubles as needed; the service
 //! as a whole supports the sum of these until one of the partitions above is hot.
 
+mod audits;
 mod costs;
 mod messages;
 mod schema;
 
 use std::time::Duration;
 
+pub(crate) use audits::*;
 pub use costs::{Budget, COSTS};
 use data_encoding::HEXLOWER;
 use domain::{
     CommitteeId, CourseId, Email, FileId, Instant, QuestionId, SessionId, UserId,
-    code::CodeKind,
+    code::{Challenge, CodeKind},
     course::{CourseSummary, State},
     folded,
 };
@@ -104,7 +106,6 @@ pub(crate) use messages::*;
 pub use messages::{BULK_DUE, CHUNKS_DUE, OUTBOX_DUE};
 pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, PUBLISHED, TABLES, Table, TableSchema};
 use sha2::{Digest, Sha256};
-use uuid::Uuid;
 
 /// The primary key of an item, and its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,9 +173,15 @@ pub(crate) fn session(user: UserId, sid: SessionId) -> Key {
 
 pub(crate) const SESSION_PREFIX: &str = "SESSION#";
 
-pub(crate) fn code(kind: CodeKind, challenge: Uuid) -> Key {
-    transient(format!("CODE#{}#{challenge}", kind.as_str()), "CODE")
+pub(crate) fn code(kind: CodeKind, challenge: Challenge) -> Key {
+    let pk = format!("CODE#{}#{}", kind.as_str(), challenge.id);
+    match challenge.wanted_by {
+        None => transient(pk, "CODE"),
+        Some(user) => transient(pk, &format!("{PENDING_CODE_PREFIX}{user}")),
+    }
 }
+
+pub(crate) const PENDING_CODE_PREFIX: &str = "CODE#";
 
 pub(crate) fn otp(user: UserId) -> Key {
     records(format!("{USER_PREFIX}{user}"), "OTP")
@@ -198,6 +205,9 @@ pub(crate) const SWEEP_DELAY: Duration = Duration::from_secs(60);
 
 /// The partition of the index `due` that holds erased users until their data is deleted.
 pub const ERASE_DUE: &str = "ERASE";
+
+/// The partition of the index `due` that holds new accounts until they are verified or erased.
+pub const UNVERIFIED_DUE: &str = "UNVERIFIED";
 
 /// The partition of the index `due` that holds dead letters: work that is no longer retried.
 pub const DEAD_DUE: &str = "DEAD";
@@ -310,22 +320,6 @@ pub(crate) fn usage(user: UserId) -> Key {
 
 /// The partition of the index `due` that holds pending uploads and deleted files.
 pub const FILES_DUE: &str = "FILES";
-
-pub(crate) fn audit_of_committee(committee: CommitteeId, id: &str) -> Key {
-    records(format!("AUDIT#{committee}"), &format!("{AUDIT_PREFIX}{id}"))
-}
-
-pub(crate) fn audit_of_person(user: UserId, id: &str) -> Key {
-    records(
-        format!("{USER_PREFIX}{user}"),
-        &format!("{AUDIT_PREFIX}{id}"),
-    )
-}
-
-pub(crate) const AUDIT_PREFIX: &str = "AUDIT#";
-
-/// List partition of the audit entries of all committees.
-pub(crate) const AUDIT: &str = "AUDIT";
 
 pub(crate) fn limit(key: &str) -> Key {
     transient(format!("LIMIT#{key}"), "LIMIT")

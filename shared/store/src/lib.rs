@@ -50,7 +50,7 @@ use aws_types::SdkConfig;
 
 pub use breaker::Probe;
 use counters::OpenWindows;
-pub use counters::{Counter, Reservation};
+pub use counters::{Counter, Full, Reservation};
 pub use courses::CourseList;
 pub use due::{DeadLetter, Due};
 pub use error::StoreError;

@@ -94,13 +94,23 @@ impl Store {
 
     /// The sessions of `user` that are active at `now`, newest first, among the latest 100.
     pub async fn sessions(&self, user: &User, now: Instant) -> Result<Vec<Session>, StoreError> {
+        Ok(self.sessions_page(user, None, 100, now).await?.items)
+    }
+
+    /// The sessions of `user` that are active at `now`, newest first, among at most `limit` after `position`.
+    pub async fn sessions_page(
+        &self,
+        user: &User,
+        position: Option<&str>,
+        limit: u16,
+        now: Instant,
+    ) -> Result<Page<Session>, StoreError> {
         let pk = keys::user(user.user_id).pk;
-        let mut sessions: Vec<Session> = self
-            .newest(Table::Transient, &pk, SESSION_PREFIX, None, 100)
-            .await?
-            .items;
-        sessions.retain(|session| session.is_valid(user, now));
-        Ok(sessions)
+        let mut page: Page<Session> = self
+            .newest(Table::Transient, &pk, SESSION_PREFIX, position, limit)
+            .await?;
+        page.items.retain(|session| session.is_valid(user, now));
+        Ok(page)
     }
 
     /// Ends the session `sid` of `user`. Returns whether it was active at `now`.
@@ -140,18 +150,11 @@ impl Store {
         limit: u16,
         now: Instant,
     ) -> Result<Page<LoginActivity>, StoreError> {
-        let mut page: Page<LoginActivity> = self
-            .newest(
-                Table::Records,
-                &keys::user(user).pk,
-                LOGIN_PREFIX,
-                position,
-                limit,
-            )
+        let pk = keys::user(user).pk;
+        let page: Page<LoginActivity> = self
+            .newest(Table::Records, &pk, LOGIN_PREFIX, position, limit)
             .await?;
-        page.items
-            .retain(|entry| now < entry.created_at.after(ACTIVITY_RETENTION));
-        Ok(page)
+        Ok(page.take_while(|entry| now < entry.created_at.after(ACTIVITY_RETENTION)))
     }
 
     /// Deletes at most 100 sign-ins of `user`. Returns whether there are more.

@@ -7,7 +7,7 @@ use domain::{
     BatchId, CommitteeId, Instant, SmsId, UserId,
     batch::{Batch, Chunk, Progress},
     outbox::State,
-    sms::{Sms, Text},
+    sms::{RETENTION, Sms, Text},
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,6 @@ use crate::{
     write::Write,
 };
 
-const RETENTION: Duration = Duration::from_secs(400 * 86_400);
 const TEXT_RETENTION: Duration = Duration::from_secs(90 * 86_400);
 /// Messages of a batch that one query reads to count them.
 const COUNT_PAGE: u16 = 1000;
@@ -233,7 +232,8 @@ impl Store {
         self.card(&keys::batch(id)).await
     }
 
-    /// At most `limit` messages sent by `user`, after `position`, newest first.
+    /// At most `limit` messages sent by `user`, after `position`, newest first, also those that are no longer kept and
+    /// not deleted yet.
     pub async fn sms_of(
         &self,
         user: UserId,
@@ -248,6 +248,18 @@ impl Store {
             Order::Descending,
         )
         .await
+    }
+
+    /// Like [`sms_of`](Self::sms_of), of the messages that are kept at `now`.
+    pub async fn kept_sms_of(
+        &self,
+        user: UserId,
+        position: Option<&str>,
+        limit: u16,
+        now: Instant,
+    ) -> Result<Page<Sms>, StoreError> {
+        let page = self.sms_of(user, position, limit).await?;
+        Ok(page.take_while(|sms| sms.sending.is_kept(now)))
     }
 
     /// At most `limit` messages of `batch`, after `position`, in the order of the recipients in the request.

@@ -39,6 +39,16 @@ impl<T> Page<T> {
             last: self.last,
         }
     }
+
+    /// The page up to the first item for which `is_kept` is false; the list ends there. For lists that begin with the
+    /// newest item, in which every later item has expired as well.
+    pub(crate) fn take_while(mut self, is_kept: impl Fn(&T) -> bool) -> Self {
+        if let Some(end) = self.items.iter().position(|item| !is_kept(item)) {
+            self.items.truncate(end);
+            self.last = None;
+        }
+        self
+    }
 }
 
 /// The order of a list.

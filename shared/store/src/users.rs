@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, USER_PREFIX},
-    table::{ListedItem, Order},
+    table::{ListedItem, Order, due},
     write::Write,
 };
 
@@ -164,9 +164,12 @@ impl Transaction {
             ref email,
             ..
         } = new.user;
-        let account = keys::user(user_id)
+        let mut account = keys::user(user_id)
             .holding(&ListedItem { card: &new.user })
             .with(keys::user_index_key(&new.user).attributes());
+        if let Some(until) = new.user.unverified_until {
+            account = account.with(due(keys::UNVERIFIED_DUE, until));
+        }
         let credentials = keys::credentials(user_id).holding(&Credentials {
             password_hash: new.password_hash.clone(),
         });
@@ -198,7 +201,8 @@ impl Transaction {
     }
 
     /// Writes the fields in which `after` differs from `before`, if any. The condition fails (`Part::User`) when a
-    /// field other than `lastActive` has changed since `before` was read.
+    /// field other than `lastActive` has changed since `before` was read, or (`Part::Admins`) when no active, verified
+    /// super admin would be left.
     pub fn change_user(&mut self, before: &User, after: &User) {
         let mut update = Write::at(&keys::user(before.user_id))
             .when("card.version = :before")
@@ -232,7 +236,10 @@ impl Transaction {
             update = update
                 .text(":erase", keys::ERASE_DUE)
                 .number(":erased", erased_at.unix_milliseconds());
-        } else if index_key != keys::user_index_key(before) {
+        } else if before.unverified_until.is_some() && after.unverified_until.is_none() {
+            removes.extend(["duePk".to_owned(), "dueAt".to_owned()]);
+        }
+        if after.erased_at.is_none() && index_key != keys::user_index_key(before) {
             sets.push("listPk = :listPk, listSk = :listSk".to_owned());
             update = update
                 .text(":listPk", &index_key.pk)
@@ -247,18 +254,7 @@ impl Transaction {
             Part::User,
             update.expression(format!("SET {}{removed}", sets.join(", "))),
         );
-    }
-
-    /// Marks the account of `user` as verified, independently of concurrent changes of other fields. The condition
-    /// fails (`Part::User`) when its address has changed or the account is closed.
-    pub fn verify_mailbox(&mut self, user: &User) {
-        let update = Write::at(&keys::user(user.user_id))
-            .when("card.email = :email AND card.isActive = :true")
-            .expression("SET card.isVerified = :true, card.version = card.version + :one")
-            .text(":email", user.email.as_str())
-            .value(":true", &true)
-            .number(":one", 1);
-        self.update(Part::User, update);
+        self.update_admins(before, after);
     }
 
     /// Replaces `session` by `kept`, which has the user's next epoch. The condition fails (`Part::Session`) when it
@@ -275,12 +271,23 @@ impl Transaction {
         self.update(Part::Session, update);
     }
 
-    /// Replaces the password hash. The condition fails (`Part::Credentials`) when it is no longer `old_hash`.
-    pub fn change_password(&mut self, user: UserId, old_hash: &str, new_hash: &str) {
-        self.update(Part::Credentials, password_update(user, old_hash, new_hash));
+    /// Sets the password hash. The condition fails (`Part::Credentials`) when the present one is not `old_hash`, or
+    /// when there is one and `old_hash` is `None`.
+    pub fn change_password(&mut self, user: UserId, old_hash: Option<&str>, new_hash: &str) {
+        match old_hash {
+            Some(old_hash) => {
+                self.update(Part::Credentials, password_update(user, old_hash, new_hash));
+            }
+            None => {
+                let credentials = keys::credentials(user).holding(&Credentials {
+                    password_hash: new_hash.to_owned(),
+                });
+                self.put_new(Part::Credentials, credentials);
+            }
+        }
     }
 
-    /// Deletes the credentials of `user`, for an erasure.
+    /// Deletes the credentials of `user`.
     pub fn remove_credentials(&mut self, user: UserId) {
         self.remove(Part::Credentials, &keys::credentials(user))
     }

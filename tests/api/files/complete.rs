@@ -1,12 +1,13 @@
 use std::time::Duration;
 
 use common::{ErrorCode, Message};
+use domain::FileId;
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use serde_json::json;
 use tests::World;
 
-use super::{payload, send};
+use super::{bucket, content, payload, send, sizes, uploaded_only};
 
 #[tokio::test]
 async fn complete_needs_upload_and_is_idempotent() {
@@ -51,6 +52,137 @@ async fn complete_needs_upload_and_is_idempotent() {
         .post(&path, json!({}))
         .await
         .expect_success(Message::FileReady);
+}
+
+#[tokio::test]
+async fn complete_moves_the_upload_to_a_key_that_no_form_names() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let announced = member
+        .post("/files", payload("a.txt", 5))
+        .await
+        .expect_success(Message::FileCreated);
+    let id = announced["file"]["fileID"].as_str().unwrap();
+    assert_eq!(
+        announced["upload"]["fields"]["key"],
+        format!("uploads/{id}")
+    );
+    assert_eq!(send(&announced["upload"], b"hallo").await, 204);
+    assert_eq!(sizes(&world, id).await, [Some(5), None]);
+    member
+        .post(&format!("/files/{id}/complete"), json!({}))
+        .await
+        .expect_success(Message::FileReady);
+    assert_eq!(sizes(&world, id).await, [None, Some(5)]);
+    assert_eq!(content(&member, id).await, "hallo");
+}
+
+#[tokio::test]
+async fn upload_after_complete_does_not_change_what_is_served() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let announced = member
+        .post("/files", payload("a.txt", 5))
+        .await
+        .expect_success(Message::FileCreated);
+    let id = announced["file"]["fileID"].as_str().unwrap();
+    for text in [b"hallo", b"autre", b"hallo", b"autre"] {
+        assert_eq!(send(&announced["upload"], text).await, 204);
+        member
+            .post(&format!("/files/{id}/complete"), json!({}))
+            .await
+            .expect_success(Message::FileReady);
+        assert_eq!(content(&member, id).await, "hallo");
+    }
+    world.clock().advance(Duration::from_secs(2 * 3600));
+    world.sweep().await;
+    assert_eq!(content(&member, id).await, "hallo");
+}
+
+#[tokio::test]
+async fn content_that_a_failed_call_has_moved_stays() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let announced = member
+        .post("/files", payload("a.txt", 5))
+        .await
+        .expect_success(Message::FileCreated);
+    let id = announced["file"]["fileID"].as_str().unwrap();
+    let path = format!("/files/{id}/complete");
+    assert_eq!(send(&announced["upload"], b"hallo").await, 204);
+    world.inject_fault_in(Service::S3, Fault::new(Mode::Silent).on("CopyObject"));
+    assert_eq!(member.post(&path, json!({})).await.status, 503);
+    world.clear_faults();
+    assert_eq!(send(&announced["upload"], b"autre").await, 204);
+    member
+        .post(&path, json!({}))
+        .await
+        .expect_success(Message::FileReady);
+    assert_eq!(sizes(&world, id).await, [None, Some(5)]);
+    assert_eq!(content(&member, id).await, "hallo");
+}
+
+#[tokio::test]
+async fn upload_replaced_between_look_and_copy_is_not_taken_for_the_first() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let announced = member
+        .post("/files", payload("a.txt", 5))
+        .await
+        .expect_success(Message::FileCreated);
+    let id = announced["file"]["fileID"].as_str().unwrap();
+    let path = format!("/files/{id}/complete");
+    assert_eq!(send(&announced["upload"], b"hallo").await, 204);
+    let mut slow = Fault::new(Mode::Slow).on("HeadObject").times(1);
+    slow.delay_ms = Some(500);
+    world.inject_fault_in(Service::S3, slow);
+    let completing = tokio::spawn({
+        let (member, path) = (member.clone(), path.clone());
+        async move { member.post(&path, json!({})).await.status }
+    });
+    while !world.cloud().faults().left().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(send(&announced["upload"], b"autre").await, 204);
+    let status = completing.await.unwrap();
+    assert!([200, 503].contains(&status), "{status}");
+    // 200 if the copy was made before the second upload after all.
+    let expected = if status == 200 { "hallo" } else { "autre" };
+    member
+        .post(&path, json!({}))
+        .await
+        .expect_success(Message::FileReady);
+    assert_eq!(content(&member, id).await, expected);
+}
+
+/// Before uploads had keys of their own, forms named the key that is served.
+#[tokio::test]
+async fn files_of_earlier_releases_complete_where_they_are() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut ids = Vec::new();
+    for name in ["a.txt", "b.txt"] {
+        let announced = member
+            .post("/files", payload(name, 5))
+            .await
+            .expect_success(Message::FileCreated);
+        let id = announced["file"]["fileID"].as_str().unwrap().to_owned();
+        let key = storage::file_key(FileId::in_path(&id));
+        bucket(&world)
+            .put(&key, "text/plain", b"hallo".as_slice().into())
+            .await
+            .unwrap();
+        ids.push(id);
+    }
+    member
+        .post(&format!("/files/{}/complete", ids[0]), json!({}))
+        .await
+        .expect_success(Message::FileReady);
+    world.clock().advance(Duration::from_secs(3601));
+    world.sweep().await;
+    for id in &ids {
+        assert_eq!(content(&member, id).await, "hallo");
+    }
 }
 
 #[tokio::test]
@@ -99,20 +231,46 @@ async fn bucket_failure_returns_500_or_503_and_loses_nothing() {
         async move { send(&upload, b"hallo").await }
     });
     assert!(lost_upload.await.is_err(), "the response was lost");
-    for mode in [Mode::Refuse, Mode::Throttle, Mode::Silent, Mode::Error] {
-        world.inject_fault_in(Service::S3, Fault::new(mode).on("HeadObject"));
-        let response = member.post(&path, json!({})).await;
-        assert!(
-            [500, 503].contains(&response.status),
-            "{mode:?}: {}",
-            response.status
-        );
+    for operation in ["HeadObject", "CopyObject", "DeleteObject"] {
+        for mode in [Mode::Refuse, Mode::Throttle, Mode::Silent, Mode::Error] {
+            world.inject_fault_in(Service::S3, Fault::new(mode).on(operation));
+            let response = member.post(&path, json!({})).await;
+            assert!(
+                [500, 503].contains(&response.status),
+                "{operation} {mode:?}: {}",
+                response.status
+            );
+        }
     }
     world.clear_faults();
     member
         .post(&path, json!({}))
         .await
         .expect_success(Message::FileReady);
+    assert_eq!(content(&member, id).await, "hallo");
+}
+
+#[tokio::test]
+async fn sweep_completes_what_an_interrupted_call_began() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut ids = Vec::new();
+    for operation in ["CopyObject", "DeleteObject"] {
+        let id = uploaded_only(&member, payload("a.txt", 5), b"hallo").await;
+        world.inject_fault_in(Service::S3, Fault::new(Mode::Silent).on(operation));
+        let path = format!("/files/{id}/complete");
+        assert_eq!(member.post(&path, json!({})).await.status, 503);
+        world.clear_faults();
+        let shown = member.get(&format!("/files/{id}")).await.expect_ok();
+        assert_eq!(shown["file"]["status"], "PENDING");
+        ids.push(id);
+    }
+    world.clock().advance(Duration::from_secs(3601));
+    world.sweep().await;
+    for id in &ids {
+        assert_eq!(sizes(&world, id).await, [None, Some(5)]);
+        assert_eq!(content(&member, id).await, "hallo");
+    }
 }
 
 #[tokio::test]
@@ -166,6 +324,7 @@ async fn sweep_settles_pending_files_after_an_hour() {
         .await
         .expect_error(ErrorCode::FileNotFound);
     world.deliver().await;
+    world.clock().advance(Duration::from_secs(301));
     world.sweep().await;
     let left = world
         .items("records")

@@ -8,11 +8,13 @@ mod show;
 
 use bytes::Bytes;
 use common::Message;
+use domain::FileId;
 use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
 use serde_json::{Value, json};
-use tests::Person;
+use storage::Objects;
+use tests::{Person, World};
 
 /// The request for a text file of `size` bytes.
 fn payload(name: &str, size: usize) -> Value {
@@ -63,7 +65,8 @@ async fn send(upload: &Value, content: &[u8]) -> u16 {
     send_changed(upload, &[], content).await
 }
 
-async fn fetch(url: &str) -> (u16, http::HeaderMap, Bytes) {
+/// Sends a GET to `url`, such as a signed link.
+pub(crate) async fn fetch(url: &str) -> (u16, http::HeaderMap, Bytes) {
     ask(Request::builder()
         .method(Method::GET)
         .uri(url)
@@ -72,14 +75,40 @@ async fn fetch(url: &str) -> (u16, http::HeaderMap, Bytes) {
     .await
 }
 
-/// Creates, uploads and completes a file; returns its identifier.
-pub(crate) async fn uploaded_file(person: &Person, payload: Value, content: &[u8]) -> String {
+/// The content that the link of the file `id` leads to.
+async fn content(owner: &Person, id: &str) -> Bytes {
+    let shown = owner.get(&format!("/files/{id}")).await.expect_ok();
+    let (status, _, body) = fetch(shown["file"]["url"].as_str().unwrap()).await;
+    assert_eq!(status, 200);
+    body
+}
+
+/// The bucket, for a caller with all rights.
+fn bucket(world: &World) -> Objects {
+    Objects::new(&world.setup().aws, &world.setup().settings).unwrap()
+}
+
+/// The sizes of the upload of the file `id` and of the object that is served.
+async fn sizes(world: &World, id: &str) -> [Option<u64>; 2] {
+    let (bucket, id) = (bucket(world), FileId::in_path(id));
+    let upload = bucket.head(&storage::upload_key(id)).await.unwrap();
+    let file = bucket.head(&storage::file_key(id)).await.unwrap();
+    [upload, file].map(|object| object.map(|object| object.size))
+}
+
+/// Creates and uploads a file; returns its identifier.
+pub(crate) async fn uploaded_only(person: &Person, payload: Value, content: &[u8]) -> String {
     let announced = person
         .post("/files", payload)
         .await
         .expect_success(Message::FileCreated);
     assert_eq!(send(&announced["upload"], content).await, 204);
-    let id = announced["file"]["fileID"].as_str().unwrap().to_owned();
+    announced["file"]["fileID"].as_str().unwrap().to_owned()
+}
+
+/// Creates, uploads and completes a file; returns its identifier.
+pub(crate) async fn uploaded_file(person: &Person, payload: Value, content: &[u8]) -> String {
+    let id = uploaded_only(person, payload, content).await;
     person
         .post(&format!("/files/{id}/complete"), json!({}))
         .await

@@ -1,12 +1,13 @@
 use std::time::Duration;
 
 use common::{ErrorCode, Message};
+use domain::{FileId, file::FORM_LIFE};
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use serde_json::json;
 use tests::World;
 
-use super::{fetch, payload, send, uploaded_file};
+use super::{bucket, fetch, payload, send, sizes, uploaded_file};
 
 fn files_left(world: &World) -> usize {
     world
@@ -65,20 +66,85 @@ async fn upload_after_deletion_is_removed_later() {
         .expect_success(Message::FileDeleted);
     world.deliver().await;
     assert_eq!(send(&announced["upload"], b"hallo").await, 204);
-    let objects = storage::Objects::new(&world.setup().aws, &world.setup().settings).unwrap();
-    let size = async || {
-        objects
-            .size(announced["upload"]["fields"]["key"].as_str().unwrap())
-            .await
-            .unwrap()
-    };
-    assert_eq!((size().await, files_left(&world)), (Some(5), 1));
+    member
+        .post(&format!("/files/{id}/complete"), json!({}))
+        .await
+        .expect_error(ErrorCode::FileNotFound);
+    assert_eq!(sizes(&world, id).await, [Some(5), None]);
     world.sweep().await;
     assert_eq!(files_left(&world), 1, "its form is still valid");
     world.clock().advance(Duration::from_secs(901));
     world.sweep().await;
-    world.clock().step_back(Duration::from_secs(901));
-    assert_eq!((size().await, files_left(&world)), (None, 0));
+    assert_eq!(
+        (sizes(&world, id).await, files_left(&world)),
+        ([None, None], 0)
+    );
+}
+
+#[tokio::test]
+async fn completion_during_deletion_leaves_nothing() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let announced = member
+        .post("/files", payload("a.txt", 5))
+        .await
+        .expect_success(Message::FileCreated);
+    let path = format!("/files/{}", announced["file"]["fileID"].as_str().unwrap());
+    assert_eq!(send(&announced["upload"], b"hallo").await, 204);
+    let mut slow = Fault::new(Mode::Slow).on("CopyObject").times(1);
+    slow.delay_ms = Some(500);
+    world.inject_fault_in(Service::S3, slow);
+    let completing = tokio::spawn({
+        let (member, path) = (member.clone(), format!("{path}/complete"));
+        async move { member.post(&path, json!({})).await.status }
+    });
+    while !world.cloud().faults().left().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    member
+        .delete(&path)
+        .await
+        .expect_success(Message::FileDeleted);
+    world.deliver().await;
+    let status = completing.await.unwrap();
+    // 200 if the deletion was later after all.
+    assert!([200, 404].contains(&status), "{status}");
+    member
+        .get(&path)
+        .await
+        .expect_error(ErrorCode::FileNotFound);
+    world.clock().advance(Duration::from_secs(901));
+    world.sweep().await;
+    let id = announced["file"]["fileID"].as_str().unwrap();
+    assert_eq!(
+        (sizes(&world, id).await, files_left(&world)),
+        ([None, None], 0)
+    );
+}
+
+#[tokio::test]
+async fn copy_that_ends_after_the_deletion_is_removed_too() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let id = uploaded_file(&member, payload("a.txt", 5), b"hallo").await;
+    world.clock().advance(FORM_LIFE);
+    member
+        .delete(&format!("/files/{id}"))
+        .await
+        .expect_success(Message::FileDeleted);
+    world.deliver().await;
+    assert_eq!(sizes(&world, &id).await, [None, None]);
+    let key = storage::file_key(FileId::in_path(&id));
+    bucket(&world)
+        .put(&key, "text/plain", b"hallo".as_slice().into())
+        .await
+        .unwrap();
+    world.clock().advance(Duration::from_secs(301));
+    world.sweep().await;
+    assert_eq!(
+        (sizes(&world, &id).await, files_left(&world)),
+        ([None, None], 0)
+    );
 }
 
 #[tokio::test]

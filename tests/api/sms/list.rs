@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use common::ErrorCode;
 use domain::Profile;
+use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::{numbers, send_one, send_to, sender};
+use super::{NUMBER, numbers, send_one, send_to, sender};
 
 #[tokio::test]
 async fn own_messages_are_listed_newest_first_in_pages() {
@@ -90,4 +91,41 @@ async fn batch_is_listed_in_recipient_order() {
         .get("/sms?batchID=x")
         .await
         .expect_error(ErrorCode::BatchNotFound);
+}
+
+#[tokio::test]
+async fn messages_and_batches_older_than_400_days_are_not_shown() {
+    const DAY: Duration = Duration::from_secs(86_400);
+    let world = World::new().await;
+    let admin = sender(&world).await;
+    let old = send_one(&admin, NUMBER).await;
+    let batch = send_to(&admin, &numbers(2), "Bonjour").await;
+    world.deliver().await;
+    world.clock().advance(DAY * 399);
+    let admin = world.signed_in(admin.user().clone()).await;
+    let recent = send_one(&admin, NUMBER).await;
+    let before = admin.get("/sms").await.expect_ok();
+    assert_eq!(before["sms"].as_array().unwrap().len(), 4);
+    // The items are still stored: their deletion lags.
+    world.clock().advance(DAY);
+    let admin = world.signed_in(admin.user().clone()).await;
+    let after = admin.get("/sms").await.expect_ok();
+    assert_eq!(after["sms"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&after["sms"][0]["smsID"], &after["nextCursor"]),
+        (&json!(recent), &json!(null))
+    );
+    admin
+        .get(&format!("/sms/{old}"))
+        .await
+        .expect_error(ErrorCode::SmsNotFound);
+    for path in [
+        format!("/sms/bulk/{batch}"),
+        format!("/sms?batchID={batch}"),
+    ] {
+        admin
+            .get(&path)
+            .await
+            .expect_error(ErrorCode::BatchNotFound);
+    }
 }

@@ -37,7 +37,17 @@ async fn sign_ins_are_listed_newest_first_in_pages() {
     }
     assert_eq!(all.len(), 7);
     assert!(all.is_sorted_by(|newer, older| newer > older), "{all:?}");
+    // The items are still stored: their deletion lags.
     world.clock().advance(Duration::from_secs(181 * 86_400));
+    let member = world.signed_in(member.user().clone()).await;
+    let page = member.get("/users/activity").await.expect_ok();
+    assert_eq!(
+        (
+            page["activity"].as_array().unwrap().len(),
+            &page["nextCursor"]
+        ),
+        (1, &json!(null))
+    );
 }
 
 #[tokio::test]

@@ -1,7 +1,18 @@
+use std::time::Duration;
+
 use common::{ErrorCode, Message};
-use domain::Profile;
+use domain::{Profile, user::User};
 use serde_json::json;
-use tests::{NewPerson, World};
+use tests::{NewPerson, Person, World};
+
+/// An action of `admin` on `user`, later than the one before it.
+async fn change_role(world: &World, admin: &Person, user: &User, role: &str) {
+    world.clock().advance(Duration::from_millis(2));
+    admin
+        .put(&format!("/team/{}", user.user_id), json!({ "role": role }))
+        .await
+        .expect_success(Message::TeamMemberUpdated);
+}
 
 #[tokio::test]
 async fn actions_are_listed_newest_first_without_personal_data() {
@@ -98,5 +109,82 @@ async fn administrator_sees_own_committee_and_members_get_403() {
             .get("/audit")
             .await
             .expect_error(ErrorCode::Forbidden);
+    }
+}
+
+#[tokio::test]
+async fn committee_administrator_learns_nothing_of_other_committees() {
+    let world = World::new().await;
+    let sfax = world.another_committee("Sfax", true).await;
+    let admin = world.admin().await;
+    let (near, far) = (
+        world.account(&NewPerson::with(Profile::Member)).await,
+        world
+            .account(&NewPerson::with(Profile::Member).of(sfax))
+            .await,
+    );
+    change_role(&world, &admin, &near, "un").await;
+    for _ in 0..3 {
+        change_role(&world, &admin, &far, "x").await;
+        change_role(&world, &admin, &far, "y").await;
+    }
+    change_role(&world, &admin, &near, "deux").await;
+    let own = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    // Of the eight entries of this actor, two are about the committee: two full pages.
+    let path = format!("/audit?limit=1&userID={}", admin.user().user_id);
+    let first = own.get(&path).await.expect_ok();
+    let cursor = first["nextCursor"].as_str().unwrap();
+    let second = own
+        .get(&format!("{path}&cursor={cursor}"))
+        .await
+        .expect_ok();
+    assert_eq!(
+        (
+            &first["audit"][0]["after"]["role"],
+            &second["audit"][0]["after"]["role"],
+            &second["nextCursor"]
+        ),
+        (&json!("deux"), &json!("un"), &json!(null))
+    );
+    // A person of another committee cannot be told from an unknown one.
+    let unknown = own
+        .get(&format!("/audit?limit=1&userID={sfax}"))
+        .await
+        .expect_ok();
+    let other = own
+        .get(&format!("/audit?limit=1&userID={}", far.user_id))
+        .await
+        .expect_ok();
+    assert_eq!(other, unknown);
+    assert_eq!(
+        (&other["audit"], &other["nextCursor"]),
+        (&json!([]), &json!(null))
+    );
+}
+
+#[tokio::test]
+async fn entries_older_than_five_years_are_not_listed() {
+    const DAY: Duration = Duration::from_secs(86_400);
+    let world = World::new().await;
+    let committee_admin = world
+        .account(&NewPerson::with(Profile::CommitteeAdmin))
+        .await;
+    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    change_role(&world, &world.admin().await, &member, "ancien").await;
+    world.clock().advance(DAY * (5 * 365 - 1));
+    change_role(&world, &world.admin().await, &member, "nouveau").await;
+    world.clock().advance(DAY);
+    for person in [
+        world.admin().await,
+        world.signed_in(committee_admin.clone()).await,
+    ] {
+        for query in ["", &format!("?userID={}", member.user_id)] {
+            let page = person.get(&format!("/audit{query}")).await.expect_ok();
+            assert_eq!(page["audit"].as_array().unwrap().len(), 1);
+            assert_eq!(
+                (&page["audit"][0]["after"]["role"], &page["nextCursor"]),
+                (&json!("nouveau"), &json!(null))
+            );
+        }
     }
 }

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
@@ -87,6 +89,7 @@ async fn new_address_is_pending_and_the_old_one_stays_valid() {
         )
         .await
         .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
+    world.clock().advance(Duration::from_secs(60));
     let user = member
         .put(
             &own,

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use common::{ErrorCode, Message};
 use domain::Profile;
 use serde_json::json;
@@ -77,25 +79,92 @@ async fn code_for_one_number_does_not_verify_another() {
         .expect_error(ErrorCode::VerificationInvalid);
 }
 
+/// Requests a code by text message for the unverified `number` of a new account, from the address `ip`.
+async fn request_text(world: &World, number: &str, ip: &str) {
+    let member = world.member().await.at(ip);
+    let own = format!("/users/{}", member.user().user_id);
+    let phone = json!({ "password": PASSWORD, "phoneCode": "216", "phone": number });
+    member
+        .put(&own, phone)
+        .await
+        .expect_success(Message::UserUpdated);
+    member
+        .post("/users/phone-verification", json!({}))
+        .await
+        .expect_success(Message::VerificationSent);
+}
+
 #[tokio::test]
-async fn number_gets_at_most_five_codes_a_day() {
-    let world = World::with(&[("MESSAGE_INTERVAL_SECONDS", "1")]).await;
+async fn account_gets_at_most_five_texts_a_day() {
+    let world = World::new().await;
+    let new_person = NewPerson::with(Profile::Member);
+    let member = world.person(new_person.with_phone("216", "20123456")).await;
     for _ in 0..7 {
-        let member = world.member().await;
-        let own = format!("/users/{}", member.user().user_id);
-        member
-            .put(
-                &own,
-                json!({ "password": PASSWORD, "phoneCode": "216", "phone": "20123456" }),
-            )
-            .await
-            .expect_success(Message::UserUpdated);
         member
             .post("/users/phone-verification", json!({}))
             .await
             .expect_success(Message::VerificationSent);
+        world.deliver().await;
+        world.clock().advance(Duration::from_secs(900));
     }
     assert_eq!(world.texts("+21620123456").await.len(), 5);
+}
+
+#[tokio::test]
+async fn number_gets_at_most_ten_texts_a_day_from_all_accounts() {
+    let world = World::new().await;
+    for number in 0..12 {
+        request_text(&world, "20123456", &format!("10.200.{number}.1")).await;
+    }
+    assert_eq!(world.texts("+21620123456").await.len(), 10);
+}
+
+#[tokio::test]
+async fn network_requests_at_most_twenty_texts_an_hour() {
+    let world = World::new().await;
+    let mut sent = 0;
+    for number in 20_123_400..20_123_422 {
+        request_text(&world, &number.to_string(), "10.200.0.1").await;
+        sent += world.texts(&format!("+216{number}")).await.len();
+    }
+    assert_eq!(sent, 20);
+}
+
+#[tokio::test]
+async fn texts_to_unverified_numbers_are_limited_in_all() {
+    let world = World::with(&[("SMS_CODES_PER_DAY", "3")]).await;
+    let mut sent = 0;
+    for number in 20_123_400..20_123_405 {
+        request_text(
+            &world,
+            &number.to_string(),
+            &format!("10.200.0.{}", number % 100),
+        )
+        .await;
+        sent += world.texts(&format!("+216{number}")).await.len();
+    }
+    assert_eq!(sent, 3);
+}
+
+#[tokio::test]
+async fn reset_code_beyond_the_texts_of_a_day_goes_by_mail() {
+    let world = World::new().await;
+    let new_person = NewPerson::with(Profile::Member);
+    let member = world.person(new_person.with_phone("216", "20123456")).await;
+    let email = member.user().email.to_string();
+    for _ in 0..6 {
+        world
+            .anonymous()
+            .get(&format!(
+                "/users/reset-password?sendMethode=sms&email={email}"
+            ))
+            .await
+            .expect_success(Message::ResetCodeSent);
+        world.deliver().await;
+        world.clock().advance(Duration::from_secs(900));
+    }
+    assert_eq!(world.texts("+21620123456").await.len(), 5);
+    assert_eq!(world.mails(&email).await.len(), 1);
 }
 
 #[tokio::test]

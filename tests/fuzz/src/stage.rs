@@ -362,5 +362,6 @@ fn file(user_id: UserId, created_at: Instant) -> File {
         visibility: Visibility::Public,
         status: Status::Pending,
         created_at,
+        deleted_at: None,
     }
 }

@@ -16,6 +16,7 @@ fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
         kind,
         digits: digits.to_owned(),
         link: link.to_owned(),
+        removal: None,
     }
 }
 
@@ -41,7 +42,7 @@ fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> Notification {
 }
 
 /// One notification of each kind except codes.
-fn events(at: Instant) -> [Notification; 10] {
+fn events(at: Instant) -> [Notification; 11] {
     [
         new_device(
             "Firefox",
@@ -50,6 +51,7 @@ fn events(at: Instant) -> [Notification; 10] {
             "2001:db8:1234:5678:9012:3456:7890:1234",
         ),
         PasswordChanged { at },
+        PasswordRemoved { at },
         OtpEnabled { at },
         OtpDisabled {
             at,
@@ -117,15 +119,15 @@ fn mail_contains_its_code_once_others_none() {
             );
             assert_mail(&mail, &["048213"]);
             for words in [&mail.text, &mail.html] {
-                assert!(
-                    words.contains("Bonjour Amina,")
-                        && words.contains("valable 10 minutes")
-                        && words.contains("à personne")
-                );
-                assert!(
-                    words.contains("Si vous n’avez rien demandé")
-                        && words.contains("L’équipe Halqa")
-                );
+                for part in [
+                    "Bonjour Amina,",
+                    "valable 10 minutes",
+                    "à personne",
+                    "Si vous n’avez rien demandé",
+                    "L’équipe Halqa",
+                ] {
+                    assert!(words.contains(part), "{words}");
+                }
             }
         }
     }
@@ -145,6 +147,18 @@ fn mail_contains_its_code_once_others_none() {
         );
         assert!(!mail.html.contains("href"), "{}", mail.html);
     }
+}
+
+#[test]
+fn first_mail_has_a_second_link_that_removes_the_account() {
+    let mut first = code(CodeKind::Email, "123456", "abcDEF");
+    if let Code { removal, .. } = &mut first {
+        *removal = Some("ghijkl".to_owned());
+    }
+    let text = mail(&first, "", &email("amina@example.org"), URL).text;
+    let (_, links) = text.split_once("/email-verification#code=abcDEF").unwrap();
+    let second = format!("{URL}/not-me#code=ghijkl&email=amina%40example.org\n");
+    assert!(links.contains(&second), "{text}");
 }
 
 #[test]
@@ -186,12 +200,8 @@ fn code_link_points_to_page_of_its_kind() {
         );
         assert_eq!(with_link.html.matches("https://").count(), 2);
 
-        let without = mail(&code(kind, "123456", ""), "Amina", &to, URL);
-        assert!(
-            !without.text.contains("://") && !without.html.contains("://"),
-            "{}",
-            without.html
-        );
+        let Mail { text, html, .. } = mail(&code(kind, "123456", ""), "Amina", &to, URL);
+        assert!(!text.contains("://") && !html.contains("://"), "{html}");
     }
     let phone = mail(
         &code(CodeKind::Phone, "123456", "abcDEF"),

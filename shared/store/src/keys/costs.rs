@@ -41,8 +41,9 @@ pub const COSTS: &[Budget] = &[
     // A text message adds a counter and a round trip
     costs("POST /auth/passwordless", 4, 2.0, 11.0),
     // edge; counter and code; user, committee, sign-ins and enrolment || release of the counter;
-    // transaction: deletes the code, adds session and sign-in, verifies the account
-    costs("GET /auth/passwordless", 4, 5.0, 12.0),
+    // transaction: deletes the code, adds session and sign-in. The first code of an account also verifies it, deletes the
+    // password and adds a message: once 10 units more
+    costs("GET /auth/passwordless", 4, 5.0, 9.0),
     costs("POST /auth/logout", 2, 3.0, 3.0),
     costs("GET /auth/sessions", 2, 4.0, 1.0),
     costs("DELETE /auth/sessions/{sid}", 2, 3.0, 3.0),
@@ -53,10 +54,13 @@ pub const COSTS: &[Budget] = &[
     // edge; three counters || credentials; two more counters || secret; transaction
     costs("DELETE /otp", 4, 5.0, 22.0),
     costs("POST /otp/recovery-codes", 3, 4.0, 7.0),
-    costs("PUT /team/{userId}", 3, 4.0, 11.0),
-    costs("DELETE /team/{userId}/otp", 3, 4.0, 19.0),
-    // edge; counter, address and committee; transaction of five writes and a condition check
-    costs("POST /users/register", 3, 2.0, 18.0),
+    // an audit entry is stored for the committee, the actor and the target user, each time with an index entry
+    costs("PUT /team/{userId}", 3, 4.0, 13.0),
+    costs("DELETE /team/{userId}/otp", 3, 4.0, 21.0),
+    // edge; counter, address and committee; transaction of five writes, one of them due, and a condition check
+    costs("POST /users/register", 3, 2.0, 19.0),
+    // edge; counter || address; user; transaction || release of the counter
+    costs("POST /users/not-me", 4, 2.0, 14.0),
     costs("GET /users/{userId}", 2, 4.0, 1.0),
     costs("PUT /users/{userId}", 2, 3.0, 5.0),
     costs("DELETE /users/{userId}", 4, 5.0, 17.0),
@@ -69,11 +73,12 @@ pub const COSTS: &[Budget] = &[
     costs("PUT /users/reset-password", 3, 4.0, 19.0),
     costs("POST /users/email-verification", 3, 4.0, 11.0),
     costs("PUT /users/email-verification", 4, 3.0, 5.0),
-    costs("POST /users/phone-verification", 4, 3.0, 12.0),
+    // edge; three message counters; four counters of text messages; transaction of code and message
+    costs("POST /users/phone-verification", 4, 3.0, 15.0),
     costs("PUT /users/phone-verification", 3, 4.0, 5.0),
     costs("GET /users/activity", 2, 4.0, 1.0),
     costs("GET /users/my-committee-users", 2, 3.5, 1.0),
-    costs("PUT /users/user-status/{userId}", 3, 4.0, 11.0),
+    costs("PUT /users/user-status/{userId}", 3, 4.0, 13.0),
     // edge; counter; lock; transaction; release of the lock. And two requests to S3
     costs("POST /users/avatar", 5, 3.0, 7.0),
     costs("GET /audit", 2, 3.5, 1.0),
@@ -91,12 +96,12 @@ pub const COSTS: &[Budget] = &[
     costs("GET /courses/{courseId}", 2, 5.0, 1.0),
     // edge; course; transaction, including the index writes
     costs("PUT /courses/{courseId}", 3, 4.0, 14.0),
-    costs("DELETE /courses/{courseId}", 3, 4.0, 21.0),
-    // the transaction checks the committee; the audit entry is stored twice
-    costs("GET /courses/{courseId}/publish", 3, 4.0, 23.0),
-    costs("POST /courses/{courseId}/publish", 3, 4.0, 23.0),
-    costs("GET /courses/{courseId}/to-draft", 3, 4.0, 20.0),
-    costs("POST /courses/{courseId}/to-draft", 3, 4.0, 21.0),
+    costs("DELETE /courses/{courseId}", 3, 4.0, 22.0),
+    // the transaction checks the committee; the audit entry is stored twice, each time with an index entry
+    costs("GET /courses/{courseId}/publish", 3, 4.0, 24.0),
+    costs("POST /courses/{courseId}/publish", 3, 4.0, 24.0),
+    costs("GET /courses/{courseId}/to-draft", 3, 4.0, 21.0),
+    costs("POST /courses/{courseId}/to-draft", 3, 4.0, 22.0),
     // ten questions; TransactGetItems of the course and its questions costs twice the units
     costs("POST /courses/questions/{courseId}", 3, 7.0, 36.0),
     costs(
@@ -121,14 +126,14 @@ pub const COSTS: &[Budget] = &[
     costs("POST /files", 2, 3.0, 7.0),
     costs("GET /files/{fileId}", 2, 4.0, 1.0),
     costs("GET /files/public/{fileId}", 2, 1.0, 1.0),
-    // and one request to S3
+    // and three sequential requests to S3: HeadObject, CopyObject, DeleteObject
     costs("POST /files/{fileId}/complete", 3, 4.0, 4.0),
     costs("DELETE /files/{fileId}", 3, 4.0, 7.0),
     // edge; opt-outs of the number; transaction of two quotas, the message and its text. An idempotency key adds
     // one read and one write
     costs("POST /sms/single", 3, 5.0, 11.0),
     // a hundred recipients: a read unit for each; batch, text, four chunks, two quotas and the audit entries
-    costs("POST /sms/bulk", 3, 103.0, 27.0),
+    costs("POST /sms/bulk", 3, 103.0, 28.0),
     costs("GET /sms", 2, 4.5, 1.0),
     costs("GET /sms/{smsId}", 3, 5.0, 1.0),
     // counts its hundred messages
@@ -138,7 +143,7 @@ pub const COSTS: &[Budget] = &[
     costs("PUT /sms/opt-outs/{number}", 2, 3.0, 4.0),
     costs("DELETE /sms/opt-outs/{number}", 2, 3.0, 4.0),
     // edge; circuit breaker, which is written after a failure; two audit entries; and two requests to cPanel
-    costs("POST /cpanel/subdomain", 3, 4.0, 6.0),
+    costs("POST /cpanel/subdomain", 3, 4.0, 7.0),
     // and one request to cPanel
     costs("GET /cpanel/subdomain", 2, 4.0, 1.0),
     costs("GET /cpanel/domains", 2, 4.0, 1.0),

@@ -1,0 +1,172 @@
+//! Views of accounts in API responses.
+
+use serde::Serialize;
+
+use crate::{
+    CommitteeId, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId,
+    committee::Committee, login_activity::LoginActivity, user::User,
+};
+
+/// An account as its owner and administrators see it: eighteen fields.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Account {
+    #[serde(rename = "userID")]
+    user_id: UserId,
+    name: Name,
+    last_name: Name,
+    email: Email,
+    #[serde(rename = "DoC")]
+    created_at: Instant,
+    avatar: String,
+    #[serde(flatten)]
+    phone: Phone,
+    is_active: bool,
+    is_verified: bool,
+    profile: Profile,
+    role: Option<Line<64>>,
+    last_active: Instant,
+    is_otp_enabled: bool,
+    is_otp_verified: bool,
+    #[serde(rename = "committeeID")]
+    committee_id: CommitteeId,
+    #[serde(rename = "Committee", skip_serializing_if = "Option::is_none")]
+    committee: Option<Committee>,
+    permissions: Permissions,
+}
+
+impl Account {
+    /// The view of `user` with their `committee`.
+    pub fn of(user: User, committee: Committee) -> Self {
+        Self {
+            committee: Some(committee),
+            ..Self::listed(user)
+        }
+    }
+
+    /// The view of `user` in lists: without the committee.
+    pub fn listed(user: User) -> Self {
+        Self {
+            user_id: user.user_id,
+            name: user.name,
+            last_name: user.last_name,
+            email: user.email,
+            created_at: user.created_at,
+            avatar: user.avatar,
+            phone: user.phone,
+            is_active: user.is_active,
+            is_verified: user.is_verified,
+            profile: user.profile,
+            role: user.role,
+            last_active: user.last_active,
+            is_otp_enabled: user.is_otp_enabled,
+            is_otp_verified: user.is_otp_verified,
+            committee_id: user.committee_id,
+            committee: None,
+            permissions: user.permissions,
+        }
+    }
+}
+
+/// An account with its version, for administrators who may edit it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EditableAccount {
+    /// The account.
+    pub user: Account,
+    /// The version that the next change must name.
+    pub version: u64,
+}
+
+impl EditableAccount {
+    /// The view of `user` with their `committee` and version.
+    pub fn of(user: User, committee: Committee) -> Self {
+        let version = user.version;
+        Self {
+            user: Account::of(user, committee),
+            version,
+        }
+    }
+}
+
+/// An account as other members of the committee see it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Card {
+    #[serde(rename = "userID")]
+    user_id: UserId,
+    name: Name,
+    last_name: Name,
+    avatar: String,
+    profile: Profile,
+    is_active: bool,
+    #[serde(rename = "committeeID")]
+    committee_id: CommitteeId,
+}
+
+impl From<User> for Card {
+    fn from(user: User) -> Self {
+        Self {
+            user_id: user.user_id,
+            name: user.name,
+            last_name: user.last_name,
+            avatar: user.avatar,
+            profile: user.profile,
+            is_active: user.is_active,
+            committee_id: user.committee_id,
+        }
+    }
+}
+
+/// The secret fields of an account's own view: a pending TOTP secret, or decoys. The active secret is never shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MaskedSecrets {
+    /// TOTP secret in hexadecimal.
+    pub otp_hex: String,
+    /// The secret as ASCII text.
+    pub otp_ascii: String,
+    /// The secret as an `otpauth://` URL.
+    pub otp_auth_url: String,
+    /// The secret in Base32.
+    pub otp_base32: String,
+    /// A decoy that is never accepted.
+    pub passwordless_base32: String,
+}
+
+/// An account as its owner sees it after sign-in: all twenty-five fields.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OwnAccount {
+    #[serde(flatten)]
+    account: Account,
+    #[serde(rename = "LoginActivity")]
+    login_activity: Vec<LoginActivity>,
+    #[serde(flatten)]
+    secrets: MaskedSecrets,
+    token: String,
+}
+
+impl OwnAccount {
+    /// Most sign-ins in the view.
+    pub const ACTIVITY: u16 = 10;
+
+    /// The view of `account`. `login_activity` is newest first; `token` is `Bearer …`.
+    pub fn new(
+        account: Account,
+        mut login_activity: Vec<LoginActivity>,
+        secrets: MaskedSecrets,
+        token: String,
+    ) -> Self {
+        login_activity.truncate(usize::from(Self::ACTIVITY));
+        Self {
+            account,
+            login_activity,
+            secrets,
+            token,
+        }
+    }
+
+    /// The value of the `Authorization` response header.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+}

@@ -1,0 +1,450 @@
+//! Attacks on accounts whose mailbox is not verified: the attacker registers an address of another person, who later
+//! reads the mails sent to it.
+
+use std::time::Duration;
+
+use common::{ErrorCode, Message};
+use domain::Profile;
+use serde_json::{Value, json};
+use tests::{NewPerson, PASSWORD, Person, World};
+
+pub(crate) const ADDRESS: &str = "victime@example.org";
+const ATTACKER_NAME: &str = "Virement urgent";
+
+/// The attacker, signed in to an account that they registered with [`ADDRESS`].
+pub(crate) async fn registrant(world: &World) -> Person {
+    let payload = json!({
+        "name": ATTACKER_NAME, "lastName": "Trabelsi", "email": ADDRESS, "password": "cinq cigognes au nord", "committeeID": world.committee(),
+    });
+    let anonymous = world.anonymous();
+    let registered = anonymous
+        .post("/users/register", payload)
+        .await
+        .expect_success(Message::UserRegistered);
+    let id = registered["user"]["userID"].as_str().unwrap();
+    let session = sign_in(world).await.expect("the password is right");
+    let user = world.user(id.parse().unwrap()).await;
+    session.as_user(user)
+}
+
+/// A session of the account by the registrant's password, if it signs in.
+pub(crate) async fn sign_in(world: &World) -> Option<Person> {
+    let anonymous = world.anonymous();
+    let answer = anonymous.login(ADDRESS, "cinq cigognes au nord").await;
+    let token = answer.json()["user"]["token"].as_str()?.to_owned();
+    Some(anonymous.with_token(&token))
+}
+
+async fn reset_password(world: &World, code: &str) -> tests::Answer {
+    let payload = json!({
+        "email": ADDRESS, "code": code, "newPassword": "le phare de Kelibia", "confirmPassword": "le phare de Kelibia",
+    });
+    world
+        .anonymous()
+        .post("/users/reset-password", payload)
+        .await
+}
+
+pub(crate) async fn verify(person: &Person, email: &str, code: &str) -> tests::Answer {
+    let payload = json!({ "email": email, "code": code });
+    person.put("/users/email-verification", payload).await
+}
+
+pub(crate) async fn not_me(world: &World, code: &str) -> tests::Answer {
+    let payload = json!({ "email": ADDRESS, "code": code });
+    world.anonymous().post("/users/not-me", payload).await
+}
+
+/// The code of the link with which the owner of the mailbox removes the account.
+pub(crate) async fn removal_code(world: &World) -> String {
+    let mails = world.mails(ADDRESS).await;
+    let text = mails.last().unwrap()["text"].as_str().unwrap();
+    let code = text.split("/not-me#code=").nth(1).expect("a second link");
+    code.chars().take_while(char::is_ascii_alphabetic).collect()
+}
+
+#[tokio::test]
+async fn registrant_session_ends_when_the_owner_verifies_the_mailbox() {
+    let world = World::new().await;
+    let attacker = registrant(&world).await;
+    let own = format!("/users/{}", attacker.user().user_id);
+    let wish = json!({ "email": "attaquant@example.org", "password": "cinq cigognes au nord" });
+    attacker
+        .put(&own, wish)
+        .await
+        .expect_success(Message::UserUpdated);
+    let code = world.mailed_code("attaquant@example.org").await;
+    // The newest mail to the address is the notice of the change; the first one has the code.
+    let owner = world.anonymous();
+    let digits = tests::digits(
+        world.mails(ADDRESS).await.last().unwrap()["text"]
+            .as_str()
+            .unwrap(),
+    );
+    verify(&owner, ADDRESS, &digits)
+        .await
+        .expect_success(Message::EmailVerified);
+    attacker
+        .get("/auth/current-user")
+        .await
+        .expect_error(ErrorCode::BadAuthCombination);
+    // The address that the attacker wanted is dropped with its code.
+    verify(&world.anonymous(), "attaquant@example.org", &code)
+        .await
+        .expect_error(ErrorCode::VerificationInvalid);
+    let user = world.user(attacker.user().user_id).await;
+    assert_eq!((user.email.as_str(), user.pending_email), (ADDRESS, None));
+    assert!(user.is_verified);
+}
+
+#[tokio::test]
+async fn registrant_password_is_removed_by_the_owner_signing_in_by_code() {
+    let world = World::new().await;
+    let attacker = registrant(&world).await;
+    let owner = world.anonymous();
+    let requested = owner
+        .post("/auth/passwordless", json!({ "email": ADDRESS }))
+        .await
+        .expect_success(Message::PasswordlessSent);
+    let code = world.mailed_code(ADDRESS).await;
+    let signed_in = owner
+        .with_token(requested["token"].as_str().unwrap())
+        .get(&format!("/auth/passwordless?code={code}"))
+        .await
+        .expect_success(Message::LoginSuccess);
+    attacker
+        .get("/auth/current-user")
+        .await
+        .expect_error(ErrorCode::BadAuthCombination);
+    assert!(sign_in(&world).await.is_none());
+    let token = signed_in["user"]["token"].as_str().unwrap();
+    let owner = world.anonymous().with_token(token);
+    owner.get("/auth/current-user").await.expect_ok();
+    let mails = world.mails(ADDRESS).await;
+    assert_eq!(mails[0]["subject"], "Choisissez votre mot de passe Halqa");
+
+    world.clock().advance(Duration::from_secs(60));
+    let path = format!("/users/reset-password?sendMethode=email&email={ADDRESS}");
+    owner
+        .get(&path)
+        .await
+        .expect_success(Message::ResetCodeSent);
+    let code = world.mailed_code(ADDRESS).await;
+    reset_password(&world, &code)
+        .await
+        .expect_success(Message::PasswordChanged);
+    world
+        .anonymous()
+        .login(ADDRESS, "le phare de Kelibia")
+        .await
+        .expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn reset_by_the_owner_drops_address_and_number_of_the_registrant() {
+    let world = World::new().await;
+    let attacker = registrant(&world).await;
+    let admin = world.admin().await;
+    let member = format!("/team/{}", attacker.user().user_id);
+    admin
+        .put(&member, json!({ "isVerified": true }))
+        .await
+        .expect_success(Message::TeamMemberUpdated);
+    let own = format!("/users/{}", attacker.user().user_id);
+    let contact = json!({
+        "phoneCode": "216", "phone": "20123456", "email": "attaquant@example.org", "password": "cinq cigognes au nord",
+    });
+    attacker
+        .put(&own, contact)
+        .await
+        .expect_success(Message::UserUpdated);
+    attacker
+        .post("/users/phone-verification", json!({}))
+        .await
+        .expect_success(Message::VerificationSent);
+    let code = world.texted_code("+21620123456").await;
+    attacker
+        .put("/users/phone-verification", json!({ "code": code }))
+        .await
+        .expect_success(Message::PhoneVerified);
+
+    let path = format!("/users/reset-password?sendMethode=email&email={ADDRESS}");
+    let owner = world.anonymous();
+    owner
+        .get(&path)
+        .await
+        .expect_success(Message::ResetCodeSent);
+    let code = world.mailed_code(ADDRESS).await;
+    reset_password(&world, &code)
+        .await
+        .expect_success(Message::PasswordChanged);
+    let user = world.user(attacker.user().user_id).await;
+    assert!(user.pending_email.is_none() && !user.is_phone_verified);
+    // Codes no longer go to the attacker's phone.
+    world.clock().advance(Duration::from_secs(60));
+    let path = format!("/users/reset-password?sendMethode=sms&email={ADDRESS}");
+    owner
+        .get(&path)
+        .await
+        .expect_success(Message::ResetCodeSent);
+    assert_eq!(world.texts("+21620123456").await.len(), 1);
+    assert!(sign_in(&world).await.is_none());
+}
+
+#[tokio::test]
+async fn first_verification_in_a_session_keeps_that_session_alone() {
+    let world = World::new().await;
+    let person = registrant(&world).await;
+    let other = sign_in(&world).await.unwrap();
+    let own = format!("/users/{}", person.user().user_id);
+    let wish = json!({ "email": "autre@example.org", "password": "cinq cigognes au nord" });
+    person
+        .put(&own, wish)
+        .await
+        .expect_success(Message::UserUpdated);
+    let code = tests::digits(
+        world.mails(ADDRESS).await.last().unwrap()["text"]
+            .as_str()
+            .unwrap(),
+    );
+    verify(&person, ADDRESS, &code)
+        .await
+        .expect_success(Message::EmailVerified);
+    person.get("/auth/current-user").await.expect_ok();
+    other
+        .get("/auth/current-user")
+        .await
+        .expect_error(ErrorCode::BadAuthCombination);
+    let user = world.user(person.user().user_id).await;
+    assert_eq!(user.pending_email.unwrap().as_str(), "autre@example.org");
+    // A later code is not the first one: it ends no session.
+    let session = sign_in(&world).await.unwrap();
+    world.clock().advance(Duration::from_secs(60));
+    person
+        .post("/users/email-verification", json!({}))
+        .await
+        .expect_success(Message::VerificationSent);
+    let code = world.mailed_code("autre@example.org").await;
+    verify(&world.anonymous(), "autre@example.org", &code)
+        .await
+        .expect_success(Message::EmailVerified);
+    session.get("/auth/current-user").await.expect_ok();
+}
+
+#[tokio::test]
+async fn unverified_account_is_erased_after_seven_days() {
+    let world = World::new().await;
+    let attacker = registrant(&world).await;
+    let day = Duration::from_secs(86_400);
+    world.clock().advance(day * 7 - Duration::from_secs(1));
+    world.sweep().await;
+    assert!(sign_in(&world).await.is_some());
+    world.clock().advance(Duration::from_secs(1));
+    world.sweep().await;
+    assert!(sign_in(&world).await.is_none());
+    attacker
+        .get("/auth/current-user")
+        .await
+        .expect_error(ErrorCode::BadAuthCombination);
+    registrant(&world).await;
+}
+
+#[tokio::test]
+async fn verified_account_is_not_erased_after_seven_days() {
+    let world = World::new().await;
+    let person = registrant(&world).await;
+    let code = removal_code(&world).await;
+    let admin = world.admin().await;
+    let path = format!("/team/{}", person.user().user_id);
+    admin
+        .put(&path, json!({ "isVerified": true }))
+        .await
+        .expect_success(Message::TeamMemberUpdated);
+    world.clock().advance(Duration::from_secs(8 * 86_400));
+    world.sweep().await;
+    assert!(sign_in(&world).await.is_some());
+    // The mailbox is still not verified, so its owner can remove the account.
+    not_me(&world, &code)
+        .await
+        .expect_success(Message::AccountRemoved);
+}
+
+#[tokio::test]
+async fn verification_that_an_administrator_took_back_stays_taken() {
+    let world = World::new().await;
+    let person = registrant(&world).await;
+    let admin = world.admin().await;
+    let path = format!("/team/{}", person.user().user_id);
+    for is_verified in [true, false] {
+        admin
+            .put(&path, json!({ "isVerified": is_verified }))
+            .await
+            .expect_success(Message::TeamMemberUpdated);
+    }
+    let code = world.mailed_code(ADDRESS).await;
+    verify(&person, ADDRESS, &code)
+        .await
+        .expect_success(Message::EmailVerified);
+    let is_verified = async || world.user(person.user().user_id).await.is_verified;
+    assert!(!is_verified().await);
+    person
+        .get("/users/my-committee-users")
+        .await
+        .expect_error(ErrorCode::AccountNotVerified);
+    admin
+        .put(&path, json!({ "isVerified": true }))
+        .await
+        .expect_success(Message::TeamMemberUpdated);
+    assert!(is_verified().await);
+}
+
+#[tokio::test]
+async fn code_ends_with_password_change_reset_and_deactivation() {
+    let world = World::new().await;
+    let person = world.member().await;
+    let email = person.user().email.to_string();
+    let own = format!("/users/{}", person.user().user_id);
+    let admin = world.admin().await;
+    let status = format!("/users/user-status/{}", person.user().user_id);
+    let passwordless = async || {
+        world.clock().advance(Duration::from_secs(900));
+        let anonymous = world.anonymous();
+        let body = json!({ "email": email });
+        anonymous
+            .post("/auth/passwordless", body)
+            .await
+            .expect_success(Message::PasswordlessSent);
+        world.mailed_link(&email).await
+    };
+    let fails = async |link: String| {
+        let path = format!("/auth/passwordless?code={link}");
+        let answer = world.anonymous().get(&path).await;
+        answer.expect_error(ErrorCode::BadAuthCombination);
+    };
+
+    let link = passwordless().await;
+    for is_active in [false, true] {
+        admin
+            .put(&status, json!({ "isActive": is_active }))
+            .await
+            .expect_success(Message::UserStatusUpdated);
+    }
+    fails(link).await;
+
+    let person = world
+        .signed_in(world.user(person.user().user_id).await)
+        .await;
+    let link = passwordless().await;
+    let wish = json!({ "email": "voulue@example.org", "password": PASSWORD });
+    person
+        .put(&own, wish)
+        .await
+        .expect_success(Message::UserUpdated);
+    let wanted = world.mailed_code("voulue@example.org").await;
+    let change = json!({ "oldPassword": PASSWORD, "newPassword": "le phare de Kelibia", "confirmPassword": "le phare de Kelibia" });
+    person
+        .put("/users/reset-password", change)
+        .await
+        .expect_success(Message::PasswordChanged);
+    fails(link).await;
+    verify(&person, "voulue@example.org", &wanted)
+        .await
+        .expect_error(ErrorCode::VerificationInvalid);
+}
+
+#[tokio::test]
+async fn mail_to_an_unverified_address_contains_no_text_of_the_registrant() {
+    let world = World::new().await;
+    let attacker = registrant(&world).await;
+    let own = format!("/users/{}", attacker.user().user_id);
+    let wish = json!({ "email": "cible@example.org", "password": "cinq cigognes au nord" });
+    attacker
+        .put(&own, wish)
+        .await
+        .expect_success(Message::UserUpdated);
+    let change = json!({ "oldPassword": "cinq cigognes au nord", "newPassword": "le phare de Kelibia", "confirmPassword": "le phare de Kelibia" });
+    attacker
+        .put("/users/reset-password", change)
+        .await
+        .expect_success(Message::PasswordChanged);
+    let mut mails = world.mails(ADDRESS).await;
+    assert_eq!(mails.len(), 3, "code, request for an address, password");
+    mails.extend(world.mails("cible@example.org").await);
+    assert_eq!(mails.len(), 4);
+    let written = Value::from(mails).to_string();
+    assert!(!written.contains("Virement"), "{written}");
+}
+
+#[tokio::test]
+async fn two_people_who_want_one_address_confirm_their_own_change() {
+    let world = World::new().await;
+    let (one, two) = (world.member().await, world.member().await);
+    for person in [&one, &two] {
+        let path = format!("/users/{}", person.user().user_id);
+        let wish = json!({ "email": "voulue@example.org", "password": PASSWORD });
+        person
+            .put(&path, wish)
+            .await
+            .expect_success(Message::UserUpdated);
+    }
+    let mails = world.mails("voulue@example.org").await;
+    let first = tests::digits(mails[1]["text"].as_str().unwrap());
+    // The second request does not end the first code, and each code moves its own account.
+    verify(&world.anonymous(), "voulue@example.org", &first)
+        .await
+        .expect_success(Message::EmailVerified);
+    let email = async |person: &Person| world.user(person.user().user_id).await.email.to_string();
+    assert_eq!(email(&one).await, "voulue@example.org");
+    assert_eq!(email(&two).await, two.user().email.to_string());
+}
+
+#[tokio::test]
+async fn code_of_an_older_account_is_found_behind_ten_newer_ones() {
+    let world = World::with(&[("MESSAGE_INTERVAL_SECONDS", "1")]).await;
+    let first = world.member().await;
+    let wish = json!({ "email": "voulue@example.org", "password": PASSWORD });
+    let request = async |person: &Person| {
+        let path = format!("/users/{}", person.user().user_id);
+        let answer = person.put(&path, wish.clone()).await;
+        answer.expect_success(Message::UserUpdated);
+    };
+    request(&first).await;
+    let (digits, link) = (
+        world.mailed_code("voulue@example.org").await,
+        world.mailed_link("voulue@example.org").await,
+    );
+    for _ in 0..10 {
+        request(&world.person(NewPerson::with(Profile::Member)).await).await;
+    }
+    verify(&world.anonymous(), "voulue@example.org", &digits)
+        .await
+        .expect_error(ErrorCode::VerificationInvalid);
+    // The session or the link names the account.
+    world.clock().advance(Duration::from_secs(2));
+    first
+        .post("/users/email-verification", json!({}))
+        .await
+        .expect_success(Message::VerificationSent);
+    verify(&world.anonymous(), "voulue@example.org", &link)
+        .await
+        .expect_error(ErrorCode::VerificationInvalid);
+    let digits = world.mailed_code("voulue@example.org").await;
+    verify(&first, "voulue@example.org", &digits)
+        .await
+        .expect_success(Message::EmailVerified);
+}
+
+#[tokio::test]
+async fn unverified_mailbox_gets_ten_notifications_a_day() {
+    let world = World::new().await;
+    let attacker = registrant(&world).await;
+    let own = format!("/users/{}", attacker.user().user_id);
+    for number in 20_123_400..20_123_412 {
+        let phone = json!({ "password": "cinq cigognes au nord", "phoneCode": "216", "phone": number.to_string() });
+        attacker
+            .put(&own, phone)
+            .await
+            .expect_success(Message::UserUpdated);
+    }
+    assert_eq!(world.mails(ADDRESS).await.len(), 1 + 10);
+}
