@@ -1,9 +1,5 @@
 //! `POST /auth/passwordless`: sends a sign-in code. `GET /auth/passwordless`: signs in with it.
 
-use crate::{
-    Auth,
-    sign_in::{SignIn, sign_in},
-};
 use accounts::{VerifiedCode, email_challenge};
 use axum::extract::State;
 use common::{
@@ -23,6 +19,11 @@ use identity::{
 };
 use serde::Serialize;
 use store::EmailOwner;
+
+use crate::{
+    Auth,
+    sign_in::{SignIn, sign_in},
+};
 
 input! {
     pub(crate) struct PasswordlessRequest {
