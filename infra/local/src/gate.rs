@@ -137,7 +137,7 @@ impl CloudEndpoint {
 
     async fn sns(&self, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
         let fault = self.faults.inject_fault(Service::Sns, &sns_operation(body));
-        let answer = async { Ok(self.recorder.sns(body, self.clock.now())) };
+        let answer = || self.recorder.sns(body, self.clock.now());
         let errors = ["Throttled", "ServiceUnavailable"];
         self.with_fault(fault, answer, sns_error, errors).await
     }
@@ -145,7 +145,7 @@ impl CloudEndpoint {
     async fn ses(&self, parts: &Parts, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
         let fault = self.faults.inject_fault(Service::Ses, "SendEmail");
         let (path, now) = (parts.uri.path(), self.clock.now());
-        let answer = async { Ok(self.recorder.ses(&parts.method, path, body, now)) };
+        let answer = || self.recorder.ses(&parts.method, path, body, now);
         let errors = ["TooManyRequestsException", "ServiceUnavailable"];
         self.with_fault(fault, answer, ses_error, errors).await
     }
@@ -153,37 +153,37 @@ impl CloudEndpoint {
     async fn ssm(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
         let fault = self.faults.inject_fault(Service::Ssm, operation);
         let error = |name: &str, _| dynamodb_error(name, json!({}));
-        let answer = async {
+        let answer = || {
             let answer = self.parameters.answer(operation, body);
-            Ok(answer.unwrap_or_else(|name| error(name, StatusCode::BAD_REQUEST)))
+            answer.unwrap_or_else(|name| error(name, StatusCode::BAD_REQUEST))
         };
         let errors = ["ThrottlingException", "InternalServerError"];
         self.with_fault(fault, answer, error, errors).await
     }
 
-    /// The response of a service, or that of `fault`. `answer` executes the request when it is polled. The array has the
-    /// service's error codes for throttling and for unavailability.
+    /// The response of a service, or that of `fault`. The array has the service's error codes for throttling and for
+    /// unavailability.
     async fn with_fault(
         &self,
         fault: Option<Fault>,
-        answer: impl Future<Output = Result<Response<Full<Bytes>>, Dropped>>,
+        answer: impl FnOnce() -> Response<Full<Bytes>>,
         error: fn(&str, StatusCode) -> Response<Full<Bytes>>,
         [throttled, unavailable]: [&str; 2],
     ) -> Result<Response<Full<Bytes>>, Dropped> {
         let Some(fault) = fault else {
-            return answer.await;
+            return Ok(answer());
         };
         match fault.mode {
             Mode::Slow => {
                 tokio::time::sleep(fault.delay()).await;
-                answer.await
+                Ok(answer())
             }
             Mode::Throttle => Ok(error(throttled, StatusCode::TOO_MANY_REQUESTS)),
             Mode::Refuse | Mode::Conflict | Mode::Partial => {
                 Ok(error(unavailable, StatusCode::SERVICE_UNAVAILABLE))
             }
             Mode::Silent => {
-                answer.await?;
+                answer();
                 Err("injected fault: silent".into())
             }
             Mode::Error => Ok(error(
@@ -273,8 +273,15 @@ impl CloudEndpoint {
         let fault = self
             .faults
             .inject_fault(Service::S3, &format!("{verb}Object"));
-        let errors = ["SlowDown", "InternalError"];
-        self.with_fault(fault, self.stored(request), s3_error, errors)
+        let refuses = fault
+            .as_ref()
+            .is_some_and(|fault| matches!(fault.mode, Mode::Throttle | Mode::Refuse | Mode::Error));
+        let response = if refuses {
+            Response::new(Full::default())
+        } else {
+            self.stored(request).await?
+        };
+        self.with_fault(fault, || response, s3_error, ["SlowDown", "InternalError"])
             .await
     }
 
