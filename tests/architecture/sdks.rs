@@ -13,7 +13,7 @@ use crate::{
 const SDKS: [(&str, &[&str]); 6] = [
     ("aws-sdk-dynamodb", &["shared/store"]),
     ("aws-sdk-s3", &["shared/storage"]),
-    ("aws-sigv4", &["shared/storage"]),
+    ("aws-sigv4", &["shared/storage", "infra/local"]),
     ("aws-sdk-sns", &["shared/messaging"]),
     ("aws-sdk-sesv2", &["shared/messaging"]),
     ("aws-sdk-ssm", &["shared/runtime", "infra/ops"]),

@@ -69,17 +69,22 @@ async fn verify(
     match matched {
         Match::No => return Ok(None),
         Match::Yes => {}
-        Match::YesOutdated => {
-            auth.store
-                .rehash(
-                    account.user.user_id,
-                    hash,
-                    &auth.hasher.hash(password).await?,
-                )
-                .await?
-        }
+        Match::YesOutdated => rehash(auth, account.user.user_id, hash, password).await,
     }
     Ok(Some(account))
+}
+
+/// Replaces `old_hash` by a hash of the same password with the current parameters. If that fails, the next sign-in
+/// tries again; this one continues, because the password is correct.
+async fn rehash(auth: &Auth, user: UserId, old_hash: &str, password: &SecretString) {
+    let rehashed = async {
+        let new_hash = auth.hasher.hash(password).await?;
+        auth.store.rehash(user, old_hash, &new_hash).await?;
+        Ok::<(), runtime::Error>(())
+    };
+    if let Err(failure) = rehashed.await {
+        tracing::warn!(%failure, "the password hash was not upgraded");
+    }
 }
 
 struct Found {

@@ -9,7 +9,7 @@ use domain::{Instant, otp::Proof, outbox::Notification, session::Session, user::
 use secrecy::SecretString;
 use store::Transaction;
 
-use crate::{Otp, SubmittedCode, condition_error, invalid};
+use crate::{Otp, SubmittedCode, condition_error};
 
 input! {
     pub(crate) struct DisableOtpRequest {
@@ -27,8 +27,6 @@ pub(crate) async fn disable(
     Input(request): Input<DisableOtpRequest>,
 ) -> ApiResult<Empty> {
     let SignedIn { user, session, .. } = person;
-    let id = user.user_id;
-    let counters = request.code.counters(id, &session.sid.to_string());
     let (_, password_attempt) = attempts::verify_password(
         &otp.store,
         &otp.hasher,
@@ -38,19 +36,13 @@ pub(crate) async fn disable(
         now,
     )
     .await?;
-    let (code_attempt, stored, _) = tokio::join!(
-        attempts::reserve(&otp.store, &counters, now),
-        otp.store.otp(id),
+    let (verified, _) = tokio::join!(
+        otp.verify_code(user.user_id, session.sid, &request.code, now),
         otp.store.release(password_attempt)
     );
-    let (code_attempt, stored) = (code_attempt?, stored?);
-    let proof = request
-        .code
-        .verify(&otp, id, stored.as_ref(), now)?
-        .ok_or_else(invalid)?;
-    let left = stored.map_or(0, |stored| stored.recovery.len());
+    let (stored, proof, code_attempt) = verified?;
     let (disabled, _) = tokio::join!(
-        otp.delete_secret(user, &session, &proof, left, now),
+        otp.delete_secret(user, &session, &proof, stored.recovery.len(), now),
         otp.store.release(code_attempt)
     );
     disabled?;

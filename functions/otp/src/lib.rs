@@ -12,7 +12,7 @@ use axum::{
 };
 use common::{ApiError, ErrorCode, Fields, InvalidValue, Routes, effect, sign_in, text};
 use domain::{
-    Instant, Line, UserId,
+    Instant, Line, SessionId, UserId,
     otp::{Otp as StoredOtp, Proof},
 };
 use identity::{
@@ -23,7 +23,7 @@ use identity::{
 };
 use runtime::{ConfigError, Key};
 use serde_json::Value;
-use store::{Counter, Part, Setup, Store};
+use store::{Counter, Part, Reservation, Setup, Store};
 
 /// The keys that this function reads: to sign and verify tokens, and to seal secrets and notifications.
 pub const KEYS: &[Key] = &[
@@ -91,19 +91,20 @@ impl SubmittedCode {
         }
     }
 
-    /// Verifies the code against `stored`, the secret of `user`. `None` when it is wrong or there is no secret.
+    /// Verifies the code against `stored`, the secret of `user`, and returns the secret and what the code proves.
+    /// `None` when it is wrong or there is no secret.
     fn verify(
         &self,
         otp: &Otp,
         user: UserId,
-        stored: Option<&StoredOtp>,
+        stored: Option<StoredOtp>,
         now: Instant,
-    ) -> Result<Option<Proof>, ApiError> {
+    ) -> Result<Option<(StoredOtp, Proof)>, ApiError> {
         let Some(stored) = stored else {
             return Ok(None);
         };
         let secret = Secret::open(&stored.sealed, &otp.sealer, &totp::active_context(user))?;
-        Ok(match self {
+        let proof = match self {
             Self::Code(code) => secret.step_of(code, now, stored.last_step).map(Proof::Step),
             Self::Recovery(code) => {
                 let mac = secret.recovery_mac(code);
@@ -112,7 +113,49 @@ impl SubmittedCode {
                     .contains_key(&mac)
                     .then_some(Proof::Recovery(mac))
             }
-        })
+        };
+        Ok(proof.map(|proof| (stored, proof)))
+    }
+}
+
+impl Otp {
+    /// Verifies `code` of `user` in `session`. Returns the stored secret, what the code proves, and the reservation for
+    /// the caller to release.
+    ///
+    /// # Errors
+    /// As [`attempts::reserve`] and [`record_outcome`](Self::record_outcome).
+    async fn verify_code(
+        &self,
+        user: UserId,
+        session: SessionId,
+        code: &SubmittedCode,
+        now: Instant,
+    ) -> Result<(StoredOtp, Proof, Reservation), ApiError> {
+        let counters = code.counters(user, &session.to_string());
+        let (reserved, stored) = tokio::join!(
+            attempts::reserve(&self.store, &counters, now),
+            self.store.otp(user)
+        );
+        let reserved = reserved?;
+        let outcome = stored
+            .map_err(ApiError::from)
+            .and_then(|stored| code.verify(self, user, stored, now));
+        let ((stored, proof), reserved) = self.record_outcome(reserved, outcome).await?;
+        Ok((stored, proof, reserved))
+    }
+
+    /// As [`attempts::record_outcome`], with another error for a wrong code.
+    ///
+    /// # Errors
+    /// `OTP_INVALID_MESSAGE` for `None`; the error of `outcome`.
+    async fn record_outcome<T>(
+        &self,
+        reserved: Reservation,
+        outcome: Result<Option<T>, ApiError>,
+    ) -> Result<(T, Reservation), ApiError> {
+        let recorded = attempts::record_outcome(&self.store, reserved, outcome.map(Some));
+        let (verified, reserved) = recorded.await?;
+        Ok((verified.ok_or_else(invalid)?, reserved))
     }
 }
 

@@ -1,6 +1,5 @@
 //! `POST /otp/recovery-codes`: replaces the recovery codes by ten new ones.
 
-use accounts::attempts;
 use axum::extract::State;
 use common::{ApiResult, Input, Message, Now, SignedIn, input, success};
 use domain::otp::{Otp as StoredOtp, Proof};
@@ -29,16 +28,8 @@ pub(crate) async fn renew(
     Input(request): Input<RecoveryCodesRequest>,
 ) -> ApiResult<RecoveryCodesResponse> {
     let (id, submitted) = (person.user.user_id, SubmittedCode::Code(request.code));
-    let counters = submitted.counters(id, &person.session.sid.to_string());
-    let (reserved, stored) = tokio::join!(
-        attempts::reserve(&otp.store, &counters, now),
-        otp.store.otp(id)
-    );
-    let (reserved, stored) = (reserved?, stored?);
-    let (Some(stored), Some(Proof::Step(step))) = (
-        stored.clone(),
-        submitted.verify(&otp, id, stored.as_ref(), now)?,
-    ) else {
+    let verified = otp.verify_code(id, person.session.sid, &submitted, now);
+    let (stored, Proof::Step(step), reserved) = verified.await? else {
         return Err(invalid());
     };
     let (recovery_codes, recovery) = new_recovery(&Secret::open(

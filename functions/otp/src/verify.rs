@@ -97,24 +97,19 @@ impl Otp {
             self.find_pending(&claims, now),
             self.store.otp(claims.sub)
         );
-        let (account, stored) = match (account, stored) {
-            (Ok(Some(account)), Ok(stored)) => (account, stored),
-            (account, stored) => {
-                if let Ok(reserved) = reserved {
-                    let _ = self.store.release(reserved).await;
-                }
-                account?.ok_or_else(ApiError::invalid_token)?;
-                return Err(stored.map_or_else(ApiError::from, |_| invalid()));
-            }
+        let outcome = account
+            .and_then(|account| account.ok_or_else(ApiError::invalid_token))
+            .and_then(|account| {
+                let verified = code.verify(self, claims.sub, stored?, now)?;
+                Ok(verified.map(|(stored, proof)| (account, stored, proof)))
+            });
+        let reserved = match reserved {
+            Ok(reserved) => reserved,
+            // The error for an unusable pending token takes precedence over a full counter.
+            Err(error) => return Err(outcome.err().unwrap_or(error)),
         };
-        let reserved = reserved?;
-        let (Some(stored), Some(proof)) = (
-            &stored,
-            code.verify(self, claims.sub, stored.as_ref(), now)?,
-        ) else {
-            return Err(invalid());
-        };
-        let begin = self.begin(account, &claims, stored, &proof, client, now);
+        let ((account, stored, proof), reserved) = self.record_outcome(reserved, outcome).await?;
+        let begin = self.begin(account, &claims, &stored, &proof, client, now);
         let (user, _) = tokio::join!(begin, self.store.release(reserved));
         Ok(VerifyOtpResponse {
             user: user?,

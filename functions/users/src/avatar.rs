@@ -1,13 +1,18 @@
 //! `POST /users/avatar`: changes the caller's avatar.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError, Weak},
+    time::Duration,
+};
 
+use accounts::attempts;
 use axum::{
     body::{Body, to_bytes},
     extract::{FromRequest, Request, State},
 };
 use bytes::Bytes;
-use common::{ApiError, ApiResult, ErrorCode, Message, SignedIn, success};
+use common::{ApiError, ApiResult, ErrorCode, Message, Now, SignedIn, success};
 use data_encoding::HEXLOWER;
 use domain::{
     UserId,
@@ -20,26 +25,28 @@ use storage::{
     Objects,
     avatar::{self, Avatar},
 };
-use store::Transaction;
+use store::{Counter, StoreError, Transaction};
 use tokio::{sync::Semaphore, task};
 
-use crate::{
-    Users,
-    change::{condition_error, require_active},
-};
+use crate::Users;
 
 /// Largest picture, in bytes.
 const MAX_PICTURE: usize = 4 * 1024 * 1024;
 /// Largest multipart body, in bytes.
 const MAX_FORM: usize = MAX_PICTURE + 64 * 1024;
+/// The lock of a process that was killed ends after this time. Decoding and storing a picture and changing the account
+/// takes less than half of it, because every request has a time-out.
+const LOCK_TIME: Duration = Duration::from_secs(60);
 
 /// Processes and stores avatars.
 #[derive(Clone)]
 pub(crate) struct Avatars {
     objects: Objects,
     sealer: Sealer,
-    /// Limits decoding to one picture at a time: each can take 180 MB of memory.
+    /// Limits decoding to two pictures at a time: each can take 180 MB of memory.
     decoder: Arc<Semaphore>,
+    /// The accounts with uploads in progress in this process.
+    queues: Arc<Mutex<HashMap<UserId, Weak<Semaphore>>>>,
 }
 
 impl Avatars {
@@ -47,14 +54,33 @@ impl Avatars {
         Self {
             objects,
             sealer,
-            decoder: Arc::new(Semaphore::new(1)),
+            decoder: Arc::new(Semaphore::new(2)),
+            queues: Arc::default(),
         }
+    }
+
+    /// The queue of the uploads of `user`, with one permit: however many pictures an account sends at once, others wait
+    /// for at most one of them.
+    fn queue_of(&self, user: UserId) -> Arc<Semaphore> {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        queues.retain(|_, queue| queue.strong_count() > 0);
+        let queue = queues.get(&user).and_then(Weak::upgrade);
+        queue.unwrap_or_else(|| {
+            let queue = Arc::new(Semaphore::new(1));
+            queues.insert(user, Arc::downgrade(&queue));
+            queue
+        })
     }
 
     /// Decodes the picture, scales it down and encodes it again, which removes metadata.
     async fn sanitize(&self, file: Bytes) -> Result<Avatar, ApiError> {
-        let _permit = self.decoder.acquire().await?;
-        let sanitized = task::spawn_blocking(move || avatar::clean(&file)).await?;
+        let permit = Arc::clone(&self.decoder).acquire_owned().await?;
+        let clean = move || {
+            // Decoding does not stop when the client disconnects; the permit is held until its end.
+            let _permit = permit;
+            avatar::clean(&file)
+        };
+        let sanitized = task::spawn_blocking(clean).await?;
         sanitized.map_err(|_| ApiError::field("avatar", ErrorCode::AvatarInvalid))
     }
 
@@ -166,40 +192,82 @@ pub(crate) struct AvatarResponse {
 
 pub(crate) async fn upload(
     State(users): State<Users>,
+    Now(now): Now,
     caller: SignedIn,
     Picture(file): Picture,
 ) -> ApiResult<AvatarResponse> {
-    let picture = users.avatars.sanitize(file).await?;
-    let avatar = users.avatars.store(caller.user.user_id, picture).await?;
-    let current = caller.user.avatar.clone();
-    let changed = users.set_avatar(caller.user, &avatar).await;
-    if changed.is_err() && current != avatar {
-        // The account was deactivated or erased in the meantime.
-        users.avatars.delete(&avatar).await;
-    }
-    let (user, previous) = changed?;
-    if previous != avatar {
-        users.avatars.delete(&previous).await;
-    }
+    let id = caller.user.user_id;
+    let queue = users.avatars.queue_of(id);
+    let _turn = queue.acquire().await?;
+    let (limit, lock) = (attempts::of_avatar(id), lock_of(id));
+    let (counted, locked) = tokio::join!(
+        attempts::reserve(&users.store, &limit, now),
+        users.store.reserve(&lock, now)
+    );
+    let lock = locked?.map_err(|_| ErrorCode::Conflict)?;
+    let replaced = async {
+        // Every picture that is decoded counts: the reservation is not released.
+        let _ = counted?;
+        let picture = users.avatars.sanitize(file).await?;
+        users.replace_avatar(caller.user, picture).await
+    };
+    let replaced = replaced.await;
+    // If this fails, the lock ends by itself.
+    let _ = users.store.release(lock).await;
+    let user = replaced?;
     success(
         Message::AvatarUpdated,
         AvatarResponse {
-            avatar,
+            avatar: user.avatar.clone(),
             user: Account::of(user, caller.committee),
         },
     )
 }
 
+/// Lets one process at a time replace the avatar of `user`. Otherwise one could delete the previous picture while
+/// another one, in which the person has chosen that picture again, puts it in force.
+fn lock_of(user: UserId) -> [Counter; 1] {
+    [Counter {
+        name: "avatar-lock",
+        key: user.to_string(),
+        max: 1,
+        window: LOCK_TIME,
+    }]
+}
+
 impl Users {
-    /// Sets the avatar's `path`; returns the changed account and the previous path.
-    async fn set_avatar(&self, user: User, path: &str) -> Result<(User, String), ApiError> {
+    /// Stores `picture`, makes it the avatar of `user`, and deletes the one that it replaces. Returns the changed account.
+    ///
+    /// # Errors
+    /// 401 when the account was closed or erased in the meantime.
+    async fn replace_avatar(&self, user: User, picture: Avatar) -> Result<User, ApiError> {
+        let id = user.user_id;
+        let path = self.avatars.store(id, picture).await?;
         let mut previous = String::new();
         let set = |user: &User, _: &mut Transaction| {
-            require_active(user)?;
             previous.clone_from(&user.avatar);
-            Ok(user.changed(|user| path.clone_into(&mut user.avatar)))
+            let after = user.changed(|user| user.avatar.clone_from(&path));
+            Some(after).filter(|after| after.is_active).ok_or(None)
         };
-        let user = self.store.update_user(user, set, condition_error).await?;
-        Ok((user, previous))
+        // The error is `None` when the account was closed or erased.
+        let changed: Result<User, Option<StoreError>> =
+            self.store.update_user(user, set, |_| None).await;
+        match changed {
+            Ok(user) => {
+                if previous != path {
+                    self.avatars.delete(&previous).await;
+                }
+                Ok(user)
+            }
+            Err(None) => {
+                let user = self.store.user(id).await?;
+                if user.is_none_or(|user| user.avatar != path) {
+                    self.avatars.delete(&path).await;
+                }
+                Err(ApiError::invalid_token())
+            }
+            // The change may have been made, so either picture may be in force: both objects are kept.
+            Err(Some(error)) => Err(error.into()),
+        }
     }
 }

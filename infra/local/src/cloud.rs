@@ -20,38 +20,32 @@ use s3s_fs::FileSystem;
 use serde_json::{Value, json};
 use store::keys::TABLES;
 use tokio::{net::TcpListener, task::AbortHandle};
-use uuid::Uuid;
 
 use crate::{
     LocalError,
     faults::Faults,
     gate::{CloudEndpoint, accept},
-    guard::{self, Authorizer},
+    guard::Authorizer,
     parameters::Parameters,
     recorder::Recorder,
+    signature::AccessKey,
     tables::{self, request},
     uapi::Uapi,
 };
 
 /// The name of the bucket.
 pub const BUCKET: &str = "halqa-files";
-const SECRET_KEY: &str = "local-secret";
 /// The functions with access to the bucket.
 const ROLES: [&str; 3] = ["dispatcher", "files", "users"];
-
-/// Random at every start, so that other clients, such as a web page that tries ports, have no access.
-fn new_access_key() -> String {
-    format!(
-        "local{}",
-        Uuid::from_bytes(identity::random::bytes()).simple()
-    )
-}
 
 /// A running local cloud. It stops with the Tokio runtime that it was started on.
 #[derive(Clone)]
 pub struct Cloud {
     endpoint: SocketAddr,
-    access_key: String,
+    /// For all services.
+    key: AccessKey,
+    /// For S3 alone: its id is public, because presigned forms and links contain it.
+    files_key: AccessKey,
     database: Database,
     parameters: Parameters,
     recorder: Recorder,
@@ -111,7 +105,8 @@ impl Cloud {
         recorder: Recorder,
         account: Option<&Path>,
     ) -> Result<Self, LocalError> {
-        let (faults, access_key) = (Faults::default(), new_access_key());
+        let faults = Faults::default();
+        let (key, files_key) = (AccessKey::generate("local"), AccessKey::generate("files"));
         for table in &TABLES {
             tables::make(&database, table)?;
         }
@@ -123,10 +118,11 @@ impl Cloud {
         let endpoint = listener.local_addr().map_err(no_port)?;
         let (parameters, guard) = (Parameters::default(), Authorizer::default());
         let service = CloudEndpoint {
-            access_key: access_key.clone(),
+            key: key.clone(),
+            files_key: files_key.clone(),
             database: database.clone(),
             parameters: parameters.clone(),
-            files: file_store(files, &access_key)?,
+            files: file_store(files, [&key, &files_key])?,
             folder: files.to_owned(),
             files_lock: tokio::sync::Mutex::default(),
             recorder: recorder.clone(),
@@ -140,7 +136,8 @@ impl Cloud {
         let expiry = tokio::spawn(expire(database.clone())).abort_handle();
         Ok(Self {
             endpoint,
-            access_key,
+            key,
+            files_key,
             database,
             parameters,
             recorder,
@@ -157,8 +154,8 @@ impl Cloud {
         vec![
             ("AWS_ENDPOINT_URL", format!("http://{}", self.endpoint)),
             ("AWS_REGION", "eu-west-3".to_owned()),
-            ("AWS_ACCESS_KEY_ID", self.access_key.clone()),
-            ("AWS_SECRET_ACCESS_KEY", SECRET_KEY.to_owned()),
+            ("AWS_ACCESS_KEY_ID", self.key.id.clone()),
+            ("AWS_SECRET_ACCESS_KEY", self.key.secret.clone()),
             ("RECORDS_TABLE", "records".to_owned()),
             ("TRANSIENT_TABLE", "transient".to_owned()),
             ("FILES_BUCKET", BUCKET.to_owned()),
@@ -215,9 +212,17 @@ impl Cloud {
         &self.guard
     }
 
-    /// The access key of the function `role`, by which the [`Authorizer`] identifies it.
+    /// The id of the access key of the function `role`, by which the [`Authorizer`] identifies it.
     pub fn key_of(&self, role: &str) -> String {
-        guard::key_of(&self.access_key, role)
+        self.key.id_of(role)
+    }
+
+    /// The settings with the access key of the function `role` for S3 alone.
+    pub fn files_key_of(&self, role: &str) -> [(&'static str, String); 2] {
+        [
+            ("AWS_ACCESS_KEY_ID", self.files_key.id_of(role)),
+            ("AWS_SECRET_ACCESS_KEY", self.files_key.secret.clone()),
+        ]
     }
 
     /// The number of items of each table, by name.
@@ -302,8 +307,8 @@ fn latest(database: &Database) -> Result<String, LocalError> {
         .ok_or_else(|| LocalError::new("There is no stream."))
 }
 
-/// S3 on the folder `files`.
-fn file_store(files: &Path, access_key: &str) -> Result<S3Service, LocalError> {
+/// S3 on the folder `files`, for requests that are signed with one of `keys`.
+fn file_store(files: &Path, keys: [&AccessKey; 2]) -> Result<S3Service, LocalError> {
     let unwritable = |error| {
         LocalError::new(format!(
             "The folder {} cannot be written: {error}.",
@@ -315,11 +320,14 @@ fn file_store(files: &Path, access_key: &str) -> Result<S3Service, LocalError> {
         LocalError::new(format!("No file store in {}: {error:?}.", files.display()))
     })?;
     let mut service = S3ServiceBuilder::new(store);
-    let mut keys = SimpleAuth::from_single(access_key, SECRET_KEY);
-    for role in ROLES {
-        keys.register(guard::key_of(access_key, role), SECRET_KEY.into());
+    let mut auth = SimpleAuth::new();
+    for key in keys {
+        auth.register(key.id.clone(), key.secret.as_str().into());
+        for role in ROLES {
+            auth.register(key.id_of(role), key.secret.as_str().into());
+        }
     }
-    service.set_auth(keys);
+    service.set_auth(auth);
     // Tests can set the clock of the service but not this one.
     let mut config = S3Config::default();
     config.presigned_url_max_skew_time_secs = u32::MAX;

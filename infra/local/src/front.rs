@@ -1,5 +1,6 @@
 //! The HTTP/1.1 server of `cargo dev`, in the place of API Gateway. It reads whole bodies, passes requests with the
-//! client's IP address to the [`Edge`], and keeps connections open.
+//! client's IP address to the [`Edge`], and keeps connections open. It refuses requests for other names than those of
+//! this machine.
 
 use std::{
     convert::Infallible,
@@ -23,7 +24,7 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
-use crate::pages::Pages;
+use crate::{host, pages::Pages};
 
 /// The payload limit of API Gateway. Of a longer body only the beginning is passed on: enough to reject it.
 const MAX_BODY: usize = 10 * 1024 * 1024;
@@ -74,6 +75,7 @@ impl Gateway {
             .map_err(|_| io::ErrorKind::TimedOut)?;
         let request = Request::from_parts(parts, body.map_err(io::Error::other)?);
         let mut response = match &self.pages {
+            _ if !host::is_local(&request) => host::refusal(),
             Some(pages) if Pages::serves(request.uri().path()) => pages.answer(&request).await,
             _ => self.edge.answer(request, peer.ip()).await,
         };

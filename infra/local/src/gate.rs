@@ -1,5 +1,5 @@
-//! The HTTP endpoint of the local cloud: detects the AWS service of a request, checks access, injects faults and
-//! passes the request on.
+//! The HTTP endpoint of the local cloud: detects the AWS service of a request, verifies its signature, checks access,
+//! injects faults and passes the request on.
 
 use std::{convert::Infallible, path::PathBuf, sync::Arc};
 
@@ -23,10 +23,13 @@ use tokio::{net::TcpListener, sync::Mutex};
 use tower::ServiceExt;
 
 use crate::{
+    REFUSED,
     faults::{Fault, Faults, Mode, Service},
     guard::{self, Authorizer, COPY_SOURCE},
+    host,
     parameters::Parameters,
     recorder::{Recorder, ses_error, sns_error, sns_operation},
+    signature::{AccessKey, SignatureError},
     tables,
 };
 
@@ -49,7 +52,8 @@ pub(crate) async fn accept(listener: TcpListener, endpoint: Arc<CloudEndpoint>) 
 
 /// The services behind the endpoint.
 pub(crate) struct CloudEndpoint {
-    pub(crate) access_key: String,
+    pub(crate) key: AccessKey,
+    pub(crate) files_key: AccessKey,
     pub(crate) database: Database,
     pub(crate) parameters: Parameters,
     pub(crate) files: S3Service,
@@ -79,46 +83,51 @@ type Dropped = Box<dyn std::error::Error + Send + Sync>;
 
 impl CloudEndpoint {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
+        if !host::is_local(&request) {
+            return Ok(host::refusal().map(Full::new));
+        }
+        let (parts, body) = request.into_parts();
+        let body = body.collect().await?.to_bytes();
         let text = |name| {
-            request
-                .headers()
+            parts
+                .headers
                 .get(name)
                 .and_then(|value: &HeaderValue| value.to_str().ok())
                 .unwrap_or_default()
         };
-        let target = text("x-amz-target").to_owned();
-        let (service, operation) = target.split_once('.').unwrap_or_default();
-        let authorization = text("authorization");
-        let is_known = authorization.contains(&format!("Credential={}", self.access_key));
-        let role = guard::role_in(authorization, &self.access_key).map(str::to_owned);
+        let (api, operation) = text("x-amz-target").split_once('.').unwrap_or_default();
+        // Requests without a target name the service in the credential scope of their signature.
+        let scope = text("authorization").split('/').nth(3).unwrap_or_default();
+        if api.is_empty() && ["", "s3"].contains(&scope) {
+            // The file store verifies signatures itself.
+            return self.files(Request::from_parts(parts, body)).await;
+        }
+        let service = match api {
+            "" => scope,
+            "AmazonSSM" => "ssm",
+            _ => "dynamodb",
+        };
+        let role = match self.key.verify(service, &parts, &body) {
+            Ok(role) => role,
+            Err(error) => return Ok(unauthenticated(service, error)),
+        };
         let is_allowed = |action: &str| {
             self.guard
-                .allows(role.as_deref(), || vec![(action.to_owned(), String::new())])
+                .allows(role, || vec![(action.to_owned(), String::new())])
         };
-        // Requests without a target name the service in the credential scope of their signature.
-        let scope = authorization
-            .split('/')
-            .nth(3)
-            .unwrap_or_default()
-            .to_owned();
-        let (parts, body) = request.into_parts();
-        let body = body.collect().await?.to_bytes();
-        match (service, scope.as_str()) {
-            // The file store checks signatures itself.
-            ("", "" | "s3") => self.files(Request::from_parts(parts, body)).await,
-            _ if !is_known => Ok(dynamodb_error("UnrecognizedClientException", json!({}))),
-            ("", "sns") if !is_allowed("sns:Publish") => {
+        match service {
+            "sns" if !is_allowed("sns:Publish") => {
                 Ok(sns_error("AuthorizationError", StatusCode::FORBIDDEN))
             }
-            ("", "sns") => self.sns(&body).await,
-            ("", "ses") if !is_allowed("ses:SendEmail") => {
+            "sns" => self.sns(&body).await,
+            "ses" if !is_allowed("ses:SendEmail") => {
                 Ok(ses_error("AccessDeniedException", StatusCode::FORBIDDEN))
             }
-            ("", "ses") => self.ses(&parts, &body).await,
-            ("AmazonSSM", _) => self.ssm(operation, &body).await,
+            "ses" => self.ses(&parts, &body).await,
+            "ssm" => self.ssm(operation, &body).await,
             _ if !self
                 .guard
-                .allows(role.as_deref(), || guard::of_tables(operation, &body)) =>
+                .allows(role, || guard::of_tables(operation, &body)) =>
             {
                 Ok(dynamodb_error("AccessDeniedException", json!({})))
             }
@@ -128,7 +137,7 @@ impl CloudEndpoint {
 
     async fn sns(&self, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
         let fault = self.faults.inject_fault(Service::Sns, &sns_operation(body));
-        let answer = || self.recorder.sns(body, self.clock.now());
+        let answer = async { Ok(self.recorder.sns(body, self.clock.now())) };
         let errors = ["Throttled", "ServiceUnavailable"];
         self.with_fault(fault, answer, sns_error, errors).await
     }
@@ -136,7 +145,7 @@ impl CloudEndpoint {
     async fn ses(&self, parts: &Parts, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
         let fault = self.faults.inject_fault(Service::Ses, "SendEmail");
         let (path, now) = (parts.uri.path(), self.clock.now());
-        let answer = || self.recorder.ses(&parts.method, path, body, now);
+        let answer = async { Ok(self.recorder.ses(&parts.method, path, body, now)) };
         let errors = ["TooManyRequestsException", "ServiceUnavailable"];
         self.with_fault(fault, answer, ses_error, errors).await
     }
@@ -144,37 +153,37 @@ impl CloudEndpoint {
     async fn ssm(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
         let fault = self.faults.inject_fault(Service::Ssm, operation);
         let error = |name: &str, _| dynamodb_error(name, json!({}));
-        let answer = || {
+        let answer = async {
             let answer = self.parameters.answer(operation, body);
-            answer.unwrap_or_else(|name| error(name, StatusCode::BAD_REQUEST))
+            Ok(answer.unwrap_or_else(|name| error(name, StatusCode::BAD_REQUEST)))
         };
         let errors = ["ThrottlingException", "InternalServerError"];
         self.with_fault(fault, answer, error, errors).await
     }
 
-    /// The response of a service, or that of `fault`. The array has the service's error codes for throttling and for
-    /// unavailability.
+    /// The response of a service, or that of `fault`. `answer` executes the request when it is polled. The array has the
+    /// service's error codes for throttling and for unavailability.
     async fn with_fault(
         &self,
         fault: Option<Fault>,
-        answer: impl FnOnce() -> Response<Full<Bytes>>,
+        answer: impl Future<Output = Result<Response<Full<Bytes>>, Dropped>>,
         error: fn(&str, StatusCode) -> Response<Full<Bytes>>,
         [throttled, unavailable]: [&str; 2],
     ) -> Result<Response<Full<Bytes>>, Dropped> {
         let Some(fault) = fault else {
-            return Ok(answer());
+            return answer.await;
         };
         match fault.mode {
             Mode::Slow => {
                 tokio::time::sleep(fault.delay()).await;
-                Ok(answer())
+                answer.await
             }
             Mode::Throttle => Ok(error(throttled, StatusCode::TOO_MANY_REQUESTS)),
             Mode::Refuse | Mode::Conflict | Mode::Partial => {
                 Ok(error(unavailable, StatusCode::SERVICE_UNAVAILABLE))
             }
             Mode::Silent => {
-                answer();
+                answer.await?;
                 Err("injected fault: silent".into())
             }
             Mode::Error => Ok(error(
@@ -247,9 +256,9 @@ impl CloudEndpoint {
             "".into()
         };
         let signers = [signed, request.uri().query().unwrap_or_default(), &form];
-        let role = signers
-            .into_iter()
-            .find_map(|text| guard::role_in(text, &self.access_key));
+        let role = signers.into_iter().find_map(|text| {
+            guard::role_in(text, &self.files_key.id).or_else(|| guard::role_in(text, &self.key.id))
+        });
         if !self.guard.allows(role, || guard::of_files(&request)) {
             return Ok(s3_error("AccessDenied", StatusCode::FORBIDDEN));
         }
@@ -264,15 +273,8 @@ impl CloudEndpoint {
         let fault = self
             .faults
             .inject_fault(Service::S3, &format!("{verb}Object"));
-        let refuses = fault
-            .as_ref()
-            .is_some_and(|fault| matches!(fault.mode, Mode::Throttle | Mode::Refuse | Mode::Error));
-        let response = if refuses {
-            Response::new(Full::default())
-        } else {
-            self.stored(request).await?
-        };
-        self.with_fault(fault, || response, s3_error, ["SlowDown", "InternalError"])
+        let errors = ["SlowDown", "InternalError"];
+        self.with_fault(fault, self.stored(request), s3_error, errors)
             .await
     }
 
@@ -336,7 +338,7 @@ fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
         _ => otherwise,
     };
     let xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>injected fault</Message></Error>"
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><Error><Code>{name}</Code><Message>{REFUSED}</Message></Error>"
     );
     let mut response = Response::new(Full::new(xml.into()));
     *response.status_mut() = status;
@@ -345,6 +347,15 @@ fn s3_error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
         HeaderValue::from_static("application/xml"),
     );
     response
+}
+
+/// The response of `service` to a request without a valid signature.
+fn unauthenticated(service: &str, error: SignatureError) -> Response<Full<Bytes>> {
+    match service {
+        "sns" => sns_error(error.query_code(), StatusCode::FORBIDDEN),
+        "ses" => ses_error(error.code(), StatusCode::FORBIDDEN),
+        _ => dynamodb_error(error.code(), json!({})),
+    }
 }
 
 /// Transactions report a conflict per item, single writes as an exception.
@@ -366,7 +377,7 @@ fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
 
 fn dynamodb_error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
     body["__type"] = format!("com.amazonaws.dynamodb.v20120810#{name}").into();
-    body["message"] = "injected fault".into();
+    body["message"] = REFUSED.into();
     let status = if name == "InternalServerError" {
         StatusCode::INTERNAL_SERVER_ERROR
     } else {

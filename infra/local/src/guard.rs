@@ -72,12 +72,7 @@ impl Authorizer {
     }
 }
 
-/// The access key of `role`: `key`, a dot and the name.
-pub(crate) fn key_of(key: &str, role: &str) -> String {
-    format!("{key}.{role}")
-}
-
-/// The role in the access key that `text`, a signature, contains.
+/// The role in the id of the access key that `text`, a signature, contains; `key` is the id without the role.
 pub(crate) fn role_in<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(key)?;
     rest.strip_prefix('.')?

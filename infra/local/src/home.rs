@@ -10,7 +10,7 @@ use std::{
 
 use domain::{CommitteeId, Email, Instant, Profile, UserId, committee::Committee, user::User};
 use identity::{NamedKey, password::Hasher, random, token::PublicKey};
-use runtime::{Clock, ConfigError, Settings, Startup};
+use runtime::{Aws, Clock, ConfigError, Settings, Startup};
 use secrecy::{ExposeSecret, SecretString};
 use store::{NewUser, Setup};
 
@@ -182,14 +182,22 @@ impl LocalSettings {
         self.0.iter()
     }
 
-    /// The setup of the function `role`, with an access key of its own for `cloud`.
+    /// The setup of the function `role`, with an access key of its own for `cloud`. The functions that make presigned
+    /// forms and links have another one for S3, because its id is public.
     ///
     /// # Errors
     /// When a setting is missing or invalid.
     pub fn setup_of(&self, role: &str, cloud: &Cloud, clock: Clock) -> Result<Setup, ConfigError> {
         let mut settings = self.clone();
         settings.set("AWS_ACCESS_KEY_ID", cloud.key_of(role));
-        Setup::new(Startup::of_settings(settings.settings(), clock)?)
+        let mut setup = Setup::new(Startup::of_settings(settings.settings(), clock)?)?;
+        if ["files", "users"].contains(&role) {
+            for (name, value) in cloud.files_key_of(role) {
+                settings.set(name, value);
+            }
+            setup.aws = Aws::new(&settings.settings())?;
+        }
+        Ok(setup)
     }
 
     /// The setup that all functions share.

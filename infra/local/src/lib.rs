@@ -8,6 +8,7 @@ pub mod front;
 mod gate;
 pub mod guard;
 pub mod home;
+mod host;
 pub mod pages;
 mod parameters;
 pub mod random;
@@ -15,6 +16,7 @@ pub mod recorder;
 mod reference;
 pub mod runtime_api;
 pub mod seed;
+mod signature;
 mod tables;
 pub mod uapi;
 pub mod watch;
@@ -24,6 +26,9 @@ use std::fmt;
 use common::{Edge, Routes};
 use runtime::ConfigError;
 use store::Setup;
+
+/// The message of error responses that no service made: of injected faults and of the checks of access.
+const REFUSED: &str = "refused by the local cloud";
 
 /// The edge with the routes of all functions.
 ///

@@ -12,7 +12,7 @@ use dispatcher::Dispatcher;
 use local::{
     LocalError,
     cloud::Cloud,
-    delivery, edge, front, home,
+    delivery, edge_of, front, home,
     home::LocalSettings,
     pages::{FRONT_PATH, Pages},
     seed, watch,
@@ -108,7 +108,7 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
     let folder = folder.canonicalize().unwrap_or(folder);
     let about =
         json!({ "dataFolder": folder, "administrator": email, "processId": std::process::id() });
-    let edge = edge(&setup)?;
+    let edge = edge_of(&|function| settings.setup_of(function, &cloud, clock.clone()))?;
     let deliveries = delivery::run(cloud.clone(), Dispatcher::new(&setup)?);
     print(&welcome(
         port,

@@ -1,5 +1,5 @@
-//! `/_local`: pages and JSON for the developer: sent messages, state, faults. They are served only under a name of this
-//! machine and, without CORS, not to pages of other origins.
+//! `/_local`: pages and JSON for the developer: sent messages, state, faults. They are not served to pages of other
+//! origins.
 
 use bytes::Bytes;
 use domain::{
@@ -52,14 +52,13 @@ impl Pages {
         // Links in mails come from another site. This page contains no data and does nothing without a click.
         if request.method() == Method::GET
             && (path == FRONT_PATH || path.starts_with("/_local/front/"))
-            && is_named_locally(request)
         {
             return html(FRONT);
         }
-        if !is_of_this_machine(request) {
+        if !is_same_origin(request) {
             return json_response(
                 StatusCode::FORBIDDEN,
-                &json!({ "error": "Available only under 127.0.0.1 or localhost, and not to pages of other origins." }),
+                &json!({ "error": "Not available to pages of other origins." }),
             );
         }
         if request.method() == Method::GET
@@ -168,21 +167,13 @@ fn header<'a>(request: &'a Request<Bytes>, name: &str) -> Option<&'a str> {
         .map(|value| value.to_str().unwrap_or("?"))
 }
 
-/// Whether `Host` names this machine: protects against DNS rebinding.
-fn is_named_locally(request: &Request<Bytes>) -> bool {
-    let (name, port) = header(request, "host").map_or(("", ""), |host| {
-        host.split_once(':').unwrap_or((host, "80"))
-    });
-    ["127.0.0.1", "localhost"].contains(&name) && port.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// As [`is_named_locally`], and the request does not come from a page of another origin.
-fn is_of_this_machine(request: &Request<Bytes>) -> bool {
+/// Whether `request` comes from a page of this origin, or from no page.
+fn is_same_origin(request: &Request<Bytes>) -> bool {
     let is_own_origin = header(request, "origin")
         .is_none_or(|origin| origin.strip_prefix("http://") == header(request, "host"));
     let is_own_site = header(request, "sec-fetch-site")
         .is_none_or(|site| ["same-origin", "none"].contains(&site));
-    is_named_locally(request) && is_own_origin && is_own_site
+    is_own_origin && is_own_site
 }
 
 fn html(page: &'static str) -> Response<Bytes> {

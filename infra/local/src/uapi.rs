@@ -24,6 +24,7 @@ use uuid::Uuid;
 use crate::{
     LocalError,
     faults::{Fault, Faults, Mode, Service},
+    host,
 };
 use account::{Account, UapiResult};
 
@@ -116,6 +117,9 @@ impl Uapi {
     }
 
     async fn answer(&self, request: &Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
+        if !host::is_local(request) {
+            return Ok(host::refusal().map(Full::new));
+        }
         let Some((module, function)) = request
             .uri()
             .path()

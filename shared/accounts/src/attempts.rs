@@ -95,6 +95,16 @@ pub fn of_registration(client: &Client, per_hour: u64) -> [Counter; 1] {
     }]
 }
 
+/// Limit of avatars of `user`: 10 uploads in an hour, accepted or not, because each of them is decoded.
+pub fn of_avatar(user: UserId) -> [Counter; 1] {
+    [Counter {
+        name: "avatar",
+        key: user.to_string(),
+        max: 10,
+        window: HOUR,
+    }]
+}
+
 /// Records the `outcome` of a reserved attempt. A successful one is returned with its reservation, which the caller
 /// releases in parallel with the next step. A wrong one (`None`) stays counted. On an error the attempt is released.
 ///

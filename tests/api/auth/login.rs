@@ -1,9 +1,10 @@
 use std::{collections::HashSet, time::Duration};
 
 use common::{ErrorCode, Message};
-use domain::Profile;
+use domain::{Profile, user::User};
 use futures_util::future::join_all;
-use serde_json::json;
+use local::faults::{Fault, Mode};
+use serde_json::{Value, json};
 use tests::{NewPerson, PASSWORD, World};
 
 #[tokio::test]
@@ -386,7 +387,7 @@ async fn open_sessions_work_while_sign_in_is_blocked() {
 #[tokio::test]
 async fn administrator_access_token_has_shorter_lifetime() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
-    let claims = |token: &str| -> serde_json::Value {
+    let claims = |token: &str| -> Value {
         let part = token.split('.').nth(1).unwrap();
         serde_json::from_slice(
             &data_encoding::BASE64URL_NOPAD
@@ -422,28 +423,13 @@ async fn administrator_access_token_has_shorter_lifetime() {
 #[tokio::test]
 async fn password_hash_with_old_parameters_is_upgraded_at_sign_in() {
     let world = World::new().await;
-    let account = world.account(&NewPerson::with(Profile::Member)).await;
-    let store = &world.setup().store;
-    let current = store
-        .credentials(account.user_id)
-        .await
-        .unwrap()
-        .unwrap()
-        .password_hash;
-    // Argon2id of `PASSWORD` with m=64, t=1
-    let old = "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$".to_owned() + &weak_hash();
-    store.rehash(account.user_id, &current, &old).await.unwrap();
+    let account = account_with_old_hash(&world).await;
     world
         .anonymous()
         .login(account.email.as_str(), PASSWORD)
         .await
         .expect_success(Message::LoginSuccess);
-    let upgraded = store
-        .credentials(account.user_id)
-        .await
-        .unwrap()
-        .unwrap()
-        .password_hash;
+    let upgraded = password_hash(&world, &account).await;
     assert!(
         upgraded.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"),
         "{upgraded}"
@@ -455,6 +441,52 @@ async fn password_hash_with_old_parameters_is_upgraded_at_sign_in() {
         .expect_success(Message::LoginSuccess);
 }
 
+#[tokio::test]
+async fn failed_upgrade_of_the_password_hash_does_not_fail_the_sign_in() {
+    let world = World::new().await;
+    let account = account_with_old_hash(&world).await;
+    let anonymous = world.anonymous();
+    // Once the attempt has been counted, the next UpdateItem is that of the hash.
+    let fault = async {
+        let is_counter = |item: &Value| {
+            let key = item["pk"]["S"].as_str().unwrap_or_default();
+            key.starts_with("COUNTER#password-")
+        };
+        while world
+            .items("transient")
+            .iter()
+            .filter(|item| is_counter(item))
+            .count()
+            < 3
+        {
+            tokio::task::yield_now().await;
+        }
+        world.inject_fault(Fault::new(Mode::Refuse).on("UpdateItem"));
+    };
+    let (answer, ()) = tokio::join!(anonymous.login(account.email.as_str(), PASSWORD), fault);
+    answer.expect_success(Message::LoginSuccess);
+    let hash = password_hash(&world, &account).await;
+    assert!(hash.starts_with(OLD_PARAMETERS), "{hash}");
+}
+
+const OLD_PARAMETERS: &str = "$argon2id$v=19$m=64,t=1,p=1$";
+
+/// An account whose password was hashed with other parameters than the current ones.
+async fn account_with_old_hash(world: &World) -> User {
+    let account = world.account(&NewPerson::with(Profile::Member)).await;
+    let current = password_hash(world, &account).await;
+    let old = format!("{OLD_PARAMETERS}c29tZXNhbHQ${}", weak_hash());
+    let rehashed = world.setup().store.rehash(account.user_id, &current, &old);
+    rehashed.await.unwrap();
+    account
+}
+
+async fn password_hash(world: &World, account: &User) -> String {
+    let credentials = world.setup().store.credentials(account.user_id).await;
+    credentials.unwrap().unwrap().password_hash
+}
+
+/// Argon2id of [`PASSWORD`] with [`OLD_PARAMETERS`].
 fn weak_hash() -> String {
     let params = argon2::Params::new(64, 1, 1, Some(32)).unwrap();
     let mut output = [0; 32];

@@ -7,5 +7,6 @@ mod fuzz;
 mod headers;
 mod http;
 mod limit;
+mod local;
 mod logs;
 mod routes;

@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use common::{ErrorCode, Message};
 use http::Method;
+use identity::NamedKey;
 use serde_json::{Value, json};
 use tests::{Answer, PASSWORD, Person, TotpApp, World};
 
@@ -121,4 +122,21 @@ async fn wrong_password_and_wrong_code_have_separate_counters() {
         .login(member.user().email.as_str(), PASSWORD)
         .await
         .expect_success(Message::OtpRequired);
+}
+
+#[tokio::test]
+async fn ten_unreadable_secrets_do_not_count_as_wrong_codes() {
+    let world = World::new().await;
+    let (member, totp_app) = enrolled(&world).await;
+    let other_key = NamedKey::generate("other").to_setting();
+    let misconfigured = world.another_process_with(&[("SEALING_KEYS", &other_key)]);
+    let payload = json!({ "password": PASSWORD, "code": totp_app.code(&world) });
+    for _ in 0..10 {
+        disable(&member.via(&misconfigured), payload.clone())
+            .await
+            .expect_error(ErrorCode::Internal);
+    }
+    disable(&member, payload)
+        .await
+        .expect_success(Message::OtpDisabled);
 }

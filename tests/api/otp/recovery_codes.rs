@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use common::{ErrorCode, Message};
+use local::faults::{Fault, Mode};
 use serde_json::json;
 use tests::{PASSWORD, TotpApp, World};
 
@@ -62,4 +63,25 @@ async fn account_without_otp_has_no_recovery_codes() {
         .post("/otp/recovery-codes", json!({}))
         .await
         .expect_field_error("code", ErrorCode::FieldRequired);
+}
+
+#[tokio::test]
+async fn ten_store_faults_do_not_count_as_wrong_codes() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let totp_app = TotpApp::enrolled_by(&world, &member).await;
+    world.clock().advance(Duration::from_secs(30));
+    let payload = json!({ "code": totp_app.code(&world) });
+    world.inject_fault(Fault::new(Mode::Refuse).on("GetItem"));
+    for _ in 0..10 {
+        member
+            .post("/otp/recovery-codes", payload.clone())
+            .await
+            .expect_error(ErrorCode::Unavailable);
+    }
+    world.clear_faults();
+    member
+        .post("/otp/recovery-codes", payload)
+        .await
+        .expect_success(Message::RecoveryCodes);
 }

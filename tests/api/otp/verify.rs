@@ -2,6 +2,7 @@ use std::time::Duration;
 
 use common::{ErrorCode, Message};
 use futures_util::future::join_all;
+use identity::NamedKey;
 use serde_json::{Value, json};
 use tests::{PASSWORD, Person, TotpApp, World};
 
@@ -376,6 +377,23 @@ async fn token_is_valid_for_its_own_step_only() {
     step.get(&format!("/auth/passwordless?code={code}"))
         .await
         .expect_error(ErrorCode::BadAuthCombination);
+    verify(&step, &totp_app.code(&world))
+        .await
+        .expect_success(Message::OtpVerified);
+}
+
+#[tokio::test]
+async fn ten_unreadable_secrets_do_not_count_as_wrong_codes_at_sign_in() {
+    let world = World::new().await;
+    let (member, totp_app) = enrolled(&world).await;
+    let step = otp_step(&world, &member).await;
+    let other_key = NamedKey::generate("other").to_setting();
+    let misconfigured = world.another_process_with(&[("SEALING_KEYS", &other_key)]);
+    for _ in 0..10 {
+        verify(&step.via(&misconfigured), &totp_app.code(&world))
+            .await
+            .expect_error(ErrorCode::Internal);
+    }
     verify(&step, &totp_app.code(&world))
         .await
         .expect_success(Message::OtpVerified);

@@ -1,9 +1,13 @@
+use std::{io::Cursor, sync::Mutex, time::Duration};
+
 use common::{ErrorCode, Message};
 use http::Method;
+use image::{GrayImage, ImageFormat};
 use local::faults::{Fault, Mode, Service};
 use tests::{Answer, Person, World};
 
 const PICTURE: &[u8] = include_bytes!("../../../functions/files/src/default.png");
+const LOSSY: &[u8] = include_bytes!("../../fuzz/corpus/avatar/lossy.webp");
 
 async fn send(person: &Person, content_type: &str, body: Vec<u8>) -> Answer {
     person
@@ -106,7 +110,6 @@ async fn invalid_picture_is_rejected_with_its_reason() {
 
 #[tokio::test]
 async fn avatar_webp_lossy_is_accepted_lossless_and_animated_are_refused() {
-    const LOSSY: &[u8] = include_bytes!("../../fuzz/corpus/avatar/lossy.webp");
     const LOSSLESS: &[u8] = include_bytes!("../../fuzz/corpus/avatar/lossless.webp");
     // One frame of 16 × 8 pixels, shown for 100 ms, with the image chunk of the lossy file.
     let chunks = [
@@ -142,4 +145,128 @@ async fn unreachable_bucket_keeps_the_previous_picture() {
         member.get("/auth/current-user").await.expect_ok()["user"]["avatar"],
         "/media/default.png"
     );
+}
+
+#[tokio::test]
+async fn eleventh_decoded_picture_within_an_hour_is_refused() {
+    let world = World::new().await;
+    let member = world.member().await;
+    for _ in 0..9 {
+        send(&member, "image/png", PICTURE.to_vec())
+            .await
+            .expect_success(Message::AvatarUpdated);
+    }
+    // These two are not decoded and do not count.
+    send(&member, "image/gif", PICTURE.to_vec())
+        .await
+        .expect_error(ErrorCode::UnsupportedMediaType);
+    send(&member, "image/png", vec![0; 4 * 1024 * 1024 + 1])
+        .await
+        .expect_error(ErrorCode::PayloadTooLarge);
+    send(&member, "image/png", b"no picture".to_vec())
+        .await
+        .expect_field_error("avatar", ErrorCode::AvatarInvalid);
+    let refused = send(&member, "image/png", PICTURE.to_vec()).await;
+    refused.expect_error(ErrorCode::TooManyAttempts);
+    let seconds: u64 = refused.header("retry-after").parse().unwrap();
+    assert!((1..=3600).contains(&seconds), "{seconds}");
+    send(&world.member().await, "image/png", PICTURE.to_vec())
+        .await
+        .expect_success(Message::AvatarUpdated);
+    world.clock().advance(Duration::from_secs(3600));
+    send(&member, "image/png", PICTURE.to_vec())
+        .await
+        .expect_success(Message::AvatarUpdated);
+}
+
+#[tokio::test]
+async fn large_pictures_of_one_account_do_not_hold_up_another_account() {
+    let world = World::new().await;
+    let (one, other) = (world.member().await, world.member().await);
+    let mut large = Cursor::new(Vec::new());
+    let picture = GrayImage::new(2000, 2000);
+    picture.write_to(&mut large, ImageFormat::Png).unwrap();
+    let large = large.into_inner();
+    let answered = Mutex::new(Vec::new());
+    let upload = async |name, person, file| {
+        send(person, "image/png", file)
+            .await
+            .expect_success(Message::AvatarUpdated);
+        answered.lock().unwrap().push(name);
+    };
+    tokio::join!(
+        upload("one", &one, large.clone()),
+        upload("one", &one, large.clone()),
+        upload("one", &one, large),
+        upload("other", &other, PICTURE.to_vec()),
+    );
+    let answered = answered.into_inner().unwrap();
+    assert_ne!(answered.last(), Some(&"other"), "{answered:?}");
+}
+
+/// The path of the avatar in force, whose object must exist.
+async fn served_avatar(world: &World, person: &Person) -> String {
+    let view = person.get("/auth/current-user").await.expect_ok();
+    let path = view["user"]["avatar"].as_str().unwrap().to_owned();
+    let image = world.anonymous().send(Method::GET, &path, "".into()).await;
+    assert_eq!(image.status, 200, "{path}");
+    path
+}
+
+#[tokio::test]
+async fn change_without_an_answer_keeps_the_picture_in_force() {
+    for (mode, is_changed) in [(Mode::Silent, true), (Mode::Refuse, false)] {
+        let world = World::new().await;
+        let member = world.member().await;
+        send(&member, "image/png", PICTURE.to_vec())
+            .await
+            .expect_success(Message::AvatarUpdated);
+        let before = served_avatar(&world, &member).await;
+        world.inject_fault(Fault::new(mode).on("TransactWriteItems"));
+        send(&member, "image/webp", LOSSY.to_vec())
+            .await
+            .expect_error(ErrorCode::Unavailable);
+        world.clear_faults();
+        let after = served_avatar(&world, &member).await;
+        assert_eq!(after != before, is_changed, "{mode:?}");
+        send(&member, "image/webp", LOSSY.to_vec())
+            .await
+            .expect_success(Message::AvatarUpdated);
+        served_avatar(&world, &member).await;
+    }
+}
+
+#[tokio::test]
+async fn picture_chosen_again_while_it_is_replaced_keeps_its_object() {
+    let world = World::new().await;
+    let member = world.member().await;
+    send(&member, "image/png", PICTURE.to_vec())
+        .await
+        .expect_success(Message::AvatarUpdated);
+    let before = served_avatar(&world, &member).await;
+    let slow = Fault {
+        delay_ms: Some(1000),
+        ..Fault::new(Mode::Slow).on("DeleteObject").times(1)
+    };
+    world.inject_fault_in(Service::S3, slow);
+    let choose_again = async {
+        // The other picture is in force, and the object of this one is about to be deleted.
+        while world.user(member.user().user_id).await.avatar == before {
+            tokio::task::yield_now().await;
+        }
+        let elsewhere = member.via(&world.another_process());
+        send(&elsewhere, "image/png", PICTURE.to_vec()).await
+    };
+    let (replaced, chosen_again) =
+        tokio::join!(send(&member, "image/webp", LOSSY.to_vec()), choose_again);
+    replaced.expect_success(Message::AvatarUpdated);
+    assert!(
+        [200, 409].contains(&chosen_again.status),
+        "{chosen_again:?}"
+    );
+    served_avatar(&world, &member).await;
+    send(&member, "image/png", PICTURE.to_vec())
+        .await
+        .expect_success(Message::AvatarUpdated);
+    assert_eq!(served_avatar(&world, &member).await, before);
 }

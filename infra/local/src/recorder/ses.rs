@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Recorder, response, status};
+use crate::REFUSED;
 
 impl Recorder {
     /// The response of SES v2 to a request.
@@ -97,9 +98,9 @@ fn part(value: &Value) -> Result<Option<&str>, String> {
     }
 }
 
-/// The injected error `name`.
+/// The error `name` of an injected fault or a check of access.
 pub(crate) fn error(name: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
-    error_response(name, status(name, otherwise), "injected fault")
+    error_response(name, status(name, otherwise), REFUSED)
 }
 
 fn error_response(name: &str, status: StatusCode, message: &str) -> Response<Full<Bytes>> {

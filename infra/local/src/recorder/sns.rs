@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Recorder, response, status};
+use crate::REFUSED;
 
 impl Recorder {
     /// The response of SNS to the form `body`.
@@ -114,9 +115,9 @@ pub(crate) fn operation(body: &[u8]) -> String {
         .unwrap_or_default()
 }
 
-/// The injected error `code`.
+/// The error `code` of an injected fault or a check of access.
 pub(crate) fn error(code: &str, otherwise: StatusCode) -> Response<Full<Bytes>> {
-    error_response(code, status(code, otherwise), "injected fault")
+    error_response(code, status(code, otherwise), REFUSED)
 }
 
 fn error_response(code: &str, status: StatusCode, message: &str) -> Response<Full<Bytes>> {

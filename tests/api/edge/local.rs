@@ -1,0 +1,119 @@
+//! What protects the listeners of `cargo dev` from other programs and web pages on the same machine.
+
+use std::net::SocketAddr;
+
+use common::Message;
+use http::{Request, header};
+use http_body_util::Full;
+use local::home::LocalSettings;
+use runtime::Clock;
+use serde_json::json;
+use tests::World;
+
+use super::http::{raw, send, start_server};
+
+/// The address in the setting `name`.
+fn address(world: &World, name: &str) -> SocketAddr {
+    let url = world.setting(name);
+    url.trim_start_matches("http://").parse().unwrap()
+}
+
+#[tokio::test]
+async fn local_tables_refuse_unsigned_and_forged_requests() {
+    let world = World::new().await;
+    let key = world.setting("AWS_ACCESS_KEY_ID");
+    let signed = |key: &str| {
+        format!(
+            "AWS4-HMAC-SHA256 Credential={key}/20261121/eu-west-3/dynamodb/aws4_request, SignedHeaders=host;x-amz-date, Signature=00"
+        )
+    };
+    for (authorization, code) in [
+        (String::new(), "MissingAuthenticationTokenException"),
+        ("Bearer x".to_owned(), "MissingAuthenticationTokenException"),
+        (signed("local"), "UnrecognizedClientException"),
+        (signed(&format!("{key}0")), "UnrecognizedClientException"),
+        (signed(&key), "InvalidSignatureException"),
+    ] {
+        let request = Request::post(world.setting("AWS_ENDPOINT_URL"))
+            .header("x-amz-target", "DynamoDB_20120810.GetItem")
+            .header("x-amz-date", "20261121T100000Z")
+            .header(header::AUTHORIZATION, &authorization);
+        let body = r#"{"TableName":"records","Key":{"pk":{"S":"ADMINS"},"sk":{"S":"ADMINS"}}}"#;
+        let refused = send(request.body(Full::from(body)).unwrap()).await;
+        let body = String::from_utf8_lossy(refused.body());
+        assert!(
+            refused.status() == 400 && body.contains(code),
+            "{authorization}: {body}"
+        );
+        assert!(
+            !refused
+                .headers()
+                .contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN)
+        );
+    }
+}
+
+/// The error of the tables with other `credentials`.
+async fn refusal(world: &World, credentials: &[(&str, String)]) -> String {
+    let mut settings: LocalSettings = world.settings();
+    for (name, value) in credentials {
+        settings.set(name, value.as_str());
+    }
+    let store = settings.setup(Clock::default()).unwrap().store;
+    store.committees(None, 1).await.unwrap_err().to_string()
+}
+
+#[tokio::test]
+async fn wrong_secret_and_the_key_for_files_open_no_table() {
+    let world = World::new().await;
+    let forged = [("AWS_SECRET_ACCESS_KEY", "local-secret".to_owned())];
+    let refused = refusal(&world, &forged).await;
+    assert!(refused.contains("InvalidSignatureException"), "{refused}");
+
+    let file = json!({ "name": "a.txt", "contentType": "text/plain", "size": 5 });
+    let created = world.member().await.post("/files", file).await;
+    let fields = &created.expect_success(Message::FileCreated)["upload"]["fields"];
+    let credential = fields["x-amz-credential"].as_str().unwrap();
+    let [(_, id), (_, secret)] = world.cloud().files_key_of("files");
+    assert!(credential.starts_with(&id), "{credential}");
+    let public = [("AWS_ACCESS_KEY_ID", id), ("AWS_SECRET_ACCESS_KEY", secret)];
+    let refused = refusal(&world, &public).await;
+    assert!(refused.contains("UnrecognizedClientException"), "{refused}");
+}
+
+#[tokio::test]
+async fn listeners_answer_under_names_of_this_machine_only() {
+    let world = World::new().await;
+    for (listener, path, served) in [
+        (start_server(&world).await, "/api/v1/health", 200),
+        (address(&world, "AWS_ENDPOINT_URL"), "/halqa-files", 403),
+        (address(&world, "CPANEL_URL"), "/execute/a/b", 401),
+    ] {
+        for host in ["localhost:9000", "127.0.0.1", "[::1]:9000"] {
+            let answer = request(listener, path, host).await;
+            assert!(
+                answer.starts_with(&format!("HTTP/1.1 {served} ")) && !answer.contains(REFUSED),
+                "{host}{path}: {answer}"
+            );
+        }
+        for host in [
+            "evil.example",
+            "evil.example:9000",
+            "127.0.0.1.evil.example",
+        ] {
+            let answer = request(listener, path, host).await;
+            assert!(
+                answer.starts_with("HTTP/1.1 403 ") && answer.contains(REFUSED),
+                "{host}{path}: {answer}"
+            );
+        }
+    }
+}
+
+/// The response to other names.
+const REFUSED: &str = "Available only under 127.0.0.1, localhost and [::1].";
+
+async fn request(listener: SocketAddr, path: &str, host: &str) -> String {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    raw(listener, &request).await
+}
