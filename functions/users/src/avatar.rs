@@ -34,8 +34,8 @@ use crate::Users;
 const MAX_PICTURE: usize = 4 * 1024 * 1024;
 /// Largest multipart body, in bytes.
 const MAX_FORM: usize = MAX_PICTURE + 64 * 1024;
-/// The lock of a process that was killed ends after this time. Storing a picture and changing the account takes less
-/// than half of it, because every request has a time-out.
+/// The lock of a process that was killed ends after this time. Decoding and storing a picture and changing the account
+/// takes less than half of it, because every request has a time-out.
 const LOCK_TIME: Duration = Duration::from_secs(60);
 
 /// Processes and stores avatars.
@@ -197,14 +197,29 @@ pub(crate) async fn upload(
     Picture(file): Picture,
 ) -> ApiResult<AvatarResponse> {
     let id = caller.user.user_id;
-    // Every picture that is decoded counts: the reservation is not released.
-    let _ = attempts::reserve(&users.store, &attempts::of_avatar(id), now).await?;
     let queue = users.avatars.queue_of(id);
     let _turn = queue.acquire().await?;
-    let picture = users.avatars.sanitize(file).await?;
-    let lock = users.store.reserve(&lock_of(id), now).await?;
-    let lock = lock.map_err(|_| ErrorCode::Conflict)?;
-    let replaced = users.replace_avatar(caller.user, picture).await;
+    let (limit, lock) = (attempts::of_avatar(id), lock_of(id));
+    let (counted, locked) = tokio::join!(
+        attempts::reserve(&users.store, &limit, now),
+        users.store.reserve(&lock, now)
+    );
+    let locked = locked.map_err(ApiError::from);
+    let lock = match locked.and_then(|lock| lock.map_err(|_| ErrorCode::Conflict.into())) {
+        Ok(lock) => lock,
+        Err(error) => {
+            // Nothing was decoded.
+            let _ = users.store.release(counted?).await;
+            return Err(error);
+        }
+    };
+    let replaced = async {
+        // Every picture that is decoded counts: the reservation is not released.
+        let _ = counted?;
+        let picture = users.avatars.sanitize(file).await?;
+        users.replace_avatar(caller.user, picture).await
+    };
+    let replaced = replaced.await;
     // If this fails, the lock ends by itself.
     let _ = users.store.release(lock).await;
     let user = replaced?;
