@@ -599,6 +599,139 @@ async fn every_cell_of_the_rights_matrix_matches_the_table() {
     assert!(count > 6_000, "{count}");
 }
 
+/// A state of an account or a session, besides profile and grants.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum State {
+    Normal,
+    Unverified,
+    /// Verified by an administrator, not by its mailbox.
+    UnverifiedMailbox,
+    ClosedCommittee,
+    Deactivated,
+    /// Signed in more than ten minutes ago.
+    OldSignIn,
+}
+
+/// The status and code by which `state` changes the result of an operation; `None` where it changes nothing.
+fn changed_by(
+    state: State,
+    operation: &str,
+    requirement: Requirement,
+) -> Option<(u16, &'static str)> {
+    use Requirement::{
+        ChangeOptOuts, EditUser, KeepFiles, Nothing, Publish, PublishDraft, Send, SendBulk,
+        Session, Write, WriteDraft, WritePanel,
+    };
+    let writes = [
+        ChangeOptOuts,
+        EditUser,
+        KeepFiles,
+        Publish,
+        PublishDraft,
+        Send,
+        SendBulk,
+        Write,
+        WriteDraft,
+        WritePanel,
+    ];
+    match state {
+        // The caller is a committee administrator, whom super admins' operations refuse in any state.
+        State::Unverified if ![Nothing, Session, SuperAdmin].contains(&requirement) => {
+            Some((403, "ACCOUNT_NOT_VERIFIED_MESSAGE"))
+        }
+        State::ClosedCommittee if writes.contains(&requirement) => {
+            Some((403, "COMMITTEE_INACTIVE_MESSAGE"))
+        }
+        State::Deactivated if requirement != Nothing => Some((401, "BAD_AUTH_COMBINATION_MESSAGE")),
+        State::OldSignIn if operation == "GET /otp/generate" => {
+            Some((403, "REAUTHENTICATION_REQUIRED_MESSAGE"))
+        }
+        _ => None,
+    }
+}
+
+#[tokio::test]
+async fn each_state_of_an_account_changes_the_operations_of_the_table() {
+    let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
+    let results = async |state: State| {
+        let committee = world.another_committee(&format!("{state:?}"), true).await;
+        let member = NewPerson::with(Profile::Trainer).of(committee);
+        let writer = world.person(member.clone()).await;
+        let draft = writer
+            .post("/courses", json!({ "courseTitle": "Soudure" }))
+            .await
+            .expect_success(Message::CourseCreated)["course"]["courseID"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let other = world.unhashed_account(&member).await.user_id.to_string();
+        let all_grants: Vec<Grant> = Grant::ALL.to_vec();
+        let caller = NewPerson::with(Profile::CommitteeAdmin).of(committee);
+        let caller = caller.granted(&all_grants);
+        let caller = if state == State::Unverified {
+            caller.unverified()
+        } else {
+            caller
+        };
+        let mut user = world.unhashed_account(&caller).await;
+        if state == State::UnverifiedMailbox {
+            let stored = user.changed(|user| user.is_mailbox_verified = Some(false));
+            let mut tx = world.setup().store.transaction();
+            tx.change_user(&user, &stored);
+            assert_eq!(tx.commit().await.unwrap(), store::CommitOutcome::Committed);
+            user = stored;
+        }
+        let person = world.signed_in(user).await;
+        let admin = world.admin().await;
+        match state {
+            State::ClosedCommittee => {
+                let path = format!("/committees/{committee}");
+                let closing = admin.put(&path, json!({ "isActive": false })).await;
+                closing.expect_success(Message::CommitteeUpdated);
+            }
+            State::Deactivated => {
+                let path = format!("/users/user-status/{}", person.user().user_id);
+                let closing = admin.put(&path, json!({ "isActive": false })).await;
+                closing.expect_success(Message::UserStatusUpdated);
+            }
+            State::OldSignIn => world.clock().advance(std::time::Duration::from_secs(600)),
+            State::Normal | State::Unverified | State::UnverifiedMailbox => {}
+        }
+        let mut results = Vec::new();
+        for (operation, requirement, path, body) in endpoints() {
+            let answer = call(&person, (&other, &draft), operation, path, &body).await;
+            let result = (answer.status, answer.code());
+            results.push((
+                format!("{operation} {path}"),
+                operation,
+                requirement,
+                result,
+            ));
+        }
+        results
+    };
+    let normal = results(State::Normal).await;
+    for state in [
+        State::Unverified,
+        State::UnverifiedMailbox,
+        State::ClosedCommittee,
+        State::Deactivated,
+        State::OldSignIn,
+    ] {
+        let mut wrong = Vec::new();
+        for (usual, (name, operation, requirement, result)) in
+            normal.iter().zip(results(state).await)
+        {
+            let expected = changed_by(state, operation, requirement)
+                .map_or_else(|| usual.3.clone(), |(status, code)| (status, code.into()));
+            if result != expected {
+                wrong.push((name, result, expected));
+            }
+        }
+        assert!(wrong.is_empty(), "{state:?}: {wrong:#?}");
+    }
+}
+
 #[test]
 fn matrix_contains_every_operation() {
     let operations: BTreeSet<String> = Document::get().operations().into_iter().collect();

@@ -5,8 +5,9 @@ use std::time::Duration;
 use axum::extract::State;
 use common::{ApiError, ApiResult, ErrorCode, Message, Now, Verified, success};
 use domain::{
-    Instant, UserId,
+    Instant,
     otp::{ENROLMENT_LIFE, Enrolment},
+    session::Session,
 };
 use identity::totp::{self, Forms, Secret};
 use serde::Serialize;
@@ -61,7 +62,7 @@ pub(crate) async fn generate(
     if now.since(person.session.auth_time) >= MAX_AUTH_AGE {
         return Err(ErrorCode::Reauthentication.into());
     }
-    let secret = otp.pending_secret(user.user_id, now).await?;
+    let secret = otp.pending_secret(&person.session, now).await?;
     success(
         Message::OtpGenerated,
         GenerateOtpResponse::from(secret.forms(&user.email)),
@@ -69,13 +70,15 @@ pub(crate) async fn generate(
 }
 
 impl Otp {
-    /// The pending secret of `user`, or a new one if there is none that is valid. Concurrent requests get the same one.
-    async fn pending_secret(&self, user: UserId, now: Instant) -> Result<Secret, ApiError> {
+    /// The pending secret of `session`, or a new one if there is none that is valid; it replaces that of another session.
+    /// Concurrent requests of one session get the same one.
+    async fn pending_secret(&self, session: &Session, now: Instant) -> Result<Secret, ApiError> {
+        let user = session.user_id;
         let place = totp::pending_context(user);
         let attempt = || async {
             let mut tx = self.store.transaction();
             let stored = self.store.enrolment(user).await?;
-            if let Some(enrolment) = stored.filter(|enrolment| enrolment.is_valid(now)) {
+            if let Some(enrolment) = stored.filter(|enrolment| enrolment.is_valid(session, now)) {
                 let secret = Secret::open(&enrolment.sealed, &self.sealer, &place)?;
                 return Ok((tx, secret));
             }
@@ -84,6 +87,8 @@ impl Otp {
                 sealed: secret.seal(&self.sealer, &place)?,
                 expires_at: now.after(ENROLMENT_LIFE),
                 tries: 0,
+                session_id: Some(session.sid),
+                epoch: session.epoch,
             };
             tx.begin_enrolment(user, &enrolment, now);
             Ok((tx, secret))

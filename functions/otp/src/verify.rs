@@ -180,7 +180,7 @@ impl Otp {
             .store
             .enrolment(id)
             .await?
-            .filter(|enrolment| enrolment.is_valid(now))
+            .filter(|enrolment| enrolment.is_valid(&person.session, now))
             .ok_or_else(invalid)?;
         let secret = Secret::open(&enrolment.sealed, &self.sealer, &totp::pending_context(id))?;
         let Some(step) = secret.step_of(code.as_str(), now, 0) else {

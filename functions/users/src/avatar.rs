@@ -3,7 +3,6 @@
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError, Weak},
-    time::Duration,
 };
 
 use accounts::attempts;
@@ -25,7 +24,7 @@ use storage::{
     Objects,
     avatar::{self, Avatar},
 };
-use store::{Counter, StoreError, Transaction};
+use store::{StoreError, Transaction};
 use tokio::{sync::Semaphore, task};
 
 use crate::Users;
@@ -34,9 +33,8 @@ use crate::Users;
 const MAX_PICTURE: usize = 4 * 1024 * 1024;
 /// Largest multipart body, in bytes.
 const MAX_FORM: usize = MAX_PICTURE + 64 * 1024;
-/// The lock of a process that was killed ends after this time. Decoding and storing a picture and changing the account
-/// takes less than half of it, because every request has a time-out.
-const LOCK_TIME: Duration = Duration::from_secs(60);
+/// Attempts to put a picture in force while others replace it.
+const MAX_ATTEMPTS: usize = 3;
 
 /// Processes and stores avatars.
 #[derive(Clone)]
@@ -84,26 +82,40 @@ impl Avatars {
         sanitized.map_err(|_| ApiError::field("avatar", ErrorCode::AvatarInvalid))
     }
 
-    /// Stores `avatar` and returns its public path. The name is an HMAC of account and content: it cannot be guessed,
-    /// and the same picture gets the same path.
-    async fn store(&self, user: UserId, avatar: Avatar) -> Result<String, ApiError> {
-        let name = self.sealer.derive(
-            "avatar",
-            &[user.uuid().as_bytes(), avatar.bytes.as_slice()].concat(),
-        );
-        let path = format!(
-            "{MEDIA}{}.{}",
-            HEXLOWER.encode(&name[..20]),
-            avatar.format.extension()
-        );
-        self.objects
-            .put(
-                avatar_key(&path),
-                avatar.format.content_type(),
-                avatar.bytes.into(),
-            )
-            .await?;
-        Ok(path)
+    /// The public path of `avatar` as the next picture of `user`: that of the present one if it is the same picture. The
+    /// name is an HMAC of account, content and the number of the picture: it cannot be guessed, and the path of a
+    /// picture that was replaced, whose object may be being deleted, is never used again.
+    fn path(&self, user: &User, avatar: &Avatar) -> String {
+        let numbered = |number: u64| {
+            let number = if number == 0 {
+                Vec::new()
+            } else {
+                number.to_be_bytes().to_vec()
+            };
+            let input = [
+                user.user_id.uuid().as_bytes(),
+                avatar.bytes.as_slice(),
+                &number,
+            ]
+            .concat();
+            let name = HEXLOWER.encode(&self.sealer.derive("avatar", &input)[..20]);
+            format!("{MEDIA}{name}.{}", avatar.format.extension())
+        };
+        let same = numbered(user.avatar_number);
+        if same == user.avatar {
+            same
+        } else {
+            numbered(user.avatar_number + 1)
+        }
+    }
+
+    /// Stores `avatar` under `path`.
+    async fn store(&self, path: &str, avatar: &Avatar) -> Result<(), ApiError> {
+        let (key, bytes) = (avatar_key(path), avatar.bytes.clone().into());
+        Ok(self
+            .objects
+            .put(key, avatar.format.content_type(), bytes)
+            .await?)
     }
 
     /// Deletes an avatar that is no longer in use. If that fails, the object stays under a name that cannot be guessed.
@@ -199,30 +211,10 @@ pub(crate) async fn upload(
     let id = caller.user.user_id;
     let queue = users.avatars.queue_of(id);
     let _turn = queue.acquire().await?;
-    let (limit, lock) = (attempts::of_avatar(id), lock_of(id));
-    let (counted, locked) = tokio::join!(
-        attempts::reserve(&users.store, &limit, now),
-        users.store.reserve(&lock, now)
-    );
-    let locked = locked.map_err(ApiError::from);
-    let lock = match locked.and_then(|lock| lock.map_err(|_| ErrorCode::Conflict.into())) {
-        Ok(lock) => lock,
-        Err(error) => {
-            // Nothing was decoded.
-            let _ = users.store.release(counted?).await;
-            return Err(error);
-        }
-    };
-    let replaced = async {
-        // Every picture that is decoded counts: the reservation is not released.
-        let _ = counted?;
-        let picture = users.avatars.sanitize(file).await?;
-        users.replace_avatar(caller.user, picture).await
-    };
-    let replaced = replaced.await;
-    // If this fails, the lock ends by itself.
-    let _ = users.store.release(lock).await;
-    let user = replaced?;
+    // Every picture that is decoded counts: the reservation is not released.
+    let _ = attempts::reserve(&users.store, &attempts::of_avatar(id), now).await?;
+    let picture = users.avatars.sanitize(file).await?;
+    let user = users.replace_avatar(caller.user, &picture).await?;
     success(
         Message::AvatarUpdated,
         AvatarResponse {
@@ -232,50 +224,67 @@ pub(crate) async fn upload(
     )
 }
 
-/// Lets one process at a time replace the avatar of `user`. Otherwise one could delete the previous picture while
-/// another one, in which the person has chosen that picture again, puts it in force.
-fn lock_of(user: UserId) -> [Counter; 1] {
-    [Counter {
-        name: "avatar-lock",
-        key: user.to_string(),
-        max: 1,
-        window: LOCK_TIME,
-    }]
+/// Why a picture was not put in force.
+enum NotReplaced {
+    /// Another one was, in the meantime.
+    Changed,
+    /// The account was closed or erased.
+    Closed,
+    Store(StoreError),
+}
+
+impl From<StoreError> for NotReplaced {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
 }
 
 impl Users {
     /// Stores `picture`, makes it the avatar of `user`, and deletes the one that it replaces. Returns the changed account.
     ///
     /// # Errors
-    /// 401 when the account was closed or erased in the meantime.
-    async fn replace_avatar(&self, user: User, picture: Avatar) -> Result<User, ApiError> {
-        let id = user.user_id;
-        let path = self.avatars.store(id, picture).await?;
-        let mut previous = String::new();
-        let set = |user: &User, _: &mut Transaction| {
-            previous.clone_from(&user.avatar);
-            let after = user.changed(|user| user.avatar.clone_from(&path));
-            Some(after).filter(|after| after.is_active).ok_or(None)
-        };
-        // The error is `None` when the account was closed or erased.
-        let changed: Result<User, Option<StoreError>> =
-            self.store.update_user(user, set, |_| None).await;
-        match changed {
-            Ok(user) => {
-                if previous != path {
-                    self.avatars.delete(&previous).await;
+    /// 401 when the account was closed or erased in the meantime, `CONFLICT_MESSAGE` when others keep replacing it.
+    async fn replace_avatar(&self, mut user: User, picture: &Avatar) -> Result<User, ApiError> {
+        for _ in 0..MAX_ATTEMPTS {
+            let path = self.avatars.path(&user, picture);
+            self.avatars.store(&path, picture).await?;
+            let mut stored = user.clone();
+            let set = |found: &User, _: &mut Transaction| {
+                stored.clone_from(found);
+                if !found.is_active {
+                    return Err(NotReplaced::Closed);
                 }
-                Ok(user)
-            }
-            Err(None) => {
-                let user = self.store.user(id).await?;
-                if user.is_none_or(|user| user.avatar != path) {
-                    self.avatars.delete(&path).await;
+                if found.avatar_number != user.avatar_number {
+                    return Err(NotReplaced::Changed);
                 }
-                Err(ApiError::invalid_token())
+                Ok(found.changed(|user| {
+                    user.avatar_number += u64::from(user.avatar != path);
+                    user.avatar.clone_from(&path);
+                }))
+            };
+            let update = self
+                .store
+                .update_user(user.clone(), set, |_| NotReplaced::Closed);
+            match update.await {
+                Ok(after) => {
+                    if user.avatar != path {
+                        self.avatars.delete(&user.avatar).await;
+                    }
+                    return Ok(after);
+                }
+                // The change may have been made, so either picture may be in force: both objects are kept.
+                Err(NotReplaced::Store(error)) => return Err(error.into()),
+                Err(reason) => {
+                    if stored.avatar != path {
+                        self.avatars.delete(&path).await;
+                    }
+                    if matches!(reason, NotReplaced::Closed) {
+                        return Err(ApiError::invalid_token());
+                    }
+                    user = stored;
+                }
             }
-            // The change may have been made, so either picture may be in force: both objects are kept.
-            Err(Some(error)) => Err(error.into()),
         }
+        Err(ErrorCode::Conflict.into())
     }
 }

@@ -1,6 +1,6 @@
 //! The HTTP/1.1 server of `cargo dev`, in the place of API Gateway. It reads whole bodies, passes requests with the
-//! client's IP address to the [`Edge`], and keeps connections open. It refuses requests for other names than those of
-//! this machine.
+//! client's IP address to the [`Edge`], and keeps connections open. The local pages are served under names of this
+//! machine only. The API is served under every name, as behind a gateway: pages of all origins may call it anyway (CORS).
 
 use std::{
     convert::Infallible,
@@ -75,8 +75,13 @@ impl Gateway {
             .map_err(|_| io::ErrorKind::TimedOut)?;
         let request = Request::from_parts(parts, body.map_err(io::Error::other)?);
         let mut response = match &self.pages {
-            _ if !host::is_local(&request) => host::refusal(),
-            Some(pages) if Pages::serves(request.uri().path()) => pages.answer(&request).await,
+            Some(pages) if Pages::serves(request.uri().path()) => {
+                if host::is_local(&request) {
+                    pages.answer(&request).await
+                } else {
+                    host::refusal()
+                }
+            }
             _ => self.edge.answer(request, peer.ip()).await,
         };
         if stays_open {

@@ -1,4 +1,4 @@
-//! The names of this machine, the only ones under which the local listeners answer.
+//! The names of this machine, the only ones under which the local cloud and the local pages answer.
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, header, uri::Authority};

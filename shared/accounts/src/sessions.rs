@@ -148,8 +148,10 @@ impl Sessions {
             Err(part) => return Ok(Err(part)),
         };
         account.activity.insert(0, activity);
+        // Shown in the session that began it only.
+        account.enrolment = None;
         let token = self.fresh_token(&account.user, &session, now)?;
-        Ok(Ok(self.own_account(account, token, now)))
+        Ok(Ok(self.own_account(account, token)))
     }
 
     /// The account of `person` with its last sign-ins and an access token: the one of the request, or after half of its
@@ -177,6 +179,7 @@ impl Sessions {
         } else {
             token
         };
+        let enrolment = enrolment.filter(|enrolment| enrolment.is_valid(&session, now));
         Ok(self.own_account(
             AccountContext {
                 user,
@@ -185,7 +188,6 @@ impl Sessions {
                 enrolment,
             },
             token,
-            now,
         ))
     }
 
@@ -197,7 +199,7 @@ impl Sessions {
         now: Instant,
     ) -> Result<OwnAccount, ApiError> {
         let token = self.fresh_token(&account.user, session, now)?;
-        Ok(self.own_account(account, token, now))
+        Ok(self.own_account(account, token))
     }
 
     /// `session` after `user` authenticated again by `method` and ended all sessions by raising their epoch: it takes
@@ -289,15 +291,14 @@ impl Sessions {
         Ok(self.signer.sign(TokenUse::Access, &new_token)?)
     }
 
-    fn own_account(&self, account: AccountContext, token: String, now: Instant) -> OwnAccount {
+    fn own_account(&self, account: AccountContext, token: String) -> OwnAccount {
         let AccountContext {
             user,
             committee,
             activity,
             enrolment,
         } = account;
-        let pending = enrolment.filter(|enrolment| enrolment.is_valid(now));
-        let secret = pending.and_then(|enrolment| {
+        let secret = enrolment.and_then(|enrolment| {
             Secret::open(
                 &enrolment.sealed,
                 &self.sealer,

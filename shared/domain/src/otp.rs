@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-use crate::Instant;
+use crate::{Instant, SessionId, session::Session};
 
 /// How long an enrolment can be confirmed.
 pub const ENROLMENT_LIFE: Duration = Duration::from_secs(600);
@@ -23,7 +23,7 @@ pub struct Otp {
     pub recovery: BTreeMap<String, bool>,
 }
 
-/// A TOTP secret that was shown to its owner but not yet confirmed with a code.
+/// A TOTP secret that was shown in one session of its owner but not yet confirmed with a code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Enrolment {
@@ -33,12 +33,22 @@ pub struct Enrolment {
     pub expires_at: Instant,
     /// Wrong codes entered so far.
     pub tries: u32,
+    /// The session that began it; `None` in enrolments older than this field.
+    #[serde(rename = "sid", default)]
+    pub session_id: Option<SessionId>,
+    /// The epoch of that session when it began.
+    #[serde(default)]
+    pub epoch: u64,
 }
 
 impl Enrolment {
-    /// Whether it can be confirmed at `now`: not expired, and fewer than [`ENROLMENT_TRIES`] wrong codes.
-    pub fn is_valid(&self, now: Instant) -> bool {
-        now < self.expires_at && self.tries < ENROLMENT_TRIES
+    /// Whether it can be confirmed in `session` at `now`: `session` began it and has not changed since, it has not
+    /// expired, and had fewer than [`ENROLMENT_TRIES`] wrong codes.
+    pub fn is_valid(&self, session: &Session, now: Instant) -> bool {
+        self.session_id == Some(session.sid)
+            && self.epoch == session.epoch
+            && now < self.expires_at
+            && self.tries < ENROLMENT_TRIES
     }
 }
 

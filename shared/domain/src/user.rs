@@ -39,6 +39,9 @@ pub struct User {
     pub created_at: Instant,
     /// Path of the avatar, below `/media/`.
     pub avatar: String,
+    /// How often the avatar has changed.
+    #[serde(default)]
+    pub avatar_number: u64,
     /// Phone number, or two empty strings.
     #[serde(flatten)]
     pub phone: Phone,
@@ -105,6 +108,7 @@ impl User {
             email,
             created_at: now,
             avatar: DEFAULT_AVATAR.to_owned(),
+            avatar_number: 0,
             phone: Phone::default(),
             is_active: true,
             is_verified: false,

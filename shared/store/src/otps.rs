@@ -93,12 +93,15 @@ impl Store {
 }
 
 impl Transaction {
-    /// Stores `enrolment`. The condition fails (`Part::Enrolment`) when another one of `user` is valid at `now`.
+    /// Stores `enrolment`. The condition fails (`Part::Enrolment`) when its session has another one that is valid at
+    /// `now`; that of another session is replaced.
     pub fn begin_enrolment(&mut self, user: UserId, enrolment: &Enrolment, now: Instant) {
         let put = keys::enrolment(user)
             .holding(enrolment)
             .with([ttl(enrolment.expires_at)])
-            .when("attribute_not_exists(pk) OR expiresAt <= :now OR tries >= :most")
+            .when("attribute_not_exists(pk) OR expiresAt <= :now OR tries >= :most OR NOT (sid = :sid AND epoch = :epoch)")
+            .value(":sid", &enrolment.session_id)
+            .number(":epoch", enrolment.epoch)
             .value(":now", &now)
             .number(":most", ENROLMENT_TRIES);
         self.put(Part::Enrolment, put);

@@ -5,7 +5,7 @@ use domain::{Profile, user::User};
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
-use tests::{NewPerson, PASSWORD, World};
+use tests::{Answer, NewPerson, PASSWORD, World};
 
 #[tokio::test]
 async fn correct_password_returns_session_and_own_account() {
@@ -321,13 +321,13 @@ async fn fifty_concurrent_failures_only_ten_are_tried() {
     let attacker = world.anonymous();
     let answers =
         join_all((0..50).map(|_| attacker.login("admin@example.org", "not the password"))).await;
-    let tried = answers.iter().filter(|answer| answer.status == 401).count();
-    assert_eq!(tried, 10);
-    assert!(
-        answers.iter().all(
-            |answer| answer.status == 401 || answer.code() == ErrorCode::TooManyAttempts.code()
-        )
-    );
+    let refused = |answer: &&Answer| answer.code() == ErrorCode::TooManyAttempts.code();
+    assert_eq!(answers.iter().filter(refused).count(), 40);
+    // 503 if the machine is too busy to hash within the time of a request.
+    let tried = answers.iter().filter(|answer| !refused(answer));
+    for answer in tried {
+        assert!([401, 503].contains(&answer.status), "{answer:?}");
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use data_encoding::{BASE32_NOPAD, HEXLOWER};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
-use tests::{NewPerson, PASSWORD, TotpApp, World};
+use tests::{NewPerson, PASSWORD, Person, TotpApp, World};
 
 #[tokio::test]
 async fn secret_formats_agree_and_secret_stays_for_ten_minutes() {
@@ -167,4 +167,62 @@ async fn first_secret_needs_a_recent_sign_in_and_a_verified_account() {
         .get("/otp/generate")
         .await
         .expect_error(ErrorCode::AccountNotVerified);
+}
+
+#[tokio::test]
+async fn pending_secret_belongs_to_the_session_that_began_it() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let other = world.signed_in(member.user().clone()).await;
+    let secret = async |person: &Person| {
+        let view = person.get("/otp/generate").await;
+        let view = view.expect_success(Message::OtpGenerated);
+        view["otpAscii"].as_str().unwrap().to_owned()
+    };
+    let shown = async |person: &Person| {
+        person.get("/auth/check").await.expect_ok()["user"]["otpAscii"].clone()
+    };
+    let decoy = shown(&other).await;
+    let first = secret(&member).await;
+    assert_eq!(shown(&other).await, decoy);
+    let signed_in = world
+        .anonymous()
+        .login(member.user().email.as_str(), PASSWORD)
+        .await;
+    let view = signed_in.expect_success(Message::LoginSuccess);
+    assert_eq!(view["user"]["otpAscii"], decoy);
+
+    // The other session begins its own enrolment, which ends the first one.
+    let second = secret(&other).await;
+    assert_ne!(first, second);
+    for (person, ascii) in [(&member, &first), (&member, &second), (&other, &first)] {
+        let code = TotpApp::with(ascii).code(&world);
+        person
+            .post("/otp/verify", json!({ "code": code }))
+            .await
+            .expect_error(ErrorCode::OtpInvalid);
+    }
+    let code = TotpApp::with(&second).code(&world);
+    other
+        .post("/otp/verify", json!({ "code": code }))
+        .await
+        .expect_success(Message::OtpVerified);
+}
+
+#[tokio::test]
+async fn pending_secret_ends_with_a_password_change() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let generated = member.get("/otp/generate").await.json();
+    let change = json!({ "oldPassword": PASSWORD, "newPassword": "le phare de Kelibia", "confirmPassword": "le phare de Kelibia" });
+    member
+        .put("/users/reset-password", change)
+        .await
+        .expect_success(Message::PasswordChanged);
+    let ascii = generated["otpAscii"].as_str().unwrap();
+    let code = TotpApp::with(ascii).code(&world);
+    member
+        .post("/otp/verify", json!({ "code": code }))
+        .await
+        .expect_error(ErrorCode::OtpInvalid);
 }

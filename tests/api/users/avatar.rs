@@ -184,7 +184,7 @@ async fn large_pictures_of_one_account_do_not_hold_up_another_account() {
     let world = World::new().await;
     let (one, other) = (world.member().await, world.member().await);
     let mut large = Cursor::new(Vec::new());
-    let picture = GrayImage::new(2000, 2000);
+    let picture = GrayImage::new(1000, 1000);
     picture.write_to(&mut large, ImageFormat::Png).unwrap();
     let large = large.into_inner();
     let answered = Mutex::new(Vec::new());
@@ -257,8 +257,7 @@ async fn picture_sent_again_while_it_is_replaced_keeps_its_object() {
     let (sent_again, replaced) =
         tokio::join!(send(&member, "image/png", PICTURE.to_vec()), replace);
     sent_again.expect_success(Message::AvatarUpdated);
-    // 200 if the replacement was later after all.
-    assert!([200, 409].contains(&replaced.status), "{replaced:?}");
+    replaced.expect_success(Message::AvatarUpdated);
     served_avatar(&world, &member).await;
     send(&member, "image/webp", LOSSY.to_vec())
         .await

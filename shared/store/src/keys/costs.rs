@@ -79,8 +79,8 @@ pub const COSTS: &[Budget] = &[
     costs("GET /users/activity", 2, 4.0, 1.0),
     costs("GET /users/my-committee-users", 2, 3.5, 1.0),
     costs("PUT /users/user-status/{userId}", 3, 4.0, 13.0),
-    // edge; counter || lock; transaction; release of the lock. And two requests to S3
-    costs("POST /users/avatar", 4, 3.0, 7.0),
+    // edge; counter; transaction. And two requests to S3
+    costs("POST /users/avatar", 3, 3.0, 5.0),
     costs("GET /audit", 2, 3.5, 1.0),
     costs("GET /committees", 2, 0.5, 1.0),
     costs("GET /committees/{committeeId}", 2, 1.0, 1.0),
