@@ -115,6 +115,7 @@ fn external_crate_is_a_dependency_of_one_crate() {
         ("jsonwebtoken", "shared/identity"),
         ("argon2", "shared/identity"),
         ("aes-gcm", "shared/identity"),
+        ("chacha20poly1305", "shared/identity"),
         ("dynoxide-rs", "infra/local"),
         ("lambda_http", "shared/common"),
         ("reqwest", "shared/cpanel-client"),

@@ -23,7 +23,8 @@ pub struct Resealed {
 
 /// Reseals every secret that is sealed under a later one of `SEALING_KEYS` under the first. The later keys can be
 /// removed as soon as the codes of the last ten minutes have expired. It can be repeated, and run while the service
-/// runs: a secret that changes meanwhile is sealed under the first key anyway.
+/// runs: a secret that changes meanwhile is sealed under the first key anyway. Secrets that an earlier algorithm sealed
+/// under the first key itself stay as they are until the next rotation: the index lists secrets by key only.
 ///
 /// # Errors
 /// When the keys are malformed. Secrets that were resealed before an error stay so.

@@ -2,9 +2,10 @@
 
 use std::{fmt, iter, str::FromStr};
 
-use aes_gcm::{
-    Aes256Gcm, KeyInit, Nonce,
-    aead::{Aead, Payload},
+use aes_gcm::Aes256Gcm;
+use chacha20poly1305::{
+    KeyInit, XChaCha20Poly1305, XNonce,
+    aead::{Aead, Nonce, Payload},
 };
 use data_encoding::BASE64URL_NOPAD;
 use hmac::{Hmac, Mac};
@@ -13,8 +14,12 @@ use subtle::ConstantTimeEq;
 
 use crate::{MalformedKey, NamedKey, parse_keys, random};
 
-/// AES-256-GCM. The first key encrypts, all keys decrypt. To rotate: add a new key in front, encrypt all values again,
-/// remove the old key.
+/// XChaCha20-Poly1305 (<https://datatracker.ietf.org/doc/html/draft-irtf-cfrg-xchacha>). The first key encrypts, all
+/// keys decrypt. To rotate: add a new key in front, encrypt all values again, remove the old key.
+///
+/// Values that were encrypted with AES-256-GCM are still decrypted. Its random 96-bit nonces are safe for 2^32 values
+/// per key (NIST SP 800-38D §8.3), which is 50 days of 1,000 a second; 192-bit nonces need no count. None of these
+/// values is left once the keys of that time are retired.
 #[derive(Clone)]
 pub struct Sealer {
     current: NamedKey,
@@ -30,6 +35,9 @@ impl FromStr for Sealer {
     }
 }
 
+/// Follows the key's name if a value is encrypted with XChaCha20-Poly1305. Base64url contains no `.`.
+const XCHACHA: &str = "x.";
+
 impl Sealer {
     /// A sealer whose first key encrypts; `None` if `keys` is empty.
     pub fn new(keys: Vec<NamedKey>) -> Option<Self> {
@@ -40,23 +48,24 @@ impl Sealer {
         })
     }
 
-    /// Encrypts `plaintext` under a random 96-bit nonce and returns `kid.base64url`. `place` is the associated data:
-    /// where the value belongs, such as table, key and field. It is not part of the result, and decrypting it with
-    /// another place fails.
+    /// Encrypts `plaintext` under a random 192-bit nonce and returns `kid.x.base64url`. The associated data are the
+    /// key's name and `place`: where the value belongs, such as table, key and field. `place` is not part of the
+    /// result, and decrypting it with another place fails.
     ///
     /// # Errors
-    /// If `plaintext` exceeds 64 GiB.
+    /// If `plaintext` exceeds 256 GiB.
     pub fn seal(&self, plaintext: &[u8], place: &str) -> Result<String, UnsealError> {
-        let nonce = random::bytes::<12>();
+        let nonce = random::bytes::<24>();
+        let bound_to = bound_to(&self.current, place);
         let payload = Payload {
             msg: plaintext,
-            aad: place.as_bytes(),
+            aad: bound_to.as_bytes(),
         };
-        let sealed = cipher(&self.current)
-            .encrypt(&Nonce::from(nonce), payload)
+        let sealed = xchacha(&self.current)
+            .encrypt(&XNonce::from(nonce), payload)
             .map_err(|_| UnsealError)?;
         Ok(format!(
-            "{}.{}",
+            "{}.{XCHACHA}{}",
             self.current.kid,
             BASE64URL_NOPAD.encode(&[&nonce[..], &sealed].concat())
         ))
@@ -68,23 +77,17 @@ impl Sealer {
     /// If it was sealed for another `place` or with an unknown key, or was modified.
     pub fn open(&self, sealed: &str, place: &str) -> Result<Vec<u8>, UnsealError> {
         let (kid, sealed) = sealed.split_once('.').ok_or(UnsealError)?;
-        let key = iter::once(&self.current)
+        let key = self.key(kid).ok_or(UnsealError)?;
+        match sealed.strip_prefix(XCHACHA) {
+            Some(sealed) => decrypt::<_, 24>(&xchacha(key), sealed, &bound_to(key, place)),
+            None => decrypt::<_, 12>(&Aes256Gcm::new(&key.bytes().into()), sealed, place),
+        }
+    }
+
+    fn key(&self, kid: &str) -> Option<&NamedKey> {
+        iter::once(&self.current)
             .chain(&self.former)
             .find(|key| key.kid == kid)
-            .ok_or(UnsealError)?;
-        let sealed = BASE64URL_NOPAD
-            .decode(sealed.as_bytes())
-            .map_err(|_| UnsealError)?;
-        let (nonce, sealed) = sealed.split_first_chunk::<12>().ok_or(UnsealError)?;
-        cipher(key)
-            .decrypt(
-                &Nonce::from(*nonce),
-                Payload {
-                    msg: sealed,
-                    aad: place.as_bytes(),
-                },
-            )
-            .map_err(|_| UnsealError)
     }
 
     /// The name of the key that encrypts.
@@ -117,11 +120,9 @@ impl Sealer {
         let Some((kid, mac)) = stored.split_once('.') else {
             return false;
         };
-        let key = iter::once(&self.current)
-            .chain(&self.former)
-            .find(|key| key.kid == kid);
-        let expected =
-            key.map(|key| BASE64URL_NOPAD.encode(&hmac_sha256(&key.bytes(), purpose, data)));
+        let expected = self
+            .key(kid)
+            .map(|key| BASE64URL_NOPAD.encode(&hmac_sha256(&key.bytes(), purpose, data)));
         expected.is_some_and(|expected| expected.as_bytes().ct_eq(mac.as_bytes()).into())
     }
 }
@@ -138,8 +139,35 @@ pub(crate) fn hmac_sha256(key: &[u8], purpose: &str, data: &[u8]) -> [u8; 32] {
     mac.finalize().into_bytes().into()
 }
 
-fn cipher(key: &NamedKey) -> Aes256Gcm {
-    Aes256Gcm::new(&key.bytes().into())
+/// Under a key of its own, because `key` itself is that of AES-256-GCM and of the HMACs: HKDF-Expand (RFC 5869 §2.3),
+/// whose first block is this HMAC of its `info` and the byte 1.
+fn xchacha(key: &NamedKey) -> XChaCha20Poly1305 {
+    XChaCha20Poly1305::new(&hmac_sha256(&key.bytes(), "XChaCha20-Poly1305", &[1]).into())
+}
+
+/// The associated data. No key's name contains a space.
+fn bound_to(key: &NamedKey, place: &str) -> String {
+    format!("{} {place}", key.kid)
+}
+
+/// Decrypts `sealed`, which is base64url of nonce, ciphertext and tag.
+fn decrypt<C, const NONCE: usize>(
+    cipher: &C,
+    sealed: &str,
+    bound_to: &str,
+) -> Result<Vec<u8>, UnsealError>
+where
+    C: Aead,
+    Nonce<C>: From<[u8; NONCE]>,
+{
+    let sealed = BASE64URL_NOPAD
+        .decode(sealed.as_bytes())
+        .map_err(|_| UnsealError)?;
+    let (nonce, msg) = sealed.split_first_chunk::<NONCE>().ok_or(UnsealError)?;
+    let aad = bound_to.as_bytes();
+    cipher
+        .decrypt(&Nonce::<C>::from(*nonce), Payload { msg, aad })
+        .map_err(|_| UnsealError)
 }
 
 /// A value could not be sealed or opened. The error contains no part of it.
@@ -174,5 +202,75 @@ mod tests {
             bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
             proptest::prop_assert_eq!(after.open(&String::from_utf8(bytes).unwrap(), &place), Err(UnsealError));
         }
+    }
+
+    /// Made with another implementation of AES-256-GCM: the format of the values that were stored first.
+    const WITH_AES: &str = "k.AAECAwQFBgcICQoLL42FVLWE71fmLIxLKC0bjlPby56Oup0K";
+    /// Made with another implementation of HKDF and XChaCha20-Poly1305, which passes the draft's test vectors.
+    const WITH_XCHACHA: &str =
+        "k.x.AAECAwQFBgcICQoLDA0ODxAREhMUFRYXOWrRxrNzzGG1W6Y4_9ig9PCN61HBiBRN";
+    const PLACE: &str = "records USER#1 OTP sealed";
+
+    /// A sealer with one key, of 32 letters `A`.
+    fn with_key_named(kid: &str) -> Sealer {
+        format!("{kid}:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=")
+            .parse()
+            .unwrap()
+    }
+
+    #[test]
+    fn values_of_both_algorithms_open_until_sealed_again() {
+        let sealer = with_key_named("k");
+        for sealed in [WITH_AES, WITH_XCHACHA] {
+            let plaintext = sealer.open(sealed, PLACE).unwrap();
+            assert_eq!(plaintext, b"a secret");
+            let again = sealer.seal(&plaintext, PLACE).unwrap();
+            assert!(again.starts_with("k.x."), "{again}");
+            assert_eq!(again.len(), WITH_XCHACHA.len());
+        }
+    }
+
+    #[test]
+    fn value_changed_in_any_byte_does_not_open() {
+        let sealer = with_key_named("k");
+        for sealed in [WITH_AES, WITH_XCHACHA] {
+            for at in 0..sealed.len() {
+                let mut bytes = sealed.as_bytes().to_vec();
+                bytes[at] = if bytes[at] == b'B' { b'C' } else { b'B' };
+                let changed = String::from_utf8(bytes).unwrap();
+                assert_eq!(sealer.open(&changed, PLACE), Err(UnsealError), "{changed}");
+                assert_eq!(sealer.open(&sealed[..at], PLACE), Err(UnsealError));
+            }
+            for place in [
+                "",
+                "records USER#2 OTP sealed",
+                "k records USER#1 OTP sealed",
+            ] {
+                assert_eq!(sealer.open(sealed, place), Err(UnsealError), "{place}");
+            }
+        }
+    }
+
+    #[test]
+    fn value_does_not_open_with_the_other_algorithm() {
+        let sealer = with_key_named("k");
+        let as_aes = WITH_XCHACHA.replace(".x.", ".");
+        let as_xchacha = WITH_AES.replacen('.', ".x.", 1);
+        for (sealed, place) in [
+            (&as_aes, PLACE),
+            (&as_aes, "k records USER#1 OTP sealed"),
+            (&as_xchacha, PLACE),
+        ] {
+            assert_eq!(sealer.open(sealed, place), Err(UnsealError), "{sealed}");
+        }
+    }
+
+    #[test]
+    fn value_does_not_open_under_another_name_of_its_key() {
+        let renamed = WITH_XCHACHA.replacen("k.", "other.", 1);
+        assert_eq!(
+            with_key_named("other").open(&renamed, PLACE),
+            Err(UnsealError)
+        );
     }
 }
