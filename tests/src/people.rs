@@ -114,11 +114,10 @@ impl World {
             is_active,
             ..first
         };
-        self.setup
-            .store
-            .create_committee(&committee)
-            .await
-            .expect("the store answers");
+        let mut tx = self.setup.store.transaction();
+        tx.create_committee(&committee);
+        let created = tx.commit().await.expect("the store answers");
+        assert_eq!(created, CommitOutcome::Committed);
         committee_id
     }
 

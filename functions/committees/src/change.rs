@@ -1,8 +1,11 @@
 //! `PUT /committees/{committeeId}`: changes the given fields of a committee; for super admins.
 
 use axum::extract::State;
-use common::{ApiResult, ErrorCode, Input, Message, Path, SuperAdmin, input, success};
-use domain::{CommitteeId, committee::CommitteeChange};
+use common::{
+    ApiError, ApiResult, ErrorCode, Input, Message, Now, Path, SuperAdmin, input, success,
+};
+use domain::{CommitteeId, audit::AuditEntry, committee::CommitteeChange};
+use identity::random;
 
 use crate::{
     CommitteeResponse, Committees,
@@ -18,15 +21,26 @@ input! {
 /// Writes only the given fields, so that concurrent changes of different fields do not overwrite each other.
 pub(crate) async fn change(
     State(state): State<Committees>,
-    _: SuperAdmin,
+    Now(now): Now,
+    SuperAdmin(admin): SuperAdmin,
     Path(id): Path<CommitteeId>,
     Input(request): Input<UpdateCommitteeRequest>,
 ) -> ApiResult<CommitteeResponse> {
-    let committee = state
-        .store
-        .change_committee(id, &request.change)
-        .await?
-        .ok_or(ErrorCode::CommitteeNotFound)?;
+    let (store, actor) = (&state.store, admin.user.user_id);
+    let change = || async {
+        let before = store.committee(id).await?;
+        let before = before.ok_or(ErrorCode::CommitteeNotFound)?;
+        let after = before.clone().changed(request.change.clone());
+        let mut tx = store.transaction();
+        if after != before {
+            let audit_id = random::id(now);
+            let entry = AuditEntry::of_committee(audit_id, actor, Some(&before), &after, now);
+            tx.change_committee(&before, &after);
+            tx.record_audit(&entry);
+        }
+        Ok::<_, ApiError>((tx, after))
+    };
+    let committee = store.update(change, |_| None).await?;
     success(
         Message::CommitteeUpdated,
         CommitteeResponse::whole(committee),

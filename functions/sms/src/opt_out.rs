@@ -2,7 +2,8 @@
 
 use axum::extract::State;
 use common::{ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, ok, success};
-use domain::{E164, ValueError, sms::OptOut};
+use domain::{E164, ValueError, audit::AuditEntry, sms::OptOut};
+use identity::random;
 use serde::Serialize;
 use store::{CommitOutcome, Part};
 
@@ -49,11 +50,20 @@ pub(crate) async fn add(
     let opt_out = OptOut {
         number,
         committee_id,
-        created_by: editor.user(),
+        created_by: editor.user().user_id,
         created_at: now,
     };
     let mut tx = messages.store.transaction();
+    let (actor, number) = (editor.user(), &opt_out.number);
     tx.opt_out(&opt_out);
+    tx.record_audit(&AuditEntry::of_opt_out(
+        random::id(now),
+        actor,
+        committee_id,
+        number,
+        true,
+        now,
+    ));
     let opt_out = match tx.commit().await? {
         CommitOutcome::ConditionFailed(Part::OptOut) => messages
             .store
@@ -68,6 +78,7 @@ pub(crate) async fn add(
 /// `DELETE`: removes an opt-out. The response is the same when there is none.
 pub(crate) async fn remove(
     State(messages): State<Messages>,
+    Now(now): Now,
     editor: OptOutEditor,
     Path(text): Path<String>,
 ) -> ApiResult<Empty> {
@@ -75,6 +86,15 @@ pub(crate) async fn remove(
     let committee = editor.committee(&messages).await?;
     let mut tx = messages.store.transaction();
     tx.opt_in(committee, &number);
+    tx.record_audit(&AuditEntry::of_opt_out(
+        random::id(now),
+        editor.user(),
+        committee,
+        &number,
+        false,
+        now,
+    ));
+    // Without an opt-out nothing is removed or recorded.
     let _ = tx.commit().await?;
     success(Message::OptOutRemoved, Empty {})
 }

@@ -6,6 +6,7 @@ use domain::{
     CommitteeId, Instant, UserId,
     permissions::{Reach, Right},
     sms::Sending,
+    user::User,
 };
 use http::request::Parts;
 
@@ -75,7 +76,7 @@ impl OptOutViewer {
 
     /// The user who made the request.
     pub(crate) const fn user(&self) -> UserId {
-        self.0.user()
+        self.0.user().user_id
     }
 }
 
@@ -103,8 +104,8 @@ impl OptOutEditor {
         Ok(self.requested)
     }
 
-    /// The id of the person, for `createdBy`.
-    pub(crate) const fn user(&self) -> UserId {
-        self.person.user.user_id
+    /// The account of the person.
+    pub(crate) const fn user(&self) -> &User {
+        &self.person.user
     }
 }

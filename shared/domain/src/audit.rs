@@ -1,4 +1,5 @@
-//! Audit entries: who changed which account, course or subdomain or sent which batch, when, and what changed.
+//! Audit entries: who changed which account, committee, course, opt-out or subdomain or sent which batch, when, and what
+//! changed.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{
-    CommitteeId, Instant, UserId,
+    CommitteeId, E164, Email, Instant, UserId,
     batch::Batch,
+    committee::Committee,
     course::{CourseSummary, State},
     user::User,
 };
@@ -24,6 +26,10 @@ pub enum Action {
     OtpReset,
     /// A super admin erased another account.
     UserDeleted,
+    /// A committee was created.
+    CommitteeCreated,
+    /// A committee was changed.
+    CommitteeUpdated,
     /// A course was published.
     CoursePublished,
     /// A published course became a draft again.
@@ -32,6 +38,10 @@ pub enum Action {
     CourseArchived,
     /// A batch of text messages was accepted.
     BatchAccepted,
+    /// A phone number was added to a list of opt-outs.
+    OptOutAdded,
+    /// A phone number was removed from a list of opt-outs.
+    OptOutRemoved,
     /// A subdomain was requested. Recorded before the call to cPanel.
     SubdomainRequested,
 }
@@ -42,8 +52,12 @@ pub enum Action {
 pub enum TargetType {
     /// A user account.
     User,
+    /// A committee.
+    Committee,
     /// A course.
     Course,
+    /// A list of opt-outs.
+    OptOuts,
     /// A batch of text messages.
     Batch,
     /// A subdomain of the hosting account.
@@ -81,10 +95,11 @@ pub struct AuditEntry {
     pub action: Action,
     /// The kind of target.
     pub target_type: TargetType,
-    /// The target's identifier; see [`of_subdomain`](Self::of_subdomain) for subdomains.
+    /// The target's identifier; see [`of_subdomain`](Self::of_subdomain) for subdomains. For a list of opt-outs, that of
+    /// its committee.
     #[serde(rename = "targetID")]
     pub target_id: Uuid,
-    /// The target's committee at that time; for a subdomain, the actor's.
+    /// The target's committee at that time; for a subdomain and the opt-outs of all committees, the actor's.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
     /// The changed fields before the action.
@@ -107,14 +122,6 @@ impl AuditEntry {
         now: Instant,
     ) -> Self {
         let (old, new) = (values_of(before), values_of(after));
-        let changed = |values: &AuditValues, other: &AuditValues| -> AuditValues {
-            values
-                .iter()
-                .filter(|(name, value)| other.get(*name) != Some(value))
-                .map(|(name, value)| (name.clone(), masked(name, value)))
-                .collect()
-        };
-        let (old_values, new_values) = (changed(&old, &new), changed(&new, &old));
         Self {
             audit_id,
             actor_id,
@@ -122,8 +129,76 @@ impl AuditEntry {
             target_type: TargetType::User,
             target_id: before.user_id.uuid(),
             committee_id: before.committee_id,
-            before: Some(old_values).filter(|values| !values.is_empty()),
-            after: Some(new_values).filter(|values| !values.is_empty()),
+            before: changed(&old, &new),
+            after: changed(&new, &old),
+            created_at: now,
+        }
+    }
+
+    /// The entry for creating the committee `after`, or for turning `before` into it. Only fields that differ are
+    /// recorded; addresses and numbers are masked.
+    pub fn of_committee(
+        audit_id: Uuid,
+        actor_id: UserId,
+        before: Option<&Committee>,
+        after: &Committee,
+        now: Instant,
+    ) -> Self {
+        let old = before.map(committee_values).unwrap_or_default();
+        let new = committee_values(after);
+        Self {
+            audit_id,
+            actor_id,
+            action: if before.is_some() {
+                Action::CommitteeUpdated
+            } else {
+                Action::CommitteeCreated
+            },
+            target_type: TargetType::Committee,
+            target_id: after.committee_id.uuid(),
+            committee_id: after.committee_id,
+            before: changed(&old, &new),
+            after: changed(&new, &old),
+            created_at: now,
+        }
+    }
+
+    /// The entry for adding (`is_added`) or removing `number` in the opt-outs of `committee`, or of all committees. Of the
+    /// number, the last two digits are recorded. `actor` is the account that did it.
+    pub fn of_opt_out(
+        audit_id: Uuid,
+        actor: &User,
+        committee: Option<CommitteeId>,
+        number: &E164,
+        is_added: bool,
+        now: Instant,
+    ) -> Self {
+        let committee_id = committee.unwrap_or(actor.committee_id);
+        let digits = number.as_str();
+        let last = digits.get(digits.len().saturating_sub(2)..);
+        let values = AuditValues::from([
+            (
+                "number".to_owned(),
+                AuditValue::Text(format!("***{}", last.unwrap_or_default())),
+            ),
+            (
+                "allCommittees".to_owned(),
+                AuditValue::Flag(committee.is_none()),
+            ),
+        ]);
+        Self {
+            audit_id,
+            actor_id: actor.user_id,
+            action: if is_added {
+                Action::OptOutAdded
+            } else {
+                Action::OptOutRemoved
+            },
+            target_type: TargetType::OptOuts,
+            target_id: committee_id.uuid(),
+            committee_id,
+            before: (!is_added).then(|| values.clone()),
+            after: is_added.then_some(values),
             created_at: now,
         }
     }
@@ -211,7 +286,11 @@ impl AuditEntry {
 }
 
 /// Personal data. The audit log outlives the account, so it records that these fields changed, but not their values.
-const PERSONAL_FIELDS: [&str; 6] = [
+const PERSONAL_FIELDS: [&str; 10] = [
+    "primaryEmail",
+    "secondaryEmail",
+    "primaryPhone",
+    "secondaryPhone",
     "name",
     "lastName",
     "email",
@@ -227,6 +306,40 @@ fn masked(name: &str, value: &AuditValue) -> AuditValue {
         }
         value => value.clone(),
     }
+}
+
+/// Those of `values` that differ from `other`, with masked personal data; `None` if there are none.
+fn changed(values: &AuditValues, other: &AuditValues) -> Option<AuditValues> {
+    let changed: AuditValues = values
+        .iter()
+        .filter(|(name, value)| other.get(*name) != Some(value))
+        .map(|(name, value)| (name.clone(), masked(name, value)))
+        .collect();
+    Some(changed).filter(|values| !values.is_empty())
+}
+
+fn committee_values(committee: &Committee) -> AuditValues {
+    let text = |text: &str| AuditValue::Text(text.to_owned());
+    let second = committee.secondary_email.as_ref().map(Email::as_str);
+    [
+        ("nameArabe", text(committee.name_arabe.as_str())),
+        ("nameLatin", text(committee.name_latin.as_str())),
+        ("type", text(committee.r#type.as_str())),
+        ("dateOfEst", text(&committee.date_of_est.to_string())),
+        ("VAT", text(&committee.vat)),
+        ("address", text(&committee.address)),
+        ("region", text(committee.region.as_str())),
+        ("city", text(committee.city.as_str())),
+        ("postalCode", AuditValue::Count(committee.postal_code)),
+        ("isActive", AuditValue::Flag(committee.is_active)),
+        ("primaryEmail", text(committee.primary_email.as_str())),
+        ("secondaryEmail", second.map_or(AuditValue::Nothing, text)),
+        ("primaryPhone", text(committee.primary_phone.as_str())),
+        ("secondaryPhone", text(&committee.secondary_phone)),
+    ]
+    .into_iter()
+    .map(|(name, value)| (name.to_owned(), value))
+    .collect()
 }
 
 fn values_of(user: &User) -> AuditValues {

@@ -82,6 +82,30 @@ impl Committee {
             secondary_phone: fields.secondary_phone.unwrap_or_default(),
         })
     }
+
+    /// The committee with the fields of `change`.
+    #[must_use]
+    pub fn changed(self, change: CommitteeChange) -> Self {
+        let mut secondary_email = self.secondary_email;
+        change.secondary_email.apply(&mut secondary_email);
+        Self {
+            committee_id: self.committee_id,
+            name_arabe: change.name_arabe.unwrap_or(self.name_arabe),
+            name_latin: change.name_latin.unwrap_or(self.name_latin),
+            r#type: change.r#type.unwrap_or(self.r#type),
+            date_of_est: change.date_of_est.unwrap_or(self.date_of_est),
+            vat: change.vat.unwrap_or(self.vat),
+            address: change.address.unwrap_or(self.address),
+            region: change.region.unwrap_or(self.region),
+            city: change.city.unwrap_or(self.city),
+            postal_code: change.postal_code.unwrap_or(self.postal_code),
+            is_active: change.is_active.unwrap_or(self.is_active),
+            primary_email: change.primary_email.unwrap_or(self.primary_email),
+            secondary_email,
+            primary_phone: change.primary_phone.unwrap_or(self.primary_phone),
+            secondary_phone: change.secondary_phone.unwrap_or(self.secondary_phone),
+        }
+    }
 }
 
 impl From<Committee> for PublicCommittee {
@@ -98,49 +122,34 @@ impl From<Committee> for PublicCommittee {
 }
 
 /// A partial update of a committee: a field that is `None` or `Absent` stays as it is.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommitteeChange {
     /// New name in Arabic.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name_arabe: Option<Line<200>>,
     /// New name in Latin script.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name_latin: Option<Line<200>>,
     /// New type.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub r#type: Option<ShortCode>,
     /// New date of foundation.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub date_of_est: Option<Instant>,
     /// New tax number; empty removes it.
-    #[serde(rename = "VAT", skip_serializing_if = "Option::is_none")]
     pub vat: Option<String>,
     /// New street address; empty removes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// New governorate.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub region: Option<Line<100>>,
     /// New city.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub city: Option<Line<100>>,
     /// New postal code.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub postal_code: Option<u32>,
     /// Whether the committee becomes active or inactive.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub is_active: Option<bool>,
     /// New main e-mail address.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub primary_email: Option<Email>,
     /// New second e-mail address; `Null` removes it.
-    #[serde(skip_serializing_if = "Patch::is_absent")]
     pub secondary_email: Patch<Email>,
     /// New main phone number.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub primary_phone: Option<E164>,
     /// New second phone number; empty removes it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub secondary_phone: Option<String>,
 }

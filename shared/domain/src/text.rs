@@ -56,6 +56,13 @@ impl<const MAX: usize> fmt::Display for Line<MAX> {
 #[serde(transparent)]
 pub struct ShortCode(String);
 
+impl ShortCode {
+    /// The code.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 impl FromStr for ShortCode {
     type Err = ValueError;
 

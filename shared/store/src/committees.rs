@@ -1,15 +1,11 @@
 //! Committees: their items and their alphabetical list.
 
-use domain::{
-    CommitteeId,
-    committee::{Committee, CommitteeChange},
-};
-use serde_dynamo::to_item;
+use domain::{CommitteeId, committee::Committee};
 
 use crate::{
-    CommitOutcome, Page, Part, Store, StoreError,
+    Page, Part, Store, StoreError, Transaction,
     keys::{self},
-    table::{Item, ListedItem, Order},
+    table::{ListedItem, Order},
     write::Write,
 };
 
@@ -35,21 +31,6 @@ impl Store {
         .await
     }
 
-    /// Creates `committee`.
-    ///
-    /// # Errors
-    /// [`StoreError::Unexpected`] when its id is taken.
-    pub async fn create_committee(&self, committee: &Committee) -> Result<(), StoreError> {
-        let mut tx = self.transaction();
-        tx.put_new(Part::Committee, Self::committee_put(committee));
-        match tx.commit().await? {
-            CommitOutcome::Committed => Ok(()),
-            CommitOutcome::ConditionFailed(_) => Err(StoreError::Unexpected(
-                "a new identifier was taken".to_owned(),
-            )),
-        }
-    }
-
     pub(crate) fn committee_put(committee: &Committee) -> Write {
         let index_key =
             keys::committee_index_key(committee.committee_id, committee.name_latin.as_str());
@@ -57,38 +38,41 @@ impl Store {
             .holding(&ListedItem { card: committee })
             .with(index_key.attributes())
     }
+}
 
-    /// Sets the given fields of `id` and no others, so that concurrent changes of different fields are both kept.
-    /// Returns the committee afterwards; `None` when it does not exist.
-    pub async fn change_committee(
-        &self,
-        id: CommitteeId,
-        change: &CommitteeChange,
-    ) -> Result<Option<Committee>, StoreError> {
-        let fields: Item = to_item(change)?;
-        let index_key = change
-            .name_latin
-            .as_ref()
-            .map(|name| keys::committee_index_key(id, name.as_str()));
-        if fields.is_empty() {
-            return self.committee(id).await;
-        }
-        let mut update = Write::at(&keys::committee(id)).when("attribute_exists(pk)");
-        let mut sets = Vec::new();
-        for (number, (field, value)) in fields.into_iter().enumerate() {
+impl Transaction {
+    /// Creates `committee`, which has a new identifier.
+    pub fn create_committee(&mut self, committee: &Committee) {
+        self.put_new(Part::New, Store::committee_put(committee));
+    }
+
+    /// Writes the fields in which `after` differs from `before`, so that concurrent changes of different fields are
+    /// both kept. The condition fails (`Part::Committee`) when one of them has changed since `before` was read.
+    pub fn change_committee(&mut self, before: &Committee, after: &Committee) {
+        let id = before.committee_id;
+        let mut update = Write::at(&keys::committee(id));
+        let (was, is) = (update.serialised(before), update.serialised(after));
+        let changed = is
+            .iter()
+            .filter(|(field, value)| was.get(*field) != Some(value));
+        let (mut sets, mut conditions) = (Vec::new(), vec!["attribute_exists(pk)".to_owned()]);
+        for (number, (field, value)) in changed.enumerate() {
             sets.push(format!("card.#f{number} = :v{number}"));
-            update = update
-                .name(format!("#f{number}"), field)
-                .attribute(format!(":v{number}"), value);
+            update = update.name(format!("#f{number}"), field);
+            update = update.attribute(format!(":v{number}"), value.clone());
+            if let Some(old) = was.get(field) {
+                conditions.push(format!("card.#f{number} = :o{number}"));
+                update = update.attribute(format!(":o{number}"), old.clone());
+            }
         }
-        if let Some(index_key) = index_key {
+        if before.name_latin != after.name_latin {
             sets.push("listSk = :place".to_owned());
+            let index_key = keys::committee_index_key(id, after.name_latin.as_str());
             update = update.text(":place", &index_key.sk);
         }
-        let update = update.expression(format!("SET {}", sets.join(", ")));
-        Ok(self
-            .update_item::<ListedItem<Committee>>(update)
-            .await?
-            .map(|item| item.card))
+        let update = update
+            .when(conditions.join(" AND "))
+            .expression(format!("SET {}", sets.join(", ")));
+        self.update(Part::Committee, update);
     }
 }

@@ -9,6 +9,7 @@ use crate::{
     Page, Part, Store, StoreError, Transaction,
     keys::{self, Key},
     table::{ListedItem, Order},
+    write::Write,
 };
 
 /// Keys in one BatchGetItem request.
@@ -24,9 +25,11 @@ impl Transaction {
         self.put_new(Part::OptOut, put);
     }
 
-    /// Removes `number` from the opt-outs of `committee`, or from those for all committees (`None`).
+    /// Removes `number` from the opt-outs of `committee`, or from those for all committees (`None`). The condition fails
+    /// ([`Part::OptOut`]) when the list does not have it.
     pub fn opt_in(&mut self, committee: Option<CommitteeId>, number: &E164) {
-        self.remove(Part::OptOut, &keys::opt_out(committee, number))
+        let delete = Write::at(&keys::opt_out(committee, number)).when("attribute_exists(pk)");
+        self.delete(Part::OptOut, delete);
     }
 }
 

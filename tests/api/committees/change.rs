@@ -174,3 +174,38 @@ async fn required_field_cannot_be_cleared() {
             .expect_field_error(field, error_code);
     }
 }
+
+#[tokio::test]
+async fn creation_and_change_are_audited_with_masked_contacts() {
+    let world = World::new().await;
+    let (admin, path, committee) = created_committee(&world).await;
+    let change = json!({ "city": "Sakiet Ezzit", "primaryEmail": "autre@example.org" });
+    for _ in 0..2 {
+        admin
+            .put(&path, change.clone())
+            .await
+            .expect_success(Message::CommitteeUpdated);
+    }
+    let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
+    let [updated, created] = audit.as_array().unwrap().as_slice() else {
+        panic!("{audit}");
+    };
+    assert_eq!(
+        (&updated["action"], &created["action"]),
+        (&json!("COMMITTEE_UPDATED"), &json!("COMMITTEE_CREATED"))
+    );
+    assert_eq!(
+        (&updated["targetID"], &updated["committeeID"]),
+        (&committee["committeeID"], &committee["committeeID"])
+    );
+    assert_eq!(
+        updated["before"],
+        json!({ "city": committee["city"], "primaryEmail": "***" })
+    );
+    assert_eq!(
+        updated["after"],
+        json!({ "city": "Sakiet Ezzit", "primaryEmail": "***" })
+    );
+    assert_eq!(created["before"], json!(null));
+    assert_eq!(created["after"]["nameLatin"], committee["nameLatin"]);
+}

@@ -116,3 +116,40 @@ async fn opt_out_lists_are_per_committee_and_super_admins_see_all() {
     .await
     .expect_error(ErrorCode::CommitteeNotFound);
 }
+
+#[tokio::test]
+async fn changes_of_opt_outs_are_audited_once_without_the_number() {
+    let world = World::new().await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let path = format!("/sms/opt-outs/{NUMBER}");
+    for _ in 0..2 {
+        admin
+            .put(&path, json!({}))
+            .await
+            .expect_success(Message::OptOutAdded);
+    }
+    for _ in 0..2 {
+        admin
+            .delete(&path)
+            .await
+            .expect_success(Message::OptOutRemoved);
+    }
+    let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
+    let values = json!({ "allCommittees": false, "number": "***56" });
+    let committee = json!(admin.user().committee_id);
+    let expected = [
+        ("OPT_OUT_REMOVED", &values, &Value::Null),
+        ("OPT_OUT_ADDED", &Value::Null, &values),
+    ];
+    assert_eq!(audit.as_array().unwrap().len(), expected.len(), "{audit}");
+    for (entry, (action, before, after)) in audit.as_array().unwrap().iter().zip(expected) {
+        assert_eq!(
+            (&entry["action"], &entry["before"], &entry["after"]),
+            (&json!(action), before, after)
+        );
+        assert_eq!(
+            (&entry["targetType"], &entry["targetID"]),
+            (&json!("OPT_OUTS"), &committee)
+        );
+    }
+}

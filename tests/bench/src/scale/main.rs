@@ -98,7 +98,9 @@ async fn committees(service: &LocalService) -> Result<Vec<(CommitteeId, UserId)>
             name_latin: parsed(&format!("Comité de formation {number}"))?,
             ..first.clone()
         };
-        service.setup.store.create_committee(&committee).await?;
+        let mut tx = service.setup.store.transaction();
+        tx.create_committee(&committee);
+        let _ = tx.commit().await?;
         all.push((committee.committee_id, UserId::new(random::id(now))));
     }
     Ok(all)
