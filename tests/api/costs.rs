@@ -333,8 +333,8 @@ async fn people(world: &World, admin: &Person, record: Record<'_>) {
 
 async fn sign_in(world: &World, record: Record<'_>) {
     let someone = NewPerson::with(Profile::Member).with_phone("216", "20123456");
-    let member = with_open_window(world.person(someone).await).await;
-    let email = member.user().email.to_string();
+    let user = world.account(&someone).await;
+    let email = user.email.to_string();
     let anonymous = with_open_window(world.anonymous()).await;
     let requested = anonymous
         .post("/auth/passwordless", json!({ "email": email }))
@@ -380,12 +380,7 @@ async fn sign_in(world: &World, record: Record<'_>) {
     reset.expect_success(Message::PasswordChanged);
     record("POST /users/reset-password", reset.cost);
 
-    let member = with_open_window(
-        world
-            .signed_in(world.user(member.user().user_id).await)
-            .await,
-    )
-    .await;
+    let member = with_open_window(world.signed_in(world.user(user.user_id).await).await).await;
     record(
         "POST /users/email-verification",
         member

@@ -302,6 +302,25 @@ async fn sign_in_from_new_device_notifies_the_owner() {
 }
 
 #[tokio::test]
+async fn mail_to_a_domain_that_receives_none_is_not_sent() {
+    let world = World::new().await;
+    let payload = json!({
+        "name": "Amel", "lastName": "Trabelsi", "email": "amel@halqa.invalid", "password": "clé de sol et fa",
+        "committeeID": world.committee(),
+    });
+    world
+        .anonymous()
+        .post("/users/register", payload)
+        .await
+        .expect_success(Message::UserRegistered);
+    world.deliver().await;
+    assert_eq!(
+        (mails(&world), states(&world)),
+        (0, vec!["FAILED".to_owned()])
+    );
+}
+
+#[tokio::test]
 async fn sample_events_are_handled() {
     let world = World::new().await;
     for file in ["stream", "sweep"] {

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use accounts::{AccountContext, Sessions};
+use accounts::Sessions;
 use domain::{
     CommitteeId, Email, Grant, Instant, Phone, Profile, UserId, committee::Committee,
     session::Method, user::User,
@@ -173,27 +173,19 @@ impl World {
 
     /// A person with a new session of `user`.
     pub async fn signed_in(&self, user: User) -> Person {
-        let committee = self
-            .setup
-            .store
-            .committee(user.committee_id)
+        let anonymous = self.anonymous();
+        let sessions = Sessions::new(&self.setup).expect("the keys are there");
+        let (client, now) = (anonymous.client(), self.clock().now());
+        let account = sessions
+            .find(user.user_id, user.committee_id, now)
             .await
             .expect("the store answers")
             .expect("it is there");
-        let anonymous = self.anonymous();
-        let sessions = Sessions::new(&self.setup).expect("the keys are there");
-        let client = anonymous.client();
-        let account = AccountContext {
-            user: user.clone(),
-            committee,
-            activity: Vec::new(),
-            enrolment: None,
-        };
         let session = sessions.begin(
             account,
             vec![Method::Pwd],
             &client,
-            self.clock().now(),
+            now,
             self.setup.store.transaction(),
         );
         let view = session

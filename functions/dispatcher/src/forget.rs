@@ -15,10 +15,9 @@ use crate::{AT_ONCE, Dispatcher, Services};
 const PAGE: u16 = 100;
 
 impl Dispatcher {
-    /// Erases a user who was not verified in time. Deletes the files, text messages, login activity, sessions and avatar
-    /// of an erased user. Their courses belong
-    /// to the committee and are kept with the contact details of the committee. The avatar comes last: if S3 fails,
-    /// all other data is already deleted.
+    /// Erases a user who was not verified in time. Deletes the files, text messages, login activity, sessions, known
+    /// devices and avatar of an erased user. Their courses belong to the committee and are kept with the contact details
+    /// of the committee. The avatar comes last: if S3 fails, all other data is already deleted.
     pub(crate) async fn delete_user_data(&self, id: UserId) -> Result<(), Error> {
         let Services {
             store,
@@ -35,6 +34,7 @@ impl Dispatcher {
         self.delete_sms(id).await?;
         while store.delete_login_activity(id).await? {}
         while store.delete_sessions(id).await? {}
+        store.delete_devices(id).await?;
         if user.avatar != DEFAULT_AVATAR {
             objects.delete(avatar_key(&user.avatar)).await?;
         }

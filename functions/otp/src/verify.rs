@@ -242,12 +242,7 @@ impl Otp {
             .update_user(user, enable, condition_error)
             .await?;
         let renewed = self.sessions.renewed(&session, &user, Method::Otp, now);
-        let account = AccountContext {
-            user,
-            committee,
-            activity,
-            enrolment: None,
-        };
-        self.sessions.view_with_new_token(account, &renewed, now)
+        self.sessions
+            .view_with_new_token(user, committee, activity, &renewed, now)
     }
 }

@@ -6,6 +6,7 @@ use common::{ApiError, Client, SignedIn, TokenLifetimes, bearer};
 use domain::{
     CommitteeId, Instant, SessionId, UserId,
     committee::Committee,
+    device::KnownDevices,
     login_activity::LoginActivity,
     otp::Enrolment,
     outbox::Notification,
@@ -48,8 +49,8 @@ pub struct AccountContext {
     pub committee: Committee,
     /// The last sign-ins, newest first.
     pub activity: Vec<LoginActivity>,
-    /// The one-time password secret that is not verified yet.
-    pub enrolment: Option<Enrolment>,
+    /// The devices and address ranges of earlier sign-ins.
+    pub devices: KnownDevices,
 }
 
 impl Sessions {
@@ -80,7 +81,7 @@ impl Sessions {
             self.store.account(id, committee),
             self.store.login_activity(id, OwnAccount::ACTIVITY, now)
         );
-        let ((Some(user), read, enrolment), activity) = (found?, activity?) else {
+        let ((Some(user), read, devices), activity) = (found?, activity?) else {
             return Ok(None);
         };
         let read = if user.committee_id == committee {
@@ -95,13 +96,13 @@ impl Sessions {
             user,
             committee,
             activity,
-            enrolment,
+            devices,
         }))
     }
 
     /// Starts a session for `account`, authenticated by the methods `amr`, in one transaction with the writes in `tx`,
-    /// and returns the account with an access token. Notifies the account if none of its last sign-ins used the same
-    /// device. The inner error is the part of `tx` whose condition failed; on every store error no session was started.
+    /// and returns the account with an access token. Notifies the account of a device or an address range that is new to
+    /// it. The inner error is the part of `tx` whose condition failed; on every store error no session was started.
     pub async fn begin(
         &self,
         mut account: AccountContext,
@@ -130,12 +131,40 @@ impl Sessions {
             client.agent.clone(),
             now,
         );
-        let is_new = !account.activity.is_empty()
-            && account
-                .activity
-                .iter()
-                .all(|entry| entry.agent != client.agent);
-        if is_new {
+        self.record_device(&account, client, now, &mut tx)?;
+        let activity = match self.store.sign_in(&session, activity, tx).await? {
+            Ok(activity) => activity,
+            Err(part) => return Ok(Err(part)),
+        };
+        account.activity.insert(0, activity);
+        let token = self.fresh_token(&account.user, &session, now)?;
+        let AccountContext {
+            user,
+            committee,
+            activity,
+            ..
+        } = account;
+        Ok(Ok(self.own_account(user, committee, activity, None, token)))
+    }
+
+    /// Adds the client's device and address range to those that the account knows, and a notification if one of them is
+    /// new. The first sign-in of an account sends none: without a known device, `lastActive` tells whether there was an
+    /// earlier session.
+    fn record_device(
+        &self,
+        account: &AccountContext,
+        client: &Client,
+        now: Instant,
+        tx: &mut Transaction,
+    ) -> Result<(), ApiError> {
+        let user = &account.user;
+        let known = if account.devices.is_empty() {
+            KnownDevices::of(&account.activity)
+        } else {
+            account.devices.clone()
+        };
+        let is_first = known.is_empty() && user.last_active == user.created_at;
+        if !is_first && !known.includes(&client.agent, client.ip, now) {
             let notification = Notification::NewDevice {
                 agent: client.agent.clone(),
                 ip: client.ip.to_string(),
@@ -143,15 +172,9 @@ impl Sessions {
             };
             tx.send(&self.outbox.notify(user, notification, now)?);
         }
-        let activity = match self.store.sign_in(&session, activity, tx).await? {
-            Ok(activity) => activity,
-            Err(part) => return Ok(Err(part)),
-        };
-        account.activity.insert(0, activity);
-        // Shown in the session that began it only.
-        account.enrolment = None;
-        let token = self.fresh_token(&account.user, &session, now)?;
-        Ok(Ok(self.own_account(account, token)))
+        let known = known.with(&client.agent, client.ip, now);
+        tx.change_devices(user.user_id, &account.devices, &known, now);
+        Ok(())
     }
 
     /// The account of `person` with its last sign-ins and an access token: the one of the request, or after half of its
@@ -180,26 +203,28 @@ impl Sessions {
             token
         };
         let enrolment = enrolment.filter(|enrolment| enrolment.is_valid(&session, now));
-        Ok(self.own_account(
-            AccountContext {
-                user,
-                committee,
-                activity,
-                enrolment,
-            },
-            token,
-        ))
+        let secret = enrolment.and_then(|enrolment| {
+            Secret::open(
+                &enrolment.sealed,
+                &self.sealer,
+                &totp::pending_context(user.user_id),
+            )
+            .ok()
+        });
+        Ok(self.own_account(user, committee, activity, secret.as_ref(), token))
     }
 
     /// The account with a new access token of `session`, after the session was changed.
     pub fn view_with_new_token(
         &self,
-        account: AccountContext,
+        user: User,
+        committee: Committee,
+        activity: Vec<LoginActivity>,
         session: &Session,
         now: Instant,
     ) -> Result<OwnAccount, ApiError> {
-        let token = self.fresh_token(&account.user, session, now)?;
-        Ok(self.own_account(account, token))
+        let token = self.fresh_token(&user, session, now)?;
+        Ok(self.own_account(user, committee, activity, None, token))
     }
 
     /// `session` after `user` authenticated again by `method` and ended all sessions by raising their epoch: it takes
@@ -291,27 +316,21 @@ impl Sessions {
         Ok(self.signer.sign(TokenUse::Access, &new_token)?)
     }
 
-    fn own_account(&self, account: AccountContext, token: String) -> OwnAccount {
-        let AccountContext {
-            user,
-            committee,
-            activity,
-            enrolment,
-        } = account;
-        let secret = enrolment.and_then(|enrolment| {
-            Secret::open(
-                &enrolment.sealed,
-                &self.sealer,
-                &totp::pending_context(user.user_id),
-            )
-            .ok()
-        });
+    /// `pending` is the one-time password secret that the session of `token` is enrolling.
+    fn own_account(
+        &self,
+        user: User,
+        committee: Committee,
+        activity: Vec<LoginActivity>,
+        pending: Option<&Secret>,
+        token: String,
+    ) -> OwnAccount {
         let secrets = totp::masked_secrets(
             &self.sealer,
             user.user_id,
             &user.email,
             user.is_otp_verified,
-            secret.as_ref(),
+            pending,
         );
         OwnAccount::new(
             Account::of(user, committee),

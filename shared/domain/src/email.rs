@@ -62,6 +62,11 @@ impl Email {
     pub fn local_part(&self) -> &str {
         self.0.rsplit_once('@').map_or(&self.0, |(local, _)| local)
     }
+
+    /// Whether the domain may receive mail: those below `invalid` never do (RFC 6761 §6.4).
+    pub fn is_deliverable(&self) -> bool {
+        !self.0.ends_with(".invalid")
+    }
 }
 
 impl fmt::Display for Email {

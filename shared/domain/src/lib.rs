@@ -14,6 +14,7 @@ pub mod committee;
 mod constraint;
 mod constraints;
 pub mod course;
+pub mod device;
 pub mod email;
 mod error;
 pub mod file;

@@ -1,8 +1,13 @@
 //! Entries of an account's sign-in history.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{UserId, agent::Agent, instant::Instant};
+
+/// How long a sign-in is kept.
+pub const RETENTION: Duration = Duration::from_secs(180 * 86_400);
 
 /// A completed sign-in. The location is only known if CloudFront adds it to the request; otherwise its fields are null.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

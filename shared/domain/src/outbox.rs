@@ -86,7 +86,7 @@ pub enum Notification {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         removal: Option<String>,
     },
-    /// A sign-in from a new device.
+    /// A sign-in from a new device or address range.
     NewDevice {
         /// The device.
         agent: Agent,

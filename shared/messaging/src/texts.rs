@@ -147,7 +147,7 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
             (subject, parts)
         }
         Notification::NewDevice { agent, ip, at } => {
-            let what = "Une connexion à votre compte Halqa a été faite depuis un appareil que nous ne connaissions pas\u{a0}:".to_owned();
+            let what = "Une connexion à votre compte Halqa a été faite depuis un appareil ou un réseau que nous ne connaissions pas\u{a0}:".to_owned();
             let (subject, mut parts) = paragraphs(
                 "Nouvelle connexion à votre compte Halqa",
                 what,

@@ -42,6 +42,7 @@
 //! | opt-out of a phone number | records | `OPTOUT#<committee or ALL>#<sha-256>` | `OPTOUT` | `OPTOUTS#<committee or ALL>`, `<createdAt>#<sha-256>` |
 //! | one-time code | transient | `CODE#<kind>#<challenge>` | `CODE`, for a pending address `CODE#<user id>` | |
 //! | session | transient | `USER#<id>` | `SESSION#<sid>` | |
+//! | devices and address ranges of sign-ins | transient | `USER#<id>` | `DEVICES` | |
 //! | one-time password secret, unconfirmed | transient | `USER#<id>` | `ENROLMENT` | |
 //! | completed step of a sign-in | transient | `STEP#<sid>` | `STEP` | |
 //! | rate limit window | transient | `LIMIT#<key>` | `LIMIT` | |
@@ -194,6 +195,11 @@ pub(crate) fn sealed_under(kid: &str) -> String {
 
 pub(crate) fn enrolment(user: UserId) -> Key {
     transient(format!("{USER_PREFIX}{user}"), "ENROLMENT")
+}
+
+/// When the user last signed in from each device and each address range.
+pub(crate) fn devices(user: UserId) -> Key {
+    transient(format!("{USER_PREFIX}{user}"), "DEVICES")
 }
 
 pub(crate) fn step(id: SessionId) -> Key {

@@ -1,21 +1,21 @@
 //! Sessions, the login activity of users, and the items that a request or a sign-in needs.
 
-use std::time::Duration;
-
 use domain::{
-    CommitteeId, Instant, SessionId, UserId, committee::Committee, login_activity::LoginActivity,
-    otp::Enrolment, session::Session, user::User,
+    CommitteeId, Instant, SessionId, UserId,
+    committee::Committee,
+    device::KnownDevices,
+    login_activity::{self, LoginActivity},
+    session::Session,
+    user::User,
 };
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, LOGIN_PREFIX, SESSION_PREFIX, Table},
-    table::{ListedItem, read, ttl},
+    table::{Item, ListedItem, read, ttl},
     users::unless_erased,
     write::Write,
 };
-
-const ACTIVITY_RETENTION: Duration = Duration::from_secs(180 * 86_400);
 
 impl Store {
     /// Creates `session` and its login activity in one transaction with `additions`. Returns the activity as stored:
@@ -36,7 +36,7 @@ impl Store {
                 .with([ttl(session.expires_at)]);
             let activity_put = keys::login(session.user_id, activity.login_activity_id)
                 .holding(&activity)
-                .with([ttl(activity.created_at.after(ACTIVITY_RETENTION))]);
+                .with([ttl(activity.created_at.after(login_activity::RETENTION))]);
             let mut tx = additions.clone();
             tx.put(Part::Session, session_put);
             tx.put_new(Part::Login, activity_put);
@@ -71,24 +71,24 @@ impl Store {
         ))
     }
 
-    /// The user `user`, the committee and the user's enrolment (expired or not), in one request.
+    /// The user `user`, the committee and the user's known devices, in one request.
     pub async fn account(
         &self,
         user: UserId,
         committee: CommitteeId,
-    ) -> Result<(Option<User>, Option<Committee>, Option<Enrolment>), StoreError> {
+    ) -> Result<(Option<User>, Option<Committee>, KnownDevices), StoreError> {
         let items = self
             .get_each([
                 keys::user(user),
                 keys::committee(committee),
-                keys::enrolment(user),
+                keys::devices(user),
             ])
             .await?;
-        let [user, committee, enrolment] = items;
+        let [user, committee, devices] = items;
         Ok((
             unless_erased(read(user)?),
             read::<ListedItem<_>>(committee)?.map(|item| item.card),
-            read(enrolment)?,
+            known_devices(devices),
         ))
     }
 
@@ -154,7 +154,7 @@ impl Store {
         let page: Page<LoginActivity> = self
             .newest(Table::Records, &pk, LOGIN_PREFIX, position, limit)
             .await?;
-        Ok(page.take_while(|entry| now < entry.created_at.after(ACTIVITY_RETENTION)))
+        Ok(page.take_while(|entry| now < entry.created_at.after(login_activity::RETENTION)))
     }
 
     /// Deletes at most 100 sign-ins of `user`. Returns whether there are more.
@@ -185,6 +185,13 @@ impl Store {
         Ok(page.last.is_some())
     }
 
+    /// Deletes the known devices of `user`.
+    pub async fn delete_devices(&self, user: UserId) -> Result<(), StoreError> {
+        let mut tx = self.transaction();
+        tx.remove(Part::Devices, &keys::devices(user));
+        tx.commit().await.map(|_| ())
+    }
+
     /// Sets `lastActive` of `user_id` and of the session `sid` to `now`. Never moves the time back and never
     /// recreates an ended session.
     pub async fn touch(
@@ -204,4 +211,56 @@ impl Store {
         let (user, session) = tokio::join!(self.apply(user), self.apply(session));
         user.and(session).map(|_| ())
     }
+}
+
+impl Transaction {
+    /// Replaces the known devices `before` of `user` by `after`, entry by entry, so that concurrent sign-ins keep each
+    /// other's entries.
+    pub fn change_devices(
+        &mut self,
+        user: UserId,
+        before: &KnownDevices,
+        after: &KnownDevices,
+        now: Instant,
+    ) {
+        let (before, after) = (before.entries(), after.entries());
+        let changed = after
+            .iter()
+            .filter(|(name, at)| before.get(*name) != Some(*at));
+        let removed = before.keys().filter(|name| !after.contains_key(*name));
+        let (mut set, mut remove) = (Vec::new(), Vec::new());
+        let mut update = Write::at(&keys::devices(user));
+        for (index, (name, at)) in changed.enumerate() {
+            set.push(format!("#set{index} = :set{index}"));
+            update = update
+                .name(format!("#set{index}"), name)
+                .number(format!(":set{index}"), at);
+        }
+        for (index, name) in removed.enumerate() {
+            remove.push(format!("#remove{index}"));
+            update = update.name(format!("#remove{index}"), name);
+        }
+        if set.is_empty() {
+            return;
+        }
+        let mut expression = format!("SET #ttl = :ttl, {}", set.join(", "));
+        if !remove.is_empty() {
+            expression = format!("{expression} REMOVE {}", remove.join(", "));
+        }
+        let end = now.after(login_activity::RETENTION).unix_seconds();
+        let update = update
+            .expression(expression)
+            .name("#ttl", "ttl")
+            .number(":ttl", end);
+        self.update(Part::Devices, update);
+    }
+}
+
+/// All numbers of the item but `ttl` are devices and address ranges.
+fn known_devices(item: Option<Item>) -> KnownDevices {
+    let mut item = item.unwrap_or_default();
+    item.remove("ttl");
+    item.into_iter()
+        .filter_map(|(name, at)| Some((name, at.as_n().ok()?.parse::<i64>().ok()?)))
+        .collect()
 }

@@ -40,6 +40,8 @@ pub enum Part {
     Session,
     /// A sign-in: its number is taken.
     Login,
+    /// The devices of a user: the condition never fails.
+    Devices,
     /// A course: it has changed since it was read.
     Course,
     /// A file: its status has changed since it was read.

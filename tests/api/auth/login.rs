@@ -1,11 +1,14 @@
 use std::{collections::HashSet, time::Duration};
 
 use common::{ErrorCode, Message};
-use domain::{Profile, user::User};
+use domain::{Email, Profile, device::KnownDevices, user::User};
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
-use tests::{Answer, NewPerson, PASSWORD, World};
+use store::CommitOutcome;
+use tests::{Answer, NewPerson, PASSWORD, Person, World};
+
+const DAY: Duration = Duration::from_secs(86_400);
 
 #[tokio::test]
 async fn correct_password_returns_session_and_own_account() {
@@ -256,6 +259,124 @@ async fn sign_ins_in_the_same_microsecond_are_all_recorded() {
             .count(),
         8
     );
+}
+
+/// Signs `person` in as the super admin; returns how many mails were sent so far.
+async fn mails_after_sign_in(world: &World, person: &Person) -> usize {
+    person
+        .login("admin@example.org", PASSWORD)
+        .await
+        .expect_success(Message::LoginSuccess);
+    world.mails("admin@example.org").await.len()
+}
+
+/// The stored devices of the only account that has signed in.
+fn stored_devices(world: &World) -> Value {
+    let mut items = world.items("transient").into_iter();
+    let stored = items.find(|item| item["sk"]["S"] == "DEVICES");
+    stored.unwrap()
+}
+
+#[tokio::test]
+async fn sign_in_from_new_address_range_notifies_the_owner() {
+    let world = World::new().await;
+    let person = world.anonymous();
+    for (ip, expected) in [
+        ("10.1.0.1", 0),
+        ("10.1.255.9", 0),
+        ("10.2.0.1", 1),
+        ("10.2.0.1", 1),
+        ("10.1.0.1", 1),
+        ("2001:db8:1::1", 2),
+        ("2001:db8:ffff::1", 2),
+        ("2001:db9:1::1", 3),
+    ] {
+        let mails = mails_after_sign_in(&world, &person.at(ip)).await;
+        assert_eq!(mails, expected, "{ip}");
+    }
+}
+
+#[tokio::test]
+async fn device_is_known_after_more_than_ten_other_sign_ins() {
+    let world = World::new().await;
+    let curl = world.anonymous().with("user-agent", "curl/8.5.0");
+    let firefox = world.anonymous().with("user-agent", "Firefox/132.0");
+    assert_eq!(mails_after_sign_in(&world, &curl).await, 0);
+    for _ in 0..11 {
+        assert_eq!(mails_after_sign_in(&world, &firefox).await, 1);
+    }
+    assert_eq!(mails_after_sign_in(&world, &curl).await, 1);
+}
+
+#[tokio::test]
+async fn device_unused_for_180_days_is_new_again() {
+    let world = World::new().await;
+    let person = world.anonymous();
+    assert_eq!(mails_after_sign_in(&world, &person).await, 0);
+    world.clock().advance(DAY * 179);
+    assert_eq!(mails_after_sign_in(&world, &person).await, 0);
+    world.clock().advance(DAY * 180);
+    assert_eq!(mails_after_sign_in(&world, &person).await, 1);
+}
+
+#[tokio::test]
+async fn account_without_stored_devices_knows_those_of_its_activity() {
+    let world = World::new().await;
+    let id = world.admin().await.user().user_id;
+    let curl = world.anonymous().with("user-agent", "curl/8.5.0");
+    let firefox = world.anonymous().with("user-agent", "Firefox/132.0");
+    assert_eq!(mails_after_sign_in(&world, &curl).await, 1);
+    world.setup().store.delete_devices(id).await.unwrap();
+    assert_eq!(mails_after_sign_in(&world, &curl).await, 1);
+    assert_eq!(mails_after_sign_in(&world, &firefox).await, 2);
+    assert_eq!(mails_after_sign_in(&world, &world.anonymous()).await, 2);
+}
+
+#[tokio::test]
+async fn sign_in_after_expiry_of_all_devices_notifies_the_owner() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    world.clock().advance(Duration::from_secs(300));
+    admin.get("/auth/check").await.expect_ok();
+    world.clock().advance(DAY * 180);
+    // DynamoDB deletes expired items.
+    let id = admin.user().user_id;
+    world.setup().store.delete_devices(id).await.unwrap();
+    assert_eq!(mails_after_sign_in(&world, &world.anonymous()).await, 1);
+}
+
+#[tokio::test]
+async fn known_device_is_stored_again_after_a_day() {
+    let world = World::new().await;
+    let person = world.anonymous();
+    mails_after_sign_in(&world, &person).await;
+    let first = stored_devices(&world);
+    world.clock().advance(DAY / 2);
+    mails_after_sign_in(&world, &person).await;
+    assert_eq!(stored_devices(&world), first);
+    world.clock().advance(DAY / 2);
+    mails_after_sign_in(&world, &person).await;
+    assert_ne!(stored_devices(&world), first);
+}
+
+#[tokio::test]
+async fn new_device_beyond_eighty_entries_replaces_the_oldest() {
+    let world = World::new().await;
+    let (store, now) = (&world.setup().store, world.clock().now());
+    let email: Email = "admin@example.org".parse().unwrap();
+    let owner = store.email_owner(&email).await.unwrap().unwrap();
+    let range = |number: i64| (format!("RANGE#192.{number}"), now.unix_seconds() - number);
+    let full: KnownDevices = (0..80).map(range).collect();
+    let mut tx = store.transaction();
+    tx.change_devices(owner.user_id, &KnownDevices::default(), &full, now);
+    assert_eq!(tx.commit().await.unwrap(), CommitOutcome::Committed);
+
+    assert_eq!(mails_after_sign_in(&world, &world.anonymous()).await, 1);
+    let stored = stored_devices(&world);
+    let is_stored = |name: &str| stored.get(name).is_some();
+    assert!(is_stored("DEVICE#unknown#unknown#unknown") && is_stored("RANGE#10.0"));
+    assert!(is_stored("RANGE#192.77"));
+    assert!(!is_stored("RANGE#192.78") && !is_stored("RANGE#192.79"));
 }
 
 #[tokio::test]

@@ -15,6 +15,7 @@ use domain::{
     agent::Agent,
     committee::Committee,
     course::{Course, CourseDetails, CourseSummary, Currency, Language, State},
+    device::KnownDevices,
     file::{File, Status, Visibility},
     login_activity::Location,
     question::{Question, QuestionContent, QuestionType},
@@ -240,7 +241,7 @@ async fn add_data(setup: &Setup) -> Result<[(&'static str, String); 2], common::
             user,
             committee: committee.clone(),
             activity: Vec::new(),
-            enrolment: None,
+            devices: KnownDevices::default(),
         };
         let client = Client {
             ip: IpAddr::from([203, 0, 113, 7]),
