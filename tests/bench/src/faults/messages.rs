@@ -70,12 +70,20 @@ impl VirtualUser {
         let Some(at) = Self::pick(&mut self.random, &all) else {
             return;
         };
-        let adds = self.random.below(2) == 0;
-        let number = self.opt_outs[at].0.replace('+', "%2B");
-        let method = if adds { "PUT" } else { "DELETE" };
+        let (method, adds, action) = match self.random.below(2) {
+            0 => ("PUT", true, "OPT_OUT_ADDED"),
+            _ => ("DELETE", false, "OPT_OUT_REMOVED"),
+        };
+        let (number, before) = self.opt_outs[at].clone();
+        let number = number.replace('+', "%2B");
         let call = Call::new(method, format!("/sms/opt-outs/{number}"));
         let outcome = self.call(token, call).await.outcome();
         self.opt_outs[at].1.write(outcome, adds);
+        // A list that does not change has no audit entry.
+        if !before.is_exactly(&adds) {
+            let committee = self.committee.clone();
+            self.record_audited(outcome, !before.allows(&adds), action, committee);
+        }
     }
 
     /// Sends the request with the key `word` until its outcome is known, and sometimes once more: the response must be
