@@ -1,5 +1,5 @@
-//! Audit entries: who changed which account, committee, course, opt-out or subdomain or sent which batch, when, and what
-//! changed.
+//! Audit entries: who changed which account, committee, course, opt-out or subdomain or sent which batch, when, and
+//! what changed.
 
 use std::collections::BTreeMap;
 
@@ -95,8 +95,8 @@ pub struct AuditEntry {
     pub action: Action,
     /// The kind of target.
     pub target_type: TargetType,
-    /// The target's identifier; see [`of_subdomain`](Self::of_subdomain) for subdomains. For a list of opt-outs, that of
-    /// its committee.
+    /// The target's identifier; see [`of_subdomain`](Self::of_subdomain) for subdomains. For a list of opt-outs, that
+    /// of its committee.
     #[serde(rename = "targetID")]
     pub target_id: Uuid,
     /// The target's committee at that time; for a subdomain and the opt-outs of all committees, the actor's.
@@ -163,8 +163,8 @@ impl AuditEntry {
         }
     }
 
-    /// The entry for adding (`is_added`) or removing `number` in the opt-outs of `committee`, or of all committees. Of the
-    /// number, the last two digits are recorded. `actor` is the account that did it.
+    /// The entry for adding (`is_added`) or removing `number` in the opt-outs of `committee`, or of all committees. Of
+    /// the number, the last two digits are recorded. `actor` is the account that did it.
     pub fn of_opt_out(
         audit_id: Uuid,
         actor: &User,

@@ -153,3 +153,26 @@ async fn changes_of_opt_outs_are_audited_once_without_the_number() {
         );
     }
 }
+
+#[tokio::test]
+async fn opt_out_of_all_committees_is_audited_in_callers_committee() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    admin
+        .put(&format!("/sms/opt-outs/{NUMBER}"), json!({}))
+        .await
+        .expect_success(Message::OptOutAdded);
+    let audit = admin.get("/audit").await.expect_ok()["audit"].clone();
+    let [entry] = audit.as_array().unwrap().as_slice() else {
+        panic!("{audit}");
+    };
+    let committee = json!(admin.user().committee_id);
+    assert_eq!(
+        (&entry["targetID"], &entry["committeeID"]),
+        (&committee, &committee)
+    );
+    assert_eq!(
+        entry["after"],
+        json!({ "allCommittees": true, "number": "***56" })
+    );
+}
