@@ -39,11 +39,31 @@ fn ids(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The cells of the page's table rows that begin with an identifier.
-fn rows(page: &str) -> Vec<Vec<&str>> {
-    let rows = page.lines().filter(|line| line.starts_with("| V"));
+/// The cells of the table rows in `text` that begin with `start`.
+fn rows<'a>(text: &'a str, start: &str) -> Vec<Vec<&'a str>> {
+    let rows = text.lines().filter(|line| line.starts_with(start));
     rows.map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
         .collect()
+}
+
+/// Checks the proofs in `cell`, each between backticks: a file, or a test by its file and function. Returns their
+/// number.
+fn check_proofs(row: &str, cell: &str) -> usize {
+    let proofs: Vec<&str> = cell.split('`').skip(1).step_by(2).collect();
+    for proof in &proofs {
+        let (path, function) = proof
+            .split_once("::")
+            .map_or((*proof, None), |(path, function)| (path, Some(function)));
+        assert!(root().join(path).is_file(), "{row}: {path} does not exist");
+        let Some(function) = function else { continue };
+        let sources = source::whole(path, ".rs").into_iter();
+        let mut tests = sources.flat_map(|(_, source)| source.tests);
+        assert!(
+            tests.any(|(_, name)| name == function),
+            "{row}: {proof} is not a test"
+        );
+    }
+    proofs.len()
 }
 
 #[test]
@@ -68,11 +88,11 @@ fn asvs_level_1_and_2_requirements_are_listed_once() {
 #[test]
 fn asvs_page_summary_matches_its_rows() {
     let page = read(PAGE);
-    let (mut holds, mut open) = (0, 0);
-    for row in rows(&page) {
+    let (mut met, mut accepted) = (0, 0);
+    for row in rows(&page, "| V") {
         match row.as_slice() {
-            [id, what, _, _] if ids(id).len() == 1 && what.split(' ').count() <= 12 => holds += 1,
-            [id, what, _] if what.split(' ').count() <= 12 => open += ids(id).len(),
+            [id, what, _, _] if ids(id).len() == 1 && what.split(' ').count() <= 12 => met += 1,
+            [id, what, _, _, _] if what.split(' ').count() <= 12 => accepted += ids(id).len(),
             row => panic!("a row has unexpected columns: {row:?}"),
         }
     }
@@ -82,34 +102,55 @@ fn asvs_page_summary_matches_its_rows() {
         .map(|line| ids(line).len())
         .sum();
     let told = format!(
-        "Of {} requirements {holds} are met, {idle} do not apply, {open} are open.",
-        holds + idle + open
+        "Of {} requirements {met} are met, {idle} do not apply, {accepted} are accepted risks.",
+        met + idle + accepted
     );
     assert!(page.contains(&told), "{told}");
 }
 
 #[test]
+fn asvs_accepted_risk_has_a_reason_an_owner_and_a_closing() {
+    let page = read(PAGE);
+    for row in rows(&page, "| V") {
+        if let [id, _, reason, owner, closing] = row.as_slice() {
+            assert!(!reason.is_empty(), "{id} has no reason");
+            assert!(
+                ["operator", "product"].contains(owner),
+                "{id}: the owner is {owner:?}"
+            );
+            assert!(!closing.is_empty(), "{id}: nothing would close it");
+        }
+    }
+}
+
+#[test]
 fn asvs_proofs_name_existing_files_and_tests() {
     let page = read(PAGE);
-    for row in rows(&page).into_iter().filter(|row| row.len() == 4) {
-        let proofs: Vec<&str> = row[3].split('`').skip(1).step_by(2).collect();
-        assert!(!proofs.is_empty(), "{} has no proof", row[0]);
-        for proof in proofs {
-            let (path, function) = proof
-                .split_once("::")
-                .map_or((proof, None), |(path, function)| (path, Some(function)));
+    for row in rows(&page, "| V") {
+        if let [id, _, _, proofs] = row.as_slice() {
+            assert!(check_proofs(id, proofs) > 0, "{id} has no proof");
+        }
+    }
+}
+
+#[test]
+fn promise_against_an_attack_names_existing_tests() {
+    let page = read(PAGE);
+    let mut sections = page.split("\n## ");
+    let attacks = sections
+        .find(|section| section.starts_with("Chains of attack\n"))
+        .unwrap();
+    for attack in attacks.split("\n### ").skip(1) {
+        let promises = rows(attack, "| ");
+        assert_eq!(promises.first().unwrap(), &["Promise", "Tests"], "{attack}");
+        for row in &promises[1..] {
+            let [promise, tests] = row.as_slice() else {
+                panic!("a row has unexpected columns: {row:?}")
+            };
+            let named = tests.matches(".rs::").count();
             assert!(
-                root().join(path).is_file(),
-                "{}: {path} does not exist",
-                row[0]
-            );
-            let Some(function) = function else { continue };
-            let sources = source::whole(path, ".rs").into_iter();
-            let mut tests = sources.flat_map(|(_, source)| source.tests);
-            assert!(
-                tests.any(|(_, name)| name == function),
-                "{}: {proof} is not a test",
-                row[0]
+                named > 0 && check_proofs(promise, tests) == named,
+                "{promise}: {tests}"
             );
         }
     }

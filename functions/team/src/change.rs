@@ -64,20 +64,19 @@ pub(crate) async fn change(
     Input(request): Input<UpdateMemberRequest>,
 ) -> ApiResult<EditableAccount> {
     let committee_id = request.new_committee_id(&admin)?;
-    let (before, email, committee) = tokio::join!(
+    let (before, committee) = tokio::join!(
         admin.account_to_edit(&team.store, id),
-        team.require_unused(request.email.as_ref(), id),
         team.require_active(committee_id)
     );
-    // Errors of the fields take precedence over those of the account.
-    email?;
+    // Errors of the fields take precedence over those of the account. An address that is taken comes later, because
+    // requests for an address are counted for the account.
     committee?;
     let before = before?;
     let committee = admin.committee_of(&team.store, &before).await?;
     let mail = match &request.email {
         Some(email) => {
             team.codes
-                .count_email_change(&before, email, &client, now)
+                .reserve_email_change(&before, email, &client, now)
                 .await?
         }
         None => None,
@@ -189,18 +188,6 @@ impl Team {
             Ok(())
         } else {
             Err(ApiError::field("committeeID", ErrorCode::CommitteeInvalid))
-        }
-    }
-
-    /// # Errors
-    /// `EMAIL_ALREADY_USED_MESSAGE` when `email` belongs to another account than `user`.
-    async fn require_unused(&self, email: Option<&Email>, user: UserId) -> Result<(), ApiError> {
-        let Some(email) = email else { return Ok(()) };
-        let owner = self.store.email_owner(email).await?;
-        if owner.is_some_and(|owner| owner.user_id != user) {
-            Err(ApiError::field("email", ErrorCode::EmailAlreadyUsed))
-        } else {
-            Ok(())
         }
     }
 }

@@ -99,8 +99,7 @@ impl Users {
         })
     }
 
-    /// As [`apply`](Self::apply), after the password was verified. Requests for an address are limited, also for one
-    /// that is taken: otherwise they would list the addresses that have an account.
+    /// As [`apply`](Self::apply), after the password was verified.
     async fn change_contact(
         &self,
         user: User,
@@ -112,13 +111,8 @@ impl Users {
         if let Some(email) = &request.email {
             mail = self
                 .codes
-                .count_email_change(&user, email, client, now)
+                .reserve_email_change(&user, email, client, now)
                 .await?;
-            let owner = self.store.email_owner(email).await?;
-            if owner.is_some_and(|owner| owner.user_id != user.user_id) {
-                self.codes.release(mail).await;
-                return Err(ApiError::field("email", ErrorCode::EmailAlreadyUsed));
-            }
         }
         let applied = self.apply(user, request, Some(mail.is_some()), now).await;
         if applied.is_err() {

@@ -1,17 +1,47 @@
 //! Changes of an account's e-mail address and phone number.
 
-use common::ApiError;
+use common::{ApiError, Client, ErrorCode};
 use domain::{
     Email, Instant, Phone,
     code::CodeKind,
     outbox::{Notification, Recipient},
     user::User,
 };
-use store::Transaction;
+use store::{Reservation, Transaction};
 
 use crate::{Codes, pending_email_challenge};
 
 impl Codes {
+    /// Counts a request for `email` as the address of `user` and returns the reservation of its mail, as
+    /// [`count_email_change`](Self::count_email_change). A request for an address that another account has counts, too:
+    /// otherwise the answers would list the addresses that have an account.
+    ///
+    /// # Errors
+    /// `TOO_MANY_ATTEMPTS_MESSAGE` when a limit is reached, `EMAIL_ALREADY_USED_MESSAGE` when another account has
+    /// `email`.
+    pub async fn reserve_email_change(
+        &self,
+        user: &User,
+        email: &Email,
+        client: &Client,
+        now: Instant,
+    ) -> Result<Option<Reservation>, ApiError> {
+        let mail = self.count_email_change(user, email, client, now).await?;
+        if let Err(error) = self.require_unused(user, email).await {
+            self.release(mail).await;
+            return Err(error);
+        }
+        Ok(mail)
+    }
+
+    async fn require_unused(&self, user: &User, email: &Email) -> Result<(), ApiError> {
+        let owner = self.store.email_owner(email).await?;
+        if owner.is_some_and(|owner| owner.user_id != user.user_id) {
+            return Err(ApiError::field("email", ErrorCode::EmailAlreadyUsed));
+        }
+        Ok(())
+    }
+
     /// Makes `email` the pending address of `user`, and adds to `transaction` a code to it, if `may_send`, and a
     /// notification to the current address. The change takes effect when the code is verified. The current address
     /// cancels a pending change; the pending one changes nothing. An inactive account gets no message.

@@ -125,11 +125,12 @@ pub struct Forms {
     pub base32: String,
 }
 
-/// Generates ten recovery codes of 75 bits each, in the format `ABCDE-FGHJK-MNPQR`.
+/// Generates ten recovery codes of 125 bits each, five groups of five letters such as `ABCDE`, separated by hyphens.
+/// A fast hash is enough for a stored secret of 112 bits or more (ASVS 5.0, V6.5.2).
 pub fn recovery_codes() -> [String; RECOVERY_CODES] {
     std::array::from_fn(|_| {
         let letters =
-            random::bytes::<15>().map(|byte| char::from(RECOVERY_ALPHABET[usize::from(byte % 32)]));
+            random::bytes::<25>().map(|byte| char::from(RECOVERY_ALPHABET[usize::from(byte % 32)]));
         letters
             .chunks(5)
             .map(String::from_iter)

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use http::Method;
 use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
-use tests::{Answer, NewPerson, Person, TotpApp, World};
+use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World};
 
 async fn ask(person: &Person, email: &str) -> Answer {
     person
@@ -414,6 +414,30 @@ async fn over_message_limit_nothing_is_sent_and_old_code_stays_valid() {
             .count();
         assert_eq!(codes, 3.min(minutes + 1), "three per 15 minutes");
     }
+}
+
+#[tokio::test]
+async fn ten_codes_of_a_kind_a_day_leave_the_other_ways_to_sign_in() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let email = member.user().email.as_str();
+    for _ in 0..12 {
+        pending(&world, email).await;
+        world.deliver().await;
+        world.clock().advance(Duration::from_secs(900));
+    }
+    assert_eq!(world.mails(email).await.len(), 10);
+    let path = format!("/users/reset-password?sendMethode=email&email={email}");
+    let anonymous = world.anonymous();
+    anonymous
+        .get(&path)
+        .await
+        .expect_success(Message::ResetCodeSent);
+    assert_eq!(world.mails(email).await.len(), 11);
+    anonymous
+        .login(email, PASSWORD)
+        .await
+        .expect_success(Message::LoginSuccess);
 }
 
 #[tokio::test]

@@ -238,7 +238,7 @@ async fn invalid_code_returns_400_and_missing_code_is_reported() {
         .expect_error(ErrorCode::OtpInvalid);
     step.post(
         "/otp/verify",
-        json!({ "recoveryCode": "ABCDE-FGHJK-MNPQR" }),
+        json!({ "recoveryCode": "ABCDE-FGHJK-MNPQR-STUVW-XYZ23" }),
     )
     .await
     .expect_error(ErrorCode::OtpInvalid);

@@ -266,6 +266,26 @@ async fn new_address_takes_effect_when_verified_and_old_one_is_notified() {
 }
 
 #[tokio::test]
+async fn request_for_a_taken_address_counts_and_needs_the_right_to_edit() {
+    let world = World::new().await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    let taken = json!({ "email": "admin@example.org" });
+    change(&admin, &other, taken.clone())
+        .await
+        .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
+    for email in ["admin@example.org", "neuve@example.org"] {
+        change(&admin, &other, json!({ "email": email }))
+            .await
+            .expect_error(ErrorCode::TooManyAttempts);
+    }
+    let above = world.account(&NewPerson::with(Profile::SuperAdmin)).await;
+    change(&admin, &above, taken)
+        .await
+        .expect_error(ErrorCode::Forbidden);
+}
+
+#[tokio::test]
 async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
     let world = World::new().await;
     let admin = world

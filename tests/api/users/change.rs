@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::{iter, time::Duration};
 
 use common::{ErrorCode, Message};
 use domain::Profile;
@@ -202,4 +202,80 @@ async fn change_of_address_or_number_takes_the_password() {
         .put(&own, same)
         .await
         .expect_success(Message::UserUpdated);
+}
+
+#[tokio::test]
+async fn free_and_taken_addresses_are_limited_alike_per_account() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let own = format!("/users/{}", member.user().user_id);
+    let request = async |email: &str| {
+        let payload = json!({ "password": PASSWORD, "email": email });
+        member.put(&own, payload).await
+    };
+    let (free, taken) = ("libre@example.org", "admin@example.org");
+    request(taken)
+        .await
+        .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
+    // In the same minute the answer does not depend on the address.
+    for email in [free, taken] {
+        request(email)
+            .await
+            .expect_error(ErrorCode::TooManyAttempts);
+    }
+    let minute = Duration::from_secs(60);
+    world.clock().advance(minute);
+    request(free).await.expect_success(Message::UserUpdated);
+    world.clock().advance(minute);
+    request(taken)
+        .await
+        .expect_field_error("email", ErrorCode::EmailAlreadyUsed);
+    world.clock().advance(minute);
+    // Three in a quarter of an hour.
+    for email in ["autre@example.org", taken] {
+        request(email)
+            .await
+            .expect_error(ErrorCode::TooManyAttempts);
+    }
+    // The pending address again and the address in force are no requests.
+    for email in [free, member.user().email.as_str()] {
+        request(email).await.expect_success(Message::UserUpdated);
+    }
+    assert_eq!(world.mails(free).await.len(), 1);
+}
+
+#[tokio::test]
+async fn account_requests_at_most_ten_addresses_a_day() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let own = format!("/users/{}", member.user().user_id);
+    let request = async |number: u32| {
+        world.clock().advance(Duration::from_secs(15 * 60));
+        let email = format!("voulue{number}@example.org");
+        let payload = json!({ "password": PASSWORD, "email": email });
+        member.put(&own, payload).await
+    };
+    for number in 0..10 {
+        let answer = request(number).await;
+        answer.expect_success(Message::UserUpdated);
+    }
+    request(10).await.expect_error(ErrorCode::TooManyAttempts);
+}
+
+#[tokio::test]
+async fn network_requests_at_most_twenty_addresses_an_hour() {
+    let world = World::with(&[("MESSAGE_INTERVAL_SECONDS", "1")]).await;
+    let mut statuses = Vec::new();
+    for person in 0..7 {
+        let member = world.member().await.at("10.200.0.1");
+        let own = format!("/users/{}", member.user().user_id);
+        for number in 0..3 {
+            world.clock().advance(Duration::from_secs(1));
+            let email = format!("voulue{person}{number}@example.org");
+            let payload = json!({ "password": PASSWORD, "email": email });
+            statuses.push(member.put(&own, payload).await.status);
+        }
+    }
+    let expected: Vec<u16> = iter::repeat_n(200, 20).chain([429]).collect();
+    assert_eq!(statuses, expected);
 }

@@ -106,10 +106,23 @@ fn recovery_codes_are_distinct_and_ignore_case_and_separators() {
     let all: std::collections::HashSet<String> =
         codes.iter().map(|code| secret.recovery_mac(code)).collect();
     assert_eq!(all.len(), RECOVERY_CODES);
+    for code in &codes {
+        let groups: Vec<usize> = code.split('-').map(str::len).collect();
+        assert_eq!(groups, [5; 5], "{code}");
+    }
     let typed = format!(" {} ", codes[0].to_lowercase().replace('-', " "));
     assert_eq!(secret.recovery_mac(&typed), secret.recovery_mac(&codes[0]));
     assert_ne!(
         Secret::generate().recovery_mac(&codes[0]),
         secret.recovery_mac(&codes[0])
+    );
+}
+
+/// Recovery codes had 15 letters before. What is stored of them must stay valid.
+#[test]
+fn recovery_code_of_fifteen_letters_has_the_same_hash_as_before() {
+    assert_eq!(
+        Secret(*b"12345678901234567890").recovery_mac("ABCDE-FGHJK-MNPQR"),
+        "4ca8351921e5b078a639d422e6e386c1a6ae84700850d66de9890f91c35b5c3b"
     );
 }
