@@ -115,15 +115,19 @@ class Stage:
         person.recovery_codes = self.ask("POST", "/otp/verify", person, {"code": person.code(-1)})["recoveryCodes"]
         return person
 
-    def sent_code(self, to, since, way="mail"):
+    def sent_code(self, to, since, way="mail", pattern=r"(?<!\d)\d{6}(?!\d)"):
         """The code in the newest message to `to` that is not among `since`."""
         for _ in range(300):
             for message in self.messages(to, way):
-                code = re.search(r"(?<!\d)\d{6}(?!\d)", message["text"])
+                code = re.search(pattern, message["text"])
                 if message["id"] not in since and code:
                     return code[0]
             time.sleep(0.1)
         raise RuntimeError(f"no {way} with a code arrived for {to}")
+
+    def removal_code(self, email):
+        """The code in the link of the registration's mail that removes the account."""
+        return self.sent_code(email, set(), pattern=r"(?<=/not-me#code=)[a-p]+")
 
     def messages(self, to, way="mail"):
         return [message for message in self.ask("GET", f"/{way}", base=f"{self.base}/_local") if message["to"] == to]

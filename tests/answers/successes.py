@@ -90,6 +90,11 @@ def email_proof(stage, account):
     return {"email": account.email, "code": stage.sent_code(account.email, set())}
 
 
+def remove_account(stage, case):
+    email = stage.newcomer().email
+    case.body = {"email": email, "code": stage.removal_code(email)}
+
+
 def phone_proof(stage, account):
     asking = lambda: stage.ask("POST", "/users/phone-verification", account)
     return {"code": stage.code_after(account.phone, "sms", asking)[1]}
@@ -166,6 +171,7 @@ SUCCESSES = Successes(
     renewRecoveryCodes=renew_recovery_codes,
     registerUser=with_body(register),
     verifyEmail=from_newcomer(email_proof),
+    removeAccount=remove_account,
     verifyPhone=from_newcomer(phone_proof),
     requestPasswordReset=ask_for_reset,
     resetPassword=from_newcomer(reset),

@@ -36,6 +36,47 @@ async fn registration_code_verifies_the_account_from_any_device() {
 }
 
 #[tokio::test]
+async fn wrong_code_for_known_and_unknown_address_same_bytes_and_cost() {
+    let world = World::new().await;
+    let payload = json!({
+        "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": world.committee(),
+    });
+    world
+        .anonymous()
+        .post("/users/register", payload)
+        .await
+        .expect_success(Message::UserRegistered);
+    let mut observed = Vec::new();
+    // An account with a code, one without, and no account.
+    for email in [
+        "amel@example.org",
+        "admin@example.org",
+        "unknown@example.org",
+    ] {
+        let client = world.anonymous();
+        let mut answers = Vec::new();
+        // Five wrong codes invalidate a code for a network.
+        for _ in 0..7 {
+            let body = json!({ "email": email, "code": "000000" });
+            for path in ["/users/email-verification", "/users/not-me"] {
+                let answer = match path {
+                    "/users/not-me" => client.post(path, body.clone()).await,
+                    _ => client.put(path, body.clone()).await,
+                };
+                let cost = answer.cost;
+                answers.push((
+                    (answer.status, answer.body),
+                    (cost.round_trips, cost.requests, cost.writes),
+                ));
+            }
+        }
+        observed.push(answers);
+    }
+    assert_eq!(observed[0], observed[1], "an account without a code");
+    assert_eq!(observed[0], observed[2], "no account");
+}
+
+#[tokio::test]
 async fn new_code_is_sent_on_request_and_replaces_the_old_one() {
     let world = World::new().await;
     let person = world
