@@ -30,7 +30,7 @@ impl VirtualUser {
         };
         match self.random.below(100) {
             0..15 if existing.len() < ADDRESSES => self.race().await,
-            0..30 => self.verify_address(at).await,
+            0..30 => self.verify_address(at, &token).await,
             30..50 => self.rename(at, &token).await,
             50..62 => {
                 let new = format!("mot de passe {}", self.word());
@@ -102,8 +102,9 @@ impl VirtualUser {
         }
     }
 
-    /// Verifies the address with the code of the newest mail to it, if there is one.
-    async fn verify_address(&mut self, at: usize) {
+    /// Verifies the address with the code of the newest mail to it, if there is one, and every other time in the
+    /// session with `token`. The first time this ends the other sessions.
+    async fn verify_address(&mut self, at: usize, token: &str) {
         let person = &mut self.people[at];
         if person.is_verified.is_exactly(&true) {
             return;
@@ -115,9 +116,14 @@ impl VirtualUser {
         }
         let Some(code) = code else { return };
         let body = json!({ "email": person.email, "code": code });
-        let call = Call::new("PUT", "/users/email-verification").json(body);
+        let mut call = Call::new("PUT", "/users/email-verification").json(body);
+        let kept = if self.random.below(2) == 0 { token } else { "" };
+        if !kept.is_empty() {
+            call = call.with(kept);
+        }
         let outcome = self.client.send(&call).await.outcome();
         person.is_verified.write(outcome, true);
+        person.end_sessions(outcome, kept);
     }
 
     async fn rename(&mut self, at: usize, token: &str) {
