@@ -14,6 +14,7 @@ impl World {
 
     /// Runs the dispatcher until the stream has no more records.
     pub async fn deliver(&self) {
+        self.cloud.settle();
         while delivery::deliver(&self.cloud, &self.dispatcher)
             .await
             .expect("the stream answers")
@@ -23,6 +24,7 @@ impl World {
 
     /// Runs the dispatcher's sweep, which handles what is due, once.
     pub async fn sweep(&self) {
+        self.cloud.settle();
         delivery::sweep(&self.dispatcher)
             .await
             .expect("the dispatcher sweeps");

@@ -161,6 +161,7 @@ impl Person {
         *request.method_mut() = method.clone();
         *request.uri_mut() = path.parse().expect("a path");
         *request.headers_mut() = self.headers.clone();
+        self.world.cloud().settle();
         // Boxed, because a test with many requests would overflow its stack.
         let answer = Answer::new(Box::pin(self.world.edge().answer(request, self.ip)).await);
         Document::get().check(&method, path, &answer);

@@ -10,6 +10,7 @@ use local::{
     edge_of,
     home::{self, LocalSettings},
     pages::Pages,
+    strict::Strictness,
 };
 use runtime::Clock;
 use serde_json::Value;
@@ -17,6 +18,19 @@ use store::Setup;
 use tempfile::TempDir;
 
 use crate::{PASSWORD, policies};
+
+/// What the store does in tests with the environment variable `STRICT`.
+const STRICT: Strictness = Strictness {
+    stale_ms: 50,
+    torn_ms: 5,
+    transaction_ms: 2,
+    idle_ms: 500,
+};
+
+#[expect(clippy::disallowed_methods, reason = "a setting of the tests")]
+fn is_strict() -> bool {
+    std::env::var_os("STRICT").is_some()
+}
 
 /// The whole service in memory, with its own cloud and clock. Clones share it.
 #[derive(Clone)]
@@ -59,6 +73,9 @@ impl World {
             .await
             .expect("the bootstrap succeeds");
         cloud.guard().set(Box::new(policies::allow));
+        if is_strict() {
+            cloud.set_strictness(STRICT).expect("the tables are copied");
+        }
         let edge = edge(&all, &cloud, &setup);
         let page = setup
             .store

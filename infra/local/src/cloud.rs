@@ -29,6 +29,7 @@ use crate::{
     parameters::Parameters,
     recorder::Recorder,
     signature::AccessKey,
+    strict::{StrictTables, Strictness},
     tables::{self, request},
     uapi::Uapi,
 };
@@ -47,6 +48,7 @@ pub struct Cloud {
     /// For S3 alone: its id is public, because presigned forms and links contain it.
     files_key: AccessKey,
     database: Database,
+    tables: StrictTables,
     parameters: Parameters,
     recorder: Recorder,
     stream: Arc<Mutex<Option<String>>>,
@@ -117,10 +119,12 @@ impl Cloud {
             .map_err(no_port)?;
         let endpoint = listener.local_addr().map_err(no_port)?;
         let (parameters, guard) = (Parameters::default(), Authorizer::default());
+        let tables = StrictTables::new(database.clone());
         let service = CloudEndpoint {
             key: key.clone(),
             files_key: files_key.clone(),
             database: database.clone(),
+            tables: tables.clone(),
             parameters: parameters.clone(),
             files: file_store(files, [&key, &files_key])?,
             folder: files.to_owned(),
@@ -139,6 +143,7 @@ impl Cloud {
             key,
             files_key,
             database,
+            tables,
             parameters,
             recorder,
             stream,
@@ -207,6 +212,24 @@ impl Cloud {
         &self.faults
     }
 
+    /// What DynamoDB may do and this store does not do by itself.
+    pub fn strictness(&self) -> Strictness {
+        self.tables.strictness()
+    }
+
+    /// Sets [`strictness`](Self::strictness).
+    ///
+    /// # Errors
+    /// When the tables cannot be copied.
+    pub fn set_strictness(&self, strictness: Strictness) -> Result<(), LocalError> {
+        self.tables.set(strictness)
+    }
+
+    /// Makes all changes so far visible to eventually consistent reads, as they are on AWS after some time.
+    pub fn settle(&self) {
+        self.tables.settle();
+    }
+
     /// The access control of this cloud. Until it is set, everything is allowed.
     pub const fn guard(&self) -> &Authorizer {
         &self.guard
@@ -244,26 +267,7 @@ impl Cloud {
     /// # Errors
     /// When there is no such table.
     pub fn items(&self, table: &str) -> Result<Vec<Value>, LocalError> {
-        let mut items = Vec::new();
-        let mut request_json = json!({ "TableName": table });
-        loop {
-            let scan = self
-                .database
-                .scan(request(request_json.clone())?)
-                .map_err(|error| LocalError::new(error.to_string()))?;
-            let mut page =
-                serde_json::to_value(scan).map_err(|error| LocalError::new(error.to_string()))?;
-            items.extend(
-                page["Items"]
-                    .as_array_mut()
-                    .map(std::mem::take)
-                    .unwrap_or_default(),
-            );
-            request_json["ExclusiveStartKey"] = page["LastEvaluatedKey"].take();
-            if request_json["ExclusiveStartKey"].is_null() {
-                return Ok(items);
-            }
-        }
+        tables::items(&self.database, table)
     }
 
     /// Writes `items`, in DynamoDB JSON, to `table` in one batch and returns their size in bytes. Existing items are

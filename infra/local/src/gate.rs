@@ -19,7 +19,11 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use runtime::Clock;
 use s3s::service::S3Service;
 use serde_json::{Value, json};
-use tokio::{net::TcpListener, sync::Mutex};
+use tokio::{
+    net::TcpListener,
+    sync::{Mutex, MutexGuard},
+    time::Instant,
+};
 use tower::ServiceExt;
 
 use crate::{
@@ -30,6 +34,7 @@ use crate::{
     parameters::Parameters,
     recorder::{Recorder, ses_error, sns_error, sns_operation},
     signature::{AccessKey, SignatureError},
+    strict::StrictTables,
     tables,
 };
 
@@ -37,9 +42,20 @@ pub(crate) async fn accept(listener: TcpListener, endpoint: Arc<CloudEndpoint>) 
     while let Ok((stream, _)) = listener.accept().await {
         let _ = stream.set_nodelay(true);
         let endpoint = Arc::clone(&endpoint);
+        let idle_since = Arc::new(Mutex::new(None));
         let service = service_fn(move |request| {
-            let endpoint = Arc::clone(&endpoint);
-            async move { endpoint.answer(request).await }
+            let (endpoint, idle_since) = (Arc::clone(&endpoint), Arc::clone(&idle_since));
+            async move {
+                // HTTP/1.1 sends one request at a time on a connection.
+                let mut idle_since: MutexGuard<'_, Option<Instant>> = idle_since.lock().await;
+                let idle = idle_since.map(|since| since.elapsed());
+                if idle.is_some_and(|idle| endpoint.tables.is_dead_after(idle)) {
+                    return Err("the connection was idle for too long".into());
+                }
+                let response = endpoint.answer(request).await;
+                *idle_since = Some(Instant::now());
+                response
+            }
         });
         // A connection that a fault drops ends in an error: that is its purpose.
         tokio::spawn(
@@ -55,6 +71,7 @@ pub(crate) struct CloudEndpoint {
     pub(crate) key: AccessKey,
     pub(crate) files_key: AccessKey,
     pub(crate) database: Database,
+    pub(crate) tables: StrictTables,
     pub(crate) parameters: Parameters,
     pub(crate) files: S3Service,
     /// The folder of `files`: a folder per bucket with a file per object.
@@ -129,7 +146,7 @@ impl CloudEndpoint {
                 .guard
                 .allows(role, || guard::of_tables(operation, &body)) =>
             {
-                Ok(dynamodb_error("AccessDeniedException", json!({})))
+                Ok(tables::dynamodb_error("AccessDeniedException", json!({})))
             }
             _ => self.tables(operation, &body).await,
         }
@@ -152,7 +169,7 @@ impl CloudEndpoint {
 
     async fn ssm(&self, operation: &str, body: &Bytes) -> Result<Response<Full<Bytes>>, Dropped> {
         let fault = self.faults.inject_fault(Service::Ssm, operation);
-        let error = |name: &str, _| dynamodb_error(name, json!({}));
+        let error = |name: &str, _| tables::dynamodb_error(name, json!({}));
         let answer = || {
             let answer = self.parameters.answer(operation, body);
             answer.unwrap_or_else(|name| error(name, StatusCode::BAD_REQUEST))
@@ -199,14 +216,14 @@ impl CloudEndpoint {
         body: &Bytes,
     ) -> Result<Response<Full<Bytes>>, Dropped> {
         let Some(fault) = self.faults.inject_fault(Service::Dynamodb, operation) else {
-            return Ok(tables::answer(&self.database, operation, body));
+            return Ok(self.tables.answer(operation, body).await);
         };
         match fault.mode {
             Mode::Slow => {
                 tokio::time::sleep(fault.delay()).await;
-                Ok(tables::answer(&self.database, operation, body))
+                Ok(self.tables.answer(operation, body).await)
             }
-            Mode::Throttle => Ok(dynamodb_error(
+            Mode::Throttle => Ok(tables::dynamodb_error(
                 "ProvisionedThroughputExceededException",
                 json!({}),
             )),
@@ -214,10 +231,10 @@ impl CloudEndpoint {
             Mode::Partial => Ok(tables::first_of_batch(&self.database, body)),
             Mode::Refuse => Err("injected fault: refuse".into()),
             Mode::Silent => {
-                tables::answer(&self.database, operation, body);
+                self.tables.answer(operation, body).await;
                 Err("injected fault: silent".into())
             }
-            Mode::Error => Ok(dynamodb_error(
+            Mode::Error => Ok(tables::dynamodb_error(
                 fault.error.as_deref().unwrap_or("InternalServerError"),
                 json!({}),
             )),
@@ -361,14 +378,14 @@ fn unauthenticated(service: &str, error: SignatureError) -> Response<Full<Bytes>
     match service {
         "sns" => sns_error(error.query_code(), StatusCode::FORBIDDEN),
         "ses" => ses_error(error.code(), StatusCode::FORBIDDEN),
-        _ => dynamodb_error(error.code(), json!({})),
+        _ => tables::dynamodb_error(error.code(), json!({})),
     }
 }
 
 /// Transactions report a conflict per item, single writes as an exception.
 fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
     if operation != "TransactWriteItems" {
-        return dynamodb_error("TransactionConflictException", json!({}));
+        return tables::dynamodb_error("TransactionConflictException", json!({}));
     }
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let parts = body["TransactItems"].as_array().map_or(1, Vec::len);
@@ -376,19 +393,8 @@ fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
         json!({ "Code": "TransactionConflict", "Message": "Transaction is ongoing for the item" });
         parts
     ];
-    dynamodb_error(
+    tables::dynamodb_error(
         "TransactionCanceledException",
         json!({ "CancellationReasons": reasons }),
     )
-}
-
-fn dynamodb_error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
-    body["__type"] = format!("com.amazonaws.dynamodb.v20120810#{name}").into();
-    body["message"] = REFUSED.into();
-    let status = if name == "InternalServerError" {
-        StatusCode::INTERNAL_SERVER_ERROR
-    } else {
-        StatusCode::BAD_REQUEST
-    };
-    tables::response(status, body.to_string())
 }

@@ -17,6 +17,7 @@ mod reference;
 pub mod runtime_api;
 pub mod seed;
 mod signature;
+pub mod strict;
 mod tables;
 pub mod uapi;
 pub mod watch;

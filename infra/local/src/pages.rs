@@ -1,6 +1,8 @@
 //! `/_local`: pages and JSON for the developer: sent messages, state, faults. They are not served to pages of other
 //! origins.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 use domain::{
     BatchId,
@@ -9,10 +11,16 @@ use domain::{
 use futures_util::{StreamExt, stream};
 use http::{HeaderValue, Method, Request, Response, StatusCode, header as header_names};
 use runtime::Clock;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{Setup, Store, StoreError};
 
-use crate::{cloud::Cloud, reference};
+use crate::{
+    cloud::Cloud,
+    faults::{Fault, Service},
+    reference,
+    strict::Strictness,
+};
 
 const PAGE: &str = include_str!("page.html");
 /// The replacement for the front end that links in mails point to.
@@ -21,6 +29,15 @@ const FRONT: &str = include_str!("front.html");
 const MAX_MESSAGES: usize = 20_000;
 /// The number of newest audit entries that are searched for batches.
 const AUDIT_ENTRIES: u16 = 100;
+
+/// The faults and behaviours of `/_local/faults`.
+#[derive(Serialize, Deserialize)]
+struct InjectedFaults {
+    #[serde(default, skip_serializing_if = "Strictness::is_off")]
+    strict: Strictness,
+    #[serde(flatten)]
+    faults: BTreeMap<Service, Fault>,
+}
 
 /// The local pages.
 #[derive(Clone)]
@@ -87,9 +104,15 @@ impl Pages {
             (&Method::GET, "/_local/state") => json_response(StatusCode::OK, &self.state()),
             (&Method::GET, "/_local/faults") => self.faults(),
             (&Method::PUT, "/_local/faults") => match serde_json::from_slice(request.body()) {
-                Ok(faults) => {
+                Ok(InjectedFaults { strict, faults }) => {
                     self.cloud.faults().set(faults);
-                    self.faults()
+                    match self.cloud.set_strictness(strict) {
+                        Ok(()) => self.faults(),
+                        Err(error) => json_response(
+                            StatusCode::INTERNAL_SERVER_ERROR,
+                            &json!({ "error": error.to_string() }),
+                        ),
+                    }
                 }
                 Err(error) => json_response(
                     StatusCode::BAD_REQUEST,
@@ -104,7 +127,11 @@ impl Pages {
     }
 
     fn faults(&self) -> Response<Bytes> {
-        json_response(StatusCode::OK, &json!(self.cloud.faults().left()))
+        let faults = InjectedFaults {
+            strict: self.cloud.strictness(),
+            faults: self.cloud.faults().left(),
+        };
+        json_response(StatusCode::OK, &json!(faults))
     }
 
     /// The newest batches with their progress.

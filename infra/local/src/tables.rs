@@ -7,7 +7,7 @@ use http_body_util::Full;
 use serde_json::{Value, json};
 use store::keys::{IndexSchema, TableSchema};
 
-use crate::LocalError;
+use crate::{LocalError, REFUSED};
 
 /// Creates `table` if it does not exist, and adds indexes that an older data folder lacks.
 pub(crate) fn make(database: &Database, table: &TableSchema) -> Result<(), LocalError> {
@@ -85,6 +85,29 @@ pub(crate) fn request<T: serde::de::DeserializeOwned>(request: Value) -> Result<
             "The embedded store does not know this request: {error}."
         ))
     })
+}
+
+/// All items of `table`, unordered.
+pub(crate) fn items(database: &Database, table: &str) -> Result<Vec<Value>, LocalError> {
+    let mut items = Vec::new();
+    let mut wanted = json!({ "TableName": table });
+    loop {
+        let scan = database
+            .scan(request(wanted.clone())?)
+            .map_err(|error| LocalError::new(error.to_string()))?;
+        let mut page =
+            serde_json::to_value(scan).map_err(|error| LocalError::new(error.to_string()))?;
+        items.extend(
+            page["Items"]
+                .as_array_mut()
+                .map(std::mem::take)
+                .unwrap_or_default(),
+        );
+        wanted["ExclusiveStartKey"] = page["LastEvaluatedKey"].take();
+        if wanted["ExclusiveStartKey"].is_null() {
+            return Ok(items);
+        }
+    }
 }
 
 /// The response to `operation`. The store runs on this thread: a request takes a fraction of a millisecond.
@@ -165,4 +188,15 @@ pub(crate) fn response(status: StatusCode, json: String) -> Response<Full<Bytes>
         HeaderValue::from_static("application/x-amz-json-1.0"),
     );
     response
+}
+
+pub(crate) fn dynamodb_error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
+    body["__type"] = format!("com.amazonaws.dynamodb.v20120810#{name}").into();
+    body["message"] = REFUSED.into();
+    let status = if name == "InternalServerError" {
+        StatusCode::INTERNAL_SERVER_ERROR
+    } else {
+        StatusCode::BAD_REQUEST
+    };
+    response(status, body.to_string())
 }
