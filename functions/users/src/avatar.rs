@@ -177,12 +177,16 @@ impl<S: Send + Sync> FromRequest<S> for Picture {
     }
 }
 
+/// Fields of a form that are read: a parser of many empty ones would keep the processor busy.
+const MAX_FIELDS: usize = 20;
+
 /// The picture in a multipart form (RFC 7578); `None` if there is none or the form is malformed.
 async fn file_in(body: Bytes, content_type: &str) -> Option<Bytes> {
     let boundary = multer::parse_boundary(content_type).ok()?;
     let stream = futures_util::stream::once(async move { Ok::<_, std::convert::Infallible>(body) });
     let mut form = multer::Multipart::new(stream, boundary);
-    while let Some(field) = form.next_field().await.ok()? {
+    for _ in 0..MAX_FIELDS {
+        let field = form.next_field().await.ok()??;
         if field
             .name()
             .is_some_and(|name| ["avatar", "file"].contains(&name))

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use accounts::attempts;
 use axum::extract::State;
 use common::{ApiError, ApiResult, Now, Path, SignedIn, ok};
 use domain::{
@@ -69,6 +70,8 @@ pub(crate) async fn export(
     Path(id): Path<UserId>,
 ) -> ApiResult<ExportResponse> {
     users.require_self(&caller, id).await?;
+    // Every export counts, so the reservation is not released.
+    let _ = attempts::reserve(&users.store, &attempts::of_export(id), now).await?;
     let read = timeout(MAX_READING, users.read_export(&caller, now)).await;
     let read = read.unwrap_or_else(|_| {
         let cause = "an export was not read in time".to_owned();

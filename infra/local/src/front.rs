@@ -1,6 +1,7 @@
 //! The HTTP/1.1 server of `cargo dev`, in the place of API Gateway. It reads whole bodies, passes requests with the
 //! client's IP address to the [`Edge`], and keeps connections open. The local pages are served under names of this
-//! machine only. The API is served under every name, as behind a gateway: pages of all origins may call it anyway (CORS).
+//! machine only. The API is served under every name, as behind a gateway, but not to web pages of other machines: the
+//! administrator's password is the same everywhere.
 
 use std::{
     convert::Infallible,
@@ -82,6 +83,7 @@ impl Gateway {
                     host::refusal()
                 }
             }
+            _ if host::is_of_foreign_page(&request) => host::refusal(),
             _ => self.edge.answer(request, peer.ip()).await,
         };
         if stays_open {

@@ -9,7 +9,7 @@ use futures_util::stream;
 use http::{
     HeaderName, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts,
 };
-use http_body_util::{BodyExt, Full, StreamBody};
+use http_body_util::{BodyExt, Full, Limited, StreamBody};
 use hyper::{
     body::{Body, Frame, Incoming},
     server::conn::http1,
@@ -92,6 +92,9 @@ const CORS: [(&str, &str); 3] = [
     ("access-control-allow-headers", "*"),
 ];
 
+/// The largest body in bytes: a form with the largest file that is permitted by default.
+const MAX_BODY: usize = 101_000_000;
+
 /// The size of a body frame, in bytes.
 const FRAME: usize = 256 * 1024;
 
@@ -104,7 +107,7 @@ impl CloudEndpoint {
             return Ok(host::refusal().map(Full::new));
         }
         let (parts, body) = request.into_parts();
-        let body = body.collect().await?.to_bytes();
+        let body = Limited::new(body, MAX_BODY).collect().await?.to_bytes();
         let text = |name| {
             parts
                 .headers
@@ -303,6 +306,10 @@ impl CloudEndpoint {
     }
 
     async fn stored(&self, request: Request<Bytes>) -> Result<Response<Full<Bytes>>, Dropped> {
+        // The key of an object is the path of its file, which must not lead out of the folder.
+        if request.uri().path().split('/').any(|part| part == "..") {
+            return Ok(s3_error("InvalidURI", StatusCode::BAD_REQUEST));
+        }
         let _lock = self.files_lock.lock().await;
         // The file store ignores this condition of copies.
         let must_be_new = request.headers().contains_key(COPY_SOURCE)

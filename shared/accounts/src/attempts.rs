@@ -105,6 +105,16 @@ pub fn of_avatar(user: UserId) -> [Counter; 1] {
     }]
 }
 
+/// Limit of exports of `user`: 10 in an hour, because each of them may read and store many megabytes.
+pub fn of_export(user: UserId) -> [Counter; 1] {
+    [Counter {
+        name: "export",
+        key: user.to_string(),
+        max: 10,
+        window: HOUR,
+    }]
+}
+
 /// Records the `outcome` of a reserved attempt. A successful one is returned with its reservation, which the caller
 /// releases in parallel with the next step. A wrong one (`None`) stays counted. On an error the attempt is released.
 ///

@@ -133,7 +133,30 @@ impl Edge {
                 "sign-in failed"
             );
         }
-        tracing::info!(request_id = id, %method, route, status, took, user_id, round_trips = cost.round_trips, requests = cost.requests, "request");
+        // Another method is a text that the client chose.
+        let known = [
+            Method::GET,
+            Method::HEAD,
+            Method::POST,
+            Method::PUT,
+            Method::DELETE,
+            Method::OPTIONS,
+        ];
+        let method = known
+            .iter()
+            .find(|known| **known == method)
+            .map_or("-", Method::as_str);
+        tracing::info!(
+            request_id = id,
+            method,
+            route,
+            status,
+            took,
+            user_id,
+            round_trips = cost.round_trips,
+            requests = cost.requests,
+            "request"
+        );
         response.extensions_mut().insert(RequestCost(cost));
         response
     }

@@ -19,6 +19,10 @@ use crate::{
 /// An upload that is not complete after this long is discarded.
 const UPLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
 
+/// How many times their quota a user may announce a day: the bucket keeps old versions of deleted files for 30 days, so
+/// that without a limit a user who uploads and deletes again and again would fill it.
+const QUOTAS_PER_DAY: u64 = 3;
+
 /// A file in the index `due`: a pending upload or a deleted file.
 #[derive(Debug, Clone)]
 pub struct DueFile {
@@ -73,7 +77,7 @@ impl Store {
     }
 
     /// Creates `file` and reserves its size in its owner's quota of `quota` bytes. Returns `false` when the quota
-    /// would be exceeded; exact under concurrency.
+    /// would be exceeded, or three times the quota by all files of the UTC day; exact under concurrency.
     pub async fn create_file(&self, file: &File, quota: u64) -> Result<bool, StoreError> {
         let Some(room) = quota.checked_sub(file.size) else {
             return Ok(false);
@@ -84,17 +88,20 @@ impl Store {
             .with(keys::file_index_key(file.user_id, file.file_id).attributes())
             .with(due(FILES_DUE, file.created_at.after(UPLOAD_TIMEOUT)));
         // A discarded file can still be uploaded while its presigned form is valid, so the bucket may hold up to
-        // twice the quota.
+        // twice the quota, not counting old versions.
         let room_with_discarded = room.saturating_add(quota);
         let update = usage_update(file, 1, UsageKind::Both)
             .when("attribute_not_exists(bytes) OR (bytes <= :room AND taken <= :roomWithGivenUp)")
             .number(":room", room)
             .number(":roomWithGivenUp", room_with_discarded);
         tx.update(Part::Usage, update);
+        let of_day = keys::file_quota(file.user_id, file.created_at);
+        let most = quota.saturating_mul(QUOTAS_PER_DAY);
+        tx.count_of_day(&of_day, file.size, most, file.created_at);
         tx.put_new(Part::File, put);
         match tx.commit().await? {
             CommitOutcome::Committed => Ok(true),
-            CommitOutcome::ConditionFailed(Part::Usage) => Ok(false),
+            CommitOutcome::ConditionFailed(Part::Usage | Part::Quota) => Ok(false),
             CommitOutcome::ConditionFailed(_) => Err(StoreError::Unexpected(
                 "a new identifier was taken".to_owned(),
             )),

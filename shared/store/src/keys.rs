@@ -48,6 +48,7 @@
 //! | rate limit window | transient | `LIMIT#<key>` | `LIMIT` | |
 //! | security counter | transient | `COUNTER#<name>#<sha-256>` | `COUNTER` | |
 //! | text messages of a day | transient | `QUOTA#USER#<id>#<day>`, `QUOTA#COMMITTEE#<id>#<day>` | `QUOTA` | |
+//! | bytes of announced files of a day | transient | `QUOTA#FILES#<user id>#<day>` | `QUOTA` | |
 //! | next free slot for a text message | transient | `RATE` | `RATE` | |
 //! | idempotent response | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
 //! | circuit breaker of a cPanel token | transient | `BREAKER#<sha-256>` | `BREAKER` | |

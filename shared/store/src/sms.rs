@@ -126,23 +126,29 @@ impl Transaction {
             ),
         ];
         for (key, most) in both {
-            // When `count` alone exceeds the quota, the condition must fail for a missing item, too.
-            let room = i128::from(most) - i128::from(count);
-            let (_, until) = ttl(now.end_of_day().after(SWEEP_DELAY));
-            let condition = if room < 0 {
-                "n <= :room"
-            } else {
-                "attribute_not_exists(n) OR n <= :room"
-            };
-            let update = Write::at(&key)
-                .when(condition)
-                .expression("ADD n :count SET #ttl = :ttl")
-                .name("#ttl", "ttl")
-                .number(":room", room)
-                .number(":count", count)
-                .attribute(":ttl", until);
-            self.update(Part::Quota, update);
+            self.count_of_day(&key, count, most, now);
         }
+    }
+
+    /// Adds `count` to the quota at `key` for the day of `now`. The condition fails ([`Part::Quota`]) when it would
+    /// exceed `most`.
+    pub(crate) fn count_of_day(&mut self, key: &Key, count: u64, most: u64, now: Instant) {
+        // When `count` alone exceeds the quota, the condition must fail for a missing item, too.
+        let room = i128::from(most) - i128::from(count);
+        let (_, until) = ttl(now.end_of_day().after(SWEEP_DELAY));
+        let condition = if room < 0 {
+            "n <= :room"
+        } else {
+            "attribute_not_exists(n) OR n <= :room"
+        };
+        let update = Write::at(key)
+            .when(condition)
+            .expression("ADD n :count SET #ttl = :ttl")
+            .name("#ttl", "ttl")
+            .number(":room", room)
+            .number(":count", count)
+            .attribute(":ttl", until);
+        self.update(Part::Quota, update);
     }
 
     /// Deletes `sms` and its text. The condition fails (`Part::Sms`) while the message is being sent.

@@ -75,6 +75,43 @@ async fn bucket_rejects_upload_that_differs_from_the_form() {
 }
 
 #[tokio::test]
+async fn files_of_a_day_take_at_most_three_times_the_quota() {
+    let world = World::with(&[("FILE_QUOTA_BYTES", "100")]).await;
+    let member = world.member().await;
+    let until_midnight = Duration::from_secs(86_400) - since_midnight(&world);
+    world.clock().advance(until_midnight);
+    let member = world.signed_in(member.user().clone()).await;
+    for hour in 0..4 {
+        let answer = member.post("/files", payload("a.txt", 100)).await;
+        if hour == 3 {
+            answer.expect_error(ErrorCode::FileQuotaExceeded);
+            break;
+        }
+        let created = answer.expect_success(Message::FileCreated);
+        let path = format!("/files/{}", created["file"]["fileID"].as_str().unwrap());
+        member
+            .delete(&path)
+            .await
+            .expect_success(Message::FileDeleted);
+        world.deliver().await;
+        // Its form has expired.
+        world.clock().advance(Duration::from_secs(3600));
+        world.sweep().await;
+    }
+    world.clock().advance(Duration::from_secs(86_400));
+    let member = world.signed_in(member.user().clone()).await;
+    member
+        .post("/files", payload("a.txt", 100))
+        .await
+        .expect_success(Message::FileCreated);
+}
+
+fn since_midnight(world: &World) -> Duration {
+    let seconds = world.clock().now().unix_seconds().rem_euclid(86_400);
+    Duration::from_secs(u64::try_from(seconds).unwrap())
+}
+
+#[tokio::test]
 async fn bucket_rejects_expired_form() {
     let world = World::new().await;
     let member = world.member().await;

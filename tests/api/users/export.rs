@@ -350,3 +350,19 @@ async fn export_contains_more_sessions_than_a_page() {
         assert_eq!(export[list].as_array().unwrap().len(), 101, "{list}");
     }
 }
+
+#[tokio::test]
+async fn eleventh_export_within_an_hour_is_refused() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let path = format!("/users/{}/export", member.user().user_id);
+    for _ in 0..10 {
+        member.get(&path).await.expect_ok();
+    }
+    member
+        .get(&path)
+        .await
+        .expect_error(ErrorCode::TooManyAttempts);
+    world.clock().advance(Duration::from_secs(3600));
+    member.get(&path).await.expect_ok();
+}

@@ -67,7 +67,8 @@ pub const COSTS: &[Budget] = &[
     costs("GET /users/{userId}", 2, 4.0, 1.0),
     costs("PUT /users/{userId}", 2, 3.0, 5.0),
     costs("DELETE /users/{userId}", 4, 5.0, 17.0),
-    costs("GET /users/{userId}/export", 2, 8.5, 1.0),
+    // with the counter of exports
+    costs("GET /users/{userId}/export", 3, 8.5, 2.0),
     // as POST /auth/passwordless
     costs("GET /users/reset-password", 4, 2.0, 11.0),
     // edge; counter and code; user and credentials; transaction of code, password, account and message
@@ -128,7 +129,8 @@ pub const COSTS: &[Budget] = &[
         18.0,
     ),
     costs("GET /files/my-files", 2, 4.5, 1.0),
-    costs("POST /files", 2, 3.0, 7.0),
+    // with the bytes of the day
+    costs("POST /files", 2, 3.0, 9.0),
     costs("GET /files/{fileId}", 2, 4.0, 1.0),
     costs("GET /files/public/{fileId}", 2, 1.0, 1.0),
     // and three sequential requests to S3: HeadObject, CopyObject, DeleteObject

@@ -114,6 +114,11 @@ pub(crate) fn sms_quota_of_committee(committee: CommitteeId, now: Instant) -> Ke
     )
 }
 
+/// Bytes of the files that `user` announced on the day of `now`.
+pub(crate) fn file_quota(user: UserId, now: Instant) -> Key {
+    transient(format!("QUOTA#FILES#{user}#{}", now.day()), "QUOTA")
+}
+
 pub(crate) fn rate() -> Key {
     transient("RATE".to_owned(), "RATE")
 }
