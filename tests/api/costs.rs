@@ -201,6 +201,10 @@ async fn remaining_calls(world: &World) {
     );
     world.clock().advance(Duration::from_secs(301));
     member.get("/auth/current-user").await.expect_ok();
+    // a session that has ended is read again before it is believed
+    let left = world.signed_in(member.user().clone()).await;
+    left.post("/auth/logout", json!({})).await;
+    assert_eq!(left.get("/auth/current-user").await.status, 401);
     trainer.get("/courses/committee").await.expect_ok();
 
     let one_point = BASE64.decode(b"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==");

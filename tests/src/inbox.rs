@@ -42,19 +42,26 @@ impl World {
         sent_to(to, self.cloud.recorder().texts())
     }
 
-    /// The six-digit code in the newest mail to `to`.
+    /// The six-digit code in the newest mail to `to` that has one. Notifications may be sent in between.
     pub async fn mailed_code(&self, to: &str) -> String {
-        digits(newest_text(to, &self.mails(to).await))
+        digits(&self.newest_mail_with_code(to).await)
     }
 
-    /// The code in the link of the newest mail to `to`.
+    /// The code in the link of the same mail.
     pub async fn mailed_link(&self, to: &str) -> String {
-        let mails = self.mails(to).await;
-        let code = newest_text(to, &mails)
-            .split("#code=")
-            .nth(1)
-            .expect("a link");
+        let mail = self.newest_mail_with_code(to).await;
+        let code = mail.split("#code=").nth(1).expect("a link");
         code.chars().take_while(char::is_ascii_alphabetic).collect()
+    }
+
+    async fn newest_mail_with_code(&self, to: &str) -> String {
+        let mut mails = self.mails(to).await;
+        mails.retain(|mail| {
+            mail["text"]
+                .as_str()
+                .is_some_and(|text| text.contains("#code="))
+        });
+        newest_text(to, &mails).to_owned()
     }
 
     /// The six-digit code in the newest text message to `to`.

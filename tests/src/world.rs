@@ -24,7 +24,7 @@ const STRICT: Strictness = Strictness {
     stale_ms: 50,
     torn_ms: 5,
     transaction_ms: 2,
-    idle_ms: 500,
+    idle_ms: 0,
 };
 
 #[expect(clippy::disallowed_methods, reason = "a setting of the tests")]

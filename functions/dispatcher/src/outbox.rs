@@ -292,21 +292,26 @@ impl Dispatcher {
         Ok(user.filter(|user| user.is_active))
     }
 
-    /// Whether `notification` may be sent to `user`. A mailbox that is not verified may belong to someone else, whom
-    /// changes of the account would flood with mail: it gets ten notifications a day besides codes.
+    /// Whether `notification` may be sent to `user`: a mailbox gets a hundred notifications a day besides codes, one that
+    /// is not verified and may belong to someone else ten. Otherwise changes of the account would flood it with mail.
     async fn may_notify(
         &self,
         user: &User,
         notification: &Notification,
     ) -> Result<bool, StoreError> {
         let is_code = matches!(notification, Notification::Code { .. });
-        if is_code || user.has_verified_mailbox() {
+        if is_code {
             return Ok(true);
         }
+        let (name, max) = if user.has_verified_mailbox() {
+            ("NotificationsToVerified", 100)
+        } else {
+            ("NotificationsToUnverified", 10)
+        };
         let counter = Counter {
-            name: "NotificationsToUnverified",
+            name,
             key: user.email.to_string(),
-            max: 10,
+            max,
             window: Duration::from_secs(86_400),
         };
         let (_, is_full) = self
@@ -326,7 +331,7 @@ fn expired() -> SendOutcome {
 }
 
 fn over_limit() -> SendOutcome {
-    let reason = "the mailbox is not verified and has had its notifications of the day";
+    let reason = "the mailbox has had its notifications of the day";
     SendOutcome::Failed(Cause::SenderClosed, reason.to_owned())
 }
 

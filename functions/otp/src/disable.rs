@@ -37,7 +37,7 @@ pub(crate) async fn disable(
     )
     .await?;
     let (verified, _) = tokio::join!(
-        otp.verify_code(user.user_id, session.sid, &request.code, now),
+        otp.verify_code(user.user_id, session.sid, &request.code, &client, now),
         otp.store.release(password_attempt)
     );
     let (stored, proof, code_attempt) = verified?;

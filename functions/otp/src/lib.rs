@@ -10,7 +10,7 @@ use axum::{
     Router,
     routing::{delete, post},
 };
-use common::{ApiError, ErrorCode, Fields, InvalidValue, Routes, effect, sign_in, text};
+use common::{ApiError, Client, ErrorCode, Fields, InvalidValue, Routes, effect, sign_in, text};
 use domain::{
     Instant, Line, SessionId, UserId,
     otp::{Otp as StoredOtp, Proof},
@@ -84,10 +84,10 @@ impl SubmittedCode {
     }
 
     /// The counters of wrong codes for `user` and `challenge`, the id of a session or pending token.
-    fn counters(&self, user: UserId, challenge: &str) -> [Counter; 2] {
+    fn counters(&self, user: UserId, challenge: &str, client: &Client) -> [Counter; 2] {
         match self {
             Self::Code(_) => attempts::of_otp(user, challenge),
-            Self::Recovery(_) => attempts::of_recovery(user, challenge),
+            Self::Recovery(_) => attempts::of_recovery(user, challenge, client),
         }
     }
 
@@ -129,9 +129,10 @@ impl Otp {
         user: UserId,
         session: SessionId,
         code: &SubmittedCode,
+        client: &Client,
         now: Instant,
     ) -> Result<(StoredOtp, Proof, Reservation), ApiError> {
-        let counters = code.counters(user, &session.to_string());
+        let counters = code.counters(user, &session.to_string(), client);
         let (reserved, stored) = tokio::join!(
             attempts::reserve(&self.store, &counters, now),
             self.store.otp(user)

@@ -1,7 +1,7 @@
 //! `POST /otp/recovery-codes`: replaces the recovery codes by ten new ones.
 
 use axum::extract::State;
-use common::{ApiResult, Input, Message, Now, SignedIn, input, success};
+use common::{ApiResult, Client, Input, Message, Now, SignedIn, input, success};
 use domain::otp::{Otp as StoredOtp, Proof};
 use identity::totp::{self, Secret};
 use serde::Serialize;
@@ -24,11 +24,12 @@ pub(crate) struct RecoveryCodesResponse {
 pub(crate) async fn renew(
     State(otp): State<Otp>,
     Now(now): Now,
+    client: Client,
     person: SignedIn,
     Input(request): Input<RecoveryCodesRequest>,
 ) -> ApiResult<RecoveryCodesResponse> {
     let (id, submitted) = (person.user.user_id, SubmittedCode::Code(request.code));
-    let verified = otp.verify_code(id, person.session.sid, &submitted, now);
+    let verified = otp.verify_code(id, person.session.sid, &submitted, &client, now);
     let (stored, Proof::Step(step), reserved) = verified.await? else {
         return Err(invalid());
     };

@@ -91,7 +91,7 @@ impl Otp {
         client: &Client,
         now: Instant,
     ) -> Result<VerifyOtpResponse, ApiError> {
-        let counters = code.counters(claims.sub, &claims.sid.to_string());
+        let counters = code.counters(claims.sub, &claims.sid.to_string(), client);
         let (reserved, account, stored) = tokio::join!(
             attempts::reserve(&self.store, &counters, now),
             self.find_pending(&claims, now),

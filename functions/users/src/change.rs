@@ -47,12 +47,12 @@ pub(crate) async fn update(
             .verify_own_password(&caller.user, password, &client, now)
             .await?;
         let (user, _) = tokio::join!(
-            users.change_contact(caller.user, &request, &client, now),
+            users.change_contact(&caller, &request, &client, now),
             users.store.release(reserved)
         );
         user?
     } else {
-        users.apply(caller.user, &request, None, now).await?
+        users.apply(&caller, &request, None, now).await?
     };
     success(
         Message::UserUpdated,
@@ -102,7 +102,7 @@ impl Users {
     /// As [`apply`](Self::apply), after the password was verified.
     async fn change_contact(
         &self,
-        user: User,
+        caller: &SignedIn,
         request: &UpdateUserRequest,
         client: &Client,
         now: Instant,
@@ -111,17 +111,17 @@ impl Users {
         if let Some(email) = &request.email {
             mail = self
                 .codes
-                .reserve_email_change(&user, email, client, now)
+                .reserve_email_change(&caller.user, email, client, now)
                 .await?;
         }
-        let applied = self.apply(user, request, Some(mail.is_some()), now).await;
+        let applied = self.apply(caller, request, Some(mail.is_some()), now).await;
         if applied.is_err() {
             self.codes.release(mail).await;
         }
         applied
     }
 
-    /// Writes the fields of `request`. Concurrent changes to other fields are kept. `may_send` is whether a code may be
+    /// Writes the fields of `request`, unless the session has ended since the authentication. Concurrent changes to other fields are kept. `may_send` is whether a code may be
     /// mailed to a new address; `None` when the password was not verified.
     ///
     /// # Errors
@@ -129,13 +129,15 @@ impl Users {
     /// can change them after the handler compared them.
     async fn apply(
         &self,
-        user: User,
+        caller: &SignedIn,
         request: &UpdateUserRequest,
         may_send: Option<bool>,
         now: Instant,
     ) -> Result<User, ApiError> {
         let apply = |user: &User, tx: &mut Transaction| {
-            require_active(user)?;
+            if !caller.session.is_valid(user, now) {
+                return Err(ApiError::invalid_token());
+            }
             if may_send.is_none() && request.changes_contact(user) {
                 return Err(password_required());
             }
@@ -161,16 +163,8 @@ impl Users {
                 }
             }))
         };
+        let user = caller.user.clone();
         self.store.update_user(user, apply, condition_error).await
-    }
-}
-
-/// The account may have been deactivated since authentication, which ended its sessions: 401.
-pub(crate) fn require_active(user: &User) -> Result<(), ApiError> {
-    if user.is_active {
-        Ok(())
-    } else {
-        Err(ApiError::invalid_token())
     }
 }
 

@@ -38,8 +38,11 @@ pub(crate) async fn change_password(
     )
     .await?;
 
+    let counted = attempts::of_password_change(user.user_id);
     let new_hash = async {
         users.check_new_password(&user, &request.new, Some(&request.old))?;
+        // Every change counts, so the reservation is not released.
+        let _ = attempts::reserve(&users.store, &counted, now).await?;
         Ok::<_, ApiError>(users.hasher.hash(&request.new.password).await?)
     };
     let new_hash = new_hash.await;

@@ -47,7 +47,8 @@ input! {
     }
 }
 
-/// Needs no session, because the mail may be read on another device. In a session of the account, that session stays.
+/// Needs no session, because the mail may be read on another device. In a session of the account, that session stays; in
+/// one of another account the code is invalid.
 pub(crate) async fn verify(
     State(users): State<Users>,
     Now(now): Now,
@@ -68,7 +69,13 @@ pub(crate) async fn verify(
     else {
         return Err(ErrorCode::VerificationInvalid.into());
     };
-    let session = session.filter(|session| session.user_id == verified.user_id);
+    // In a session the code must be its account's own: somebody else may want the same address, and their mail looks the
+    // same.
+    if caller_id.is_some_and(|caller| caller != verified.user_id) {
+        // A code that is not used costs no attempt.
+        let _ = users.store.release(reserved).await;
+        return Err(ErrorCode::VerificationInvalid.into());
+    }
     let found = (challenge, &verified);
     let (changed, _) = tokio::join!(
         verify_mailbox(&users, &email, found, session.as_ref(), &client, now),

@@ -122,8 +122,10 @@ async fn replace(
             .get_or_try_init(|| users.hasher.hash(&request.new.password))
             .await?;
         let after = user.changed(|user| {
-            user.revoke_sessions();
-            if code.by_mail {
+            if !code.by_mail {
+                user.revoke_sessions();
+            } else {
+                user.recover();
                 user.verify_mailbox(users.mailbox_verifies(), false);
             }
         });

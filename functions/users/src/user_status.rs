@@ -30,7 +30,7 @@ pub(crate) async fn set_status(
     let set = |user: &User, _: &mut Transaction| {
         Ok(user.changed(|user| {
             if user.is_active && !request.is_active {
-                user.revoke_sessions();
+                user.recover();
             }
             user.is_active = request.is_active;
         }))

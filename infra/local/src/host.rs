@@ -42,8 +42,7 @@ fn is_name_of_this_machine(authority: &Authority) -> bool {
 
 /// The response to a request for another name.
 pub(crate) fn refusal() -> Response<Bytes> {
-    let text =
-        "Available only to this machine and its pages, under 127.0.0.1, localhost and [::1].\n";
+    let text = "Available only under 127.0.0.1, localhost and [::1].\n";
     let mut response = Response::new(Bytes::from_static(text.as_bytes()));
     *response.status_mut() = StatusCode::FORBIDDEN;
     response.headers_mut().insert(

@@ -65,9 +65,10 @@ pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {
     ]
 }
 
-/// The limits of [`of_otp`] for recovery codes. Counted separately: an attacker who exhausts the other attempts does
-/// not lock out the owner, who can still use a recovery code.
-pub fn of_recovery(user: UserId, challenge: &str) -> [Counter; 2] {
+/// The limits of [`of_otp`] for recovery codes, but per account and network. Counted separately: an attacker who exhausts
+/// the other attempts does not lock out the owner, who can still use a recovery code. It is too long to be guessed from
+/// many networks.
+pub fn of_recovery(user: UserId, challenge: &str, client: &Client) -> [Counter; 2] {
     [
         Counter {
             name: "recovery-challenge",
@@ -76,8 +77,8 @@ pub fn of_recovery(user: UserId, challenge: &str) -> [Counter; 2] {
             window: HOUR,
         },
         Counter {
-            name: "recovery-account",
-            key: user.to_string(),
+            name: "recovery-account-network",
+            key: format!("{user} {}", client.network),
             max: 10,
             window: HOUR,
         },
@@ -99,6 +100,17 @@ pub fn of_registration(client: &Client, per_hour: u64) -> [Counter; 1] {
 pub fn of_avatar(user: UserId) -> [Counter; 1] {
     [Counter {
         name: "avatar",
+        key: user.to_string(),
+        max: 10,
+        window: HOUR,
+    }]
+}
+
+/// Limit of password changes of `user`: 10 in an hour. Each of them ends all sent codes, so that somebody who knows the
+/// password could otherwise prevent its reset for ever.
+pub fn of_password_change(user: UserId) -> [Counter; 1] {
+    [Counter {
+        name: "password-change",
         key: user.to_string(),
         max: 10,
         window: HOUR,

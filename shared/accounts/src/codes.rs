@@ -82,8 +82,11 @@ impl Codes {
         let counters = message_limits::of_email_change(user.user_id, client, self.interval);
         // Every request counts, so the reservation is not released.
         let _ = attempts::reserve(&self.store, &counters, now).await?;
-        self.reserve_send(CodeKind::Email, user.email.as_str(), now)
-            .await
+        let [interval, quarter, day] =
+            message_limits::of_code(CodeKind::Email, user.email.as_str(), self.interval);
+        let of_address = message_limits::of_pending_address(email);
+        let counters = [interval, quarter, day, of_address];
+        message_limits::reserve(&self.store, &counters, now).await
     }
 
     /// Releases `reservation` when `sent` is an error, so that the next request sends a code instead of only reporting
@@ -183,14 +186,22 @@ impl Codes {
         email: &Email,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let challenge = if *email == user.email {
-            email_challenge(email)
-        } else {
-            pending_email_challenge(email, user.user_id)
+        let (kind, to) = (CodeKind::Email, Recipient::Mail(email.clone()));
+        if *email == user.email {
+            let challenge = email_challenge(email);
+            return self
+                .issue_and_commit(kind, challenge, Some(user), to, now)
+                .await;
+        }
+        let counters = [message_limits::of_pending_address(email)];
+        let Some(reservation) = message_limits::reserve(&self.store, &counters, now).await? else {
+            return Ok(());
         };
-        let to = Recipient::Mail(email.clone());
-        self.issue_and_commit(CodeKind::Email, challenge, Some(user), to, now)
-            .await
+        let challenge = pending_email_challenge(email, user.user_id);
+        let sent = self
+            .issue_and_commit(kind, challenge, Some(user), to, now)
+            .await;
+        self.release_unless_sent(reservation, sent).await
     }
 
     async fn issue_and_commit(

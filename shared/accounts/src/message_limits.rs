@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use common::{ApiError, Client};
 use domain::{
-    Instant, UserId,
+    Email, Instant, UserId,
     code::{Challenge, CodeKind},
     outbox::Recipient,
     user::User,
@@ -49,6 +49,16 @@ pub fn of_email_change(user: UserId, client: &Client, interval: Duration) -> [Co
             window: HOUR,
         },
     ]
+}
+
+/// Mails with codes to an address that accounts want but do not have: 20 a day, of all accounts together.
+pub fn of_pending_address(email: &Email) -> Counter {
+    Counter {
+        name: "MessagesPerAddress",
+        key: email.to_string(),
+        max: 20,
+        window: DAY,
+    }
 }
 
 /// Text messages with codes: 5 a day per account and number. Mails are not limited here, but make the same write.

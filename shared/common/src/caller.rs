@@ -160,19 +160,29 @@ impl Authenticator {
     }
 
     /// Loads session, user and committee in one BatchGetItem. The committee id comes from the token; if the account
-    /// has moved since, its committee takes a second request.
+    /// has moved since, its committee takes a second request, and so does a session that seems to have ended.
     pub(crate) async fn authenticate(&self, claims: Claims, token: String, now: Instant) -> Caller {
         let found = async {
             let (session, user, committee) = self
                 .store
                 .caller(claims.sub, claims.sid, claims.cid)
                 .await?;
-            let (Some(session), Some(user)) = (session, user) else {
+            let valid = |session: Option<Session>, user: Option<User>| {
+                let both = session.zip(user);
+                both.filter(|(session, user)| session.is_valid(user, now))
+            };
+            let both = match valid(session, user) {
+                Some(both) => Some(both),
+                // Before a session is believed to have ended, it and its user are read as of one moment.
+                None => {
+                    let read = self.store.session_at_one_moment(claims.sub, claims.sid);
+                    let (session, user) = read.await?;
+                    valid(session, user)
+                }
+            };
+            let Some((session, user)) = both else {
                 return Ok(None);
             };
-            if !session.is_valid(&user, now) {
-                return Ok(None);
-            }
             let committee = if user.committee_id == claims.cid {
                 committee
             } else {

@@ -204,6 +204,13 @@ impl User {
         self.pending_email = None;
     }
 
+    /// As [`revoke_sessions`](Self::revoke_sessions), for an account that somebody else may have used: the number, which
+    /// they may have set, must be verified again before it receives codes.
+    pub fn recover(&mut self) {
+        self.revoke_sessions();
+        self.is_phone_verified = false;
+    }
+
     /// Whether this is an active, verified super admin; at least one must exist.
     pub fn is_active_verified_super_admin(&self) -> bool {
         self.is_active && self.is_verified && self.profile == Profile::SuperAdmin

@@ -60,11 +60,11 @@ pub use limits::Window;
 pub use meter::{Cost, metered};
 pub use outbox::{Outbound, OutboundMessage};
 pub use questions::Questionnaire;
+pub use retry::within;
 pub use setup::Setup;
 pub use sms::{SmsQuota, is_chunk};
 pub use table::Page;
 pub use transaction::{CommitOutcome, Part, Transaction};
-pub use update::within;
 pub use users::{Credentials, EmailOwner, NewUser, user_id};
 pub use words::course_id;
 

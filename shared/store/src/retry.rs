@@ -1,19 +1,94 @@
-//! Limits and delays of retries.
+//! Retries within the deadline of a request.
 
-use std::time::Duration;
+use std::{future::Future, time::Duration};
+
+use aws_sdk_dynamodb::types::CancellationReason;
+use tokio::time::{Instant, sleep};
 
 use crate::StoreError;
 
-/// Maximum number of attempts: of a transaction, a batch read, and a write that conflicts with a transaction.
-pub(crate) const ATTEMPTS: u32 = 5;
+/// Time limit of the retries outside [`within`].
+const DEFAULT_TIME: Duration = Duration::from_secs(5);
+
+/// Attempts of a request that is throttled or gets no answer: more would add to the load.
+const ATTEMPTS: u32 = 5;
+/// Such a request is not retried once this much time has passed.
+const MAX_RETRY_TIME: Duration = Duration::from_millis(1500);
+
+/// The backoff stops growing after this number of attempts.
+const MAX_BACKOFF: u32 = 4;
+
+tokio::task_local! {
+    static DEADLINE: Instant;
+}
+
+/// Runs `work` with a deadline for its requests: they are not retried once `time` has passed.
+pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> T {
+    DEADLINE.scope(Instant::now() + time, work).await
+}
+
+/// The retries of one operation. Those of an operation inside another one share its deadline, so that nesting does not
+/// multiply their time.
+pub(crate) struct Retries {
+    start: Instant,
+    deadline: Instant,
+    count: u32,
+}
+
+impl Retries {
+    pub(crate) fn new() -> Self {
+        let start = Instant::now();
+        let deadline = DEADLINE.try_with(|deadline| *deadline);
+        Self {
+            start,
+            deadline: deadline.unwrap_or(start + DEFAULT_TIME),
+            count: 0,
+        }
+    }
+
+    /// Waits before the next attempt after `error`, or returns it when it is final or the time is up. Conflicts with
+    /// other requests are retried until the deadline, throttling and missing answers a few times.
+    pub(crate) async fn pause(&mut self, error: StoreError) -> Result<(), StoreError> {
+        self.count += 1;
+        let may_retry = match error {
+            StoreError::TransactionConflict | StoreError::UpdateConflict => true,
+            StoreError::Throttled | StoreError::Unavailable(_) => {
+                self.count < ATTEMPTS && self.start.elapsed() <= MAX_RETRY_TIME
+            }
+            StoreError::Unexpected(_) => false,
+        };
+        let pause = pause(self.count.min(MAX_BACKOFF))?;
+        if !may_retry || Instant::now() + pause >= self.deadline {
+            return Err(error);
+        }
+        sleep(pause).await;
+        Ok(())
+    }
+}
 
 /// The delay after attempt number `attempt`: exponential backoff with full jitter, at most 20.4 ms times
 /// 2^`attempt` (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
-pub(crate) fn pause(attempt: u32) -> Result<Duration, StoreError> {
+fn pause(attempt: u32) -> Result<Duration, StoreError> {
     let [random] = random_bytes::<1>()?;
     Ok(Duration::from_micros(
         u64::from(random) * 80 * 2_u64.pow(attempt),
     ))
+}
+
+/// Why a transaction was cancelled, if no condition failed. One response can have several reasons
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
+pub(crate) fn cancellation(reasons: &[CancellationReason]) -> StoreError {
+    let codes = || reasons.iter().filter_map(CancellationReason::code);
+    if codes().any(|code| code == "TransactionConflict") {
+        StoreError::TransactionConflict
+    } else if codes()
+        .any(|code| ["ThrottlingError", "ProvisionedThroughputExceeded"].contains(&code))
+    {
+        StoreError::Throttled
+    } else {
+        let codes: Vec<&str> = codes().collect();
+        StoreError::Unexpected(format!("the transaction was cancelled: {codes:?}"))
+    }
 }
 
 /// Random bytes from the operating system.

@@ -71,6 +71,20 @@ impl Store {
         ))
     }
 
+    /// The session `sid` of `user` and the user, as of one moment. In [`caller`](Self::caller) a transaction may stand
+    /// between the two reads, so that a session that was renewed with a new epoch looks as if it had ended
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation>).
+    pub async fn session_at_one_moment(
+        &self,
+        user: UserId,
+        sid: SessionId,
+    ) -> Result<(Option<Session>, Option<User>), StoreError> {
+        let keys = [keys::session(user, sid), keys::user(user)];
+        let mut items = self.snapshot(&keys).await?.into_iter();
+        let (session, user) = (items.next().flatten(), items.next().flatten());
+        Ok((read(session)?, unless_erased(read(user)?)))
+    }
+
     /// The user `user`, the committee and the user's known devices, in one request.
     pub async fn account(
         &self,

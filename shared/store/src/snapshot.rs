@@ -4,13 +4,12 @@ use aws_sdk_dynamodb::{
     operation::transact_get_items::TransactGetItemsError,
     types::{Get, ReturnConsumedCapacity, TransactGetItem},
 };
-use tokio::time::sleep;
 
 use crate::{
     Store, StoreError,
     keys::Key,
     meter::RequestTimer,
-    retry::{ATTEMPTS, pause},
+    retry::{Retries, cancellation},
     table::Item,
 };
 
@@ -27,7 +26,8 @@ impl Store {
             Ok(TransactGetItem::builder().get(get).build())
         });
         let gets = gets.collect::<Result<Vec<_>, StoreError>>()?;
-        for attempt in 1.. {
+        let mut retries = Retries::new();
+        loop {
             let timer = RequestTimer::start();
             let request = self
                 .reads
@@ -40,7 +40,7 @@ impl Store {
             )
             .await;
             timer.read(&response, |response| response.consumed_capacity());
-            match response {
+            let error = match response {
                 Ok(response) => {
                     return Ok(response
                         .responses
@@ -49,18 +49,16 @@ impl Store {
                         .map(|response| response.item)
                         .collect());
                 }
-                // A concurrent transaction is writing one of them.
-                Err(error)
-                    if attempt < ATTEMPTS
-                        && error.as_service_error().is_some_and(
-                            TransactGetItemsError::is_transaction_canceled_exception,
-                        ) =>
-                {
-                    sleep(pause(attempt)?).await;
+                Err(error) => error,
+            };
+            // A concurrent transaction is writing one of them, or they are throttled.
+            let error = match error.as_service_error() {
+                Some(TransactGetItemsError::TransactionCanceledException(cancelled)) => {
+                    cancellation(cancelled.cancellation_reasons())
                 }
-                Err(error) => return Err(error.into()),
-            }
+                _ => return Err(error.into()),
+            };
+            retries.pause(error).await?;
         }
-        Err(StoreError::TransactionConflict)
     }
 }

@@ -12,13 +12,12 @@ use aws_sdk_dynamodb::{
 use domain::Instant;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_dynamo::{from_item, from_items, to_attribute_value};
-use tokio::time::sleep;
 
 use crate::{
     Store, StoreError,
     keys::{DUE, IndexKey, IndexSchema, Key, Table},
     meter::RequestTimer,
-    retry::{ATTEMPTS, pause},
+    retry::Retries,
 };
 
 pub(crate) type Item = HashMap<String, AttributeValue>;
@@ -272,7 +271,8 @@ impl Store {
         mut wanted: HashMap<String, KeysAndAttributes>,
     ) -> Result<HashMap<String, Vec<Item>>, StoreError> {
         let mut found: HashMap<String, Vec<Item>> = HashMap::new();
-        for attempt in 1..=ATTEMPTS {
+        let mut retries = Retries::new();
+        loop {
             let timer = RequestTimer::start();
             let request = self.reads.batch_get_item().set_request_items(Some(wanted));
             let response = Box::pin(
@@ -290,9 +290,8 @@ impl Store {
             if wanted.is_empty() {
                 return Ok(found);
             }
-            sleep(pause(attempt)?).await;
+            retries.pause(StoreError::Throttled).await?;
         }
-        Err(StoreError::Throttled)
     }
 
     /// Reads one item more than `limit` to know whether this is the last page.

@@ -1,27 +1,11 @@
 //! Optimistic updates: read, decide, write on condition of the version that was read; retried after concurrent
 //! changes.
 
-use std::{future::Future, time::Duration};
+use std::future::Future;
 
 use domain::user::User;
-use tokio::time::{Instant, sleep};
 
-use crate::{CommitOutcome, Part, Store, StoreError, Transaction, retry::pause};
-
-/// Time limit of an update outside [`within`].
-const DEFAULT_TIME: Duration = Duration::from_secs(5);
-
-/// The backoff stops growing after this number of attempts.
-const MAX_BACKOFF: u32 = 4;
-
-tokio::task_local! {
-    static DEADLINE: Instant;
-}
-
-/// Runs `work` with a deadline for its updates: they are not retried once `time` has passed.
-pub async fn within<T>(time: Duration, work: impl Future<Output = T>) -> T {
-    DEADLINE.scope(Instant::now() + time, work).await
-}
+use crate::{CommitOutcome, Part, Store, StoreError, Transaction, retry::Retries};
 
 impl Store {
     /// Calls `attempt`, which reads, decides and prepares a transaction, commits the transaction and returns the
@@ -36,18 +20,17 @@ impl Store {
         mut attempt: impl FnMut() -> A,
         on_failed: impl Fn(Part) -> Option<E>,
     ) -> Result<T, E> {
-        let mut attempts = Attempts::new();
+        let mut retries = Retries::new();
         loop {
             let (transaction, result) = attempt().await?;
-            let part = match attempts.commit(transaction).await? {
-                Some(CommitOutcome::Committed) => return Ok(result),
-                Some(CommitOutcome::ConditionFailed(part)) => part,
-                None => continue,
+            let part = match transaction.commit().await? {
+                CommitOutcome::Committed => return Ok(result),
+                CommitOutcome::ConditionFailed(part) => part,
             };
             if let Some(error) = on_failed(part) {
                 return Err(error);
             }
-            attempts.pause(StoreError::UpdateConflict).await?;
+            retries.pause(StoreError::UpdateConflict).await?;
         }
     }
 
@@ -64,7 +47,7 @@ impl Store {
         mut decide: impl FnMut(&User, &mut Transaction) -> Result<User, E>,
         on_failed: impl Fn(Part) -> E,
     ) -> Result<User, E> {
-        let mut attempts = Attempts::new();
+        let mut retries = Retries::new();
         loop {
             let mut additions = self.transaction();
             let after = decide(&user, &mut additions)?;
@@ -72,56 +55,15 @@ impl Store {
             let mut tx = self.transaction();
             tx.change_user(&user, &after);
             tx.append(additions);
-            match attempts.commit(tx).await? {
-                Some(CommitOutcome::Committed) => return Ok(after),
-                Some(CommitOutcome::ConditionFailed(Part::User)) => {
-                    attempts.pause(StoreError::UpdateConflict).await?
+            match tx.commit().await? {
+                CommitOutcome::Committed => return Ok(after),
+                CommitOutcome::ConditionFailed(Part::User) => {
+                    retries.pause(StoreError::UpdateConflict).await?;
                 }
-                Some(CommitOutcome::ConditionFailed(part)) => return Err(on_failed(part)),
-                None => {}
+                CommitOutcome::ConditionFailed(part) => return Err(on_failed(part)),
             }
             let read = self.user(user.user_id).await?;
             user = read.ok_or_else(|| on_failed(Part::User))?;
         }
-    }
-}
-
-struct Attempts {
-    deadline: Instant,
-    count: u32,
-}
-
-impl Attempts {
-    fn new() -> Self {
-        let deadline = DEADLINE.try_with(|deadline| *deadline);
-        Self {
-            deadline: deadline.unwrap_or_else(|_| Instant::now() + DEFAULT_TIME),
-            count: 0,
-        }
-    }
-
-    /// The outcome of `transaction`; `None`, after a delay, when it conflicted with other transactions.
-    async fn commit(
-        &mut self,
-        transaction: Transaction,
-    ) -> Result<Option<CommitOutcome>, StoreError> {
-        match transaction.commit().await {
-            Err(StoreError::TransactionConflict) => self
-                .pause(StoreError::TransactionConflict)
-                .await
-                .map(|()| None),
-            outcome => outcome.map(Some),
-        }
-    }
-
-    /// Waits before the next attempt, or returns `error` when the deadline comes first.
-    async fn pause(&mut self, error: StoreError) -> Result<(), StoreError> {
-        self.count = MAX_BACKOFF.min(self.count + 1);
-        let pause = pause(self.count)?;
-        if Instant::now() + pause >= self.deadline {
-            return Err(error);
-        }
-        sleep(pause).await;
-        Ok(())
     }
 }

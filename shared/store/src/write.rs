@@ -1,13 +1,12 @@
 //! Writes: a put, update, delete or condition check of one item, alone or in a transaction.
 
-use std::{collections::HashMap, time::Duration};
+use std::collections::HashMap;
 
 use aws_sdk_dynamodb::{
-    error::SdkError,
     operation::{transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
     types::{
-        AttributeValue, ConditionCheck, Delete, Put, ReturnConsumedCapacity, ReturnValue,
-        TransactWriteItem, Update,
+        AttributeValue, CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
+        ReturnValue, TransactWriteItem, Update,
     },
 };
 use serde::{
@@ -15,18 +14,14 @@ use serde::{
     de::{DeserializeOwned, IgnoredAny},
 };
 use serde_dynamo::{from_item, to_attribute_value, to_item};
-use tokio::time::{Instant as Monotonic, sleep};
 
 use crate::{
     Store, StoreError,
     keys::{Key, Table},
     meter::RequestTimer,
-    retry::{ATTEMPTS, pause, random_bytes},
+    retry::{Retries, cancellation, random_bytes},
     table::{Item, number, text},
 };
-
-/// A transaction is not retried once this much time has passed.
-const MAX_RETRY_TIME: Duration = Duration::from_millis(1500);
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Action {
@@ -238,7 +233,8 @@ impl Store {
         update: Write,
     ) -> Result<Option<T>, StoreError> {
         update.check()?;
-        for attempt in 1.. {
+        let mut retries = Retries::new();
+        loop {
             let timer = RequestTimer::start();
             let Write {
                 table,
@@ -278,11 +274,16 @@ impl Store {
                     {
                         return Ok(None);
                     }
-                    pause_after_conflict(error, attempt).await?;
+                    // After a conflict the write was not done; after any other error it may have been.
+                    match StoreError::from(error) {
+                        conflict @ StoreError::TransactionConflict => {
+                            retries.pause(conflict).await?
+                        }
+                        error => return Err(error),
+                    }
                 }
             }
         }
-        Err(StoreError::TransactionConflict)
     }
 
     /// Updates one item and returns whether the condition held.
@@ -300,8 +301,10 @@ impl Store {
         let token = uuid::Builder::from_random_bytes(random_bytes()?)
             .into_uuid()
             .to_string();
-        let start = Monotonic::now();
-        for attempt in 1.. {
+        let mut retries = Retries::new();
+        // An attempt without an answer may have taken effect, whatever the later ones report.
+        let mut unanswered = None;
+        loop {
             let timer = RequestTimer::start();
             let request = self
                 .writes
@@ -322,62 +325,26 @@ impl Store {
                 Err(error) => error,
             };
             timer.failed();
-            let (failed_part, has_conflict) = cancellation(&error);
-            if let Some(part) = failed_part {
-                return Ok(Some(part));
-            }
-            let error = if has_conflict {
-                StoreError::TransactionConflict
-            } else {
-                StoreError::from(error)
+            let error = match error.as_service_error() {
+                Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) => {
+                    let reasons = cancelled.cancellation_reasons();
+                    if let Some(part) = reasons.iter().position(is_condition_failed) {
+                        return Ok(Some(part));
+                    }
+                    cancellation(reasons)
+                }
+                _ => StoreError::from(error),
             };
-            let is_retryable = matches!(
-                error,
-                StoreError::TransactionConflict
-                    | StoreError::Throttled
-                    | StoreError::Unavailable(_)
-            );
-            if !is_retryable || attempt == ATTEMPTS || start.elapsed() > MAX_RETRY_TIME {
-                return Err(error);
+            if let StoreError::Unavailable(cause) = &error {
+                unanswered = Some(cause.clone());
             }
-            sleep(pause(attempt)?).await;
+            if let Err(error) = retries.pause(error).await {
+                return Err(unanswered.map_or(error, StoreError::Unavailable));
+            }
         }
-        Err(StoreError::TransactionConflict)
     }
 }
 
-/// The index of the first part whose condition failed, and whether any part conflicted with another transaction.
-fn cancellation<R>(error: &SdkError<TransactWriteItemsError, R>) -> (Option<usize>, bool) {
-    let Some(TransactWriteItemsError::TransactionCanceledException(cancelled)) =
-        error.as_service_error()
-    else {
-        return (None, false);
-    };
-    let codes = cancelled
-        .cancellation_reasons()
-        .iter()
-        .map(|reason| reason.code());
-    let failed_part = codes
-        .clone()
-        .position(|code| code == Some("ConditionalCheckFailed"));
-    (
-        failed_part,
-        codes
-            .clone()
-            .any(|code| code == Some("TransactionConflict")),
-    )
-}
-
-/// Waits if `error` is a transaction conflict: then the write was not done. After any other error it may have been.
-async fn pause_after_conflict(
-    error: impl Into<StoreError>,
-    attempt: u32,
-) -> Result<(), StoreError> {
-    match error.into() {
-        StoreError::TransactionConflict if attempt < ATTEMPTS => {
-            sleep(pause(attempt)?).await;
-            Ok(())
-        }
-        error => Err(error),
-    }
+fn is_condition_failed(reason: &CancellationReason) -> bool {
+    reason.code() == Some("ConditionalCheckFailed")
 }

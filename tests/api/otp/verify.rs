@@ -283,6 +283,36 @@ async fn five_wrong_codes_end_the_step_ten_block_all_but_recovery_codes() {
 }
 
 #[tokio::test]
+async fn wrong_recovery_codes_of_one_network_lock_out_no_other() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let (member, totp_app) = enrolled(&world).await;
+    let network = otp_step(&world, &member).await;
+    let recover = async |step: &Person, code: &str| {
+        step.post("/otp/verify", json!({ "recoveryCode": code }))
+            .await
+    };
+    for _ in 0..2 {
+        let step = otp_step(&world, &member).await;
+        let step = network.with_token(step.token());
+        for _ in 0..5 {
+            recover(&step, "aaaaa-aaaaa-aaaaa")
+                .await
+                .expect_error(ErrorCode::OtpInvalid);
+        }
+    }
+    let owner = otp_step(&world, &member).await;
+    recover(
+        &network.with_token(owner.token()),
+        &totp_app.recovery_codes[0],
+    )
+    .await
+    .expect_error(ErrorCode::TooManyAttempts);
+    recover(&owner, &totp_app.recovery_codes[0])
+        .await
+        .expect_success(Message::OtpVerified);
+}
+
+#[tokio::test]
 async fn five_wrong_codes_discard_a_pending_secret() {
     let world = World::new().await;
     let member = world.member().await;

@@ -12,5 +12,6 @@ mod phone_verification;
 mod register;
 mod reset_password;
 mod show;
+mod stolen_password;
 mod take_over;
 mod user_status;

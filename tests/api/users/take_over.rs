@@ -448,3 +448,51 @@ async fn unverified_mailbox_gets_ten_notifications_a_day() {
     }
     assert_eq!(world.mails(ADDRESS).await.len(), 1 + 10);
 }
+
+#[tokio::test]
+async fn code_of_another_account_is_invalid_in_a_session() {
+    let world = World::new().await;
+    let [attacker, owner] = [world.member().await, world.member().await];
+    let mut codes = Vec::new();
+    for person in [&owner, &attacker] {
+        let path = format!("/users/{}", person.user().user_id);
+        person
+            .put(&path, json!({ "email": ADDRESS, "password": PASSWORD }))
+            .await
+            .expect_success(Message::UserUpdated);
+        codes.push(world.mailed_link(ADDRESS).await);
+    }
+    verify(&owner, ADDRESS, &codes[1])
+        .await
+        .expect_error(ErrorCode::VerificationInvalid);
+    verify(&owner, ADDRESS, &codes[0])
+        .await
+        .expect_success(Message::EmailVerified);
+    let user = world.user(owner.user().user_id).await;
+    assert_eq!(user.email.as_str(), ADDRESS);
+}
+
+#[tokio::test]
+async fn wanted_address_gets_twenty_codes_a_day_of_all_accounts() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let mut people = Vec::new();
+    for _ in 0..8 {
+        let person = world.member().await;
+        let path = format!("/users/{}", person.user().user_id);
+        person
+            .put(&path, json!({ "email": ADDRESS, "password": PASSWORD }))
+            .await
+            .expect_success(Message::UserUpdated);
+        people.push(person);
+    }
+    for _ in 0..2 {
+        world.clock().advance(Duration::from_secs(60));
+        for person in &people {
+            person
+                .post("/users/email-verification", json!({}))
+                .await
+                .expect_success(Message::VerificationSent);
+        }
+    }
+    assert_eq!(world.mails(ADDRESS).await.len(), 20);
+}

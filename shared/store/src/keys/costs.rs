@@ -73,13 +73,13 @@ pub const COSTS: &[Budget] = &[
     costs("GET /users/reset-password", 4, 2.0, 11.0),
     // edge; counter and code; user and credentials; transaction of code, password, account and message
     costs("POST /users/reset-password", 4, 3.0, 15.0),
-    // edge; three counters and the credentials; transaction of four writes || release of the counters
-    costs("PUT /users/reset-password", 3, 4.0, 19.0),
+    // edge; three counters and the credentials; counter of changes; transaction of four writes || release of the counters
+    costs("PUT /users/reset-password", 4, 4.0, 20.0),
     costs("POST /users/email-verification", 3, 4.0, 11.0),
     costs("PUT /users/email-verification", 4, 3.0, 5.0),
     // edge; three message counters; four counters of text messages; transaction of code and message
     costs("POST /users/phone-verification", 4, 3.0, 15.0),
-    costs("PUT /users/phone-verification", 3, 4.0, 5.0),
+    costs("PUT /users/phone-verification", 3, 4.0, 8.0),
     costs("GET /users/activity", 2, 4.0, 1.0),
     costs("GET /users/my-committee-users", 2, 3.5, 1.0),
     costs("PUT /users/user-status/{userId}", 3, 4.0, 13.0),

@@ -1,0 +1,138 @@
+//! Attacks by somebody who knows the password of an account, and what its owner can do against them.
+
+use std::time::Duration;
+
+use common::{ErrorCode, Message};
+use domain::Profile;
+use local::faults::{Fault, Mode};
+use serde_json::json;
+use tests::{Answer, NewPerson, PASSWORD, Person, World};
+
+const NEW: &str = "le phare de Kelibia";
+
+/// A member whose number, `+21620123456`, is verified.
+async fn member_with_number(world: &World) -> Person {
+    let member = NewPerson::with(Profile::Member).with_phone("216", "20123456");
+    world.person(member).await
+}
+
+async fn ask_for_code(world: &World, email: &str, method: &str) {
+    let body = json!({ "email": email, "sendMethode": method });
+    world
+        .anonymous()
+        .post("/auth/passwordless", body)
+        .await
+        .expect_success(Message::PasswordlessSent);
+}
+
+/// Resets the password with the code of a mail.
+async fn reset(world: &World, email: &str) -> Answer {
+    let path = format!("/users/reset-password?sendMethode=email&email={email}");
+    let anonymous = world.anonymous();
+    anonymous
+        .get(&path)
+        .await
+        .expect_success(Message::ResetCodeSent);
+    let code = world.mailed_link(email).await;
+    let payload =
+        json!({ "email": email, "code": code, "newPassword": NEW, "confirmPassword": NEW });
+    anonymous.post("/users/reset-password", payload).await
+}
+
+#[tokio::test]
+async fn number_gets_no_codes_after_reset_by_mail_or_deactivation() {
+    for is_reset in [true, false] {
+        let world = World::new().await;
+        let member = member_with_number(&world).await;
+        let user = member.user();
+        let email = user.email.as_str();
+        ask_for_code(&world, email, "sms").await;
+        assert_eq!(world.texts("+21620123456").await.len(), 1);
+        if is_reset {
+            reset(&world, email)
+                .await
+                .expect_success(Message::PasswordChanged);
+        } else {
+            let admin = world.admin().await;
+            for is_active in [false, true] {
+                let path = format!("/users/user-status/{}", user.user_id);
+                admin
+                    .put(&path, json!({ "isActive": is_active }))
+                    .await
+                    .expect_success(Message::UserStatusUpdated);
+            }
+        }
+        world.clock().advance(Duration::from_secs(60));
+        let mails = world.mails(email).await.len();
+        ask_for_code(&world, email, "sms").await;
+        assert_eq!(world.texts("+21620123456").await.len(), 1);
+        assert_eq!(world.mails(email).await.len(), mails + 1);
+    }
+}
+
+#[tokio::test]
+async fn change_of_address_under_way_fails_after_the_reset() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let email = member.user().email.to_string();
+    world.inject_fault(Fault {
+        delay_ms: Some(500),
+        ..Fault::new(Mode::Slow).on("TransactWriteItems").times(1)
+    });
+    let path = format!("/users/{}", member.user().user_id);
+    let changing = tokio::spawn(async move {
+        let body = json!({ "email": "voleur@example.org", "password": PASSWORD });
+        member.put(&path, body).await
+    });
+    while !world.cloud().faults().left().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    reset(&world, &email)
+        .await
+        .expect_success(Message::PasswordChanged);
+    changing
+        .await
+        .unwrap()
+        .expect_error(ErrorCode::BadAuthCombination);
+    assert!(world.mails("voleur@example.org").await.is_empty());
+}
+
+#[tokio::test]
+async fn password_changes_ten_times_an_hour_at_most() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut old = PASSWORD.to_owned();
+    for number in 0..11 {
+        let new = format!("le phare de Kelibia {number}");
+        let body = json!({ "oldPassword": old, "newPassword": new, "confirmPassword": new });
+        let answer = member.put("/users/reset-password", body).await;
+        if number < 10 {
+            answer.expect_success(Message::PasswordChanged);
+            old = new;
+        } else {
+            answer.expect_error(ErrorCode::TooManyAttempts);
+        }
+    }
+    reset(&world, member.user().email.as_str())
+        .await
+        .expect_success(Message::PasswordChanged);
+}
+
+#[tokio::test]
+async fn verified_mailbox_gets_a_hundred_notifications_a_day() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let member = world.member().await;
+    let email = member.user().email.as_str();
+    let path = format!("/users/{}", member.user().user_id);
+    for number in 0..102 {
+        let phone = format!("20{number:06}");
+        let body = json!({ "phoneCode": "216", "phone": phone, "password": PASSWORD });
+        member
+            .put(&path, body)
+            .await
+            .expect_success(Message::UserUpdated);
+    }
+    assert_eq!(world.mails(email).await.len(), 100);
+    ask_for_code(&world, email, "email").await;
+    assert_eq!(world.mails(email).await.len(), 101, "codes are sent");
+}
