@@ -133,30 +133,8 @@ impl Edge {
                 "sign-in failed"
             );
         }
-        // Another method is a text that the client chose.
-        let known = [
-            Method::GET,
-            Method::HEAD,
-            Method::POST,
-            Method::PUT,
-            Method::DELETE,
-            Method::OPTIONS,
-        ];
-        let method = known
-            .iter()
-            .find(|known| **known == method)
-            .map_or("-", Method::as_str);
-        tracing::info!(
-            request_id = id,
-            method,
-            route,
-            status,
-            took,
-            user_id,
-            round_trips = cost.round_trips,
-            requests = cost.requests,
-            "request"
-        );
+        let method = headers::name_of(&method);
+        tracing::info!(request_id = id, %method, route, status, took, user_id, round_trips = cost.round_trips, requests = cost.requests, "request");
         response.extensions_mut().insert(RequestCost(cost));
         response
     }

@@ -3,7 +3,7 @@
 
 use data_encoding::BASE64;
 use domain::Instant;
-use http::{HeaderMap, HeaderName, HeaderValue, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use sha1::{Digest, Sha1};
 
 use crate::throttle::RateLimitState;
@@ -142,6 +142,16 @@ pub(crate) fn set_preflight(headers: &mut HeaderMap, request: &HeaderMap) {
     );
     for names in request.get_all(header::ACCESS_CONTROL_REQUEST_HEADERS) {
         headers.append(header::ACCESS_CONTROL_ALLOW_HEADERS, names.clone());
+    }
+}
+
+/// `method` for logs; `-` for an extension method, which is a text of the client.
+pub(crate) fn name_of(method: &Method) -> &str {
+    let mut known = "GET HEAD POST PUT PATCH DELETE OPTIONS".split(' ');
+    if known.any(|name| name == method.as_str()) {
+        method.as_str()
+    } else {
+        "-"
     }
 }
 
