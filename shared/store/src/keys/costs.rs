@@ -80,6 +80,7 @@ pub const COSTS: &[Budget] = &[
     costs("POST /users/phone-verification", 4, 3.0, 15.0),
     costs("PUT /users/phone-verification", 3, 4.0, 5.0),
     costs("GET /users/activity", 2, 4.0, 1.0),
+    // with a filter up to three queries of 100 users, one after the other: 4 round trips
     costs("GET /users/my-committee-users", 2, 3.5, 1.0),
     costs("PUT /users/user-status/{userId}", 3, 4.0, 13.0),
     // edge; counter; transaction. And two requests to S3
