@@ -1,5 +1,12 @@
 //! The questions of courses. Each question is an item in the partition of its course; the course item holds their
 //! number and total size, a separate item their order.
+//!
+//! A change of questions raises the version of the course and writes the new version to three places: to the course
+//! (`questionsVersion`), to the order (`version`, and in `versions` beside each changed question) and to each changed
+//! question (`version`). So the course determines the order, and the order the state of each question. All are 0 in
+//! items from before these attributes.
+
+use std::{collections::HashMap, iter};
 
 use domain::{
     CourseId, Instant, QuestionId,
@@ -7,19 +14,30 @@ use domain::{
     question::{MAX_QUESTIONS, MOST_BYTES, PlacedQuestion, Question},
 };
 use serde::Deserialize;
+use serde_dynamo::{from_item, from_items};
 
 use crate::{
     Part, Store, StoreError, Transaction,
     courses::{Stored, course_update},
-    keys,
-    table::Item,
+    keys::{self, Key},
+    table::{Item, read},
     write::Write,
 };
 
-#[derive(Deserialize)]
+/// Maximum number of items that a transaction reads
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactGetItems.html>).
+const MAX_SNAPSHOT: usize = 100;
+/// How often a course that changes between the transactions that read it is read.
+const MAX_READS: u32 = 5;
+
+#[derive(Default, Deserialize)]
 struct Ordered {
     #[serde(default)]
     ids: Vec<QuestionId>,
+    #[serde(default)]
+    versions: Vec<u64>,
+    #[serde(default)]
+    version: u64,
 }
 
 #[derive(Deserialize)]
@@ -28,6 +46,16 @@ struct StoredWithSize {
     course: Stored,
     #[serde(rename = "questionBytes", default)]
     question_bytes: u64,
+    #[serde(rename = "questionsVersion", default)]
+    questions_version: u64,
+}
+
+#[derive(Deserialize)]
+struct StoredQuestion {
+    #[serde(flatten)]
+    question: Question,
+    #[serde(default)]
+    version: u64,
 }
 
 /// A course with the size and the order of its questions.
@@ -39,6 +67,10 @@ pub struct Questionnaire {
     pub bytes: u64,
     /// The ids of its questions, in their order.
     pub order: Vec<QuestionId>,
+    /// Whether `order` has the version that the course determines.
+    has_own_order: bool,
+    /// The version of each question.
+    versions: HashMap<QuestionId, u64>,
 }
 
 impl Questionnaire {
@@ -58,6 +90,31 @@ impl Questionnaire {
             + 1;
         Some(PlacedQuestion { question, order })
     }
+
+    /// Whether the order is that of the course, and `found` contains each question in the state that the order
+    /// determines. It may contain others, which were added or removed concurrently.
+    fn is_complete(&self, found: &[StoredQuestion]) -> bool {
+        let found: HashMap<QuestionId, u64> = found
+            .iter()
+            .map(|stored| (stored.question.question_id, stored.version))
+            .collect();
+        let is_found = |id: &QuestionId| found.get(id) == Some(&self.version_of(*id));
+        self.has_own_order && self.order.iter().all(is_found)
+    }
+
+    fn version_of(&self, id: QuestionId) -> u64 {
+        self.versions.get(&id).copied().unwrap_or(0)
+    }
+
+    /// The course and, of `found`, its questions in their order.
+    fn with_questions(self, found: Vec<StoredQuestion>) -> (Course, Vec<PlacedQuestion>) {
+        let placed = found
+            .into_iter()
+            .filter_map(|stored| self.place(stored.question));
+        let mut placed: Vec<PlacedQuestion> = placed.collect();
+        placed.sort_by_key(|placed| placed.order);
+        (self.course, placed)
+    }
 }
 
 /// The size of `questions` in bytes of JSON.
@@ -69,6 +126,68 @@ fn size(questions: &[Question]) -> u64 {
 }
 
 impl Store {
+    /// The course `id` with its questions in their order, as of one moment.
+    ///
+    /// One Query reads all items. Each is committed, but they need not be of one moment: a transaction may be seen in
+    /// part, because it commits between two pages, or while it commits
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation>).
+    /// Then the order or a question lacks the version that the course determines, and all are read again in
+    /// transactions, at more than ten times the units.
+    ///
+    /// # Errors
+    /// [`StoreError::TransactionConflict`] when the course kept changing.
+    pub async fn course_with_questions(
+        &self,
+        id: CourseId,
+    ) -> Result<Option<(Course, Vec<PlacedQuestion>)>, StoreError> {
+        let (mut course, mut order, mut questions) = (None, None, Vec::new());
+        for item in self.partition(&keys::course(id).pk).await? {
+            match item
+                .get("sk")
+                .and_then(|sk| sk.as_s().ok())
+                .map(String::as_str)
+            {
+                Some("COURSE") => course = Some(item),
+                Some("ORDER") => order = Some(item),
+                _ => questions.push(from_item::<_, StoredQuestion>(item)?),
+            }
+        }
+        match Self::questionnaire_of(course, order)? {
+            None => Ok(None),
+            Some(found) if found.is_complete(&questions) => {
+                Ok(Some(found.with_questions(questions)))
+            }
+            Some(_) => self.course_in_transactions(id).await,
+        }
+    }
+
+    /// As [`course_with_questions`](Self::course_with_questions), read in transactions. Each reads the course too: if
+    /// it has the same version in all of them, they are of one moment.
+    async fn course_in_transactions(
+        &self,
+        id: CourseId,
+    ) -> Result<Option<(Course, Vec<PlacedQuestion>)>, StoreError> {
+        for _ in 0..MAX_READS {
+            let Some(before) = self.questionnaire(id).await? else {
+                return Ok(None);
+            };
+            let (mut is_unchanged, mut questions) = (true, Vec::new());
+            for ids in before.order.chunks(MAX_SNAPSHOT - 1) {
+                let ids = ids.iter().map(|question| keys::question(id, *question));
+                let keys: Vec<Key> = iter::once(keys::course(id)).chain(ids).collect();
+                let mut items = self.snapshot(&keys).await?.into_iter();
+                let course: Option<Stored> = read(items.next().flatten())?;
+                is_unchanged &= course
+                    .is_some_and(|course| course.card.version == before.course.outline.version);
+                questions.extend(items.flatten());
+            }
+            if is_unchanged {
+                return Ok(Some(before.with_questions(from_items(questions)?)));
+            }
+        }
+        Err(StoreError::TransactionConflict)
+    }
+
     /// The course `id` with the size and the order of its questions, as of one moment.
     pub async fn questionnaire(&self, id: CourseId) -> Result<Option<Questionnaire>, StoreError> {
         let items = self.snapshot(&[keys::course(id), keys::order(id)]).await?;
@@ -91,11 +210,7 @@ impl Store {
             .await?;
         let mut items = items.into_iter();
         let questionnaire = Self::questionnaire_of(items.next().flatten(), items.next().flatten())?;
-        let question = items
-            .next()
-            .flatten()
-            .map(serde_dynamo::from_item)
-            .transpose()?;
+        let question = read(items.next().flatten())?;
         Ok(questionnaire.map(|questionnaire| (questionnaire, question)))
     }
 
@@ -109,32 +224,16 @@ impl Store {
         let StoredWithSize {
             course,
             question_bytes,
-        } = serde_dynamo::from_item(course)?;
-        let order = order.map(Self::order_of).transpose()?.unwrap_or_default();
+            questions_version,
+        } = from_item(course)?;
+        let order: Ordered = read(order)?.unwrap_or_default();
         Ok(Some(Questionnaire {
             course: course.into(),
             bytes: question_bytes,
-            order,
+            has_own_order: order.version == questions_version,
+            versions: order.ids.iter().copied().zip(order.versions).collect(),
+            order: order.ids,
         }))
-    }
-
-    pub(crate) fn order_of(item: Item) -> Result<Vec<QuestionId>, StoreError> {
-        Ok(serde_dynamo::from_item::<_, Ordered>(item)?.ids)
-    }
-
-    /// `questions` sorted by `order`. A question that `order` does not contain is being added or removed
-    /// concurrently and is left out.
-    pub(crate) fn placed(questions: Vec<Question>, order: &[QuestionId]) -> Vec<PlacedQuestion> {
-        let index = |question: &Question| order.iter().position(|id| *id == question.question_id);
-        let placed = questions.into_iter().filter_map(|question| {
-            Some(PlacedQuestion {
-                order: index(&question)? + 1,
-                question,
-            })
-        });
-        let mut placed: Vec<PlacedQuestion> = placed.collect();
-        placed.sort_by_key(|placed| placed.order);
-        placed
     }
 }
 
@@ -144,11 +243,11 @@ impl Transaction {
     pub fn add_questions(&mut self, before: &Questionnaire, questions: &[Question], now: Instant) {
         self.update_totals(before, &[], questions, now);
         for question in questions {
-            let key = keys::question(question.course_id, question.question_id);
-            self.put_new(Part::New, key.holding(question));
+            self.put_new(Part::New, question_put(before, question));
         }
         let new = questions.iter().map(|question| question.question_id);
-        self.put_order(before, before.order.iter().copied().chain(new).collect())
+        let order: Vec<QuestionId> = before.order.iter().copied().chain(new).collect();
+        self.put_order(before, &order, questions);
     }
 
     /// Replaces the question `old` by `new` and moves it to the position of `new`. Same condition as
@@ -160,20 +259,14 @@ impl Transaction {
         new: &PlacedQuestion,
         now: Instant,
     ) {
-        self.update_totals(before, &[old], std::slice::from_ref(&new.question), now);
+        let changed = std::slice::from_ref(&new.question);
+        self.update_totals(before, &[old], changed, now);
+        self.put(Part::New, question_put(before, &new.question));
         let id = new.question.question_id;
-        let key = keys::question(new.question.course_id, id);
-        self.put(Part::New, key.holding(&new.question));
-        let mut order: Vec<QuestionId> = before
-            .order
-            .iter()
-            .copied()
-            .filter(|other| *other != id)
-            .collect();
+        let mut order = before.order.clone();
+        order.retain(|other| *other != id);
         order.insert(new.order.saturating_sub(1).min(order.len()), id);
-        if order != before.order {
-            self.put_order(before, order);
-        }
+        self.put_order(before, &order, changed);
     }
 
     /// Removes the question `old`. Same condition as [`add_questions`](Self::add_questions).
@@ -184,15 +277,9 @@ impl Transaction {
         );
         self.update_totals(before, &[old], &[], now);
         self.remove(Part::New, &key);
-        self.put_order(
-            before,
-            before
-                .order
-                .iter()
-                .copied()
-                .filter(|other| *other != id)
-                .collect(),
-        )
+        let mut order = before.order.clone();
+        order.retain(|other| *other != id);
+        self.put_order(before, &order, &[]);
     }
 
     /// Updates version, time of change, number and size of questions of the course for `new` questions that replace
@@ -212,10 +299,11 @@ impl Transaction {
         let update: Write = course_update(course.course_id, "card.version = :before")
             .expression(
                 "SET card.version = card.version + :one, card.updatedAt = :now, listSk = :change, authoredSk = :change, \
-                 card.questionCount = :count, questionBytes = :bytes",
+                 card.questionCount = :count, questionBytes = :bytes, questionsVersion = :next",
             )
             .number(":before", course.version)
             .number(":one", 1)
+            .number(":next", next_version(before))
             .value(":now", &after.updated_at)
             .text(":change", &keys::change_of(&after))
             .number(":count", before.order.len() + new.len() - old.len())
@@ -223,8 +311,32 @@ impl Transaction {
         self.update(Part::Course, update);
     }
 
-    fn put_order(&mut self, before: &Questionnaire, order: Vec<QuestionId>) {
-        let key = keys::order(before.course.outline.course_id);
-        self.put(Part::New, Write::at(&key).with_value("ids", &order));
+    /// Writes `order`, in which the questions `changed` have the next version.
+    fn put_order(&mut self, before: &Questionnaire, order: &[QuestionId], changed: &[Question]) {
+        let next = next_version(before);
+        let version = |id: &QuestionId| {
+            if changed.iter().any(|question| question.question_id == *id) {
+                next
+            } else {
+                before.version_of(*id)
+            }
+        };
+        let versions: Vec<u64> = order.iter().map(version).collect();
+        let put = Write::at(&keys::order(before.course.outline.course_id))
+            .with_value("ids", &order)
+            .with_value("versions", &versions)
+            .with_value("version", &next);
+        self.put(Part::New, put);
     }
+}
+
+/// The version of the course after a change of `before`.
+const fn next_version(before: &Questionnaire) -> u64 {
+    before.course.outline.version + 1
+}
+
+fn question_put(before: &Questionnaire, question: &Question) -> Write {
+    keys::question(question.course_id, question.question_id)
+        .holding(question)
+        .with_value("version", &next_version(before))
 }
