@@ -95,7 +95,8 @@ pub const COSTS: &[Budget] = &[
     // drafts and published courses are two lists, read concurrently; this is a page of one of them, 2 KB per course
     costs("GET /courses/committee", 2, 7.0, 1.0),
     costs("GET /courses/search-all", 2, 5.0, 1.0),
-    // edge; the counts of the words; the entries of the rarest word; the courses
+    // edge; the counts of the words; the entries of the rarest word; the courses, half a unit per started 4 KB of each,
+    // with its description
     costs("GET /courses/search-all?q=", 4, 14.5, 1.0),
     costs("POST /courses", 2, 3.0, 9.0),
     // with ten questions, in one query. If a change was seen in part, they are read again in transactions: two more
