@@ -6,7 +6,7 @@
 //! question (`version`). So the course determines the order, and the order the state of each question. All are 0 in
 //! items from before these attributes.
 
-use std::{collections::HashMap, iter};
+use std::collections::HashMap;
 
 use domain::{
     CourseId, Instant, QuestionId,
@@ -24,10 +24,10 @@ use crate::{
     write::Write,
 };
 
-/// Maximum number of items that a transaction reads
+/// Maximum number of questions that a transaction reads beside course and order: it reads at most 100 items
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactGetItems.html>).
-const MAX_SNAPSHOT: usize = 100;
-/// How often a course that changes between the transactions that read it is read.
+const MAX_SNAPSHOT: usize = 98;
+/// How often a course is read while its order changes, or that changes between two transactions.
 const MAX_READS: u32 = 5;
 
 #[derive(Default, Deserialize)]
@@ -157,42 +157,42 @@ impl Store {
             Some(found) if found.is_complete(&questions) => {
                 Ok(Some(found.with_questions(questions)))
             }
-            Some(_) => self.course_in_transactions(id).await,
+            Some(found) => self.course_in_transactions(id, found.order).await,
         }
     }
 
-    /// As [`course_with_questions`](Self::course_with_questions), read in transactions. Each reads the course too: if
-    /// it has the same version in all of them, they are of one moment.
+    /// As [`course_with_questions`](Self::course_with_questions), read in transactions, usually one. `order` is the
+    /// presumed order. The course is of one moment if that is its order, and it has one version in all transactions.
     async fn course_in_transactions(
         &self,
         id: CourseId,
+        mut order: Vec<QuestionId>,
     ) -> Result<Option<(Course, Vec<PlacedQuestion>)>, StoreError> {
         for _ in 0..MAX_READS {
-            let Some(before) = self.questionnaire(id).await? else {
+            let (first, rest) = order.split_at(order.len().min(MAX_SNAPSHOT));
+            let Some((before, mut questions)) = self.snapshot_with(id, first).await? else {
                 return Ok(None);
             };
-            let (mut is_unchanged, mut questions) = (true, Vec::new());
-            for ids in before.order.chunks(MAX_SNAPSHOT - 1) {
-                let ids = ids.iter().map(|question| keys::question(id, *question));
-                let keys: Vec<Key> = iter::once(keys::course(id)).chain(ids).collect();
-                let mut items = self.snapshot(&keys).await?.into_iter();
-                let course: Option<Stored> = read(items.next().flatten())?;
-                is_unchanged &= course
-                    .is_some_and(|course| course.card.version == before.course.outline.version);
-                questions.extend(items.flatten());
+            let mut is_same = before.order == order;
+            for ids in rest.chunks(MAX_SNAPSHOT) {
+                let Some((now, more)) = self.snapshot_with(id, ids).await? else {
+                    return Ok(None);
+                };
+                is_same &= now.course.outline.version == before.course.outline.version;
+                questions.extend(more);
             }
-            if is_unchanged {
-                return Ok(Some(before.with_questions(from_items(questions)?)));
+            if is_same {
+                return Ok(Some(before.with_questions(questions)));
             }
+            order = before.order;
         }
         Err(StoreError::TransactionConflict)
     }
 
     /// The course `id` with the size and the order of its questions, as of one moment.
     pub async fn questionnaire(&self, id: CourseId) -> Result<Option<Questionnaire>, StoreError> {
-        let items = self.snapshot(&[keys::course(id), keys::order(id)]).await?;
-        let mut items = items.into_iter();
-        Self::questionnaire_of(items.next().flatten(), items.next().flatten())
+        let read = self.snapshot_with(id, &[]).await?;
+        Ok(read.map(|(questionnaire, _)| questionnaire))
     }
 
     /// Like [`questionnaire`](Self::questionnaire), and the question `question` of the course.
@@ -201,17 +201,28 @@ impl Store {
         id: CourseId,
         question: QuestionId,
     ) -> Result<Option<(Questionnaire, Option<Question>)>, StoreError> {
-        let items = self
-            .snapshot(&[
-                keys::course(id),
-                keys::order(id),
-                keys::question(id, question),
-            ])
-            .await?;
-        let mut items = items.into_iter();
+        let read = self.snapshot_with(id, &[question]).await?;
+        Ok(read.map(|(questionnaire, questions)| {
+            let question = questions.into_iter().next();
+            (questionnaire, question.map(|stored| stored.question))
+        }))
+    }
+
+    /// Like [`questionnaire`](Self::questionnaire), and the existing questions of `ids`.
+    async fn snapshot_with(
+        &self,
+        id: CourseId,
+        ids: &[QuestionId],
+    ) -> Result<Option<(Questionnaire, Vec<StoredQuestion>)>, StoreError> {
+        let questions = ids.iter().map(|question| keys::question(id, *question));
+        let keys: Vec<Key> = [keys::course(id), keys::order(id)]
+            .into_iter()
+            .chain(questions)
+            .collect();
+        let mut items = self.snapshot(&keys).await?.into_iter();
         let questionnaire = Self::questionnaire_of(items.next().flatten(), items.next().flatten())?;
-        let question = read(items.next().flatten())?;
-        Ok(questionnaire.map(|questionnaire| (questionnaire, question)))
+        let questions = from_items(items.flatten().collect::<Vec<Item>>())?;
+        Ok(questionnaire.map(|questionnaire| (questionnaire, questions)))
     }
 
     fn questionnaire_of(

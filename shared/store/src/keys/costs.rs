@@ -99,8 +99,8 @@ pub const COSTS: &[Budget] = &[
     // with its description
     costs("GET /courses/search-all?q=", 4, 14.5, 1.0),
     costs("POST /courses", 2, 3.0, 9.0),
-    // with ten questions, in one query. If a change was seen in part, they are read again in transactions: two more
-    // round trips and 26 units
+    // with ten questions, in one query. If a change was seen in part, they are read again in a transaction: one more
+    // round trip and 24 units
     costs("GET /courses/{courseId}", 2, 5.0, 1.0),
     // edge; course; transaction, including the index writes
     costs("PUT /courses/{courseId}", 3, 4.0, 14.0),
