@@ -27,7 +27,7 @@ pub(crate) struct UsersResponse {
     next_cursor: Option<String>,
 }
 
-/// Lists users by normalised last and first name. Filtering can leave pages with fewer entries than the limit.
+/// Lists users by normalised last and first name. With a filter a page may be short or even empty before the last one.
 pub(crate) async fn list(
     State(users): State<Users>,
     Now(now): Now,
@@ -46,7 +46,9 @@ pub(crate) async fn list(
         caller.user.user_id
     );
     let list = paging.open(&users.cursors, list, now)?;
-    let matches = |user: &User| filter.matches(user, sees_accounts);
+    let matches = filter
+        .is_set()
+        .then_some(|user: &User| filter.matches(user, sees_accounts));
     let page = users
         .store
         .users(
@@ -71,6 +73,10 @@ pub(crate) async fn list(
 }
 
 impl MyCommitteeUsersQuery {
+    const fn is_set(&self) -> bool {
+        self.is_active.is_some() || self.profile.is_some() || self.words.is_some()
+    }
+
     /// Whether `user` passes all filters. Each word of `q` must be the beginning of a word of the names or, if the
     /// caller sees accounts, of the e-mail address.
     fn matches(&self, user: &User, sees_accounts: bool) -> bool {

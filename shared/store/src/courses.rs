@@ -6,7 +6,6 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{
     CommitteeId, CourseId, UserId,
     course::{Course, CourseDetails, CourseSummary, State},
-    question::PlacedQuestion,
 };
 use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
@@ -49,27 +48,6 @@ impl Store {
             .get::<Stored>(&keys::course(id))
             .await?
             .map(Course::from))
-    }
-
-    /// The course `id` with its questions in their order.
-    pub async fn course_with_questions(
-        &self,
-        id: CourseId,
-    ) -> Result<Option<(Course, Vec<PlacedQuestion>)>, StoreError> {
-        let (mut course, mut order, mut questions) = (None, Vec::new(), Vec::new());
-        for item in self.partition(&keys::course(id).pk).await? {
-            let sk = item
-                .get("sk")
-                .and_then(|sk| sk.as_s().ok())
-                .cloned()
-                .unwrap_or_default();
-            match sk.as_str() {
-                "COURSE" => course = Some(serde_dynamo::from_item::<_, Stored>(item)?),
-                "ORDER" => order = Self::order_of(item)?,
-                _ => questions.push(serde_dynamo::from_item(item)?),
-            }
-        }
-        Ok(course.map(|course| (course.into(), Self::placed(questions, &order))))
     }
 
     /// At most `limit` courses of the merged `lists` after `position`, latest change first. A course that is changed

@@ -1,5 +1,12 @@
 //! The questions of courses. Each question is an item in the partition of its course; the course item holds their
 //! number and total size, a separate item their order.
+//!
+//! A change of questions raises the version of the course and writes the new version to three places: to the course
+//! (`questionsVersion`), to the order (`version`, and in `versions` beside each changed question) and to each changed
+//! question (`version`). So the course determines the order, and the order the state of each question. All are 0 in
+//! items from before these attributes.
+
+use std::collections::HashMap;
 
 use domain::{
     CourseId, Instant, QuestionId,
@@ -7,19 +14,30 @@ use domain::{
     question::{MAX_QUESTIONS, MOST_BYTES, PlacedQuestion, Question},
 };
 use serde::Deserialize;
+use serde_dynamo::{from_item, from_items};
 
 use crate::{
     Part, Store, StoreError, Transaction,
     courses::{Stored, course_update},
-    keys,
-    table::Item,
+    keys::{self, Key},
+    table::{Item, read},
     write::Write,
 };
 
-#[derive(Deserialize)]
+/// Maximum number of questions that a transaction reads beside course and order: it reads at most 100 items
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactGetItems.html>).
+const MAX_SNAPSHOT: usize = 98;
+/// How often a course is read while its order changes, or that changes between two transactions.
+const MAX_READS: u32 = 5;
+
+#[derive(Default, Deserialize)]
 struct Ordered {
     #[serde(default)]
     ids: Vec<QuestionId>,
+    #[serde(default)]
+    versions: Vec<u64>,
+    #[serde(default)]
+    version: u64,
 }
 
 #[derive(Deserialize)]
@@ -28,6 +46,16 @@ struct StoredWithSize {
     course: Stored,
     #[serde(rename = "questionBytes", default)]
     question_bytes: u64,
+    #[serde(rename = "questionsVersion", default)]
+    questions_version: u64,
+}
+
+#[derive(Deserialize)]
+struct StoredQuestion {
+    #[serde(flatten)]
+    question: Question,
+    #[serde(default)]
+    version: u64,
 }
 
 /// A course with the size and the order of its questions.
@@ -39,6 +67,10 @@ pub struct Questionnaire {
     pub bytes: u64,
     /// The ids of its questions, in their order.
     pub order: Vec<QuestionId>,
+    /// Whether `order` has the version that the course determines.
+    has_own_order: bool,
+    /// The version of each question.
+    versions: HashMap<QuestionId, u64>,
 }
 
 impl Questionnaire {
@@ -58,6 +90,31 @@ impl Questionnaire {
             + 1;
         Some(PlacedQuestion { question, order })
     }
+
+    /// Whether the order is that of the course, and `found` contains each question in the state that the order
+    /// determines. It may contain others, which were added or removed concurrently.
+    fn is_complete(&self, found: &[StoredQuestion]) -> bool {
+        let found: HashMap<QuestionId, u64> = found
+            .iter()
+            .map(|stored| (stored.question.question_id, stored.version))
+            .collect();
+        let is_found = |id: &QuestionId| found.get(id) == Some(&self.version_of(*id));
+        self.has_own_order && self.order.iter().all(is_found)
+    }
+
+    fn version_of(&self, id: QuestionId) -> u64 {
+        self.versions.get(&id).copied().unwrap_or(0)
+    }
+
+    /// The course and, of `found`, its questions in their order.
+    fn with_questions(self, found: Vec<StoredQuestion>) -> (Course, Vec<PlacedQuestion>) {
+        let placed = found
+            .into_iter()
+            .filter_map(|stored| self.place(stored.question));
+        let mut placed: Vec<PlacedQuestion> = placed.collect();
+        placed.sort_by_key(|placed| placed.order);
+        (self.course, placed)
+    }
 }
 
 /// The size of `questions` in bytes of JSON.
@@ -69,11 +126,73 @@ fn size(questions: &[Question]) -> u64 {
 }
 
 impl Store {
+    /// The course `id` with its questions in their order, as of one moment.
+    ///
+    /// One Query reads all items. Each is committed, but they need not be of one moment: a transaction may be seen in
+    /// part, because it commits between two pages, or while it commits
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation>).
+    /// Then the order or a question lacks the version that the course determines, and all are read again in
+    /// transactions, at more than ten times the units.
+    ///
+    /// # Errors
+    /// [`StoreError::TransactionConflict`] when the course kept changing.
+    pub async fn course_with_questions(
+        &self,
+        id: CourseId,
+    ) -> Result<Option<(Course, Vec<PlacedQuestion>)>, StoreError> {
+        let (mut course, mut order, mut questions) = (None, None, Vec::new());
+        for item in self.partition(&keys::course(id).pk).await? {
+            match item
+                .get("sk")
+                .and_then(|sk| sk.as_s().ok())
+                .map(String::as_str)
+            {
+                Some("COURSE") => course = Some(item),
+                Some("ORDER") => order = Some(item),
+                _ => questions.push(from_item::<_, StoredQuestion>(item)?),
+            }
+        }
+        match Self::questionnaire_of(course, order)? {
+            None => Ok(None),
+            Some(found) if found.is_complete(&questions) => {
+                Ok(Some(found.with_questions(questions)))
+            }
+            Some(found) => self.course_in_transactions(id, found.order).await,
+        }
+    }
+
+    /// As [`course_with_questions`](Self::course_with_questions), read in transactions, usually one. `order` is the
+    /// presumed order. The course is of one moment if that is its order, and it has one version in all transactions.
+    async fn course_in_transactions(
+        &self,
+        id: CourseId,
+        mut order: Vec<QuestionId>,
+    ) -> Result<Option<(Course, Vec<PlacedQuestion>)>, StoreError> {
+        for _ in 0..MAX_READS {
+            let (first, rest) = order.split_at(order.len().min(MAX_SNAPSHOT));
+            let Some((before, mut questions)) = self.snapshot_with(id, first).await? else {
+                return Ok(None);
+            };
+            let mut is_same = before.order == order;
+            for ids in rest.chunks(MAX_SNAPSHOT) {
+                let Some((now, more)) = self.snapshot_with(id, ids).await? else {
+                    return Ok(None);
+                };
+                is_same &= now.course.outline.version == before.course.outline.version;
+                questions.extend(more);
+            }
+            if is_same {
+                return Ok(Some(before.with_questions(questions)));
+            }
+            order = before.order;
+        }
+        Err(StoreError::TransactionConflict)
+    }
+
     /// The course `id` with the size and the order of its questions, as of one moment.
     pub async fn questionnaire(&self, id: CourseId) -> Result<Option<Questionnaire>, StoreError> {
-        let items = self.snapshot(&[keys::course(id), keys::order(id)]).await?;
-        let mut items = items.into_iter();
-        Self::questionnaire_of(items.next().flatten(), items.next().flatten())
+        let read = self.snapshot_with(id, &[]).await?;
+        Ok(read.map(|(questionnaire, _)| questionnaire))
     }
 
     /// Like [`questionnaire`](Self::questionnaire), and the question `question` of the course.
@@ -82,21 +201,28 @@ impl Store {
         id: CourseId,
         question: QuestionId,
     ) -> Result<Option<(Questionnaire, Option<Question>)>, StoreError> {
-        let items = self
-            .snapshot(&[
-                keys::course(id),
-                keys::order(id),
-                keys::question(id, question),
-            ])
-            .await?;
-        let mut items = items.into_iter();
+        let read = self.snapshot_with(id, &[question]).await?;
+        Ok(read.map(|(questionnaire, questions)| {
+            let question = questions.into_iter().next();
+            (questionnaire, question.map(|stored| stored.question))
+        }))
+    }
+
+    /// Like [`questionnaire`](Self::questionnaire), and the existing questions of `ids`.
+    async fn snapshot_with(
+        &self,
+        id: CourseId,
+        ids: &[QuestionId],
+    ) -> Result<Option<(Questionnaire, Vec<StoredQuestion>)>, StoreError> {
+        let questions = ids.iter().map(|question| keys::question(id, *question));
+        let keys: Vec<Key> = [keys::course(id), keys::order(id)]
+            .into_iter()
+            .chain(questions)
+            .collect();
+        let mut items = self.snapshot(&keys).await?.into_iter();
         let questionnaire = Self::questionnaire_of(items.next().flatten(), items.next().flatten())?;
-        let question = items
-            .next()
-            .flatten()
-            .map(serde_dynamo::from_item)
-            .transpose()?;
-        Ok(questionnaire.map(|questionnaire| (questionnaire, question)))
+        let questions = from_items(items.flatten().collect::<Vec<Item>>())?;
+        Ok(questionnaire.map(|questionnaire| (questionnaire, questions)))
     }
 
     fn questionnaire_of(
@@ -109,32 +235,16 @@ impl Store {
         let StoredWithSize {
             course,
             question_bytes,
-        } = serde_dynamo::from_item(course)?;
-        let order = order.map(Self::order_of).transpose()?.unwrap_or_default();
+            questions_version,
+        } = from_item(course)?;
+        let order: Ordered = read(order)?.unwrap_or_default();
         Ok(Some(Questionnaire {
             course: course.into(),
             bytes: question_bytes,
-            order,
+            has_own_order: order.version == questions_version,
+            versions: order.ids.iter().copied().zip(order.versions).collect(),
+            order: order.ids,
         }))
-    }
-
-    pub(crate) fn order_of(item: Item) -> Result<Vec<QuestionId>, StoreError> {
-        Ok(serde_dynamo::from_item::<_, Ordered>(item)?.ids)
-    }
-
-    /// `questions` sorted by `order`. A question that `order` does not contain is being added or removed
-    /// concurrently and is left out.
-    pub(crate) fn placed(questions: Vec<Question>, order: &[QuestionId]) -> Vec<PlacedQuestion> {
-        let index = |question: &Question| order.iter().position(|id| *id == question.question_id);
-        let placed = questions.into_iter().filter_map(|question| {
-            Some(PlacedQuestion {
-                order: index(&question)? + 1,
-                question,
-            })
-        });
-        let mut placed: Vec<PlacedQuestion> = placed.collect();
-        placed.sort_by_key(|placed| placed.order);
-        placed
     }
 }
 
@@ -144,11 +254,11 @@ impl Transaction {
     pub fn add_questions(&mut self, before: &Questionnaire, questions: &[Question], now: Instant) {
         self.update_totals(before, &[], questions, now);
         for question in questions {
-            let key = keys::question(question.course_id, question.question_id);
-            self.put_new(Part::New, key.holding(question));
+            self.put_new(Part::New, question_put(before, question));
         }
         let new = questions.iter().map(|question| question.question_id);
-        self.put_order(before, before.order.iter().copied().chain(new).collect())
+        let order: Vec<QuestionId> = before.order.iter().copied().chain(new).collect();
+        self.put_order(before, &order, questions);
     }
 
     /// Replaces the question `old` by `new` and moves it to the position of `new`. Same condition as
@@ -160,20 +270,14 @@ impl Transaction {
         new: &PlacedQuestion,
         now: Instant,
     ) {
-        self.update_totals(before, &[old], std::slice::from_ref(&new.question), now);
+        let changed = std::slice::from_ref(&new.question);
+        self.update_totals(before, &[old], changed, now);
+        self.put(Part::New, question_put(before, &new.question));
         let id = new.question.question_id;
-        let key = keys::question(new.question.course_id, id);
-        self.put(Part::New, key.holding(&new.question));
-        let mut order: Vec<QuestionId> = before
-            .order
-            .iter()
-            .copied()
-            .filter(|other| *other != id)
-            .collect();
+        let mut order = before.order.clone();
+        order.retain(|other| *other != id);
         order.insert(new.order.saturating_sub(1).min(order.len()), id);
-        if order != before.order {
-            self.put_order(before, order);
-        }
+        self.put_order(before, &order, changed);
     }
 
     /// Removes the question `old`. Same condition as [`add_questions`](Self::add_questions).
@@ -184,15 +288,9 @@ impl Transaction {
         );
         self.update_totals(before, &[old], &[], now);
         self.remove(Part::New, &key);
-        self.put_order(
-            before,
-            before
-                .order
-                .iter()
-                .copied()
-                .filter(|other| *other != id)
-                .collect(),
-        )
+        let mut order = before.order.clone();
+        order.retain(|other| *other != id);
+        self.put_order(before, &order, &[]);
     }
 
     /// Updates version, time of change, number and size of questions of the course for `new` questions that replace
@@ -212,10 +310,11 @@ impl Transaction {
         let update: Write = course_update(course.course_id, "card.version = :before")
             .expression(
                 "SET card.version = card.version + :one, card.updatedAt = :now, listSk = :change, authoredSk = :change, \
-                 card.questionCount = :count, questionBytes = :bytes",
+                 card.questionCount = :count, questionBytes = :bytes, questionsVersion = :next",
             )
             .number(":before", course.version)
             .number(":one", 1)
+            .number(":next", next_version(before))
             .value(":now", &after.updated_at)
             .text(":change", &keys::change_of(&after))
             .number(":count", before.order.len() + new.len() - old.len())
@@ -223,8 +322,32 @@ impl Transaction {
         self.update(Part::Course, update);
     }
 
-    fn put_order(&mut self, before: &Questionnaire, order: Vec<QuestionId>) {
-        let key = keys::order(before.course.outline.course_id);
-        self.put(Part::New, Write::at(&key).with_value("ids", &order));
+    /// Writes `order`, in which the questions `changed` have the next version.
+    fn put_order(&mut self, before: &Questionnaire, order: &[QuestionId], changed: &[Question]) {
+        let next = next_version(before);
+        let version = |id: &QuestionId| {
+            if changed.iter().any(|question| question.question_id == *id) {
+                next
+            } else {
+                before.version_of(*id)
+            }
+        };
+        let versions: Vec<u64> = order.iter().map(version).collect();
+        let put = Write::at(&keys::order(before.course.outline.course_id))
+            .with_value("ids", &order)
+            .with_value("versions", &versions)
+            .with_value("version", &next);
+        self.put(Part::New, put);
     }
+}
+
+/// The version of the course after a change of `before`.
+const fn next_version(before: &Questionnaire) -> u64 {
+    before.course.outline.version + 1
+}
+
+fn question_put(before: &Questionnaire, question: &Question) -> Write {
+    keys::question(question.course_id, question.question_id)
+        .holding(question)
+        .with_value("version", &next_version(before))
 }

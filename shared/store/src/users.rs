@@ -39,8 +39,10 @@ pub struct NewUser {
     pub password_hash: String,
 }
 
-/// Maximum number of users that one call reads.
-const MAX_READ: usize = 500;
+/// Number of users that one query of a filtered list reads: few matches must not need many queries.
+const FILTERED_PAGE: u16 = 100;
+/// Maximum number of queries of one call.
+const MAX_QUERIES: u32 = 3;
 
 /// The account in `item`, unless it is erased.
 pub(crate) fn unless_erased(item: Option<ListedItem<User>>) -> Option<User> {
@@ -70,50 +72,39 @@ impl Store {
     }
 
     /// At most `limit` users of `committee` after `position` that match `filter`, in the order of folded last name
-    /// and name. Stops after about 500 users, so a page may be short before the list ends.
+    /// and name. Makes at most three queries, which read 100 users each if there is a filter: a page may be short or
+    /// even empty before the list ends.
     pub async fn users(
         &self,
         committee: CommitteeId,
         position: Option<&str>,
         limit: u16,
-        filter: impl Fn(&User) -> bool,
+        filter: Option<impl Fn(&User) -> bool>,
     ) -> Result<Page<User>, StoreError> {
         let pk = keys::users_of(committee);
-        let (mut found, mut read_count, mut position) =
-            (Vec::new(), 0, position.map(str::to_owned));
-        loop {
-            let part: Page<ListedItem<User>> = self
-                .list(
-                    &keys::LISTING,
-                    &pk,
-                    position.as_deref(),
-                    limit,
-                    Order::Ascending,
-                )
+        let size = if filter.is_some() {
+            limit.max(FILTERED_PAGE)
+        } else {
+            limit
+        };
+        let (mut found, mut last) = (Vec::new(), position.map(str::to_owned));
+        for _ in 0..MAX_QUERIES {
+            let page: Page<User> = self
+                .cards(&keys::LISTING, &pk, last.as_deref(), size, Order::Ascending)
                 .await?;
-            let mut users = part.items.into_iter().map(|item| item.card);
-            while let Some(user) = users.next() {
-                read_count += 1;
-                if filter(&user) {
-                    let sort_key = keys::user_index_key(&user).sk;
-                    found.push(user);
-                    if found.len() == usize::from(limit) {
-                        let has_more = users.next().is_some() || part.last.is_some();
-                        return Ok(Page {
-                            items: found,
-                            last: Some(sort_key).filter(|_| has_more),
-                        });
-                    }
-                }
-            }
-            position = part.last;
-            if position.is_none() || read_count >= MAX_READ {
-                return Ok(Page {
-                    items: found,
-                    last: position,
-                });
+            let mut users = page.items;
+            users.retain(|user| filter.as_ref().is_none_or(|filter| filter(user)));
+            found.append(&mut users);
+            last = page.last;
+            if found.len() >= usize::from(limit) || last.is_none() {
+                break;
             }
         }
+        if found.len() > usize::from(limit) {
+            found.truncate(limit.into());
+            last = found.last().map(|user| keys::user_index_key(user).sk);
+        }
+        Ok(Page { items: found, last })
     }
 
     /// Creates the first committee and the first super admin in one transaction with `additions`. Returns `false`,

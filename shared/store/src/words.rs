@@ -5,6 +5,21 @@
 //! change affects the words of a course, the course is put into the index `due`; the dispatcher then updates the
 //! entries and removes it from `due` in one transaction. Search results are checked against the courses, so a
 //! stale entry causes no wrong result.
+//!
+//! # Units
+//!
+//! The courses of a page are read in one BatchGetItem that returns only their `card`. That makes the response smaller,
+//! not the bill: each whole item counts, half a unit per started 4 KB
+//! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html>). A course of usual
+//! length, 2 KB, costs the minimum; one with the longest description, 80 KB, costs ten units. The alternatives cost
+//! more for usual courses:
+//!
+//! - The index `published` contains only cards, but answers only queries: one request and at least half a unit per
+//!   course, or one query that also reads all courses published between the first and the last result.
+//! - A second item with the card costs two more write units at each change of a published course, and half a unit to
+//!   read, as much as the course.
+//! - Cards in the entries make each of the up to 500 entries of a search five times as large, and results outdated
+//!   until the dispatcher has updated them.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,10 @@
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
-use serde_json::json;
-use tests::{NewPerson, World};
+use local::faults::{Fault, Mode, Service};
+use serde_json::{Value, json};
+use tests::{NewPerson, Person, World};
 
-use super::{draft, published};
+use super::{created_course, draft, id_of, payload, published, question, questions_of};
 
 #[tokio::test]
 async fn published_course_is_visible_to_every_account() {
@@ -135,11 +136,152 @@ async fn unchanged_course_returns_304_until_it_changes() {
         304
     );
     trainer
-        .put(&path, super::payload("Brasage"))
+        .put(&path, payload("Brasage"))
         .await
         .expect_success(Message::CourseUpdated);
     assert_eq!(
         trainer.with("if-none-match", &tag).get(&path).await.status,
         200
     );
+}
+
+/// Adds `questions` to the course `id`; returns the questions of the response.
+async fn add(person: &Person, id: &str, questions: Vec<Value>) -> Vec<Value> {
+    let path = format!("/courses/questions/{id}");
+    let added = person
+        .post(&path, json!({ "questions": questions }))
+        .await
+        .expect_success(Message::QuestionsAdded);
+    added["questions"].as_array().unwrap().clone()
+}
+
+/// A page of a query has at most 1 MB: a large course has two, and a change can come between them.
+#[tokio::test]
+async fn change_between_two_pages_is_seen_whole_or_not_at_all() {
+    let world = World::new().await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let mut large = payload("Soudure");
+    large["description"] = json!("🔥".repeat(20_000));
+    let id = id_of(&created_course(&trainer, large).await);
+    let options: Vec<String> = (0..50).map(|number| format!("{number:0>200}")).collect();
+    let long = json!({ "language": "FR", "question": "x", "questionType": "DROPDOWN", "options": options });
+    let mut questions = Vec::new();
+    for count in [9; 10].into_iter().chain([6]) {
+        questions.extend(add(&trainer, &id, vec![long.clone(); count]).await);
+    }
+    let ids = questions
+        .iter()
+        .map(|one| one["questionID"].as_str().unwrap());
+    let last = ids.max().unwrap();
+
+    let mut slow = Fault::new(Mode::Slow).on("Query").times(2);
+    slow.delay_ms = Some(400);
+    world.inject_fault(slow);
+    let (reader, path) = (trainer.clone(), format!("/courses/{id}"));
+    let reading = tokio::spawn(async move { reader.get(&path).await });
+    let queries = || {
+        let injected = world.cloud().faults().struck();
+        injected.get(&(Service::Dynamodb, Mode::Slow)).copied()
+    };
+    while queries() != Some(2) && !reading.is_finished() {
+        tokio::task::yield_now().await;
+    }
+    trainer
+        .put(
+            &format!("/courses/questions/{id}/{last}"),
+            question("Pourquoi ?"),
+        )
+        .await
+        .expect_success(Message::QuestionUpdated);
+    let body = reading.await.unwrap().expect_ok();
+    let found = body["questions"].as_array().unwrap();
+    assert_eq!(found.len(), 96);
+    let last = found.iter().find(|one| one["questionID"] == last).unwrap();
+    let seen = (&body["course"]["version"], &last["question"]);
+    let (before, after) = (
+        (&json!(12), &json!("x")),
+        (&json!(13), &json!("Pourquoi ?")),
+    );
+    assert!(seen == before || seen == after, "{seen:?}");
+}
+
+/// Every change writes the version that the course then has to one of two questions in turn.
+#[tokio::test]
+async fn course_read_during_changes_has_questions_of_its_version() {
+    let world = World::with(&[("RATE_LIMIT", "100000")]).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let id = draft(&trainer, "Soudure").await;
+    let added = add(&trainer, &id, vec![question("2"), question("1")]).await;
+    let path = |one: &Value| {
+        let question = one["questionID"].as_str().unwrap();
+        format!("/courses/questions/{id}/{question}")
+    };
+    let (even, odd, writer) = (path(&added[0]), path(&added[1]), trainer.clone());
+    let writing = tokio::spawn(async move {
+        for version in 3..40 {
+            let path = if version % 2 == 0 { &even } else { &odd };
+            writer
+                .put(path, question(&version.to_string()))
+                .await
+                .expect_success(Message::QuestionUpdated);
+        }
+    });
+    while !writing.is_finished() {
+        let body = trainer.get(&format!("/courses/{id}")).await.expect_ok();
+        let version = body["course"]["version"].as_u64().unwrap();
+        let (even, odd) = (version - version % 2, version - (version + 1) % 2);
+        let texts = [0_usize, 1].map(|number| body["questions"][number]["question"].clone());
+        assert_eq!(texts, [json!(even.to_string()), json!(odd.to_string())]);
+    }
+    writing.await.unwrap();
+}
+
+/// The items of the course `id`, without the attributes `removed`.
+fn items_without(world: &World, id: &str, removed: &[&str]) -> Vec<Value> {
+    let mut items = world.items("records");
+    items.retain(|item| item["pk"]["S"] == format!("COURSE#{id}"));
+    for item in &mut items {
+        for name in removed {
+            item.as_object_mut().unwrap().remove(*name);
+        }
+    }
+    items
+}
+
+#[tokio::test]
+async fn questions_without_versions_are_read_in_one_query() {
+    let world = World::new().await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let id = draft(&trainer, "Soudure").await;
+    let added = add(&trainer, &id, vec![question("un"), question("deux")]).await;
+    let old = items_without(&world, &id, &["questionsVersion", "versions", "version"]);
+    world.cloud().import("records", old).unwrap();
+    let path = format!("/courses/{id}");
+    assert_eq!(trainer.get(&path).await.cost.round_trips, 2);
+    assert_eq!(questions_of(&trainer, &id).await, ["un", "deux"]);
+
+    let one = added[1]["questionID"].as_str().unwrap();
+    trainer
+        .put(&format!("/courses/questions/{id}/{one}"), question("trois"))
+        .await
+        .expect_success(Message::QuestionUpdated);
+    assert_eq!(trainer.get(&path).await.cost.round_trips, 2);
+    assert_eq!(questions_of(&trainer, &id).await, ["un", "trois"]);
+}
+
+#[tokio::test]
+async fn questions_that_lack_their_version_are_read_in_transactions() {
+    let world = World::new().await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    for lost in ["questionsVersion", "versions", "version"] {
+        let id = draft(&trainer, "Soudure").await;
+        for count in [50, 50, 30] {
+            add(&trainer, &id, vec![question("Pourquoi ?"); count]).await;
+        }
+        let torn = items_without(&world, &id, &[lost]);
+        world.cloud().import("records", torn).unwrap();
+        let cost = trainer.get(&format!("/courses/{id}")).await.cost;
+        assert_eq!(cost.round_trips, 4, "{lost}: two transactions");
+        assert_eq!(questions_of(&trainer, &id).await.len(), 130);
+    }
 }

@@ -158,6 +158,35 @@ async fn filtered_pages_leave_out_no_match() {
 }
 
 #[tokio::test]
+async fn filter_with_few_matches_needs_at_most_four_round_trips() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    for _ in 0..310 {
+        world
+            .unhashed_account(&NewPerson::with(Profile::Member))
+            .await;
+    }
+    named(
+        &world,
+        &admin,
+        NewPerson::with(Profile::Trainer),
+        "Zied",
+        "Zouari",
+    )
+    .await;
+    let page = admin
+        .get("/users/my-committee-users?profile=TR&limit=1")
+        .await;
+    assert!(page.cost.round_trips <= 4, "{:?}", page.cost);
+    let page = page.expect_ok();
+    assert_eq!(page["users"], json!([]));
+    assert!(page["nextCursor"].is_string(), "the list continues");
+    for query in ["profile=TR&limit=1", "q=zou&limit=1"] {
+        assert_eq!(names(&admin, query).await, ["Zouari Zied"], "{query}");
+    }
+}
+
+#[tokio::test]
 async fn shorter_name_is_sorted_before_its_extensions() {
     let world = World::new().await;
     let admin = world.admin().await;

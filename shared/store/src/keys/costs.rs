@@ -81,6 +81,7 @@ pub const COSTS: &[Budget] = &[
     costs("POST /users/phone-verification", 4, 3.0, 15.0),
     costs("PUT /users/phone-verification", 3, 4.0, 8.0),
     costs("GET /users/activity", 2, 4.0, 1.0),
+    // with a filter up to three queries of 100 users, one after the other: 4 round trips
     costs("GET /users/my-committee-users", 2, 3.5, 1.0),
     costs("PUT /users/user-status/{userId}", 3, 4.0, 13.0),
     // edge; counter; transaction. And two requests to S3
@@ -95,10 +96,12 @@ pub const COSTS: &[Budget] = &[
     // drafts and published courses are two lists, read concurrently; this is a page of one of them, 2 KB per course
     costs("GET /courses/committee", 2, 7.0, 1.0),
     costs("GET /courses/search-all", 2, 5.0, 1.0),
-    // edge; the counts of the words; the entries of the rarest word; the courses
+    // edge; the counts of the words; the entries of the rarest word; the courses, half a unit per started 4 KB of each,
+    // with its description
     costs("GET /courses/search-all?q=", 4, 14.5, 1.0),
     costs("POST /courses", 2, 3.0, 9.0),
-    // with ten questions
+    // with ten questions, in one query. If a change was seen in part, they are read again in a transaction: one more
+    // round trip and 24 units
     costs("GET /courses/{courseId}", 2, 5.0, 1.0),
     // edge; course; transaction, including the index writes
     costs("PUT /courses/{courseId}", 3, 4.0, 14.0),
@@ -116,11 +119,12 @@ pub const COSTS: &[Budget] = &[
         9.0,
         1.0,
     ),
+    // course with its index entries, question, and the order, which holds the versions of the questions
     costs(
         "PUT /courses/questions/{courseId}/{questionId}",
         3,
         9.0,
-        16.0,
+        18.0,
     ),
     costs(
         "DELETE /courses/questions/{courseId}/{questionId}",
