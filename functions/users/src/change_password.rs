@@ -38,15 +38,20 @@ pub(crate) async fn change_password(
     )
     .await?;
 
-    let counted = attempts::of_password_change(user.user_id);
-    let new_hash = async {
+    let changed = async {
         users.check_new_password(&user, &request.new, Some(&request.old))?;
-        // Every change counts, so the reservation is not released.
-        let _ = attempts::reserve(&users.store, &counted, now).await?;
-        Ok::<_, ApiError>(users.hasher.hash(&request.new.password).await?)
+        let counters = attempts::of_password_change(user.user_id);
+        let counted = attempts::reserve(&users.store, &counters, now).await?;
+        let changed = async {
+            let new_hash = users.hasher.hash(&request.new.password).await?;
+            replace(&users, user, &session, &old_hash, &new_hash, now).await
+        };
+        let changed = changed.await;
+        if changed.is_err() {
+            let _ = users.store.release(counted).await;
+        }
+        changed
     };
-    let new_hash = new_hash.await;
-    let changed = async { replace(&users, user, &session, &old_hash, &new_hash?, now).await };
     // If the release fails, the counter expires with its window.
     let (changed, _) = tokio::join!(changed, users.store.release(reserved));
     changed?;

@@ -70,7 +70,7 @@ pub(crate) async fn export(
     Path(id): Path<UserId>,
 ) -> ApiResult<ExportResponse> {
     users.require_self(&caller, id).await?;
-    // Every export counts, so the reservation is not released.
+    // Every export counts, also one that fails after reading much, so the reservation is not released.
     let _ = attempts::reserve(&users.store, &attempts::of_export(id), now).await?;
     let read = timeout(MAX_READING, users.read_export(&caller, now)).await;
     let read = read.unwrap_or_else(|_| {
