@@ -18,7 +18,7 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use runtime::Clock;
 use s3s::service::S3Service;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::{
     net::TcpListener,
     sync::{Mutex, MutexGuard},
@@ -226,8 +226,8 @@ impl CloudEndpoint {
                 tokio::time::sleep(fault.delay()).await;
                 Ok(self.tables.answer(operation, body).await)
             }
-            Mode::Throttle => Ok(throttled(operation, body)),
-            Mode::Conflict => Ok(conflict(operation, body)),
+            Mode::Throttle => Ok(tables::throttled(operation, body)),
+            Mode::Conflict => Ok(tables::conflict(operation, body)),
             Mode::Partial => Ok(tables::first_of_batch(&self.database, body)),
             Mode::Refuse => Err("injected fault: refuse".into()),
             Mode::Silent => {
@@ -384,36 +384,4 @@ fn unauthenticated(service: &str, error: SignatureError) -> Response<Full<Bytes>
         "ses" => ses_error(error.code(), StatusCode::FORBIDDEN),
         _ => tables::dynamodb_error(error.code(), json!({})),
     }
-}
-
-/// Transactions report throttling per item, other requests as an exception.
-fn throttled(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
-    if operation.starts_with("Transact") {
-        cancelled(body, "ThrottlingError")
-    } else {
-        tables::dynamodb_error("ProvisionedThroughputExceededException", json!({}))
-    }
-}
-
-/// Transactions report a conflict per item, single writes as an exception.
-fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
-    if operation == "TransactWriteItems" {
-        cancelled(body, "TransactionConflict")
-    } else {
-        tables::dynamodb_error("TransactionConflictException", json!({}))
-    }
-}
-
-/// The response to a transaction of which one part has the reason `code`, and the others none
-/// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
-fn cancelled(body: &[u8], code: &str) -> Response<Full<Bytes>> {
-    let body: Value = serde_json::from_slice(body).unwrap_or_default();
-    let parts = body["TransactItems"].as_array().map_or(1, Vec::len);
-    let reasons: Vec<Value> = (1..=parts)
-        .map(|part| json!({ "Code": if part == parts { code } else { "None" } }))
-        .collect();
-    tables::dynamodb_error(
-        "TransactionCanceledException",
-        json!({ "CancellationReasons": reasons }),
-    )
 }

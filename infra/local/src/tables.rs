@@ -200,3 +200,35 @@ pub(crate) fn dynamodb_error(name: &str, mut body: Value) -> Response<Full<Bytes
     };
     response(status, body.to_string())
 }
+
+/// Transactions report throttling per item, other requests as an exception.
+pub(crate) fn throttled(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
+    if operation.starts_with("Transact") {
+        cancelled(body, "ThrottlingError")
+    } else {
+        dynamodb_error("ProvisionedThroughputExceededException", json!({}))
+    }
+}
+
+/// Transactions report a conflict per item, single writes as an exception.
+pub(crate) fn conflict(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
+    if operation == "TransactWriteItems" {
+        cancelled(body, "TransactionConflict")
+    } else {
+        dynamodb_error("TransactionConflictException", json!({}))
+    }
+}
+
+/// The response to a transaction of which one part has the reason `code`, and the others none
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
+fn cancelled(body: &[u8], code: &str) -> Response<Full<Bytes>> {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let parts = body["TransactItems"].as_array().map_or(1, Vec::len);
+    let reasons: Vec<Value> = (1..=parts)
+        .map(|part| json!({ "Code": if part == parts { code } else { "None" } }))
+        .collect();
+    dynamodb_error(
+        "TransactionCanceledException",
+        json!({ "CancellationReasons": reasons }),
+    )
+}

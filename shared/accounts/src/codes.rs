@@ -241,6 +241,7 @@ impl Codes {
             digits,
             link,
             removal: None,
+            moves_account: challenge.wanted_by.is_some(),
         };
         transaction.send(&self.outbox.message(
             to.clone(),
@@ -271,6 +272,7 @@ impl Codes {
             digits,
             link,
             removal: Some(removal),
+            moves_account: false,
         };
         transaction.send(&self.outbox.notify(user, notification, now)?);
         Ok(())

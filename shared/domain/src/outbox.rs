@@ -85,6 +85,9 @@ pub enum Notification {
         /// The code with which the owner of the mailbox removes the account; in the first mail only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         removal: Option<String>,
+        /// Whether the code moves an existing account to the address.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        moves_account: bool,
     },
     /// A sign-in from a new device or address range.
     NewDevice {

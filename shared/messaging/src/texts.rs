@@ -137,8 +137,14 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
             digits,
             link,
             removal,
+            moves_account,
         } => {
             let (subject, mut parts) = code_mail(code_words(*kind), digits, link, to, public_url);
+            if *moves_account {
+                let what = "Attention\u{a0}: ce code rattache à cette adresse un compte Halqa qui existe déjà. S’il n’est pas le vôtre, \
+                            n’utilisez ni le code ni le lien.";
+                parts.insert(0, Part::Paragraph(what.to_owned()));
+            }
             parts.extend(removal.as_ref().map(|code| Part::Link {
                 intro: "Si vous n’avez pas créé de compte Halqa, ce lien supprime celui qui a été créé avec votre adresse\u{a0}:",
                 button: "Ce n’est pas moi",

@@ -5,7 +5,11 @@ use std::time::Duration;
 
 use common::{ErrorCode, Message};
 use domain::Profile;
-use local::faults::{Fault, Mode};
+use futures_util::future::join_all;
+use local::{
+    faults::{Fault, Mode},
+    strict::Strictness,
+};
 use serde_json::{Value, json};
 use tests::{NewPerson, PASSWORD, Person, World};
 use tokio::time::timeout;
@@ -210,6 +214,67 @@ async fn persistent_conflicts_return_503() {
         .post("/users/register", payload)
         .await
         .expect_success(Message::UserRegistered);
+}
+
+#[tokio::test]
+async fn throttled_transaction_is_retried_then_returns_503() {
+    let world = World::new().await;
+    let payload = payload(&world).await;
+    world.inject_fault(Fault::new(Mode::Throttle).on("TransactWriteItems"));
+    world
+        .anonymous()
+        .post("/users/register", payload.clone())
+        .await
+        .expect_error(ErrorCode::Unavailable);
+    world.inject_fault(Fault::new(Mode::Throttle).on("TransactWriteItems").times(2));
+    world
+        .anonymous()
+        .post("/users/register", payload)
+        .await
+        .expect_success(Message::UserRegistered);
+}
+
+#[tokio::test]
+async fn ended_session_is_refused_only_after_a_read_of_one_moment() {
+    let world = World::new().await;
+    let member = world.member().await;
+    member.post("/auth/logout", json!({})).await;
+    world.inject_fault(Fault::new(Mode::Throttle).on("TransactGetItems"));
+    member
+        .get("/auth/check")
+        .await
+        .expect_error(ErrorCode::Unavailable);
+    world.clear_faults();
+    member
+        .get("/auth/check")
+        .await
+        .expect_error(ErrorCode::BadAuthCombination);
+}
+
+#[tokio::test]
+async fn session_renewed_between_two_reads_of_a_batch_stays_valid() {
+    let world = World::with(&[("RATE_LIMIT", "10000")]).await;
+    let member = world.member().await;
+    let strictness = Strictness {
+        torn_ms: 20,
+        ..Strictness::default()
+    };
+    world.cloud().set_strictness(strictness).unwrap();
+    let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
+    let changing = tokio::spawn({
+        let member = member.clone();
+        async move { member.put("/users/reset-password", change).await }
+    });
+    while !changing.is_finished() {
+        let checks = (0..10).map(|_| member.get("/auth/check"));
+        for answer in join_all(checks).await {
+            answer.expect_ok();
+        }
+    }
+    changing
+        .await
+        .unwrap()
+        .expect_success(Message::PasswordChanged);
 }
 
 #[tokio::test]

@@ -494,5 +494,11 @@ async fn wanted_address_gets_twenty_codes_a_day_of_all_accounts() {
                 .expect_success(Message::VerificationSent);
         }
     }
-    assert_eq!(world.mails(ADDRESS).await.len(), 20);
+    let mails = world.mails(ADDRESS).await;
+    assert_eq!(mails.len(), 20);
+    let warning = "un compte Halqa qui existe déjà";
+    assert!(
+        mails[0]["text"].as_str().unwrap().contains(warning),
+        "{mails:?}"
+    );
 }

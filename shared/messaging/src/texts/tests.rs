@@ -17,6 +17,7 @@ fn code(kind: CodeKind, digits: &str, link: &str) -> Notification {
         digits: digits.to_owned(),
         link: link.to_owned(),
         removal: None,
+        moves_account: false,
     }
 }
 
