@@ -60,6 +60,7 @@ pub use limits::Window;
 pub use meter::{Cost, metered};
 pub use outbox::{Outbound, OutboundMessage};
 pub use questions::Questionnaire;
+pub use sessions::StoredAccount;
 pub use setup::Setup;
 pub use sms::{SmsQuota, is_chunk};
 pub use table::Page;
