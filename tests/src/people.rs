@@ -8,7 +8,7 @@ use domain::{
     session::Method, user::User,
 };
 use identity::{password::Hasher, random};
-use store::{CommitOutcome, NewUser};
+use store::{CommitOutcome, NewUser, Reservation};
 
 use crate::{PASSWORD, Person, World};
 
@@ -181,12 +181,14 @@ impl World {
             .await
             .expect("the store answers")
             .expect("it is there");
+        let mut reserved = Reservation::default();
         let session = sessions.begin(
             account,
             vec![Method::Pwd],
             &client,
             now,
             self.setup.store.transaction(),
+            &mut reserved,
         );
         let view = session
             .await

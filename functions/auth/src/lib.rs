@@ -65,5 +65,6 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
             .route("/auth/sessions/{sid}", delete(sessions::end))
             .with_state(auth),
     )
-    .no_store(&["/auth"]))
+    .no_store(&["/auth"])
+    .early("/auth/login"))
 }

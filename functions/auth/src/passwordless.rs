@@ -110,7 +110,7 @@ pub(crate) async fn sign_in_with_code(
     let kind = CodeKind::Passwordless;
     let Some(VerifiedCode {
         code: verified,
-        reserved,
+        mut reserved,
         ..
     }) = auth
         .codes
@@ -144,10 +144,11 @@ pub(crate) async fn sign_in_with_code(
         } else {
             Method::Sms
         };
-        sign_in(&auth, account, method, &client, now, tx).await
+        sign_in(&auth, account, method, &client, now, tx, &mut reserved).await
     };
-    let (signed_in, _): (Result<_, ApiError>, _) =
-        tokio::join!(signing_in, auth.store.release(reserved));
+    let signed_in: ApiResult<SignIn> = signing_in.await;
+    // After a success nothing is left.
+    let _ = auth.store.release(reserved).await;
     signed_in
 }
 

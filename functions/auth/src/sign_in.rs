@@ -4,7 +4,7 @@ use accounts::AccountContext;
 use common::{ApiError, ApiResult, Client, ErrorCode, Message, success};
 use domain::{Instant, session::Method, user::OwnAccount};
 use serde::Serialize;
-use store::{CommitOutcome, Transaction};
+use store::{CommitOutcome, Part, Reservation, StoreError, Transaction};
 
 use crate::Auth;
 
@@ -16,8 +16,12 @@ pub(crate) enum SignIn {
     OtpStep { token: String },
 }
 
-/// Signs in `account`, authenticated by `method`, in one transaction with the writes in `tx`. If a condition of `tx`
-/// fails, a concurrent request used the code first: `BAD_AUTH_COMBINATION_MESSAGE`.
+/// Signs in `account`, authenticated by `method`, in one transaction with the writes in `tx`, which also releases
+/// `reserved`. After an error the caller releases what is left of it.
+///
+/// # Errors
+/// If a condition of `tx` fails: `SERVICE_UNAVAILABLE_MESSAGE` when the password or its hash has just been changed, else
+/// `BAD_AUTH_COMBINATION_MESSAGE`, because a concurrent request used the code first.
 pub(crate) async fn sign_in(
     auth: &Auth,
     account: AccountContext,
@@ -25,24 +29,24 @@ pub(crate) async fn sign_in(
     client: &Client,
     now: Instant,
     tx: Transaction,
+    reserved: &mut Reservation,
 ) -> ApiResult<SignIn> {
-    let conflict = || ApiError::from(ErrorCode::BadAuthCombination);
     if account.user.is_otp_enabled {
-        return match tx.commit().await? {
+        return match tx.commit_and_release(reserved).await? {
             CommitOutcome::Committed => success(
                 Message::OtpRequired,
                 SignIn::OtpStep {
                     token: auth.sessions.otp_step(&account.user, vec![method], now)?,
                 },
             ),
-            CommitOutcome::ConditionFailed(_) => Err(conflict()),
+            CommitOutcome::ConditionFailed(part) => Err(conflict(part)),
         };
     }
     let user = auth
         .sessions
-        .begin(account, vec![method], client, now, tx)
+        .begin(account, vec![method], client, now, tx, reserved)
         .await?
-        .map_err(|_| conflict())?;
+        .map_err(conflict)?;
     let token = user.token().to_owned();
     success(
         Message::LoginSuccess,
@@ -51,4 +55,11 @@ pub(crate) async fn sign_in(
         },
     )
     .map(|response| response.authorized(&token))
+}
+
+fn conflict(part: Part) -> ApiError {
+    match part {
+        Part::Credentials => StoreError::TransactionConflict.into(),
+        _ => ErrorCode::BadAuthCombination.into(),
+    }
 }

@@ -92,77 +92,84 @@ impl Otp {
         now: Instant,
     ) -> Result<VerifyOtpResponse, ApiError> {
         let counters = code.counters(claims.sub, &claims.sid.to_string(), client);
-        let (reserved, account, stored) = tokio::join!(
+        let (reserved, found) = tokio::join!(
             attempts::reserve(&self.store, &counters, now),
-            self.find_pending(&claims, now),
-            self.store.otp(claims.sub)
+            self.find_pending(&claims, now)
         );
-        let outcome = account
-            .and_then(|account| account.ok_or_else(ApiError::invalid_token))
-            .and_then(|account| {
-                let verified = code.verify(self, claims.sub, stored?, now)?;
-                Ok(verified.map(|(stored, proof)| (account, stored, proof)))
+        let outcome = found
+            .and_then(|found| found.ok_or_else(ApiError::invalid_token))
+            .and_then(|(account, stored)| {
+                let verified = code.verify(self, claims.sub, stored, now)?;
+                let Some((stored, proof)) = verified else {
+                    return Ok(None);
+                };
+                let tx = self.completion(&account.user, &claims, &stored, &proof, now)?;
+                Ok(Some((account, proof, tx)))
             });
         let reserved = match reserved {
             Ok(reserved) => reserved,
             // The error for an unusable pending token takes precedence over a full counter.
             Err(error) => return Err(outcome.err().unwrap_or(error)),
         };
-        let ((account, stored, proof), reserved) = self.record_outcome(reserved, outcome).await?;
-        let begin = self.begin(account, &claims, &stored, &proof, client, now);
-        let (user, _) = tokio::join!(begin, self.store.release(reserved));
+        let ((account, proof, tx), mut reserved) = self.record_outcome(reserved, outcome).await?;
+        let method = match proof {
+            Proof::Step(_) => Method::Otp,
+            Proof::Recovery(_) => Method::Recovery,
+        };
+        let amr = claims.amr.iter().copied().chain([method]).collect();
+        let begun = self
+            .sessions
+            .begin(account, amr, client, now, tx, &mut reserved)
+            .await;
+        // After a success nothing is left.
+        let _ = self.store.release(reserved).await;
+        let user = begun?.map_err(|part| match part {
+            Part::Step => ApiError::invalid_token(),
+            _ => invalid(),
+        })?;
         Ok(VerifyOtpResponse {
-            user: user?,
+            user,
             recovery_codes: None,
         })
     }
 
-    /// The account of the pending token `claims`; `None` when the token was used, or since it was signed the account
-    /// was deactivated, disabled its one-time passwords, or ended all its sessions.
+    /// The account of the pending token `claims` with its secret; `None` when the token was used, or since it was signed
+    /// the account was deactivated, disabled its one-time passwords, or ended all its sessions.
     async fn find_pending(
         &self,
         claims: &Claims,
         now: Instant,
-    ) -> Result<Option<AccountContext>, ApiError> {
-        let (is_done, account) = tokio::join!(
-            self.store.is_step_done(claims.sid),
-            self.sessions.find(claims.sub, claims.cid, now)
-        );
+    ) -> Result<Option<(AccountContext, Option<StoredOtp>)>, ApiError> {
+        let found = self
+            .sessions
+            .find_at_step(claims.sub, claims.cid, claims.sid, now);
+        let (account, (stored, is_done)) = found.await?;
         let is_open =
             |user: &User| user.is_active && user.is_otp_enabled && Some(user.epoch) == claims.epoch;
-        let is_done = is_done?;
-        Ok(account?.filter(|account| !is_done && is_open(&account.user)))
+        let account = account.filter(|account| !is_done && is_open(&account.user));
+        Ok(account.map(|account| (account, stored)))
     }
 
-    async fn begin(
+    /// The writes that complete the sign-in step of `claims` with `proof`. A recovery code is reported to the owner.
+    fn completion(
         &self,
-        account: AccountContext,
+        user: &User,
         claims: &Claims,
         stored: &StoredOtp,
         proof: &Proof,
-        client: &Client,
         now: Instant,
-    ) -> Result<OwnAccount, ApiError> {
+    ) -> Result<Transaction, ApiError> {
         let mut tx = self.store.transaction();
         tx.complete_step(claims.sid, now);
         tx.use_proof(claims.sub, proof);
-        let method = match proof {
-            Proof::Step(_) => Method::Otp,
-            Proof::Recovery(_) => {
-                let notification = Notification::RecoveryCodeUsed {
-                    left: stored.recovery.len().saturating_sub(1),
-                    at: now,
-                };
-                tx.send(&self.outbox.notify(&account.user, notification, now)?);
-                Method::Recovery
-            }
-        };
-        let amr = claims.amr.iter().copied().chain([method]).collect();
-        match self.sessions.begin(account, amr, client, now, tx).await? {
-            Ok(account) => Ok(account),
-            Err(Part::Step) => Err(ApiError::invalid_token()),
-            Err(_) => Err(invalid()),
+        if let Proof::Recovery(_) = proof {
+            let notification = Notification::RecoveryCodeUsed {
+                left: stored.recovery.len().saturating_sub(1),
+                at: now,
+            };
+            tx.send(&self.outbox.notify(user, notification, now)?);
         }
+        Ok(tx)
     }
 
     /// Enables one-time passwords with the pending secret, ends all other sessions, and notifies the owner. This

@@ -1,8 +1,9 @@
 //! Counters of failed attempts: their keys, limits and windows.
 //!
-//! An attempt is reserved before it is checked and released on success, so concurrent attempts cannot exceed a limit.
-//! If the release fails, the attempt stays counted until its window ends. Unknown addresses are counted like known
-//! ones. While the counters cannot be read, every attempt fails. Open sessions are not affected.
+//! An attempt is reserved before it is checked and released on success, so concurrent attempts cannot exceed a limit. A
+//! sign-in releases it in its own transaction: one request instead of one for each counter. If the release fails, the
+//! attempt stays counted until its window ends. Unknown addresses are counted like known ones. While the counters cannot
+//! be read, every attempt fails. Open sessions are not affected.
 
 use std::time::Duration;
 
@@ -128,7 +129,8 @@ pub fn of_export(user: UserId) -> [Counter; 1] {
 }
 
 /// Records the `outcome` of a reserved attempt. A successful one is returned with its reservation, which the caller
-/// releases in parallel with the next step. A wrong one (`None`) stays counted. On an error the attempt is released.
+/// releases in the next transaction or in parallel with it. A wrong one (`None`) stays counted. On an error the attempt
+/// is released.
 ///
 /// # Errors
 /// `BAD_AUTH_COMBINATION_MESSAGE` for `None`; the error of `outcome`.

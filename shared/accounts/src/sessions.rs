@@ -1,6 +1,6 @@
 //! Starts sessions, signs tokens, and builds the view of the own account that sign-ins return.
 
-use std::time::Duration;
+use std::{future::Future, time::Duration};
 
 use common::{ApiError, Client, SignedIn, TokenLifetimes, bearer};
 use domain::{
@@ -8,7 +8,7 @@ use domain::{
     committee::Committee,
     device::KnownDevices,
     login_activity::LoginActivity,
-    otp::Enrolment,
+    otp::{Enrolment, Otp},
     outbox::Notification,
     session::{Method, Session},
     user::{Account, OwnAccount, User},
@@ -22,7 +22,7 @@ use identity::{
     totp::{self, Secret},
 };
 use runtime::{ConfigError, Key};
-use store::{Part, Setup, Store, StoreError, Transaction};
+use store::{Credentials, Part, Reservation, Setup, Store, StoreError, StoredAccount, Transaction};
 
 /// Starts sessions and signs tokens. Needs the signing key, which only functions that sign people in have.
 #[derive(Clone)]
@@ -77,32 +77,75 @@ impl Sessions {
         committee: CommitteeId,
         now: Instant,
     ) -> Result<Option<AccountContext>, ApiError> {
+        let read = async {
+            let account = self.store.account(id, committee).await;
+            account.map(|account| (account, ()))
+        };
+        let (account, ()) = self.complete(id, committee, read, now).await?;
+        Ok(account)
+    }
+
+    /// As [`find`](Self::find), with the credentials, in the same number of requests.
+    pub async fn find_with_credentials(
+        &self,
+        id: UserId,
+        committee: CommitteeId,
+        now: Instant,
+    ) -> Result<(Option<AccountContext>, Option<Credentials>), ApiError> {
+        let read = self.store.account_with_credentials(id, committee);
+        self.complete(id, committee, read, now).await
+    }
+
+    /// As [`find`](Self::find), in the same number of requests, with the one-time password secret, and whether the
+    /// sign-in step `step` is completed.
+    pub async fn find_at_step(
+        &self,
+        id: UserId,
+        committee: CommitteeId,
+        step: SessionId,
+        now: Instant,
+    ) -> Result<(Option<AccountContext>, (Option<Otp>, bool)), ApiError> {
+        let read = self.store.account_at_step(id, committee, step);
+        self.complete(id, committee, read, now).await
+    }
+
+    /// Adds the sign-ins, and the committee if it is not the expected one, to the account that `read` returns.
+    async fn complete<T>(
+        &self,
+        id: UserId,
+        committee: CommitteeId,
+        read: impl Future<Output = Result<(StoredAccount, T), StoreError>>,
+        now: Instant,
+    ) -> Result<(Option<AccountContext>, T), ApiError> {
         let (found, activity) = tokio::join!(
-            self.store.account(id, committee),
+            read,
             self.store.login_activity(id, OwnAccount::ACTIVITY, now)
         );
-        let ((Some(user), read, devices), activity) = (found?, activity?) else {
-            return Ok(None);
+        let ((account, other), activity) = (found?, activity?);
+        let Some(user) = account.user else {
+            return Ok((None, other));
         };
         let read = if user.committee_id == committee {
-            read
+            account.committee
         } else {
             self.store.committee(user.committee_id).await?
         };
         let committee = read.ok_or_else(|| {
             StoreError::Unexpected("a user's committee does not exist".to_owned())
         })?;
-        Ok(Some(AccountContext {
+        let account = AccountContext {
             user,
             committee,
             activity,
-            devices,
-        }))
+            devices: account.devices,
+        };
+        Ok((Some(account), other))
     }
 
     /// Starts a session for `account`, authenticated by the methods `amr`, in one transaction with the writes in `tx`,
-    /// and returns the account with an access token. Notifies the account of a device or an address range that is new to
-    /// it. The inner error is the part of `tx` whose condition failed; on every store error no session was started.
+    /// which also releases `reserved`, and returns the account with an access token. Notifies the account of a device or
+    /// an address range that is new to it. The inner error is the part of `tx` whose condition failed; on every store
+    /// error no session was started. After an error the caller releases what is left of `reserved`.
     pub async fn begin(
         &self,
         mut account: AccountContext,
@@ -110,6 +153,7 @@ impl Sessions {
         client: &Client,
         now: Instant,
         mut tx: Transaction,
+        reserved: &mut Reservation,
     ) -> Result<Result<OwnAccount, Part>, ApiError> {
         let user = &account.user;
         let session = Session {
@@ -132,7 +176,8 @@ impl Sessions {
             now,
         );
         self.record_device(&account, client, now, &mut tx)?;
-        let activity = match self.store.sign_in(&session, activity, tx).await? {
+        let stored = self.store.sign_in(&session, activity, tx, reserved);
+        let activity = match stored.await? {
             Ok(activity) => activity,
             Err(part) => return Ok(Err(part)),
         };

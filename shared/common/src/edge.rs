@@ -1,10 +1,11 @@
-//! Handles every request: rate limit and caller in parallel, then the route, then the response headers.
+//! Handles every request: rate limit and caller in parallel, then the route, then the response headers. The handlers of
+//! early routes begin while the rate limit is counted.
 
 use std::{mem::take, net::IpAddr, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use axum::{
     Router,
-    body::{Body, to_bytes},
+    body::Body,
     extract::{MatchedPath, Request},
     middleware::{Next, from_fn},
     response::{IntoResponse, Response},
@@ -12,17 +13,17 @@ use axum::{
 use bytes::Bytes;
 use domain::Instant;
 use futures_util::FutureExt;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use http::{HeaderValue, Method, StatusCode, Uri, header};
 use identity::{NamedKeys, random};
 use runtime::{Clock, ConfigError, Key, Settings};
 use store::{Cost, Setup, metered, within};
 use tower::ServiceExt;
 
 use crate::{
-    ApiError, Client, ErrorCode, Now, Routes, SignedIn, Throttle,
+    ApiError, Client, ErrorCode, Now, PendingLimit, Routes, SignedIn, Throttle,
     caller::{Authenticator, BearerToken, Caller},
     content_network::{ContentNetwork, has_content_network},
-    effect::{Effect, SignIn, WasHead},
+    effect::{SignIn, WasHead},
     envelope::Cause,
     headers,
     lifetimes::TokenLifetimes,
@@ -108,7 +109,7 @@ impl Edge {
             rate_limit,
             user_id,
         } = handled;
-        let mut response = finalized(&method, &request_headers, response).await;
+        let mut response = headers::finalized(&method, &request_headers, response).await;
         headers::set_constant(response.headers_mut(), &self.0.powered_by, &id);
         if let Some(rate_limit) = rate_limit {
             headers::set_limit(response.headers_mut(), &rate_limit);
@@ -170,46 +171,46 @@ impl Inner {
             };
         }
 
-        let (rate_limit, caller) =
-            match BearerToken::read(request.headers(), &self.authenticator.verifier, now) {
-                BearerToken::Valid(claims, token) if !self.authenticator.has_ended(claims.sid) => {
-                    let key = format!("u:{}", claims.sub);
-                    match self.throttle.known_over_limit(&key, now) {
-                        Some(over) => (over, Caller::Anonymous),
-                        None => tokio::join!(
-                            self.throttle.count(&key, now),
-                            self.authenticator.authenticate(*claims, token, now)
-                        ),
-                    }
-                }
-                BearerToken::Absent => (
-                    self.throttle
-                        .count(&format!("ip:{}", client.network), now)
-                        .await,
-                    Caller::Anonymous,
-                ),
-                BearerToken::Invalid | BearerToken::Valid(..) => (
-                    self.throttle
-                        .count(&format!("ip:{}", client.network), now)
-                        .await,
-                    Caller::InvalidToken,
-                ),
-            };
-        let person = match &caller {
-            Caller::SignedIn(person) => Some(Arc::clone(person)),
-            _ => None,
-        };
         let no_store = path
             .as_deref()
             .is_some_and(|path| self.routes.is_no_store(path));
-        let mut response = if rate_limit.is_over {
-            ApiError::from(ErrorCode::TooManyRequests).into_response()
-        } else {
-            let (response, ()) = tokio::join!(
-                self.route(request, path, caller, client, now),
-                self.touch_last_active(person.as_deref(), now)
-            );
-            response
+        let token = BearerToken::read(request.headers(), &self.authenticator.verifier, now);
+        let (rate_limit, mut response, user_id) = match token {
+            BearerToken::Valid(claims, token) if !self.authenticator.has_ended(claims.sid) => {
+                let key = format!("u:{}", claims.sub);
+                let (rate_limit, caller) = match self.throttle.known_over_limit(&key, now) {
+                    Some(over) => (over, Caller::Anonymous),
+                    None => tokio::join!(
+                        self.throttle.count(&key, now),
+                        self.authenticator.authenticate(*claims, token, now)
+                    ),
+                };
+                let person = match &caller {
+                    Caller::SignedIn(person) => Some(Arc::clone(person)),
+                    _ => None,
+                };
+                let response = if rate_limit.is_over {
+                    over_limit()
+                } else {
+                    let (response, ()) = tokio::join!(
+                        self.route(request, path, caller, client, now),
+                        self.touch_last_active(person.as_deref(), now)
+                    );
+                    response
+                };
+                let user_id = person.map(|person| person.user.user_id.to_string());
+                (rate_limit, response, user_id)
+            }
+            token => {
+                let caller = match token {
+                    BearerToken::Absent => Caller::Anonymous,
+                    BearerToken::Invalid | BearerToken::Valid(..) => Caller::InvalidToken,
+                };
+                let (rate_limit, response) = self
+                    .route_without_session(request, path, caller, client, now)
+                    .await;
+                (rate_limit, response, None)
+            }
         };
         if no_store {
             response
@@ -219,8 +220,46 @@ impl Inner {
         Handled {
             response,
             rate_limit: Some(rate_limit),
-            user_id: person.map(|person| person.user.user_id.to_string()),
+            user_id,
         }
+    }
+
+    /// Counts the request for its network and calls its handler: afterwards, or, for an early route, meanwhile.
+    async fn route_without_session(
+        &self,
+        mut request: http::Request<Bytes>,
+        path: Option<String>,
+        caller: Caller,
+        client: Client,
+        now: Instant,
+    ) -> (RateLimitState, Response) {
+        let key = format!("ip:{}", client.network);
+        let is_early = path
+            .as_deref()
+            .is_some_and(|path| self.routes.is_early(path));
+        let (counted, pending) = PendingLimit::new();
+        let count = async {
+            let rate_limit = self.throttle.count(&key, now).await;
+            counted.send_replace(Some(rate_limit.is_over));
+            rate_limit
+        };
+        if !is_early || self.throttle.known_over_limit(&key, now).is_some() {
+            let rate_limit = count.await;
+            if rate_limit.is_over {
+                return (rate_limit, over_limit());
+            }
+            let response = self.route(request, path, caller, client, now).await;
+            return (rate_limit, response);
+        }
+        request.extensions_mut().insert(pending);
+        let (rate_limit, response) =
+            tokio::join!(count, self.route(request, path, caller, client, now));
+        let response = if rate_limit.is_over {
+            over_limit()
+        } else {
+            response
+        };
+        (rate_limit, response)
     }
 
     /// The path without API prefix and trailing slash; `None` when the prefix is missing, or present and not allowed.
@@ -316,6 +355,10 @@ impl Inner {
     }
 }
 
+fn over_limit() -> Response {
+    ApiError::from(ErrorCode::TooManyRequests).into_response()
+}
+
 fn prefixes(settings: &Settings) -> Result<Vec<String>, ConfigError> {
     let problem = "must be paths such as /api/v1, separated by commas";
     let prefixes: Vec<String> = settings.list("API_PREFIXES", "/api/v1,/api/dev", problem)?;
@@ -355,43 +398,6 @@ async fn remember_route(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     if let Some(route) = route {
         response.extensions_mut().insert(route);
-    }
-    response
-}
-
-/// Sets `ETag` and `Content-Length`, and removes the body for HEAD and 304.
-async fn finalized(
-    method: &Method,
-    request_headers: &HeaderMap,
-    response: Response,
-) -> http::Response<Bytes> {
-    let (parts, body) = response.into_parts();
-    // Cannot fail: all bodies are in memory.
-    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
-    let mut response = http::Response::from_parts(parts, body);
-    let length = response.body().len();
-    if length > 0 {
-        let etag = headers::etag(response.body());
-        let is_read = method == Method::GET || method == Method::HEAD;
-        let is_not_modified = is_read
-            && response.status().is_success()
-            && headers::is_not_modified(request_headers, &etag);
-        if let Ok(value) = HeaderValue::try_from(etag) {
-            response.headers_mut().insert(header::ETAG, value);
-        }
-        if is_not_modified && response.extensions().get::<Effect>().is_none() {
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
-            *response.body_mut() = Bytes::new();
-            response.headers_mut().remove(header::CONTENT_TYPE);
-            response.headers_mut().remove(header::CONTENT_LENGTH);
-            return response;
-        }
-    }
-    response
-        .headers_mut()
-        .insert(header::CONTENT_LENGTH, length.into());
-    if method == Method::HEAD {
-        *response.body_mut() = Bytes::new();
     }
     response
 }

@@ -1,12 +1,14 @@
 //! The headers of every response: byte for byte those of an Express server with helmet 6, cors and
 //! rate-limiter-flexible, which existing clients expect.
 
+use axum::{body::to_bytes, response::Response};
+use bytes::Bytes;
 use data_encoding::BASE64;
 use domain::Instant;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use sha1::{Digest, Sha1};
 
-use crate::throttle::RateLimitState;
+use crate::{effect::Effect, throttle::RateLimitState};
 
 /// The headers of helmet 6.2.0 without its content security policy, and of cors with `*` and credentials.
 const CONSTANT: [(&str, &str); 14] = [
@@ -80,6 +82,42 @@ fn javascript_date(at: Instant) -> String {
 fn javascript_seconds(milliseconds: u128) -> String {
     let text = format!("{}.{:03}", milliseconds / 1000, milliseconds % 1000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Sets `ETag` and `Content-Length`, and removes the body for HEAD and 304.
+pub(crate) async fn finalized(
+    method: &Method,
+    request_headers: &HeaderMap,
+    response: Response,
+) -> http::Response<Bytes> {
+    let (parts, body) = response.into_parts();
+    // Cannot fail: all bodies are in memory.
+    let body = to_bytes(body, usize::MAX).await.unwrap_or_default();
+    let mut response = http::Response::from_parts(parts, body);
+    let length = response.body().len();
+    if length > 0 {
+        let tag = etag(response.body());
+        let is_read = method == Method::GET || method == Method::HEAD;
+        let is_not_modified =
+            is_read && response.status().is_success() && is_not_modified(request_headers, &tag);
+        if let Ok(value) = HeaderValue::try_from(tag) {
+            response.headers_mut().insert(header::ETAG, value);
+        }
+        if is_not_modified && response.extensions().get::<Effect>().is_none() {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            *response.body_mut() = Bytes::new();
+            response.headers_mut().remove(header::CONTENT_TYPE);
+            response.headers_mut().remove(header::CONTENT_LENGTH);
+            return response;
+        }
+    }
+    response
+        .headers_mut()
+        .insert(header::CONTENT_LENGTH, length.into());
+    if method == Method::HEAD {
+        *response.body_mut() = Bytes::new();
+    }
+    response
 }
 
 /// Express's weak entity tag: the length in hexadecimal and the first 27 characters of the Base64 of the SHA-1.

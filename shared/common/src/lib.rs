@@ -1,7 +1,7 @@
 //! The HTTP edge of every function: rate limit, authentication, rights, input, response envelope and headers.
 //!
 //! ```text
-//! serve / local ── Edge::answer ── rate limit ∥ session, user, committee ── route
+//! serve / local ── Edge::answer ── rate limit ∥ session, user, committee ── route (early: ∥ rate limit)
 //!                                    └─ caller ── input ── handler ── response ── headers
 //! ```
 //!
@@ -25,6 +25,7 @@ mod input;
 mod lambda;
 mod lifetimes;
 mod path;
+mod pending_limit;
 mod query;
 mod response;
 pub mod rights;
@@ -47,6 +48,7 @@ pub use input::{FromFields, Input, QueryInput};
 pub use lambda::{Event, answer_event, serve};
 pub use lifetimes::TokenLifetimes;
 pub use path::Path;
+pub use pending_limit::PendingLimit;
 pub use query::Query;
 pub use response::{ApiResponse, ApiResult, Image, Redirect, etag_of, ok, success};
 pub use rights::{Permitted, Viewer};

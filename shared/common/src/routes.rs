@@ -2,7 +2,8 @@
 
 use axum::Router;
 
-/// The routes of a function, and which of its paths are not cached, have no API prefix, or are not rate-limited.
+/// The routes of a function, and which of its paths are not cached, have no API prefix, are not rate-limited, or begin
+/// before they are counted.
 #[derive(Default)]
 pub struct Routes {
     pub(crate) router: Router,
@@ -12,6 +13,8 @@ pub struct Routes {
     unprefixed: Vec<&'static str>,
     /// Paths that exist with and without the API prefix and whose GET and HEAD are not rate-limited.
     unlimited: Vec<&'static str>,
+    /// Paths whose handlers begin before the request is counted.
+    early: Vec<&'static str>,
 }
 
 impl Routes {
@@ -45,6 +48,14 @@ impl Routes {
         self
     }
 
+    /// Calls the handlers of `path` while the request is counted against the rate limit, which saves a round trip. They
+    /// take a [`PendingLimit`](crate::PendingLimit) and write nothing before it is counted.
+    #[must_use]
+    pub fn early(mut self, path: &'static str) -> Self {
+        self.early.push(path);
+        self
+    }
+
     /// Adds the routes of `other` and their properties.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
@@ -52,6 +63,7 @@ impl Routes {
         self.no_store.extend(other.no_store);
         self.unprefixed.extend(other.unprefixed);
         self.unlimited.extend(other.unlimited);
+        self.early.extend(other.early);
         self
     }
 
@@ -67,5 +79,9 @@ impl Routes {
 
     pub(crate) fn is_unlimited(&self, path: &str) -> bool {
         self.unlimited.contains(&path)
+    }
+
+    pub(crate) fn is_early(&self, path: &str) -> bool {
+        self.early.contains(&path)
     }
 }

@@ -8,7 +8,7 @@ use aws_credential_types::Credentials;
 use aws_smithy_async::rt::sleep::TokioSleep;
 use aws_smithy_http_client::{
     Connector,
-    tls::{Provider, TlsContext, TrustStore, rustls_provider::CryptoMode},
+    tls::{TlsContext, TrustStore},
 };
 use aws_smithy_runtime_api::client::{
     behavior_version::BehaviorVersion,
@@ -28,6 +28,7 @@ use bytes::Bytes;
 use http::{Request, Response};
 
 mod clock;
+mod connections;
 #[cfg(feature = "lambda")]
 mod events;
 mod keys;
@@ -38,6 +39,7 @@ mod settings;
 mod startup;
 
 pub use clock::Clock;
+use connections::{Connections, Transport};
 #[cfg(feature = "lambda")]
 pub use events::serve_events;
 pub use keys::{Key, Keys};
@@ -94,7 +96,9 @@ impl Aws {
         let credentials = Credentials::new(key, secret, session_token, None, "environment");
         let endpoint = settings.url("AWS_ENDPOINT_URL")?;
         let bundle = settings.optional("SSL_CERT_FILE").map(str::to_owned);
-        let connector = connector(endpoint, bundle.as_deref())?;
+        let transport = transport(endpoint, bundle.as_deref())?;
+        let connections = Connections::new(transport, Clock::default());
+        let connector = SharedHttpConnector::new(connections);
         let shared = connector.clone();
         let timeouts = TimeoutConfig::builder()
             .operation_attempt_timeout(ATTEMPT)
@@ -205,10 +209,7 @@ fn read(bundle: &str) -> Result<Vec<u8>, ConfigError> {
 /// Plain HTTP for a local endpoint, else TLS by ring: aws-lc needs 22 ms of CPU for its first handshake. Unless
 /// `bundle` names a file, only Amazon's roots are trusted: that is safer, and reading the 140 public roots took a third
 /// of a start.
-fn connector(
-    endpoint: Option<&str>,
-    bundle: Option<&str>,
-) -> Result<SharedHttpConnector, ConfigError> {
+fn transport(endpoint: Option<&str>, bundle: Option<&str>) -> Result<Transport, ConfigError> {
     let settings = HttpConnectorSettings::builder()
         .connect_timeout(CONNECT)
         .build();
@@ -216,7 +217,7 @@ fn connector(
         .connector_settings(settings)
         .sleep_impl(TokioSleep::new());
     if endpoint.is_some_and(|url| url.starts_with("http://")) {
-        return Ok(SharedHttpConnector::new(builder.build_http()));
+        return Ok(Transport { builder, tls: None });
     }
     let roots = bundle.map_or_else(|| Ok(AMAZON_ROOTS.to_vec()), read)?;
     let trust = TrustStore::empty().with_pem_certificate(roots);
@@ -224,12 +225,10 @@ fn connector(
     let context = context.map_err(|error| {
         ConfigError::new("SSL_CERT_FILE", format!("holds no certificates: {error}"))
     })?;
-    Ok(SharedHttpConnector::new(
-        builder
-            .tls_provider(Provider::rustls(CryptoMode::Ring))
-            .tls_context(context)
-            .build(),
-    ))
+    Ok(Transport {
+        builder,
+        tls: Some(context),
+    })
 }
 
 #[cfg(test)]

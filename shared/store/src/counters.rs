@@ -10,7 +10,7 @@ use domain::Instant;
 use futures_util::future::join_all;
 
 use crate::{
-    Store, StoreError, Window,
+    CommitOutcome, Part, Store, StoreError, Transaction, Window,
     keys::{self, Key},
 };
 
@@ -27,8 +27,8 @@ pub struct Counter {
     pub window: Duration,
 }
 
-/// Counts added in advance to several counters, for an attempt that may fail.
-#[derive(Debug)]
+/// Counts added in advance to several counters, for an attempt that may fail; by default to none.
+#[derive(Debug, Default)]
 #[must_use = "it is to be released after a success"]
 pub struct Reservation(Vec<(Key, Window)>);
 
@@ -146,13 +146,40 @@ impl Store {
         Ok((Reservation(vec![(key, window)]), is_full))
     }
 
-    /// Subtracts the counts of `reservation` again, after a success. After an error they remain until their
-    /// windows end.
+    /// Subtracts the counts of `reservation`, after a success; those whose windows have ended are gone already. After
+    /// an error they remain until their windows end.
     pub async fn release(&self, reservation: Reservation) -> Result<(), StoreError> {
         let decrements = reservation
             .0
             .iter()
-            .map(|(key, window)| self.decrement(key, *window));
-        join_all(decrements).await.into_iter().collect()
+            .map(|(key, window)| self.apply(self.decrement(key, *window)));
+        let mut released = join_all(decrements).await.into_iter();
+        released.try_for_each(|released| released.map(|_| ()))
+    }
+}
+
+impl Transaction {
+    /// As [`commit`](Self::commit), and releases `reserved` in the same request; it is empty afterwards. Unless
+    /// everything was written, `reserved` is unchanged, and the caller releases it. When the outcome is unknown, that
+    /// may subtract a count twice, but never below zero.
+    ///
+    /// The counter of a network is no hot item: the rate limit lets 100 requests a minute of one network pass.
+    pub async fn commit_and_release(
+        self,
+        reserved: &mut Reservation,
+    ) -> Result<CommitOutcome, StoreError> {
+        let mut releasing = self.clone();
+        for (key, window) in &reserved.0 {
+            releasing.update(Part::Counter, self.store.decrement(key, *window));
+        }
+        match releasing.commit().await? {
+            CommitOutcome::Committed => {
+                reserved.0.clear();
+                Ok(CommitOutcome::Committed)
+            }
+            // One of the windows has ended in the meantime.
+            CommitOutcome::ConditionFailed(Part::Counter) => self.commit().await,
+            failed => Ok(failed),
+        }
     }
 }

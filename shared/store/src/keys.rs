@@ -82,6 +82,7 @@
 //! | `WORD#<word>`, entries | search: at most 500 × 0.2 KB = 100 KB, eventually consistent: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
 //! | the same | publication: 2 units for the entry, 1 for the count | 333 courses with a word in common |
 //! | `USER#<id>` | `POST /files`: 2 units for the usage | 500 files of one user |
+//! | `COUNTER#password-network#<sha-256>` | a sign-in: 1 unit to reserve, 2 in its transaction | 333 sign-ins of one network, which the rate limit allows 100 in a minute |
 //! | `BULK` in `due` | a message is queued, leased, claimed and sent: 6 units | 160 messages, 16 times the sending rate |
 //! | `FILES`, `WORDS` in `due` | a file or course is added and removed: 2 units | 500 of each, in the whole service |
 //!

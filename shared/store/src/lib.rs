@@ -61,6 +61,7 @@ pub use meter::{Cost, metered};
 pub use outbox::{Outbound, OutboundMessage};
 pub use questions::Questionnaire;
 pub use retry::within;
+pub use sessions::StoredAccount;
 pub use setup::Setup;
 pub use sms::{SmsQuota, is_chunk};
 pub use table::Page;

@@ -14,7 +14,7 @@ use crate::{
 /// Attempts to open a window or count in it; an attempt fails only when another request was faster.
 const MAX_ATTEMPTS: u32 = 50;
 
-/// The state of a window after a request was counted.
+/// The state of a window after a request was counted. A stored window whose count is zero is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     /// The number of this request in the window, starting at 1.
@@ -76,10 +76,11 @@ impl Store {
     fn opening(&self, key: &Key, length: Duration, now: Instant) -> Write {
         let ends = now.after(length);
         Write::at(key)
-            .when("attribute_not_exists(exp) OR exp <= :now")
+            .when("attribute_not_exists(exp) OR exp <= :now OR n = :zero")
             .expression("SET n = :one, exp = :ends, #ttl = :ttl")
             .name("#ttl", "ttl")
             .number(":now", now.unix_milliseconds())
+            .number(":zero", 0)
             .number(":one", 1)
             .number(":ends", ends.unix_milliseconds())
             .number(":ttl", ends.unix_seconds() + 60)
@@ -87,37 +88,25 @@ impl Store {
 
     fn counting(&self, key: &Key, now: Instant) -> Write {
         Write::at(key)
-            .when("exp > :now")
+            .when("exp > :now AND n > :zero")
             .expression("ADD n :one")
             .number(":now", now.unix_milliseconds())
+            .number(":zero", 0)
             .number(":one", 1)
     }
 
-    /// Subtracts one from `window` if it still exists. Subtracting the last one closes the window, so that the
-    /// next request opens a new one with a single write. The likelier of the two updates is tried first.
-    pub(crate) async fn decrement(&self, key: &Key, window: Window) -> Result<(), StoreError> {
-        let update = |condition: &str, expression: &str| {
-            Write::at(key)
-                .when(condition)
-                .expression(expression)
-                .number(":ends", window.ends.unix_milliseconds())
-                .number(":one", 1)
-        };
-        let last =
-            update("exp = :ends AND n = :one", "REMOVE exp SET n = :zero").number(":zero", 0);
-        let one_of_many = update("exp = :ends AND n > :one", "ADD n :less").number(":less", -1);
+    /// The update that subtracts one from `window`. Its condition fails when another window has taken the place of this
+    /// one. Subtracting the last one closes the window, so that the next request opens a new one with a single write.
+    pub(crate) fn decrement(&self, key: &Key, window: Window) -> Write {
         if window.count == 1 {
             // The window is about to close.
             self.open_windows.forget(key);
         }
-        let (first, second) = if window.count == 1 {
-            (last, one_of_many)
-        } else {
-            (one_of_many, last)
-        };
-        if !self.apply(first).await? {
-            self.update_item::<serde::de::IgnoredAny>(second).await?;
-        }
-        Ok(())
+        Write::at(key)
+            .when("exp = :ends AND n > :zero")
+            .expression("ADD n :less")
+            .number(":ends", window.ends.unix_milliseconds())
+            .number(":zero", 0)
+            .number(":less", -1)
     }
 }

@@ -48,14 +48,6 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the sign-in step `id` is completed.
-    pub async fn is_step_done(&self, id: SessionId) -> Result<bool, StoreError> {
-        Ok(self
-            .get::<serde::de::IgnoredAny>(&keys::step(id))
-            .await?
-            .is_some())
-    }
-
     /// At most `limit` users whose secret is sealed under the key `kid`.
     pub async fn sealed_under(&self, kid: &str, limit: u16) -> Result<Vec<UserId>, StoreError> {
         let page: Page<Listed> = self

@@ -5,22 +5,47 @@ use domain::{
     committee::Committee,
     device::KnownDevices,
     login_activity::{self, LoginActivity},
+    otp::Otp,
     session::Session,
     user::User,
 };
 
 use crate::{
-    CommitOutcome, Page, Part, Store, StoreError, Transaction,
+    CommitOutcome, Credentials, Page, Part, Reservation, Store, StoreError, Transaction,
     keys::{self, LOGIN_PREFIX, SESSION_PREFIX, Table},
     table::{Item, ListedItem, read, ttl},
     users::unless_erased,
     write::Write,
 };
 
+/// An account as a sign-in reads it. Its items come from one BatchGetItem, and each of them may be of another moment:
+/// conditions of the sign-in's transaction decide what must not have changed
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation>).
+#[derive(Debug)]
+pub struct StoredAccount {
+    /// The user, unless erased.
+    pub user: Option<User>,
+    /// The committee that was asked for.
+    pub committee: Option<Committee>,
+    /// The devices and address ranges of earlier sign-ins.
+    pub devices: KnownDevices,
+}
+
+impl StoredAccount {
+    fn of([user, committee, devices]: [Option<Item>; 3]) -> Result<Self, StoreError> {
+        Ok(Self {
+            user: unless_erased(read(user)?),
+            committee: read::<ListedItem<_>>(committee)?.map(|item| item.card),
+            devices: known_devices(devices),
+        })
+    }
+}
+
 impl Store {
-    /// Creates `session` and its login activity in one transaction with `additions`. Returns the activity as stored:
-    /// its id, which is a time in microseconds, is increased until it is free. The inner error is the part of
-    /// `additions` whose condition failed; nothing was written then.
+    /// Creates `session` and its login activity in one transaction with `additions`, which also releases `reserved`, as
+    /// [`Transaction::commit_and_release`]. Returns the activity as stored: its id, which is a time in microseconds, is
+    /// increased until it is free. The inner error is the part of `additions` whose condition failed; nothing was
+    /// written then.
     ///
     /// # Errors
     /// [`StoreError::TransactionConflict`] also when two hundred ids in a row are taken.
@@ -29,6 +54,7 @@ impl Store {
         session: &Session,
         mut activity: LoginActivity,
         additions: Transaction,
+        reserved: &mut Reservation,
     ) -> Result<Result<LoginActivity, Part>, StoreError> {
         for _ in 0..200 {
             let session_put = keys::session(session.user_id, session.sid)
@@ -40,7 +66,7 @@ impl Store {
             let mut tx = additions.clone();
             tx.put(Part::Session, session_put);
             tx.put_new(Part::Login, activity_put);
-            match tx.commit().await? {
+            match tx.commit_and_release(reserved).await? {
                 CommitOutcome::Committed => return Ok(Ok(activity)),
                 CommitOutcome::ConditionFailed(Part::Login) => activity.login_activity_id += 1,
                 CommitOutcome::ConditionFailed(part) => return Ok(Err(part)),
@@ -90,7 +116,7 @@ impl Store {
         &self,
         user: UserId,
         committee: CommitteeId,
-    ) -> Result<(Option<User>, Option<Committee>, KnownDevices), StoreError> {
+    ) -> Result<StoredAccount, StoreError> {
         let items = self
             .get_each([
                 keys::user(user),
@@ -98,12 +124,48 @@ impl Store {
                 keys::devices(user),
             ])
             .await?;
-        let [user, committee, devices] = items;
-        Ok((
-            unless_erased(read(user)?),
-            read::<ListedItem<_>>(committee)?.map(|item| item.card),
-            known_devices(devices),
-        ))
+        StoredAccount::of(items)
+    }
+
+    /// As [`account`](Self::account), with the credentials.
+    pub async fn account_with_credentials(
+        &self,
+        user: UserId,
+        committee: CommitteeId,
+    ) -> Result<(StoredAccount, Option<Credentials>), StoreError> {
+        let items = self
+            .get_each([
+                keys::user(user),
+                keys::committee(committee),
+                keys::devices(user),
+                keys::credentials(user),
+            ])
+            .await?;
+        let [user, committee, devices, credentials] = items;
+        let account = StoredAccount::of([user, committee, devices])?;
+        Ok((account, read(credentials)?))
+    }
+
+    /// As [`account`](Self::account), with the one-time password secret, and whether the sign-in step `step` is
+    /// completed.
+    pub async fn account_at_step(
+        &self,
+        user: UserId,
+        committee: CommitteeId,
+        step: SessionId,
+    ) -> Result<(StoredAccount, (Option<Otp>, bool)), StoreError> {
+        let items = self
+            .get_each([
+                keys::user(user),
+                keys::committee(committee),
+                keys::devices(user),
+                keys::otp(user),
+                keys::step(step),
+            ])
+            .await?;
+        let [user, committee, devices, otp, step] = items;
+        let account = StoredAccount::of([user, committee, devices])?;
+        Ok((account, (read(otp)?, step.is_some())))
     }
 
     /// The sessions of `user` that are active at `now`, newest first, among the latest 100.

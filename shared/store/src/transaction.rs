@@ -56,6 +56,8 @@ pub enum Part {
     Quota,
     /// An opt-out: it already exists.
     OptOut,
+    /// A security counter: its window has ended.
+    Counter,
     /// An idempotent response: the request was already answered.
     Idempotency,
     /// An item with a new identifier, such as a message or an audit entry: the condition never fails.

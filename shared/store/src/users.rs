@@ -122,27 +122,6 @@ impl Store {
         additions.new_user(admin);
         Ok(additions.commit().await? == CommitOutcome::Committed)
     }
-
-    /// Replaces `old_hash` by `new_hash`, a hash of the same password. Does nothing when the password was changed in
-    /// the meantime.
-    pub async fn rehash(
-        &self,
-        user: UserId,
-        old_hash: &str,
-        new_hash: &str,
-    ) -> Result<(), StoreError> {
-        self.apply(password_update(user, old_hash, new_hash))
-            .await?;
-        Ok(())
-    }
-}
-
-fn password_update(user: UserId, old_hash: &str, new_hash: &str) -> Write {
-    Write::at(&keys::credentials(user))
-        .when("passwordHash = :old")
-        .expression("SET passwordHash = :new")
-        .text(":old", old_hash)
-        .text(":new", new_hash)
 }
 
 impl Transaction {
@@ -262,12 +241,25 @@ impl Transaction {
         self.update(Part::Session, update);
     }
 
+    /// Checks that `hash` is still the password hash of `user`; otherwise the condition fails (`Part::Credentials`).
+    pub fn require_password(&mut self, user: UserId, hash: &str) {
+        let check = Write::at(&keys::credentials(user))
+            .when("passwordHash = :hash")
+            .text(":hash", hash);
+        self.check(Part::Credentials, check);
+    }
+
     /// Sets the password hash. The condition fails (`Part::Credentials`) when the present one is not `old_hash`, or
     /// when there is one and `old_hash` is `None`.
     pub fn change_password(&mut self, user: UserId, old_hash: Option<&str>, new_hash: &str) {
         match old_hash {
             Some(old_hash) => {
-                self.update(Part::Credentials, password_update(user, old_hash, new_hash));
+                let update = Write::at(&keys::credentials(user))
+                    .when("passwordHash = :old")
+                    .expression("SET passwordHash = :new")
+                    .text(":old", old_hash)
+                    .text(":new", new_hash);
+                self.update(Part::Credentials, update);
             }
             None => {
                 let credentials = keys::credentials(user).holding(&Credentials {

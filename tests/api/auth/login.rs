@@ -3,9 +3,9 @@ use std::{collections::HashSet, time::Duration};
 use common::{ErrorCode, Message};
 use domain::{Email, Profile, device::KnownDevices, user::User};
 use futures_util::future::join_all;
-use local::faults::{Fault, Mode};
+use local::{guard::AccessRequest, strict::Strictness};
 use serde_json::{Value, json};
-use store::CommitOutcome;
+use store::{CommitOutcome, Counter};
 use tests::{Answer, NewPerson, PASSWORD, Person, World};
 
 const DAY: Duration = Duration::from_secs(86_400);
@@ -122,20 +122,29 @@ async fn wrong_unknown_and_inactive_get_identical_responses() {
 #[tokio::test]
 async fn known_and_unknown_addresses_cost_the_same_store_requests() {
     let world = World::new().await;
-    let known = world
-        .anonymous()
-        .login("admin@example.org", "not the password")
-        .await
-        .cost;
-    let unknown = world
-        .anonymous()
-        .login("unknown@example.org", "not the password")
-        .await
-        .cost;
-    assert_eq!(
-        (known.round_trips, known.requests, known.writes),
-        (unknown.round_trips, unknown.requests, unknown.writes)
-    );
+    let closed = world
+        .account(&NewPerson::with(Profile::Member).inactive())
+        .await;
+    for (email, password) in [
+        ("admin@example.org", "not the password"),
+        ("unknown@example.org", PASSWORD),
+        (closed.email.as_str(), PASSWORD),
+    ] {
+        let cost = world.anonymous().login(email, password).await.cost;
+        assert_eq!(
+            (cost.round_trips, cost.requests, cost.writes),
+            (2, 7, 4.0),
+            "{email}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn sign_in_needs_three_round_trips_and_eight_requests() {
+    let world = World::new().await;
+    let answer = world.anonymous().login("admin@example.org", PASSWORD).await;
+    answer.expect_success(Message::LoginSuccess);
+    assert_eq!((answer.cost.round_trips, answer.cost.requests), (3, 8));
 }
 
 #[tokio::test]
@@ -479,6 +488,62 @@ async fn successful_sign_ins_are_not_counted() {
     }
 }
 
+/// The counts of the counters whose names begin with `name`.
+fn counts(world: &World, name: &str) -> Vec<String> {
+    let start = format!("COUNTER#{name}");
+    let items = world.items("transient").into_iter();
+    let counters = items.filter(|item| item["pk"]["S"].as_str().unwrap().starts_with(&start));
+    counters
+        .map(|item| item["n"]["N"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[tokio::test]
+async fn concurrent_sign_ins_from_one_network_are_not_counted() {
+    let world = World::new().await;
+    let mut users = Vec::new();
+    for _ in 0..8 {
+        users.push(world.account(&NewPerson::with(Profile::Member)).await);
+    }
+    let conflicts = Strictness {
+        transaction_ms: 2,
+        ..Strictness::default()
+    };
+    world.cloud().set_strictness(conflicts).unwrap();
+    let network = world.anonymous();
+    let sign_ins = users
+        .iter()
+        .map(|user| network.login(user.email.as_str(), PASSWORD));
+    for answer in join_all(sign_ins).await {
+        answer.expect_success(Message::LoginSuccess);
+    }
+    let counts = counts(&world, "password-");
+    assert_eq!(counts, vec!["0"; 17], "two per account, one of the network");
+}
+
+#[tokio::test]
+async fn release_after_the_end_of_a_window_leaves_the_next_one() {
+    let world = World::new().await;
+    let (store, now) = (&world.setup().store, world.clock().now());
+    let [short, long] = [("short", 60), ("long", 600)].map(|(name, seconds)| Counter {
+        name,
+        key: String::new(),
+        max: 10,
+        window: Duration::from_secs(seconds),
+    });
+    let both = [short.clone(), long];
+    let mut reserved = store.reserve(&both, now).await.unwrap().unwrap();
+    let later = now.after(Duration::from_secs(60));
+    let _next = store.reserve(&[short], later).await.unwrap().unwrap();
+    let outcome = store.transaction().commit_and_release(&mut reserved).await;
+    assert_eq!(outcome.unwrap(), CommitOutcome::Committed);
+    store.release(reserved).await.unwrap();
+    assert_eq!(
+        (counts(&world, "short"), counts(&world, "long")),
+        (vec!["1".to_owned()], vec!["0".to_owned()])
+    );
+}
+
 #[tokio::test]
 async fn blocked_network_does_not_fill_the_accounts_counter() {
     let world = World::with(&[("RATE_LIMIT", "100000")]).await;
@@ -563,31 +628,32 @@ async fn password_hash_with_old_parameters_is_upgraded_at_sign_in() {
 }
 
 #[tokio::test]
-async fn failed_upgrade_of_the_password_hash_does_not_fail_the_sign_in() {
+async fn password_changed_since_it_was_read_starts_no_session() {
     let world = World::new().await;
-    let account = account_with_old_hash(&world).await;
-    let anonymous = world.anonymous();
-    // Once the attempt has been counted, the next UpdateItem is that of the hash.
-    let fault = async {
-        let is_counter = |item: &Value| {
-            let key = item["pk"]["S"].as_str().unwrap_or_default();
-            key.starts_with("COUNTER#password-")
-        };
-        while world
-            .items("transient")
-            .iter()
-            .filter(|item| is_counter(item))
-            .count()
-            < 3
-        {
-            tokio::task::yield_now().await;
-        }
-        world.inject_fault(Fault::new(Mode::Refuse).on("UpdateItem"));
+    let account = world.account(&NewPerson::with(Profile::Member)).await;
+    let old_hash = password_hash(&world, &account).await;
+    // The epoch stays, as if the account had been read after a change of the password, and the credentials before it.
+    let change = async {
+        account_is_read(&world).await;
+        change_hash(&world, &account, &old_hash, "another hash").await;
     };
-    let (answer, ()) = tokio::join!(anonymous.login(account.email.as_str(), PASSWORD), fault);
-    answer.expect_success(Message::LoginSuccess);
-    let hash = password_hash(&world, &account).await;
-    assert!(hash.starts_with(OLD_PARAMETERS), "{hash}");
+    let anonymous = world.anonymous();
+    let (answer, ()) = tokio::join!(anonymous.login(account.email.as_str(), PASSWORD), change);
+    // 401 if the credentials were read late.
+    assert!([401, 503].contains(&answer.status), "{answer:?}");
+    let items = world.items("transient");
+    let is_session = |item: &Value| item["sk"]["S"].as_str().unwrap().starts_with("SESSION#");
+    assert!(!items.iter().any(is_session), "{items:?}");
+}
+
+/// Waits until the function `auth` reads an account for the first time.
+async fn account_is_read(world: &World) {
+    let is_read = |request: &AccessRequest| {
+        (request.role.as_str(), request.action.as_str()) == ("auth", "dynamodb:BatchGetItem")
+    };
+    while !world.cloud().guard().asked().iter().any(is_read) {
+        tokio::task::yield_now().await;
+    }
 }
 
 const OLD_PARAMETERS: &str = "$argon2id$v=19$m=64,t=1,p=1$";
@@ -597,9 +663,14 @@ async fn account_with_old_hash(world: &World) -> User {
     let account = world.account(&NewPerson::with(Profile::Member)).await;
     let current = password_hash(world, &account).await;
     let old = format!("{OLD_PARAMETERS}c29tZXNhbHQ${}", weak_hash());
-    let rehashed = world.setup().store.rehash(account.user_id, &current, &old);
-    rehashed.await.unwrap();
+    change_hash(world, &account, &current, &old).await;
     account
+}
+
+async fn change_hash(world: &World, account: &User, old_hash: &str, new_hash: &str) {
+    let mut tx = world.setup().store.transaction();
+    tx.change_password(account.user_id, Some(old_hash), new_hash);
+    assert_eq!(tx.commit().await.unwrap(), CommitOutcome::Committed);
 }
 
 async fn password_hash(world: &World, account: &User) -> String {

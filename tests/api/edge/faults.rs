@@ -417,6 +417,7 @@ async fn store_faults_do_not_count_as_failed_sign_ins() {
                     .status
             )
         );
+        assert!([500, 503].contains(&member.login(&email, PASSWORD).await.status));
     }
     world.clear_faults();
     member

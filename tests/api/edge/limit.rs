@@ -7,7 +7,8 @@ use common::ErrorCode;
 use futures_util::future::join_all;
 use http::Method;
 use local::faults::{Fault, Mode};
-use tests::{Answer, Person, World};
+use serde_json::Value;
+use tests::{Answer, PASSWORD, Person, World};
 
 fn remaining(answer: &Answer) -> u64 {
     answer.header("x-ratelimit-remaining").parse().unwrap()
@@ -343,4 +344,18 @@ async fn rate_limit_is_checked_before_everything_else() {
         .send(Method::POST, "/api/v1/auth/login", "{".into())
         .await
         .expect_error(ErrorCode::TooManyRequests);
+}
+
+#[tokio::test]
+async fn sign_in_over_the_limit_counts_no_attempt() {
+    let world = World::with(&[("RATE_LIMIT", "1")]).await;
+    let anonymous = world.anonymous();
+    anonymous.get("/nowhere").await;
+    // A process that does not remember the window counts the request while the handler begins.
+    let other = anonymous.via(&world.another_process());
+    let answer = other.login("admin@example.org", PASSWORD).await;
+    answer.expect_error(ErrorCode::TooManyRequests);
+    let items = world.items("transient");
+    let is_counter = |item: &Value| item["pk"]["S"].as_str().unwrap().starts_with("COUNTER#");
+    assert!(!items.iter().any(is_counter), "{items:?}");
 }

@@ -109,6 +109,16 @@ async fn otp_sign_in_gives_a_short_session() {
 }
 
 #[tokio::test]
+async fn otp_sign_in_needs_three_round_trips_and_six_requests() {
+    let world = World::new().await;
+    let (member, totp_app) = enrolled(&world).await;
+    let step = otp_step(&world, &member).await;
+    let answer = verify(&step, &totp_app.code(&world)).await;
+    answer.expect_success(Message::OtpVerified);
+    assert_eq!((answer.cost.round_trips, answer.cost.requests), (3, 6));
+}
+
+#[tokio::test]
 async fn code_works_once_and_older_codes_are_rejected() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;

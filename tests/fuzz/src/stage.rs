@@ -26,7 +26,7 @@ use identity::{NamedKey, token::PublicKey};
 use lambda_runtime::{Context, LambdaEvent};
 use runtime::{Clock, ConfigError, Startup};
 use serde::Deserialize;
-use store::{CommitOutcome, NewUser, Setup};
+use store::{CommitOutcome, NewUser, Reservation, Setup};
 use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
 
@@ -256,6 +256,7 @@ async fn add_data(setup: &Setup) -> Result<[(&'static str, String); 2], common::
                 &client,
                 now,
                 store.transaction(),
+                &mut Reservation::default(),
             )
             .await?;
         Ok::<_, common::ApiError>(

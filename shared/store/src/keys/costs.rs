@@ -34,26 +34,26 @@ pub const COSTS: &[Budget] = &[
     // edge; the last ten sign-ins and the enrolment
     costs("GET /auth/check", 2, 5.0, 1.0),
     costs("GET /auth/current-user", 1, 3.0, 1.0),
-    // edge; three counters || address; user, credentials, committee, sign-ins and devices;
-    // transaction of session, sign-in and devices || release of the counters. The devices, 2 units, are written by the
-    // first sign-in of a day; an account with many devices and address ranges has up to 4 KB of them, 8 units. A new
-    // device or address range also adds a message
-    costs("POST /auth/login", 4, 6.0, 13.0),
+    // edge || address; three counters || user, credentials, committee and devices || sign-ins;
+    // transaction of session, sign-in and devices, which checks the credentials and releases the counters. The devices,
+    // 2 units, are written by the first sign-in of a day; an account with many devices and address ranges has up to 4 KB
+    // of them, 8 units. A new device or address range also adds a message
+    costs("POST /auth/login", 3, 6.0, 18.0),
     // edge; three message counters || address; user; transaction of code and message.
     // A text message adds a counter and a round trip
     costs("POST /auth/passwordless", 4, 2.0, 11.0),
-    // edge; counter and code; user, committee, sign-ins and devices || release of the counter;
-    // transaction: deletes the code, adds session, sign-in and devices, as POST /auth/login. The first code of an account
-    // also verifies it, deletes the password and adds a message: once 10 units more
-    costs("GET /auth/passwordless", 4, 5.0, 11.0),
+    // edge; counter and code; user, committee and devices || sign-ins;
+    // transaction: deletes the code, releases the counter, adds session, sign-in and devices, as POST /auth/login. The
+    // first code of an account also verifies it, deletes the password and adds a message: once 10 units more
+    costs("GET /auth/passwordless", 4, 5.0, 12.0),
     costs("POST /auth/logout", 2, 3.0, 3.0),
     costs("GET /auth/sessions", 2, 4.0, 1.0),
     costs("DELETE /auth/sessions/{sid}", 2, 3.0, 3.0),
     costs("GET /otp/generate", 3, 4.0, 3.0),
-    // edge; two counters || user, committee, sign-ins, devices, secret and completed step;
-    // transaction of code, step, session and sign-in || release of the counters. The first sign-in of a day adds the
+    // edge; two counters || user, committee, devices, secret and completed step || sign-ins;
+    // transaction of code, step, session and sign-in, which releases the counters. The first sign-in of a day adds the
     // devices, 2 units
-    costs("POST /otp/verify", 3, 6.0, 13.0),
+    costs("POST /otp/verify", 3, 6.0, 15.0),
     // edge; three counters || credentials; two more counters || secret; transaction
     costs("DELETE /otp", 4, 5.0, 22.0),
     costs("POST /otp/recovery-codes", 3, 4.0, 7.0),
