@@ -179,7 +179,7 @@ impl CloudEndpoint {
                 Ok(answer())
             }
             Mode::Throttle => Ok(error(throttled, StatusCode::TOO_MANY_REQUESTS)),
-            Mode::Refuse | Mode::Conflict | Mode::Partial => {
+            Mode::Refuse | Mode::Conflict | Mode::Partial | Mode::Repeat => {
                 Ok(error(unavailable, StatusCode::SERVICE_UNAVAILABLE))
             }
             Mode::Silent => {
@@ -212,7 +212,7 @@ impl CloudEndpoint {
             )),
             Mode::Conflict => Ok(conflict(operation, body)),
             Mode::Partial => Ok(tables::first_of_batch(&self.database, body)),
-            Mode::Refuse => Err("injected fault: refuse".into()),
+            Mode::Refuse | Mode::Repeat => Err("injected fault: refuse".into()),
             Mode::Silent => {
                 tables::answer(&self.database, operation, body);
                 Err("injected fault: silent".into())
