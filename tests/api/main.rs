@@ -21,5 +21,6 @@ mod rotation;
 mod seed;
 mod sms;
 mod start;
+mod stream;
 mod team;
 mod users;

@@ -82,6 +82,13 @@ struct FailedItem {
 }
 
 impl Handled {
+    /// Whether the record with this `sequence_number` failed.
+    pub fn has_failed(&self, sequence_number: &str) -> bool {
+        self.batch_item_failures
+            .iter()
+            .any(|failed| failed.item_identifier == sequence_number)
+    }
+
     pub(crate) fn failing(sequence_numbers: impl IntoIterator<Item = String>) -> Self {
         let failures = sequence_numbers
             .into_iter()

@@ -58,7 +58,12 @@ impl From<Result<(), SendError>> for SendOutcome {
 enum Plan {
     /// Record this outcome without sending the message.
     Skip(SendOutcome),
-    Mail(Email, Mail),
+    Mail {
+        to: Email,
+        mail: Mail,
+        /// Counts the message, once in all its attempts.
+        limit: Option<Counter>,
+    },
     Text(Sendable),
 }
 
@@ -111,7 +116,11 @@ impl Dispatcher {
         };
         let outcome = match plan {
             Plan::Skip(outcome) => outcome,
-            Plan::Mail(to, mail) => carriers.mail(&to, &mail).await.into(),
+            Plan::Mail { to, mail, limit } => match self.is_within(limit, attempts).await {
+                Ok(true) => carriers.mail(&to, &mail).await.into(),
+                Ok(false) => over_limit(),
+                Err(failure) => SendOutcome::NotSent(failure.to_string()),
+            },
             Plan::Text(Sendable {
                 to,
                 text,
@@ -144,13 +153,12 @@ impl Dispatcher {
             )
             .into());
         };
+        let mut limit = None;
         if to != Recipient::NoAccount {
             let Some(user) = self.open_account(about).await? else {
                 return Ok(Plan::Skip(closed()));
             };
-            if !self.may_notify(&user, &notification).await? {
-                return Ok(Plan::Skip(over_limit()));
-            }
+            limit = notification_limit(&user, &notification);
         }
         Ok(match to {
             // Queued for an unknown address, so that the request costs the same as for a known one.
@@ -162,7 +170,7 @@ impl Dispatcher {
             )),
             Recipient::Mail(to) => {
                 let mail = texts::mail(&notification, &name, &to, &self.0.public_url);
-                Plan::Mail(to, mail)
+                Plan::Mail { to, mail, limit }
             }
             Recipient::Sms(phone) => match texts::sms(&notification) {
                 Some(text) => {
@@ -292,27 +300,11 @@ impl Dispatcher {
         Ok(user.filter(|user| user.is_active))
     }
 
-    /// Whether `notification` may be sent to `user`: a mailbox gets a hundred notifications a day besides codes, one that
-    /// is not verified and may belong to someone else ten. Otherwise changes of the account would flood it with mail.
-    async fn may_notify(
-        &self,
-        user: &User,
-        notification: &Notification,
-    ) -> Result<bool, StoreError> {
-        let is_code = matches!(notification, Notification::Code { .. });
-        if is_code {
+    /// Whether the attempt number `attempts` is within `limit`. Only the first one counts: later ones send the same
+    /// message, which the carrier refused or the stream delivered again.
+    async fn is_within(&self, limit: Option<Counter>, attempts: u32) -> Result<bool, StoreError> {
+        let Some(counter) = limit.filter(|_| attempts == 1) else {
             return Ok(true);
-        }
-        let (name, max) = if user.has_verified_mailbox() {
-            ("NotificationsToVerified", 100)
-        } else {
-            ("NotificationsToUnverified", 10)
-        };
-        let counter = Counter {
-            name,
-            key: user.email.to_string(),
-            max,
-            window: Duration::from_secs(86_400),
         };
         let (_, is_full) = self
             .0
@@ -324,6 +316,23 @@ impl Dispatcher {
         }
         Ok(!is_full)
     }
+}
+
+/// A mailbox gets a hundred notifications a day besides codes, one that is not verified and may belong to someone else
+/// ten. Otherwise changes of the account would flood it with mail.
+fn notification_limit(user: &User, notification: &Notification) -> Option<Counter> {
+    let (name, max) = if user.has_verified_mailbox() {
+        ("NotificationsToVerified", 100)
+    } else {
+        ("NotificationsToUnverified", 10)
+    };
+    let is_code = matches!(notification, Notification::Code { .. });
+    (!is_code).then(|| Counter {
+        name,
+        key: user.email.to_string(),
+        max,
+        window: Duration::from_secs(86_400),
+    })
 }
 
 fn expired() -> SendOutcome {

@@ -52,6 +52,8 @@ pub struct Cloud {
     parameters: Parameters,
     recorder: Recorder,
     stream: Arc<Mutex<Option<String>>>,
+    /// Stream records that will be delivered once more.
+    late_records: Arc<Mutex<Vec<Value>>>,
     faults: Faults,
     guard: Authorizer,
     uapi: Uapi,
@@ -147,6 +149,7 @@ impl Cloud {
             parameters,
             recorder,
             stream,
+            late_records: Arc::default(),
             faults,
             guard,
             uapi,
@@ -205,6 +208,15 @@ impl Cloud {
             read.map_err(|error| LocalError::new(format!("The stream cannot be read: {error}.")))?;
         *position = Some(read.next_shard_iterator.unwrap_or(iterator));
         Ok(json!({ "Records": read.records }))
+    }
+
+    /// Keeps `records` of the stream for another delivery and returns those that were kept before.
+    pub(crate) fn exchange_late_records(&self, records: Vec<Value>) -> Vec<Value> {
+        let mut late = self
+            .late_records
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut *late, records)
     }
 
     /// The faults that are injected.

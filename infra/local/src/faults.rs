@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub enum Service {
     /// DynamoDB: the tables.
     Dynamodb,
+    /// DynamoDB Streams: the records that the dispatcher receives.
+    Stream,
     /// S3: the bucket.
     S3,
     /// SNS: text messages.
@@ -25,6 +27,9 @@ pub enum Service {
     /// cPanel: the hosting account.
     Cpanel,
 }
+
+/// The operation by which Lambda reads the stream.
+pub(crate) const GET_RECORDS: &str = "GetRecords";
 
 /// The kind of a fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -38,6 +43,8 @@ pub enum Mode {
     Conflict,
     /// Processes only the first key and returns the others as unprocessed; BatchGetItem only.
     Partial,
+    /// Delivers each record repeatedly, late and beside a poisoned one (see [`crate::delivery`]); stream only.
+    Repeat,
     /// Fails without doing anything: DynamoDB drops the connection, all others respond with 503.
     Refuse,
     /// Executes the request and then drops the connection.
@@ -123,7 +130,8 @@ impl Fault {
             && match self.mode {
                 Mode::Conflict => is_write,
                 Mode::Partial => operation == "BatchGetItem",
-                _ => true,
+                Mode::Repeat => operation == GET_RECORDS,
+                _ => operation != GET_RECORDS,
             }
     }
 }

@@ -199,7 +199,7 @@ impl CloudEndpoint {
                 Ok(answer())
             }
             Mode::Throttle => Ok(error(throttled, StatusCode::TOO_MANY_REQUESTS)),
-            Mode::Refuse | Mode::Conflict | Mode::Partial => {
+            Mode::Refuse | Mode::Conflict | Mode::Partial | Mode::Repeat => {
                 Ok(error(unavailable, StatusCode::SERVICE_UNAVAILABLE))
             }
             Mode::Silent => {
@@ -229,7 +229,7 @@ impl CloudEndpoint {
             Mode::Throttle => Ok(tables::throttled(operation, body)),
             Mode::Conflict => Ok(tables::conflict(operation, body)),
             Mode::Partial => Ok(tables::first_of_batch(&self.database, body)),
-            Mode::Refuse => Err("injected fault: refuse".into()),
+            Mode::Refuse | Mode::Repeat => Err("injected fault: refuse".into()),
             Mode::Silent => {
                 self.tables.answer(operation, body).await;
                 Err("injected fault: silent".into())

@@ -171,7 +171,7 @@ impl Uapi {
                 return Ok(json_response(&flat(&execute())));
             }
             Mode::Throttle => return Ok(page(StatusCode::TOO_MANY_REQUESTS)),
-            Mode::Refuse | Mode::Conflict | Mode::Partial => {
+            Mode::Refuse | Mode::Conflict | Mode::Partial | Mode::Repeat => {
                 return Ok(page(StatusCode::SERVICE_UNAVAILABLE));
             }
             Mode::Silent => {

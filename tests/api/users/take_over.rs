@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use common::{ErrorCode, Message};
 use domain::Profile;
+use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 use tests::{NewPerson, PASSWORD, Person, World};
 
@@ -501,4 +502,26 @@ async fn wanted_address_gets_twenty_codes_a_day_of_all_accounts() {
         mails[0]["text"].as_str().unwrap().contains(warning),
         "{mails:?}"
     );
+}
+
+#[tokio::test]
+async fn refused_notification_to_unverified_mailbox_counts_once() {
+    let world = World::new().await;
+    let attacker = registrant(&world).await;
+    assert_eq!(world.mails(ADDRESS).await.len(), 1);
+    let own = format!("/users/{}", attacker.user().user_id);
+    let phone =
+        json!({ "password": "cinq cigognes au nord", "phoneCode": "216", "phone": "20123456" });
+    attacker
+        .put(&own, phone)
+        .await
+        .expect_success(Message::UserUpdated);
+    let refused = Fault::new(Mode::Refuse).times(12);
+    world.inject_fault_in(Service::Ses, refused);
+    world.deliver().await;
+    for _ in 0..12 {
+        world.clock().advance(Duration::from_secs(900));
+        world.sweep().await;
+    }
+    assert_eq!(world.mails(ADDRESS).await.len(), 2);
 }

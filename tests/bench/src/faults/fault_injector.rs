@@ -1,5 +1,5 @@
 //! Injects faults: errors of the five AWS services and cPanel, killed processes, moved clocks, and
-//! lost parts of the stream.
+//! lost or repeated parts of the stream.
 
 use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
 
@@ -196,7 +196,8 @@ impl FaultInjector {
         Ok(())
     }
 
-    /// Delivers the stream's records in the background; discards them one time in twelve.
+    /// Delivers the stream's records in the background; discards them one time in twelve, and delivers them again one
+    /// time in four.
     fn deliver_stream(&mut self, deployment: &Deployment, dispatcher: &Dispatcher) -> Result<()> {
         let (cloud, dispatcher) = (deployment.local.cloud.clone(), dispatcher.clone());
         if self.random.below(12) == 0 {
@@ -208,6 +209,14 @@ impl FaultInjector {
                 self.count("part of the stream lost");
             }
             return Ok(());
+        }
+        if self.random.below(4) == 0 {
+            let repeated = Fault::new(Mode::Repeat).times(1);
+            deployment
+                .local
+                .cloud
+                .faults()
+                .add(Service::Stream, repeated);
         }
         // The sweeps process what fails here.
         tokio::spawn(async move { delivery::deliver(&cloud, &dispatcher).await.unwrap_or(0) });

@@ -1,0 +1,212 @@
+//! The stream with the fault `repeat`: records arrive repeatedly, late, in another order and beside a poisoned one. The
+//! tables and the inboxes end as if each had arrived once.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use common::Message;
+use domain::{Grant, Profile};
+use http::Method;
+use local::{
+    delivery,
+    faults::{Fault, Mode, Service},
+};
+use serde_json::{Value, json};
+use tests::{NewPerson, PASSWORD, Person, World};
+
+async fn world_with_repeated_records() -> World {
+    let world = World::new().await;
+    world.inject_fault_in(Service::Stream, Fault::new(Mode::Repeat));
+    world
+}
+
+/// One read of the stream; what it delivers is delivered again by the next one. Returns the number of records.
+async fn deliver_once(world: &World) -> usize {
+    delivery::deliver(world.cloud(), world.dispatcher())
+        .await
+        .unwrap()
+}
+
+async fn request_code(world: &World, payload: Value) {
+    world
+        .anonymous()
+        .post("/auth/passwordless", payload)
+        .await
+        .expect_success(Message::PasswordlessSent);
+}
+
+async fn sender(world: &World) -> Person {
+    world
+        .person(NewPerson::with(Profile::CommitteeAdmin).granted(&[Grant::SmsBulk]))
+        .await
+}
+
+fn inbox(world: &World) -> (usize, usize) {
+    let recorder = world.cloud().recorder();
+    (recorder.mails().len(), recorder.texts().len())
+}
+
+/// The items of the records table whose partition key begins with `prefix`.
+fn items(world: &World, prefix: &str) -> Vec<Value> {
+    let has_prefix = |item: &Value| {
+        item["pk"]["S"]
+            .as_str()
+            .is_some_and(|pk| pk.starts_with(prefix))
+    };
+    let all = world.items("records").into_iter();
+    all.filter(has_prefix).collect()
+}
+
+fn statuses(items: &[Value]) -> Vec<&str> {
+    let statuses = items
+        .iter()
+        .filter_map(|item| item["card"]["M"]["status"]["S"].as_str());
+    statuses.collect()
+}
+
+#[tokio::test]
+async fn repeated_records_arrive_with_the_next_read_of_the_stream() {
+    let world = world_with_repeated_records().await;
+    world.deliver().await;
+    request_code(&world, json!({ "email": "admin@example.org" })).await;
+    let new = deliver_once(&world).await;
+    world.clear_faults();
+    // The new ones of the second read are the dispatcher's own changes.
+    assert!(new > 0 && deliver_once(&world).await > new);
+    world.deliver().await;
+    assert_eq!(deliver_once(&world).await, 0);
+}
+
+#[tokio::test]
+async fn repeated_records_send_each_code_once() {
+    let world = world_with_repeated_records().await;
+    let member = NewPerson::with(Profile::Member).with_phone("216", "20123456");
+    let member = world.account(&member).await;
+    request_code(&world, json!({ "email": "admin@example.org" })).await;
+    let by_text = json!({ "email": member.email, "sendMethode": "sms" });
+    request_code(&world, by_text).await;
+    world.deliver().await;
+    world.clock().advance(Duration::from_secs(60));
+    world.sweep().await;
+    assert_eq!(inbox(&world), (1, 1));
+    assert_eq!(statuses(&items(&world, "OUTBOX#")), ["SENT", "SENT"]);
+}
+
+#[tokio::test]
+async fn refused_mail_with_repeated_records_is_sent_once() {
+    let world = world_with_repeated_records().await;
+    let refused = Fault::new(Mode::Refuse).times(2);
+    world.cloud().faults().add(Service::Ses, refused);
+    request_code(&world, json!({ "email": "admin@example.org" })).await;
+    world.deliver().await;
+    world.clock().advance(Duration::from_secs(60));
+    world.sweep().await;
+    assert_eq!(inbox(&world), (1, 0));
+}
+
+#[tokio::test]
+async fn late_record_does_not_send_an_expired_code() {
+    let world = world_with_repeated_records().await;
+    let refused = Fault::new(Mode::Refuse);
+    world.cloud().faults().add(Service::Ses, refused);
+    request_code(&world, json!({ "email": "admin@example.org" })).await;
+    deliver_once(&world).await;
+    world.clear_faults();
+    world.clock().advance(Duration::from_secs(700));
+    world.deliver().await;
+    assert_eq!(inbox(&world), (0, 0));
+    assert_eq!(statuses(&items(&world, "OUTBOX#")), ["FAILED"]);
+}
+
+#[tokio::test]
+async fn repeated_records_send_a_single_text_message_once() {
+    let world = world_with_repeated_records().await;
+    let payload = json!({ "to": "+21620123456", "message": "Bonjour" });
+    let sms = sender(&world).await.post("/sms/single", payload).await;
+    sms.expect_success(Message::SmsAccepted);
+    world.deliver().await;
+    world.sweep().await;
+    assert_eq!(inbox(&world), (0, 1));
+    assert_eq!(statuses(&items(&world, "SMS#")), ["SENT"]);
+}
+
+#[tokio::test]
+async fn repeated_chunks_create_and_send_each_message_of_a_batch_once() {
+    let world = world_with_repeated_records().await;
+    let sender = sender(&world).await;
+    let numbers: Vec<String> = (0..60)
+        .map(|number| format!("+216201{number:05}"))
+        .collect();
+    let payload = json!({ "recipients": numbers, "message": "Bonjour" });
+    let accepted = sender.post("/sms/bulk", payload).await;
+    let batch = accepted.expect_success(Message::SmsBulkAccepted)["batch"]["batchID"].clone();
+    deliver_once(&world).await;
+    world.sweep().await;
+    world.deliver().await;
+    world.sweep().await;
+    let texts = world.cloud().recorder().texts();
+    let reached: BTreeSet<&str> = texts
+        .iter()
+        .filter_map(|text| text["to"].as_str())
+        .collect();
+    assert_eq!((texts.len(), reached.len()), (60, 60));
+    let path = format!("/sms/bulk/{}", batch.as_str().unwrap());
+    assert_eq!(sender.get(&path).await.expect_ok()["batch"]["sent"], 60);
+    assert!(items(&world, "CHUNK#").is_empty());
+}
+
+/// The record of the publication arrives again after the return to draft has removed the search entries.
+#[tokio::test]
+async fn late_record_of_a_publication_adds_no_search_entries() {
+    let world = world_with_repeated_records().await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let course = json!({
+        "courseTitle": "Soudure", "description": "En trois jours.", "courseType": "ONLINE",
+        "sectionOfMatter": "Énergie", "contactEmail": "cours@example.org",
+    });
+    let created = trainer.post("/courses", course).await;
+    let course = created.expect_success(Message::CourseCreated)["course"]["courseID"].clone();
+    let path = format!("/courses/{}", course.as_str().unwrap());
+    let words = || {
+        let words = items(&world, "WORD#");
+        let counts = words.iter().filter_map(|item| item["n"]["N"].as_str());
+        let counts: Vec<String> = counts.map(str::to_owned).collect();
+        (words.len() - counts.len(), counts)
+    };
+    for (action, message, entries, count) in [
+        ("publish", Message::CoursePublished, 2, "1"),
+        ("to-draft", Message::CourseReturned, 0, "0"),
+        ("publish", Message::CoursePublished, 2, "1"),
+    ] {
+        let changed = trainer.post(&format!("{path}/{action}"), json!({})).await;
+        changed.expect_success(message);
+        deliver_once(&world).await;
+        let counts = vec![count.to_owned(); 2];
+        assert_eq!(words(), (entries, counts), "{action}");
+    }
+    world.deliver().await;
+    assert_eq!(words(), (2, vec!["1".to_owned(); 2]));
+    let found = trainer.get("/courses/search-all?q=soudure%20energie").await;
+    assert_eq!(found.expect_ok()["courses"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn repeated_erasure_leaves_what_a_single_one_leaves() {
+    let world = world_with_repeated_records().await;
+    let member = world.member().await;
+    let id = member.user().user_id;
+    let path = format!("/api/v1/users/{id}");
+    let password = json!({ "password": PASSWORD }).to_string();
+    let erased = member
+        .json()
+        .send(Method::DELETE, &path, password.into())
+        .await;
+    erased.expect_success(Message::UserDeleted);
+    deliver_once(&world).await;
+    world.clock().advance(Duration::from_secs(60));
+    world.sweep().await;
+    world.deliver().await;
+    let mut left = world.items("records");
+    left.retain(|item| item.to_string().contains(&id.to_string()));
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(left[0]["duePk"].is_null() && !left[0]["card"]["M"]["erasedAt"].is_null());
+}
