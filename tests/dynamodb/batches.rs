@@ -103,7 +103,7 @@ async fn batch_reads_a_projection_from_two_tables() {
         endpoint.transient("two tables"),
     );
     records
-        .put(records.item("a", &json!({ "n": 1, "ttl": 2 })))
+        .put(records.item("a", &json!({ "n": 1, "ttl": 4_000_000_000_u64 })))
         .await;
     let keys = |partition: &Partition<'_>| {
         let keys = KeysAndAttributes::builder().keys(partition.key("a"));
@@ -126,6 +126,7 @@ async fn batch_reads_a_projection_from_two_tables() {
             .map(|(table, items)| (table, items.iter().map(attributes::json).collect::<Value>()))
             .collect()
     });
-    let expected = json!({ "records": [{ "pk": "two tables", "ttl": 2 }], "transient": [] });
+    let expected =
+        json!({ "records": [{ "pk": "two tables", "ttl": 4_000_000_000_u64 }], "transient": [] });
     endpoint.check("two tables", found, expected);
 }
