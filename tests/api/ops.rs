@@ -269,6 +269,7 @@ async fn sealing_key_is_kept_while_a_secret_uses_it() {
     ops::take_into_use(&parameters, DEV, Kind::Sealing)
         .await
         .unwrap();
+    world.cloud().settle();
     let error = ops::retire(&parameters, DEV, Kind::Sealing, world.setup())
         .await
         .unwrap_err();
@@ -284,6 +285,7 @@ async fn sealing_key_is_kept_while_a_secret_uses_it() {
     )
     .await
     .unwrap();
+    world.cloud().settle();
     ops::retire(&parameters, DEV, Kind::Sealing, world.setup())
         .await
         .unwrap();

@@ -57,8 +57,10 @@ async fn retired_sealing_key_is_unused_after_reseal() {
         world.setting("SEALING_KEYS"),
     );
     let both = world.another_process_with(&[("SEALING_KEYS", &format!("{new},{old}"))]);
+    world.cloud().settle();
     let resealed = ops::reseal(both.setup()).await.unwrap();
     assert_eq!((resealed.done, resealed.unreadable), (3, 0));
+    world.cloud().settle();
     assert_eq!(
         ops::reseal(both.setup()).await.unwrap().done,
         0,

@@ -160,7 +160,7 @@ async fn late_record_of_a_publication_adds_no_search_entries() {
     let world = world_with_repeated_records().await;
     let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
     let course = json!({
-        "courseTitle": "Soudure", "description": "En trois jours.", "courseType": "ONLINE",
+        "courseTitle": "Soudure", "description": "Souder en trois jours.", "courseType": "ONLINE",
         "sectionOfMatter": "Énergie", "contactEmail": "cours@example.org",
     });
     let created = trainer.post("/courses", course).await;

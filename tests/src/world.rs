@@ -19,17 +19,18 @@ use tempfile::TempDir;
 
 use crate::{PASSWORD, policies};
 
-/// What the store does in tests with the environment variable `STRICT`.
-const STRICT: Strictness = Strictness {
-    stale_ms: 50,
-    torn_ms: 5,
-    transaction_ms: 2,
-    idle_ms: 0,
-};
-
+/// What the store does in tests with the environment variable `STRICT`, which is the seed.
 #[expect(clippy::disallowed_methods, reason = "a setting of the tests")]
-fn is_strict() -> bool {
-    std::env::var_os("STRICT").is_some()
+fn strictness() -> Option<Strictness> {
+    let seed = std::env::var("STRICT").ok()?;
+    Some(Strictness {
+        stale_ms: 50,
+        torn_ms: 5,
+        transaction_ms: 2,
+        // Longer than functions keep a connection that is not used.
+        idle_ms: 30_000,
+        seed: seed.parse().expect("STRICT is a number"),
+    })
 }
 
 /// The whole service in memory, with its own cloud and clock. Clones share it.
@@ -73,8 +74,9 @@ impl World {
             .await
             .expect("the bootstrap succeeds");
         cloud.guard().set(Box::new(policies::allow));
-        if is_strict() {
-            cloud.set_strictness(STRICT).expect("the tables are copied");
+        if let Some(strictness) = strictness() {
+            let set = cloud.set_strictness(strictness);
+            set.expect("the tables are copied");
         }
         let edge = edge(&all, &cloud, &setup);
         let page = setup

@@ -45,12 +45,19 @@ pub struct Strictness {
     /// A connection that was idle for this long is closed when it is used again, as after a freeze of the function
     /// (<https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html>).
     pub idle_ms: u64,
+    /// The seed of the random times.
+    pub seed: u64,
 }
 
 impl Strictness {
     /// Whether every behaviour is off.
     pub fn is_off(&self) -> bool {
-        *self == Self::default()
+        let seed = self.seed;
+        *self
+            == Self {
+                seed,
+                ..Self::default()
+            }
     }
 }
 
@@ -74,7 +81,7 @@ impl StrictTables {
         let state = State {
             strictness: Strictness::default(),
             replica: None,
-            random: SeededRandom::new(1),
+            random: SeededRandom::new(0),
         };
         Self {
             database,
@@ -98,6 +105,7 @@ impl StrictTables {
         } else if state.replica.is_none() {
             state.replica = Some(Replica::of(&self.database)?);
         }
+        state.random = SeededRandom::new(strictness.seed);
         state.strictness = strictness;
         Ok(())
     }

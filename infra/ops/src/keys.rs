@@ -268,7 +268,9 @@ pub async fn take_into_use(
 
 /// Removes all keys of `kind` except the one in use. What was made with the others is no longer accepted, so wait
 /// until tokens have expired and messages are sent, and run `reseal`. The tables of `setup` are searched for secrets
-/// under former keys and for dead letters.
+/// under former keys and for dead letters, in indexes that usually lag behind by less than a second
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html>): nothing may have been sealed under a
+/// former key just before.
 ///
 /// # Errors
 /// When a newer key is announced, secrets are left under a former key, or there are dead letters.
@@ -301,9 +303,10 @@ pub async fn retire(
         for kid in list.iter().skip(1).filter_map(|key| key.split(':').next()) {
             if !setup
                 .store
-                .sealed_under(kid, 1)
+                .sealed_under(kid, None, 1)
                 .await
                 .map_err(fault)?
+                .items
                 .is_empty()
             {
                 return Err(format!(

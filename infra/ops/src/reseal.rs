@@ -32,19 +32,18 @@ pub async fn reseal(setup: &Setup) -> Result<Resealed, ApiError> {
     let (store, sealer) = (&setup.store, setup.keys.parse::<Sealer>(Key::Sealing)?);
     let mut resealed = Resealed::default();
     for kid in sealer.former_kids() {
+        // By position, because the index is eventually consistent: it may still list secrets that were just resealed.
+        let mut position = None;
         loop {
-            let users = store.sealed_under(kid, PAGE).await?;
-            let before = resealed.done;
-            let mut unreadable = 0;
-            for user in &users {
-                match reseal_one(store, &sealer, *user).await? {
+            let page = store.sealed_under(kid, position.as_deref(), PAGE).await?;
+            for user in page.items {
+                match reseal_one(store, &sealer, user).await? {
                     true => resealed.done += 1,
-                    false => unreadable += 1,
+                    false => resealed.unreadable += 1,
                 }
             }
-            // The index is eventually consistent: it may still list secrets that were just resealed.
-            if users.is_empty() || resealed.done == before {
-                resealed.unreadable += unreadable;
+            position = page.last;
+            if position.is_none() {
                 break;
             }
         }

@@ -52,8 +52,14 @@ pub struct DeadLetter {
 }
 
 #[derive(Deserialize)]
-struct DeadLetterItem {
+struct FailedItem {
     failed: Failed,
+}
+
+/// Without `failed` it was put back in the meantime.
+#[derive(Deserialize)]
+struct DeadLetterItem {
+    failed: Option<Failed>,
 }
 
 impl Store {
@@ -98,7 +104,7 @@ impl Store {
             .number(":recently", now.before(SERIES_GAP).unix_milliseconds())
             .number(":later", later)
             .text(":cause", cause);
-        if let Some(DeadLetterItem { failed }) = self.update_item(further).await? {
+        if let Some(FailedItem { failed }) = self.update_item(further).await? {
             if now.since(failed.since) >= MAX_RETRY_TIME {
                 let move_to_dead = self
                     .due_update(
@@ -130,7 +136,8 @@ impl Store {
         Ok(())
     }
 
-    /// At most `limit` dead letters, the oldest first.
+    /// At most `limit` dead letters, the oldest first. The index may still list some that were put back: those are left
+    /// out.
     pub async fn dead_letters(
         &self,
         now: Instant,
@@ -138,7 +145,8 @@ impl Store {
     ) -> Result<Vec<DeadLetter>, StoreError> {
         let mut dead = Vec::new();
         for due in self.due(DEAD_DUE, now, limit).await? {
-            if let Some(DeadLetterItem { failed }) = self.get(&due.key()).await? {
+            let item: Option<DeadLetterItem> = self.get(&due.key()).await?;
+            if let Some(failed) = item.and_then(|item| item.failed) {
                 let Failed {
                     since, cause, from, ..
                 } = failed;

@@ -48,18 +48,23 @@ impl Store {
         Ok(())
     }
 
-    /// At most `limit` users whose secret is sealed under the key `kid`.
-    pub async fn sealed_under(&self, kid: &str, limit: u16) -> Result<Vec<UserId>, StoreError> {
+    /// At most `limit` users after `position` whose secret is sealed under the key `kid`.
+    pub async fn sealed_under(
+        &self,
+        kid: &str,
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<UserId>, StoreError> {
         let page: Page<Listed> = self
             .list(
                 &keys::LISTING,
                 &keys::sealed_under(kid),
-                None,
+                position,
                 limit,
                 Order::Ascending,
             )
             .await?;
-        Ok(page.items.into_iter().map(|item| item.user).collect())
+        Ok(page.map(|item| item.user))
     }
 
     /// Replaces the sealed secret in `otp` by `sealed`, the same secret sealed under the key `kid`. Returns whether

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use local::{guard::AccessRequest, strict::Strictness};
 use serde_json::{Value, json};
 use store::{CommitOutcome, Counter};
-use tests::{Answer, NewPerson, PASSWORD, Person, World};
+use tests::{NewPerson, PASSWORD, Person, World};
 
 const DAY: Duration = Duration::from_secs(86_400);
 

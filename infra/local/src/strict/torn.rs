@@ -55,23 +55,28 @@ impl StrictTables {
         Some(tables::response(http::StatusCode::OK, answer.to_string()))
     }
 
-    /// Reads the first of the items and, after a pause, the others.
+    /// Reads the first of the items and, after a pause, the others of the page.
     async fn query(&self, request: &Value) -> Option<Response<Full<Bytes>>> {
-        let limit = request["Limit"].as_u64().unwrap_or(100);
-        if limit < 2 {
+        // How many items a page of at most 1 MB has, and its units, which are rounded up once.
+        let mut whole = self.part("Query", request).await?;
+        let count = whole["ScannedCount"].as_u64()?;
+        if count < 2 {
             return None;
         }
-        let taken = 1 + self.random(limit - 1);
+        let taken = 1 + self.random(count - 1);
         let mut first = request.clone();
         first["Limit"] = json!(taken);
         let mut answer = self.part("Query", &first).await?;
-        if answer["LastEvaluatedKey"].is_null() {
-            return Some(tables::response(http::StatusCode::OK, answer.to_string()));
+        let next = answer["LastEvaluatedKey"].take();
+        if next.is_null() {
+            return None;
         }
         self.pause(self.strictness().torn_ms).await;
         let mut second = request.clone();
-        second["ExclusiveStartKey"] = answer["LastEvaluatedKey"].take();
-        if !request["Limit"].is_null() {
+        second["ExclusiveStartKey"] = next;
+        if !whole["LastEvaluatedKey"].is_null() {
+            second["Limit"] = json!(count - taken);
+        } else if let Some(limit) = request["Limit"].as_u64() {
             second["Limit"] = json!(limit - taken);
         }
         let mut later = self.part("Query", &second).await?;
@@ -83,8 +88,6 @@ impl StrictTables {
             Value::Null => drop(answer.as_object_mut()?.remove("LastEvaluatedKey")),
             key => answer["LastEvaluatedKey"] = key,
         }
-        // Units are rounded up once per request, so those of one request are reported.
-        let mut whole = self.part("Query", request).await?;
         answer["ConsumedCapacity"] = whole["ConsumedCapacity"].take();
         Some(tables::response(http::StatusCode::OK, answer.to_string()))
     }

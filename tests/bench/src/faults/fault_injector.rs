@@ -1,5 +1,5 @@
-//! Injects faults: errors of the five AWS services and cPanel, killed processes, moved clocks, and
-//! lost or repeated parts of the stream.
+//! Injects faults: errors of the five AWS services and cPanel, stale and torn reads, conflicts, killed processes, moved
+//! clocks, and lost or repeated parts of the stream.
 
 use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
 
@@ -9,6 +9,7 @@ use local::{
     delivery,
     faults::{Fault, Mode, Service},
     random::SeededRandom,
+    strict::Strictness,
 };
 use tokio::{
     net::TcpStream,
@@ -41,6 +42,7 @@ pub(crate) type FaultCounts = BTreeMap<String, u64>;
 pub(crate) struct FaultInjector {
     pub(crate) processes: Vec<Process>,
     random: SeededRandom,
+    seed: u64,
     /// Faults other than those of a service.
     other: FaultCounts,
 }
@@ -60,6 +62,7 @@ impl FaultInjector {
         Ok(Self {
             processes: processes.into_iter().collect::<Result<_>>()?,
             random: SeededRandom::new(seed),
+            seed,
             other: FaultCounts::new(),
         })
     }
@@ -68,6 +71,13 @@ impl FaultInjector {
     pub(crate) async fn run(&mut self, deployment: &Deployment, wanted: u64) -> Result<()> {
         let cloud = &deployment.local.cloud;
         let dispatcher = Dispatcher::new(&deployment.local.setup)?;
+        cloud.set_strictness(Strictness {
+            stale_ms: 500,
+            torn_ms: 5,
+            transaction_ms: 5,
+            idle_ms: 30_000,
+            seed: self.seed,
+        })?;
         let start = Instant::now();
         let (mut next_print, mut next_kill, mut next_move, mut next_stream) =
             (start, start, start, start);
@@ -105,7 +115,7 @@ impl FaultInjector {
             sleep(Duration::from_millis(5)).await;
         }
         cloud.faults().set(BTreeMap::new());
-        Ok(())
+        cloud.set_strictness(Strictness::default())
     }
 
     /// All faults so far.
