@@ -26,7 +26,7 @@ pub enum Part {
     Email,
     /// The set of active super admins: the last one would be removed.
     Admins,
-    /// A committee: it does not exist or is closed.
+    /// A committee: it has changed since it was read.
     Committee,
     /// A one-time code: it was used or replaced, has expired, or has had too many attempts.
     Code,

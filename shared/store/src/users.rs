@@ -148,14 +148,6 @@ impl Transaction {
         self.put_new(Part::Credentials, credentials);
     }
 
-    /// Checks that the committee exists and is active; otherwise the condition fails (`Part::Committee`).
-    pub fn require_active_committee(&mut self, id: CommitteeId) {
-        let check = Write::at(&keys::committee(id))
-            .when("card.isActive = :true")
-            .value(":true", &true);
-        self.check(Part::Committee, check);
-    }
-
     /// Makes `user_id` the owner of `email`. The condition fails (`Part::Email`) when the address is taken.
     pub fn reserve_email(&mut self, email: &Email, user_id: UserId, committee_id: CommitteeId) {
         let owner = keys::email(email).holding(&EmailOwner {

@@ -1,6 +1,7 @@
 use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join;
+use local::strict::Strictness;
 use serde_json::json;
 use tests::{NewPerson, World};
 
@@ -126,6 +127,36 @@ async fn super_admin_can_close_and_reopen_own_committee() {
         .await
         .expect_success(Message::CommitteeUpdated);
     world.anonymous().get(&path).await.expect_ok();
+}
+
+#[tokio::test]
+async fn closed_committee_gets_no_further_account() {
+    let world = World::new().await;
+    let (admin, path, committee) = created_committee(&world).await;
+    let id = &committee["committeeID"];
+    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    let stale_reads = Strictness {
+        stale_ms: 60_000,
+        ..Strictness::default()
+    };
+    world.cloud().set_strictness(stale_reads).unwrap();
+    admin
+        .put(&path, json!({ "isActive": false }))
+        .await
+        .expect_success(Message::CommitteeUpdated);
+    let payload = json!({
+        "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": id,
+    });
+    world
+        .anonymous()
+        .post("/users/register", payload)
+        .await
+        .expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
+    let path = format!("/team/{}", member.user_id);
+    admin
+        .put(&path, json!({ "committeeID": id }))
+        .await
+        .expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
 }
 
 #[tokio::test]
