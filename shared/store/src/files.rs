@@ -12,6 +12,7 @@ use serde::Deserialize;
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
     keys::{self, FILE_PREFIX, FILES_DUE},
+    quotas::addition,
     table::{ListedItem, Order, due},
     write::Write,
 };
@@ -97,7 +98,10 @@ impl Store {
         tx.update(Part::Usage, update);
         let of_day = keys::file_quota(file.user_id, file.created_at);
         let most = quota.saturating_mul(QUOTAS_PER_DAY);
-        tx.count_of_day(&of_day, file.size, most, file.created_at);
+        tx.update(
+            Part::Quota,
+            addition(&of_day, file.size, most, file.created_at),
+        );
         tx.put_new(Part::File, put);
         match tx.commit().await? {
             CommitOutcome::Committed => Ok(true),

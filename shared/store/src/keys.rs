@@ -50,7 +50,7 @@
 //! | text messages of a day | transient | `QUOTA#USER#<id>#<day>`, `QUOTA#COMMITTEE#<id>#<day>` | `QUOTA` | |
 //! | bytes of announced files of a day | transient | `QUOTA#FILES#<user id>#<day>` | `QUOTA` | |
 //! | next free slot for a text message | transient | `RATE` | `RATE` | |
-//! | idempotent response | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
+//! | idempotent response, or who holds its key | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
 //! | circuit breaker of a cPanel token | transient | `BREAKER#<sha-256>` | `BREAKER` | |
 //!
 //! The index `due` holds outbox messages and single text messages under `OUTBOX` and messages of batches under

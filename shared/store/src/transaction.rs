@@ -52,13 +52,13 @@ pub enum Part {
     Sms,
     /// A chunk of a batch: it was already expanded into messages.
     Chunk,
-    /// A daily quota: it would be exceeded.
+    /// The daily quota of a user's files: it would be exceeded.
     Quota,
     /// An opt-out: it already exists.
     OptOut,
     /// A security counter: its window has ended.
     Counter,
-    /// An idempotent response: the request was already answered.
+    /// An idempotent response: another request holds the key.
     Idempotency,
     /// An item with a new identifier, such as a message or an audit entry: the condition never fails.
     New,

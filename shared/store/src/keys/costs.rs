@@ -141,11 +141,11 @@ pub const COSTS: &[Budget] = &[
     // and three sequential requests to S3: HeadObject, CopyObject, DeleteObject
     costs("POST /files/{fileId}/complete", 3, 4.0, 4.0),
     costs("DELETE /files/{fileId}", 3, 4.0, 7.0),
-    // edge; opt-outs of the number; transaction of two quotas, the message and its text. An idempotency key adds
-    // one read and one write
-    costs("POST /sms/single", 3, 5.0, 11.0),
-    // a hundred recipients: a read unit for each; batch, text, four chunks, two quotas and the audit entries
-    costs("POST /sms/bulk", 3, 103.0, 28.0),
+    // edge; opt-outs of the number; quota of the user; quota of the committee; transaction of the message and its text.
+    // An idempotency key adds one read, one write that holds it, a round trip, and two write units in the transaction
+    costs("POST /sms/single", 5, 5.0, 9.0),
+    // a hundred recipients: a read unit for each; two quotas; batch, text, four chunks and the audit entries
+    costs("POST /sms/bulk", 5, 103.0, 26.0),
     costs("GET /sms", 2, 4.5, 1.0),
     costs("GET /sms/{smsId}", 3, 5.0, 1.0),
     // counts its hundred messages
