@@ -25,7 +25,7 @@
 //! | e-mail address | records | `EMAIL#<sha-256>` | `EMAIL` | |
 //! | active super admins | records | `ADMINS` | `ADMINS` | |
 //! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>␁<id>` folded |
-//! | audit entry of a committee | records | `AUDIT#<committee>` | `AUDIT#<audit id>` | `AUDIT`, `<audit id>` |
+//! | audit entry of a committee | records | `AUDIT#<committee>` | `AUDIT#<audit id>` | `AUDIT#<shard>`, `<audit id>` |
 //! | course | records | `COURSE#<id>` | `COURSE` | `COMMITTEE#<id>#COURSES#<state>`, `<updatedAt>#<id>` |
 //! | order of its questions | records | `COURSE#<id>` | `ORDER` | |
 //! | question | records | `COURSE#<id>` | `QUESTION#<id>` | |
@@ -55,9 +55,11 @@
 //!
 //! The index `due` holds outbox messages and single text messages under `OUTBOX` and messages of batches under
 //! `BULK` until they are sent, chunks under `CHUNKS` until they are expanded into messages, new accounts under
-//! `UNVERIFIED` until they are verified or erased, erased users under `ERASE` until their data is deleted, courses under `WORDS` until their search entries are current, and files
-//! under `FILES` until they are uploaded or deleted. Work that has failed for a day moves to `DEAD`, where it
-//! stays until an operator handles it. The challenge of a code is derived from an e-mail address, or from a user's
+//! `UNVERIFIED` until they are verified or erased, erased users under `ERASE` until their data is deleted, courses under
+//! `WORDS` until their search entries are current, and files under `FILES` until they are uploaded or deleted. Work that
+//! has failed for a day moves to `DEAD`, where it stays until an operator handles it. The whole service writes to each
+//! of these lists and to `AUDIT`, so they are in 16 shards: `OUTBOX#00` to `OUTBOX#0f`, by a hash of the item's key; a
+//! reader queries them all and merges the results (`keys/shards.rs`). The challenge of a code is derived from an e-mail address, or from a user's
 //! id and phone number.
 //!
 //! The index `authored` holds courses under `USER#<id>#COURSES#<state>`, `<updatedAt>#<id>`, text messages under
@@ -93,6 +95,7 @@ mod audits;
 mod costs;
 mod messages;
 mod schema;
+mod shards;
 
 use std::time::Duration;
 
@@ -109,6 +112,7 @@ pub(crate) use messages::*;
 pub use messages::{BULK_DUE, CHUNKS_DUE, OUTBOX_DUE};
 pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, PUBLISHED, TABLES, Table, TableSchema};
 use sha2::{Digest, Sha256};
+pub(crate) use shards::{shard, shards};
 
 /// The primary key of an item, and its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,13 +215,13 @@ pub(crate) fn step(id: SessionId) -> Key {
 /// How long after the write the sweep picks up work that the stream has not handled.
 pub(crate) const SWEEP_DELAY: Duration = Duration::from_secs(60);
 
-/// The partition of the index `due` that holds erased users until their data is deleted.
+/// The list in the index `due` of erased users, until their data is deleted.
 pub const ERASE_DUE: &str = "ERASE";
 
-/// The partition of the index `due` that holds new accounts until they are verified or erased.
+/// The list in the index `due` of new accounts, until they are verified or erased.
 pub const UNVERIFIED_DUE: &str = "UNVERIFIED";
 
-/// The partition of the index `due` that holds dead letters: work that is no longer retried.
+/// The list in the index `due` of dead letters: work that is no longer retried.
 pub const DEAD_DUE: &str = "DEAD";
 
 pub(crate) fn course(id: CourseId) -> Key {
@@ -300,7 +304,7 @@ pub(crate) fn word_count(word: &str) -> Key {
     records(format!("WORD#{word}"), "COUNT")
 }
 
-/// The partition of the index `due` that holds courses whose search entries are to be updated.
+/// The list in the index `due` of courses whose search entries are to be updated.
 pub const WORDS_DUE: &str = "WORDS";
 
 pub(crate) fn file(id: FileId) -> Key {
@@ -326,7 +330,7 @@ pub(crate) fn usage(user: UserId) -> Key {
     records(format!("{USER_PREFIX}{user}"), "USAGE")
 }
 
-/// The partition of the index `due` that holds pending uploads and deleted files.
+/// The list in the index `due` of pending uploads and deleted files.
 pub const FILES_DUE: &str = "FILES";
 
 pub(crate) fn limit(key: &str) -> Key {

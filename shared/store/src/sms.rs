@@ -57,9 +57,11 @@ impl Transaction {
         }
         for chunk in chunks {
             let key = keys::chunk(chunk.batch_id, chunk.number);
-            let put = key
-                .holding(&ListedItem { card: chunk })
-                .with(due(CHUNKS_DUE, now.after(SWEEP_DELAY)));
+            let put = key.holding(&ListedItem { card: chunk }).with(due(
+                CHUNKS_DUE,
+                &key,
+                now.after(SWEEP_DELAY),
+            ));
             self.put_new(Part::New, put);
         }
     }
@@ -78,7 +80,7 @@ impl Transaction {
         }
     }
 
-    fn put_sms(&mut self, sms: &Sms, partition: &str, at: Instant) {
+    fn put_sms(&mut self, sms: &Sms, kind: &str, at: Instant) {
         let key = keys::sms(sms.sms_id);
         let of_batch = sms
             .batch_id
@@ -87,7 +89,7 @@ impl Transaction {
             .holding(&ListedItem { card: sms })
             .with(keys::sms_index_key(sms.sending.user_id, sms.sms_id).attributes())
             .with(of_batch.into_iter().flat_map(IndexKey::attributes))
-            .with(due(partition, at))
+            .with(due(kind, &key, at))
             .with([ttl(sms.sending.created_at.after(RETENTION))]);
         self.put_new(Part::New, put);
     }

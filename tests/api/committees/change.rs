@@ -1,7 +1,6 @@
 use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join;
-use local::strict::Strictness;
 use serde_json::json;
 use tests::{NewPerson, World};
 
@@ -135,11 +134,6 @@ async fn closed_committee_gets_no_further_account() {
     let (admin, path, committee) = created_committee(&world).await;
     let id = &committee["committeeID"];
     let member = world.account(&NewPerson::with(Profile::Member)).await;
-    let stale_reads = Strictness {
-        stale_ms: 60_000,
-        ..Strictness::default()
-    };
-    world.cloud().set_strictness(stale_reads).unwrap();
     admin
         .put(&path, json!({ "isActive": false }))
         .await

@@ -3,7 +3,6 @@ use std::time::Duration;
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::{join, join_all};
-use local::strict::Strictness;
 use serde_json::json;
 use tests::{NewPerson, World};
 
@@ -94,11 +93,6 @@ async fn course_of_closed_committee_cannot_be_published() {
         .await;
     let id = draft(&trainer, "Soudure").await;
     let admin = world.admin().await;
-    let stale_reads = Strictness {
-        stale_ms: 60_000,
-        ..Strictness::default()
-    };
-    world.cloud().set_strictness(stale_reads).unwrap();
     admin
         .put(
             &format!("/committees/{closing}"),
