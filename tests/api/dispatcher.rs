@@ -1,13 +1,16 @@
 //! The dispatcher: every outcome of SES and SNS, lost stream records and killed dispatchers.
 
-use std::time::Duration;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use common::Message;
 use domain::Profile;
 use futures_util::future::join_all;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
-use store::Outbound;
+use store::{Outbound, keys::OUTBOX_DUE};
 use tests::{NewPerson, World};
 
 /// Requests a sign-in mail to the super admin.
@@ -129,6 +132,31 @@ async fn sweep_sends_after_a_minute_what_the_stream_missed() {
         1,
         "a late stream record does not send it again"
     );
+}
+
+#[tokio::test]
+async fn due_work_of_all_shards_is_found_in_order() {
+    let world = World::new().await;
+    for _ in 0..12 {
+        let user = world.account(&NewPerson::with(Profile::Member)).await;
+        let payload = json!({ "email": user.email });
+        world.anonymous().post("/auth/passwordless", payload).await;
+        world.clock().advance(Duration::from_secs(1));
+    }
+    let messages = outbox(&world);
+    let text = |item: &Value, name: &str| item[name]["S"].as_str().unwrap().to_owned();
+    let shards: BTreeSet<String> = messages.iter().map(|item| text(item, "duePk")).collect();
+    assert!(shards.len() > 1, "{shards:?}");
+    let due_at = |item: &Value| item["dueAt"]["N"].as_str().unwrap().to_owned();
+    let expected: BTreeMap<String, String> = messages
+        .iter()
+        .map(|item| (due_at(item), text(item, "pk")))
+        .collect();
+    world.cloud().settle();
+    let later = world.clock().now().after(Duration::from_secs(3600));
+    let found = world.setup().store.due(OUTBOX_DUE, later, 5).await.unwrap();
+    let found: Vec<String> = found.into_iter().map(|due| due.pk).collect();
+    assert_eq!(found, Vec::from_iter(expected.into_values().take(5)));
 }
 
 #[tokio::test]

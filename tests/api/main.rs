@@ -15,6 +15,7 @@ mod dispatcher;
 mod edge;
 mod files;
 mod matrix;
+mod old_items;
 mod ops;
 mod otp;
 mod rotation;

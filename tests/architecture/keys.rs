@@ -91,6 +91,21 @@ async fn written_items_have_documented_keys() {
 }
 
 #[test]
+fn tests_named_in_the_key_schema_exist() {
+    let text = read("shared/store/src/keys.rs");
+    let named: Vec<(&str, &str)> = text
+        .split('`')
+        .filter_map(|word| word.split_once(".rs::"))
+        .collect();
+    assert!(named.len() >= 30, "{named:?}");
+    for (file, test) in named {
+        let sources = source::whole(&format!("tests/api/{file}.rs"), ".rs").into_iter();
+        let mut tests = sources.flat_map(|(_, source)| source.tests);
+        assert!(tests.any(|(_, name)| name == test), "{file}.rs::{test}");
+    }
+}
+
+#[test]
 fn store_never_scans_a_table() {
     // The only crate that names the DynamoDB SDK.
     for (file, source) in source::whole("shared/store", ".rs") {

@@ -27,7 +27,7 @@ use domain::{
 use identity::random;
 use runtime::{ConfigError, Key};
 use serde::Serialize;
-use store::{Part, Setup, Store};
+use store::{Setup, Store};
 
 /// The keys that `courses` reads at start.
 pub const KEYS: &[Key] = &[Key::TokenPublic, Key::Cursor];
@@ -95,42 +95,41 @@ impl Courses {
                 return Ok((tx, (before, false)));
             }
             if stage == Stage::Published {
-                self.require_ready(&before).await?;
-                tx.require_active_committee(before.outline.committee_id);
+                self.require_ready(&before, person).await?;
             }
             let after = before.brought_to(stage, now);
             let audit = AuditEntry::of_course(random::id(now), actor, &before.outline, stage, now);
             tx.change_course(&before.outline, &after);
             tx.record_audit(&audit);
-            Ok((tx, (after, true)))
+            Ok::<_, ApiError>((tx, (after, true)))
         };
-        let condition_error =
-            |part| (part == Part::Committee).then(|| not_ready(vec![no_committee()]));
-        self.store.update(transition, condition_error).await
+        self.store.update(transition, |_| None).await
     }
 
+    /// Checks that `course` and its committee are ready. The committee needs no read if it is that of `person`, which
+    /// was read when the request began.
+    ///
     /// # Errors
-    /// `COURSE_NOT_READY_MESSAGE` with all errors, when the course itself is not ready. A closed committee alone
-    /// is no error here: the transaction checks it.
-    async fn require_ready(&self, course: &Course) -> Result<(), ApiError> {
+    /// `COURSE_NOT_READY_MESSAGE` with all errors.
+    async fn require_ready(&self, course: &Course, person: &SignedIn) -> Result<(), ApiError> {
+        let id = course.outline.committee_id;
+        let is_active = if id == person.committee.committee_id {
+            person.committee.is_active
+        } else {
+            let committee = self.store.committee(id).await?;
+            committee.is_some_and(|committee| committee.is_active)
+        };
         let mut errors = publication_errors(course);
+        if !is_active {
+            let code = ErrorCode::CommitteeInvalid;
+            errors.push(FieldError::new("committeeID", code));
+        }
         if errors.is_empty() {
-            return Ok(());
+            Ok(())
+        } else {
+            Err(ApiError::with_errors(ErrorCode::CourseNotReady, errors))
         }
-        let committee = self.store.committee(course.outline.committee_id).await?;
-        if !committee.is_some_and(|committee| committee.is_active) {
-            errors.push(no_committee());
-        }
-        Err(not_ready(errors))
     }
-}
-
-fn no_committee() -> FieldError {
-    FieldError::new("committeeID", ErrorCode::CommitteeInvalid)
-}
-
-fn not_ready(errors: Vec<FieldError>) -> ApiError {
-    ApiError::with_errors(ErrorCode::CourseNotReady, errors)
 }
 
 /// The errors of `course` that prevent its publication; its committee is not checked.

@@ -6,7 +6,7 @@ use domain::{CourseId, course::State as Stage};
 
 use crate::{CourseResponse, Courses, rights::publishable};
 
-/// The transaction checks that the committee is active, so a committee that is being closed publishes nothing.
+/// Once the course's committee is closed, no request that begins afterwards publishes it.
 pub(crate) async fn publish(
     State(courses): State<Courses>,
     Now(now): Now,

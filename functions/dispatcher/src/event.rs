@@ -13,7 +13,7 @@ pub struct Event {
     pub(crate) records: Option<Vec<Record>>,
 }
 
-/// A change of one item. Only the attribute `duePk` of the new image is read.
+/// A change of one item. Only the attribute `duePk` of the new image is read: a kind of work and the number of a shard.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct Record {
     #[serde(rename = "eventName")]
@@ -55,9 +55,9 @@ impl Record {
         let due = self.dynamodb.new_image.as_ref()?.due_pk.as_ref()?;
         let is_new = self.event_name == "INSERT";
         Task::of(&self.dynamodb.keys.pk.text).filter(|task| match task {
-            Task::Deliver(_) | Task::Expand(_) => is_new && due.text != BULK_DUE,
+            Task::Deliver(_) | Task::Expand(_) => is_new && !due.text.starts_with(BULK_DUE),
             Task::Settle(_) => !is_new,
-            Task::Erase(_) => due.text != UNVERIFIED_DUE,
+            Task::Erase(_) => !due.text.starts_with(UNVERIFIED_DUE),
             Task::Index(_) => true,
         })
     }

@@ -77,12 +77,12 @@ impl Dispatcher {
 
     /// Sends messages with several workers.
     async fn drain(&self) {
-        let (waiting, ends) = (Mutex::default(), Monotonic::now() + DRAIN_TIME);
+        let (waiting, ends) = (Mutex::new(Some(Vec::new())), Monotonic::now() + DRAIN_TIME);
         join_all((0..AT_ONCE).map(|_| self.send_messages(&waiting, ends))).await;
     }
 
     /// Sends messages one after the other until `ends`.
-    async fn send_messages(&self, waiting: &Mutex<Vec<Due>>, ends: Monotonic) {
+    async fn send_messages(&self, waiting: &Mutex<Option<Vec<Due>>>, ends: Monotonic) {
         let mut slot = None;
         while let Some(due) = self.next(waiting, ends).await {
             // A slot that was not used is kept for the next message.
@@ -98,12 +98,13 @@ impl Dispatcher {
         }
     }
 
-    async fn next(&self, waiting: &Mutex<Vec<Due>>, ends: Monotonic) -> Option<Due> {
+    /// The next message. Once none was found, `waiting` is `None` and all senders stop: each search reads all shards.
+    async fn next(&self, waiting: &Mutex<Option<Vec<Due>>>, ends: Monotonic) -> Option<Due> {
         let mut waiting = waiting.lock().await;
-        if waiting.is_empty() && Monotonic::now() < ends {
-            *waiting = self.fetch().await;
+        if waiting.as_ref().is_some_and(Vec::is_empty) && Monotonic::now() < ends {
+            *waiting = Some(self.fetch().await).filter(|found| !found.is_empty());
         }
-        waiting.pop()
+        waiting.as_mut()?.pop()
     }
 
     /// Leases the message of `due` to this worker; `None` when that is not possible. A message whose claim has

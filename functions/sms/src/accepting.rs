@@ -7,7 +7,7 @@ use common::{ApiError, ApiResult, ErrorCode, Message, success};
 use domain::{Instant, ValueError, user::User};
 use http::request::Parts;
 use serde::{Serialize, de::DeserializeOwned};
-use store::{CommitOutcome, Earlier, Idempotent, Part, StoreError, Transaction};
+use store::{CommitOutcome, Earlier, Idempotent, StoreError, Transaction};
 
 use crate::Messages;
 
@@ -84,20 +84,23 @@ impl Submission<'_> {
         let Some(key) = &self.key else {
             return Ok(None);
         };
-        match messages.store.earlier(key, self.now).await? {
-            None => Ok(None),
-            Some(Earlier::Same(response)) => {
+        let earlier = messages.store.earlier(key, self.now).await?;
+        Ok(earlier.map(|earlier| self.replay(earlier)))
+    }
+
+    fn replay<T: DeserializeOwned>(&self, earlier: Earlier) -> ApiResult<T> {
+        match earlier {
+            Earlier::Same(response) => {
                 let response = serde_json::from_str(&response)?;
-                Ok(Some(
-                    success(self.message, response).map(common::ApiResponse::replayed),
-                ))
+                success(self.message, response).map(common::ApiResponse::replayed)
             }
-            Some(Earlier::Other) => Err(ErrorCode::IdempotencyKeyReused.into()),
+            Earlier::Other => Err(ErrorCode::IdempotencyKeyReused.into()),
         }
     }
 
-    /// Commits `tx`, which writes `count` messages, together with the daily quotas and the stored `response`. If the
-    /// commit fails, `was_accepted` reads whether it took effect nevertheless.
+    /// Counts `count` messages in the daily quotas and commits `tx`, which writes them, together with the stored
+    /// `response`. A concurrent request with the same key waits for that response. If the commit fails, `was_accepted`
+    /// reads whether it took effect nevertheless.
     ///
     /// # Errors
     /// As [`earlier`](Self::earlier), for a concurrent request with the same key; `SMS_QUOTA_EXCEEDED_MESSAGE` when
@@ -110,25 +113,57 @@ impl Submission<'_> {
         response: T,
         was_accepted: impl Future<Output = Result<bool, StoreError>>,
     ) -> ApiResult<T> {
-        let Self { sender, now, .. } = *self;
-        if let Some(key) = &self.key {
-            tx.put_idempotent_response(key, serde_json::to_string(&response)?, now);
+        let (store, now) = (&messages.store, self.now);
+        let held = match &self.key {
+            None => None,
+            Some(key) => match store.hold(key, now).await? {
+                Ok(held) => {
+                    tx.put_idempotent_response(&held, serde_json::to_string(&response)?, now);
+                    Some(held)
+                }
+                Err(earlier) => return self.replay(earlier),
+            },
+        };
+        let accepted = self.count_and_commit(messages, tx, count, was_accepted);
+        let Err(error) = accepted.await else {
+            return success(self.message, response);
+        };
+        if let Some(held) = held
+            && let Err(failure) = store.release_key(held).await
+        {
+            tracing::warn!(%failure, "an idempotency key was not released and is held for some seconds");
         }
-        let (user, committee) = (sender.user_id, sender.committee_id);
-        tx.count_sms(user, committee, count, messages.quota, now);
-        let error: ApiError = match tx.commit().await {
-            Ok(CommitOutcome::Committed) => return success(self.message, response),
-            Ok(CommitOutcome::ConditionFailed(Part::Quota)) => {
-                ApiError::retry_after(ErrorCode::SmsQuotaExceeded, now.end_of_day().since(now))
-            }
-            Ok(CommitOutcome::ConditionFailed(_)) => StoreError::TransactionConflict.into(),
+        // Another request may have taken the key meanwhile, and been accepted.
+        self.earlier(messages).await?.unwrap_or(Err(error))
+    }
+
+    async fn count_and_commit(
+        &self,
+        messages: &Messages,
+        tx: Transaction,
+        count: u64,
+        was_accepted: impl Future<Output = Result<bool, StoreError>>,
+    ) -> Result<(), ApiError> {
+        let (store, quota, now) = (&messages.store, messages.quota, self.now);
+        let (user, committee) = (self.sender.user_id, self.sender.committee_id);
+        let Some(counted) = store.count_sms(user, committee, count, quota, now).await? else {
+            let wait = now.end_of_day().since(now);
+            return Err(ApiError::retry_after(ErrorCode::SmsQuotaExceeded, wait));
+        };
+        let error = match tx.commit().await {
+            Ok(CommitOutcome::Committed) => return Ok(()),
+            Ok(CommitOutcome::ConditionFailed(_)) => StoreError::TransactionConflict,
             Err(error) if was_accepted.await? => {
                 tracing::warn!(%error, "the transaction failed without a response but took effect");
-                return success(self.message, response);
+                return Ok(());
             }
-            Err(error) => error.into(),
+            // It may still take effect, so the messages stay counted.
+            Err(error @ StoreError::Unavailable(_)) => return Err(error.into()),
+            Err(error) => error,
         };
-        // A concurrent request with the same key may have been accepted.
-        self.earlier(messages).await?.unwrap_or(Err(error))
+        if let Err(failure) = store.release_sms(counted).await {
+            tracing::warn!(%failure, "messages that were not accepted stay counted for the day");
+        }
+        Err(error.into())
     }
 }

@@ -173,9 +173,6 @@ impl Team {
         });
         self.codes
             .notify_phone_change(tx, before, &after.phone, now)?;
-        if after.committee_id != before.committee_id {
-            tx.require_active_committee(after.committee_id);
-        }
         Ok(after)
     }
 

@@ -16,7 +16,7 @@ use http::request::Parts;
 use identity::random;
 use secrecy::SecretString;
 use serde::Serialize;
-use store::{CommitOutcome, EmailOwner, NewUser, Part};
+use store::{CommitOutcome, EmailOwner, NewUser};
 
 use crate::{Users, are_equal};
 
@@ -112,7 +112,6 @@ pub(crate) async fn register(
     user.unverified_until = Some(now.after(users.unverified_life));
     let mut tx = users.store.transaction();
     users.codes.welcome(&mut tx, &mut user, now)?;
-    tx.require_active_committee(user.committee_id);
     tx.new_user(&NewUser {
         user: user.clone(),
         password_hash,
@@ -121,9 +120,6 @@ pub(crate) async fn register(
         CommitOutcome::Committed => {
             let user = Account::of(user, committee);
             success(Message::UserRegistered, RegisterResponse { user })
-        }
-        CommitOutcome::ConditionFailed(Part::Committee) => {
-            Err(ApiError::fields(vec![invalid_committee()]))
         }
         CommitOutcome::ConditionFailed(_) => Err(ApiError::fields(vec![email_taken()])),
     }

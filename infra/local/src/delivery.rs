@@ -112,7 +112,7 @@ fn poisoned_record() -> Value {
         "eventName": "INSERT",
         "dynamodb": {
             "Keys": { "pk": { "S": format!("CHUNK#{}", "x".repeat(2048)) } },
-            "NewImage": { "duePk": { "S": CHUNKS_DUE } },
+            "NewImage": { "duePk": { "S": format!("{CHUNKS_DUE}#00") } },
             "SequenceNumber": "poisoned",
         },
     })

@@ -47,9 +47,8 @@ impl Administrator {
     /// the stored account has changed since, it is loaded again and `decide` runs again.
     ///
     /// # Errors
-    /// As [`account_to_edit`](Self::account_to_edit); those of `decide`; `LAST_ADMIN_MESSAGE`;
-    /// `COMMITTEE_INVALID_MESSAGE` when the transaction requires an active committee and it is not active;
-    /// `CONFLICT_MESSAGE` for other failed conditions.
+    /// As [`account_to_edit`](Self::account_to_edit); those of `decide`; `LAST_ADMIN_MESSAGE`; `CONFLICT_MESSAGE` for
+    /// other failed conditions.
     pub async fn edit(
         &self,
         store: &Store,
@@ -71,7 +70,6 @@ impl Administrator {
         let condition_error = |part| match part {
             Part::User => ErrorCode::UserNotFound.into(),
             Part::Admins => ErrorCode::LastAdmin.into(),
-            Part::Committee => ApiError::field("committeeID", ErrorCode::CommitteeInvalid),
             _ => ErrorCode::Conflict.into(),
         };
         store.update_user(user, decide, condition_error).await

@@ -9,6 +9,7 @@ use domain::{
     CommitteeId, Instant, UserId,
     audit::{AuditEntry, TargetType},
 };
+use futures_util::future::join_all;
 
 use crate::{
     Page, Part, Store, StoreError, Transaction,
@@ -30,7 +31,7 @@ impl Transaction {
             (keys::audit_of_person(user, &id), list)
         });
         let of_committee = keys::audit_of_committee(committee, &id);
-        for (key, list) in of_people.chain([(of_committee, keys::AUDIT.to_owned())]) {
+        for (key, list) in of_people.chain([(of_committee, keys::shard(keys::AUDIT, &id))]) {
             let put = key
                 .holding(&ListedItem { card: entry })
                 .with(keys::audit_index_key(list, &id).attributes())
@@ -41,14 +42,24 @@ impl Transaction {
 }
 
 impl Store {
-    /// At most `limit` audit entries of all committees after `position`, newest first, of the five years before `now`.
+    /// At most `limit` audit entries of all committees after `position`, newest first, of the five years before `now`:
+    /// one query of each shard.
     pub async fn audit(
         &self,
         position: Option<&str>,
         limit: u16,
         now: Instant,
     ) -> Result<Page<AuditEntry>, StoreError> {
-        self.listed_audit(keys::AUDIT, position, limit, now).await
+        let shards = keys::shards(keys::AUDIT);
+        let pages = shards
+            .iter()
+            .map(|shard| self.listed_audit(shard, position, limit, now));
+        let pages = join_all(pages)
+            .await
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()?;
+        let id = |entry: &AuditEntry| entry.audit_id.to_string();
+        Ok(Page::merged(pages, limit, id, id))
     }
 
     /// Like [`audit`](Self::audit), of one committee.

@@ -10,7 +10,10 @@ use crate::{
 };
 
 impl Store {
-    /// The committee `id`, active or not.
+    /// The committee `id`, active or not. What is only for active committees reads it; a condition check in the
+    /// transaction would make all concurrent transactions of one committee conflict
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-conflict-handling>).
+    /// So a request that began before the committee was closed may still take effect, and none that begins afterwards.
     pub async fn committee(&self, id: CommitteeId) -> Result<Option<Committee>, StoreError> {
         self.card(&keys::committee(id)).await
     }

@@ -1,7 +1,5 @@
 //! Courses, and the lists by committee, by author and of all published courses.
 
-use std::collections::HashSet;
-
 use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{
     CommitteeId, CourseId, UserId,
@@ -65,30 +63,12 @@ impl Store {
             .await
             .into_iter()
             .collect::<Result<Vec<_>, _>>()?;
-        // Below this key one of the lists has not been read yet, so courses of the others belong to later pages.
-        let floor = pages.iter().filter_map(|page| page.last.clone()).max();
-        let courses = pages
-            .into_iter()
-            .flat_map(|page| page.items)
-            .map(|course| (keys::change_of(&course.outline), course));
-        let mut courses: Vec<(String, Course)> = courses
-            .filter(|(sk, _)| floor.as_ref().is_none_or(|floor| sk >= floor))
-            .collect();
-        courses.sort_by(|(one, _), (other, _)| other.cmp(one));
-        // While a course moves from one list to another, an eventually consistent index may show it in both.
-        let mut seen = HashSet::new();
-        courses.retain(|(_, course)| seen.insert(course.outline.course_id));
-        let has_more = floor.is_some() || courses.len() > usize::from(limit);
-        courses.truncate(limit.into());
-        let last = courses
-            .last()
-            .map(|(sk, _)| sk.clone())
-            .or(floor)
-            .filter(|_| has_more);
-        Ok(Page {
-            items: courses.into_iter().map(|(_, course)| course).collect(),
-            last,
-        })
+        Ok(Page::merged(
+            pages,
+            limit,
+            |course| keys::change_of(&course.outline),
+            |course| course.outline.course_id,
+        ))
     }
 
     async fn course_page(
@@ -210,5 +190,6 @@ fn has_other_words(before: &CourseSummary, after: &CourseSummary) -> bool {
 }
 
 fn words_due(course: &CourseSummary) -> [(String, AttributeValue); 2] {
-    due(WORDS_DUE, course.updated_at.after(SWEEP_DELAY))
+    let key = keys::course(course.course_id);
+    due(WORDS_DUE, &key, course.updated_at.after(SWEEP_DELAY))
 }

@@ -3,15 +3,18 @@
 use std::time::Duration;
 
 use domain::Instant;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Store, StoreError,
-    keys::{DEAD_DUE, DUE, Key, Table},
+    keys::{DEAD_DUE, DUE, Key, Table, shard, shards},
     table::{Page, number, text},
     write::Write,
 };
 
+/// Shards that are read at once: more would open a connection each, and a sweep reads several kinds at once.
+const CONCURRENT_READS: usize = 4;
 /// Failures further apart than this do not belong to one series: the work succeeded in between.
 const SERIES_GAP: Duration = Duration::from_secs(3600);
 /// Work that has failed for this long becomes a dead letter.
@@ -63,10 +66,23 @@ struct DeadLetterItem {
 }
 
 impl Store {
-    /// At most `limit` pieces of work of `partition` that are due at `now`, the earliest due time first.
-    pub async fn due(
+    /// At most `limit` pieces of work of `kind` that are due at `now`, the earliest due time first: one query of each
+    /// shard. An index may not show work yet, or still show work that is done: it is found by a later call, and the
+    /// conditions of [`postpone`](Self::postpone), [`lease`](Self::lease) and the like fail.
+    pub async fn due(&self, kind: &str, now: Instant, limit: u16) -> Result<Vec<Due>, StoreError> {
+        let pages = stream::iter(shards(kind))
+            .map(|shard| self.due_in(shard, now, limit))
+            .buffered(CONCURRENT_READS);
+        let pages: Vec<Vec<Due>> = pages.try_collect().await?;
+        let mut found: Vec<Due> = pages.into_iter().flatten().collect();
+        found.sort_by_key(|due| due.due_at);
+        found.truncate(limit.into());
+        Ok(found)
+    }
+
+    async fn due_in(
         &self,
-        partition: &str,
+        shard: String,
         now: Instant,
         limit: u16,
     ) -> Result<Vec<Due>, StoreError> {
@@ -77,7 +93,7 @@ impl Store {
             .index_name(DUE.name);
         let request = request
             .key_condition_expression("duePk = :pk AND dueAt <= :now")
-            .expression_attribute_values(":pk", text(partition))
+            .expression_attribute_values(":pk", text(&shard))
             .expression_attribute_values(":now", number(now.unix_milliseconds()));
         let page: Page<Due> = self.page(request, "pk", limit).await?;
         Ok(page.items)
@@ -115,7 +131,7 @@ impl Store {
                         "duePk = :pk AND dueAt = :at",
                     )
                     .expression("SET duePk = :dead, dueAt = :now")
-                    .text(":dead", DEAD_DUE)
+                    .text(":dead", &shard(DEAD_DUE, &due.pk))
                     .number(":now", now.unix_milliseconds());
                 self.apply(move_to_dead).await?;
             }

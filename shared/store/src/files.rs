@@ -11,7 +11,8 @@ use serde::Deserialize;
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
-    keys::{self, FILE_PREFIX, FILES_DUE},
+    keys::{self, FILE_PREFIX, FILES_DUE, shard},
+    quotas::addition,
     table::{ListedItem, Order, due},
     write::Write,
 };
@@ -83,10 +84,11 @@ impl Store {
             return Ok(false);
         };
         let mut tx = self.transaction();
-        let put = keys::file(file.file_id)
+        let key = keys::file(file.file_id);
+        let put = key
             .holding(&ListedItem { card: file })
             .with(keys::file_index_key(file.user_id, file.file_id).attributes())
-            .with(due(FILES_DUE, file.created_at.after(UPLOAD_TIMEOUT)));
+            .with(due(FILES_DUE, &key, file.created_at.after(UPLOAD_TIMEOUT)));
         // A discarded file can still be uploaded while its presigned form is valid, so the bucket may hold up to
         // twice the quota, not counting old versions.
         let room_with_discarded = room.saturating_add(quota);
@@ -97,7 +99,10 @@ impl Store {
         tx.update(Part::Usage, update);
         let of_day = keys::file_quota(file.user_id, file.created_at);
         let most = quota.saturating_mul(QUOTAS_PER_DAY);
-        tx.count_of_day(&of_day, file.size, most, file.created_at);
+        tx.update(
+            Part::Quota,
+            addition(&of_day, file.size, most, file.created_at),
+        );
         tx.put_new(Part::File, put);
         match tx.commit().await? {
             CommitOutcome::Committed => Ok(true),
@@ -175,7 +180,7 @@ impl Transaction {
             )
             .value(":deleted", &Status::Deleted)
             .value(":at", &now)
-            .text(":due", FILES_DUE)
+            .text(":due", &shard(FILES_DUE, &keys::file(file.file_id).pk))
             .number(":now", now.unix_milliseconds());
         self.update(Part::File, update);
         let update = usage_update(file, -1, UsageKind::Quota);

@@ -10,11 +10,16 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Part, Store, StoreError, Transaction,
-    keys::{self, Key},
+    keys::{self, Key, SWEEP_DELAY},
+    retry::{Retries, random_bytes},
     table::ttl,
+    write::Write,
 };
 
 const RETENTION: Duration = Duration::from_secs(86_400);
+
+/// How long a request holds its key: a little longer than it is retried.
+const HOLD: Duration = Duration::from_secs(6);
 
 /// A request with an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +37,17 @@ pub enum Earlier {
     Other,
 }
 
-#[derive(Serialize, Deserialize)]
+/// A request that holds its idempotency key: it alone may be answered under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use = "it is to be released when the request is not answered"]
+pub struct Held<'a> {
+    request: &'a Idempotent,
+    holder: String,
+}
+
+/// A key that is only held has none of these attributes.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
 struct Answered {
     body: String,
     answer: String,
@@ -50,14 +65,10 @@ impl Idempotent {
 }
 
 impl Transaction {
-    /// Stores `response` for a day. The condition fails ([`Part::Idempotency`]) when a response is stored already.
-    pub fn put_idempotent_response(
-        &mut self,
-        request: &Idempotent,
-        response: String,
-        now: Instant,
-    ) {
-        let Idempotent { key, body } = request;
+    /// Stores `response` for a day, in place of `held`. The condition fails ([`Part::Idempotency`]) when another
+    /// request holds the key, or was answered under it.
+    pub fn put_idempotent_response(&mut self, held: &Held<'_>, response: String, now: Instant) {
+        let Idempotent { key, body } = held.request;
         let end = now.after(RETENTION);
         let answered = Answered {
             body: body.clone(),
@@ -67,13 +78,63 @@ impl Transaction {
         let put = key
             .holding(&answered)
             .with([ttl(end)])
-            .when("attribute_not_exists(pk) OR exp <= :now")
-            .number(":now", now.unix_milliseconds());
+            .when("heldBy = :holder")
+            .text(":holder", &held.holder);
         self.put(Part::Idempotency, put);
     }
 }
 
 impl Store {
+    /// Holds the key of `request` for a few seconds, so that a concurrent repetition is not counted in the quotas
+    /// beside it, but waits for its response. Returns that response as the inner error. The hold of a process that has
+    /// ended ends by itself.
+    ///
+    /// # Errors
+    /// [`StoreError::TransactionConflict`] when another request holds the key until the deadline.
+    pub async fn hold<'a>(
+        &self,
+        request: &'a Idempotent,
+        now: Instant,
+    ) -> Result<Result<Held<'a>, Earlier>, StoreError> {
+        let holder = HEXLOWER.encode(&random_bytes::<16>()?);
+        let end = now.after(HOLD);
+        let (_, until) = ttl(end.after(SWEEP_DELAY));
+        let update = Write::at(&request.key)
+            .when(
+                "(attribute_not_exists(exp) OR exp <= :now) \
+                 AND (attribute_not_exists(heldBy) OR heldBy = :holder OR heldUntil <= :now)",
+            )
+            .expression("SET heldBy = :holder, heldUntil = :end, #ttl = :ttl")
+            .name("#ttl", "ttl")
+            .number(":now", now.unix_milliseconds())
+            .text(":holder", &holder)
+            .number(":end", end.unix_milliseconds())
+            .attribute(":ttl", until);
+        let mut retries = Retries::new();
+        loop {
+            // A lost response is no problem: the condition holds again for the same holder.
+            let error = match self.apply(update.clone()).await {
+                Ok(true) => return Ok(Ok(Held { request, holder })),
+                Ok(false) => match self.earlier(request, now).await? {
+                    Some(earlier) => return Ok(Err(earlier)),
+                    None => StoreError::TransactionConflict,
+                },
+                Err(error) => error,
+            };
+            retries.pause(error).await?;
+        }
+    }
+
+    /// Releases the key of a request that is not answered. After an error the hold ends by itself.
+    pub async fn release_key(&self, held: Held<'_>) -> Result<(), StoreError> {
+        let update = Write::at(&held.request.key)
+            .when("heldBy = :holder")
+            .expression("REMOVE heldBy, heldUntil")
+            .text(":holder", &held.holder);
+        self.apply(update).await?;
+        Ok(())
+    }
+
     /// The request that was answered under the same key within the last day.
     pub async fn earlier(
         &self,

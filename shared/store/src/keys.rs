@@ -25,7 +25,7 @@
 //! | e-mail address | records | `EMAIL#<sha-256>` | `EMAIL` | |
 //! | active super admins | records | `ADMINS` | `ADMINS` | |
 //! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>␁<id>` folded |
-//! | audit entry of a committee | records | `AUDIT#<committee>` | `AUDIT#<audit id>` | `AUDIT`, `<audit id>` |
+//! | audit entry of a committee | records | `AUDIT#<committee>` | `AUDIT#<audit id>` | `AUDIT#<shard>`, `<audit id>` |
 //! | course | records | `COURSE#<id>` | `COURSE` | `COMMITTEE#<id>#COURSES#<state>`, `<updatedAt>#<id>` |
 //! | order of its questions | records | `COURSE#<id>` | `ORDER` | |
 //! | question | records | `COURSE#<id>` | `QUESTION#<id>` | |
@@ -50,15 +50,21 @@
 //! | text messages of a day | transient | `QUOTA#USER#<id>#<day>`, `QUOTA#COMMITTEE#<id>#<day>` | `QUOTA` | |
 //! | bytes of announced files of a day | transient | `QUOTA#FILES#<user id>#<day>` | `QUOTA` | |
 //! | next free slot for a text message | transient | `RATE` | `RATE` | |
-//! | idempotent response | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
+//! | idempotent response, or who holds its key | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
 //! | circuit breaker of a cPanel token | transient | `BREAKER#<sha-256>` | `BREAKER` | |
 //!
 //! The index `due` holds outbox messages and single text messages under `OUTBOX` and messages of batches under
 //! `BULK` until they are sent, chunks under `CHUNKS` until they are expanded into messages, new accounts under
-//! `UNVERIFIED` until they are verified or erased, erased users under `ERASE` until their data is deleted, courses under `WORDS` until their search entries are current, and files
-//! under `FILES` until they are uploaded or deleted. Work that has failed for a day moves to `DEAD`, where it
-//! stays until an operator handles it. The challenge of a code is derived from an e-mail address, or from a user's
-//! id and phone number.
+//! `UNVERIFIED` until they are verified or erased, erased users under `ERASE` until their data is deleted, courses under
+//! `WORDS` until their search entries are current, and files under `FILES` until they are uploaded or deleted. Work that
+//! has failed for a day moves to `DEAD`, where it stays until an operator handles it. The whole service writes to each
+//! of these lists and to `AUDIT`, so they are in 16 shards: `OUTBOX#00` to `OUTBOX#0f`, by a hash of the item's key; a
+//! reader queries them all and merges the results (`keys/shards.rs`). The challenge of a code is derived from an e-mail
+//! address, or from a user's id and phone number.
+//!
+//! `lastActive` of a user is in `card`, because lists of accounts show it: each of its writes, one in five minutes and
+//! active user, also writes the entry in `listing`. With the attribute outside the index, a page of accounts would need
+//! a second read of every user in it.
 //!
 //! The index `authored` holds courses under `USER#<id>#COURSES#<state>`, `<updatedAt>#<id>`, text messages under
 //! `USER#<id>#SMS`, `<id>`, and batches under `USER#<id>#BATCHES`, `<id>`. The index `published` holds published
@@ -75,40 +81,111 @@
 //! |---|---|---|
 //! | `PUBLISHED` (all published courses) | page: 20 × 0.7 KB = 14 KB, eventually consistent: 2 units | 1,500 pages; more needs a cache of a few seconds |
 //! | the same | publication, or a change of a published course: 1 unit, 2 when its key changes | 500 to 1,000 changes |
+//! | `COMMITTEE#<id>` | request of a member: 1 unit, strongly consistent | 3,000 requests of the members of one committee |
+//! | `COMMITTEES` | page: 20 × 0.6 KB = 12 KB: 1.5 units | 2,000 pages |
+//! | `COMMITTEE#<id>#USERS` | `lastActive` of an active user: 1 unit in five minutes | 300,000 active users of one committee |
+//! | the same | page: 20 × 0.8 KB = 16 KB: 2 units | 1,500 pages of one committee |
 //! | `COMMITTEE#<id>#COURSES#<state>` | page: 20 × 2 KB = 40 KB: 5 units | 600 pages of one committee and state |
 //! | the same | a change: 2 units to remove the old entry and 2 to insert the new one | 250 changes of one committee's courses |
 //! | `COURSE#<id>` | course with ten questions: 6 KB, strongly consistent: 2 units | 1,500 reads of one course |
 //! | the same | a change in a transaction: 2 × 2 units | 250 changes of one course |
 //! | `WORD#<word>`, entries | search: at most 500 × 0.2 KB = 100 KB, eventually consistent: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
 //! | the same | publication: 2 units for the entry, 1 for the count | 333 courses with a word in common |
-//! | `USER#<id>` | `POST /files`: 2 units for the usage | 500 files of one user |
+//! | `USER#<id>` in records | `POST /files`: 2 units for the usage | 500 files of one user |
+//! | `USER#<id>` in transient | session of a request: 1 unit | 3,000 requests of one user, whom the rate limit allows 100 in a minute |
+//! | the same | sign-in: 2 units for the session, 2 to 8 for the devices | 100 sign-ins of one user |
+//! | `LIMIT#<key>` | request: 1 unit | 1,000 requests of one network or user; beyond, the answer is 429 as well |
 //! | `COUNTER#password-network#<sha-256>` | a sign-in: 1 unit to reserve, 2 in its transaction | 333 sign-ins of one network, which the rate limit allows 100 in a minute |
-//! | `BULK` in `due` | a message is queued, leased, claimed and sent: 6 units | 160 messages, 16 times the sending rate |
-//! | `FILES`, `WORDS` in `due` | a file or course is added and removed: 2 units | 500 of each, in the whole service |
+//! | `COUNTER#TextsInAll#<sha-256>` | code by text message to a number that is not verified: 1 unit | 1,000 codes, more than a day's limit |
+//! | `COUNTER#…` of a user, an address or a network | attempt: 1 to 3 units | 333 attempts, more than any of these limits |
+//! | `ADMINS` | change of who is a super admin, in a transaction: 2 units | 500 changes, one after the other: transactions conflict here |
+//! | `QUOTA#COMMITTEE#<id>#<day>` | `POST /sms/single`, `POST /sms/bulk`: 1 unit, outside the transaction | 1,000 calls of one committee |
+//! | `QUOTA#USER#<id>#<day>`, `QUOTA#FILES#<id>#<day>` | call: 1 unit, for files 2 in the transaction | 1,000 calls, 500 files of one user |
+//! | `RATE` | text message: 1 unit, up to 3 at the start of a sequence | 333 messages, 33 times the sending rate |
+//! | `BREAKER#<sha-256>` | request to cPanel: 1 read unit | 3,000 requests, more than the panel serves |
+//! | `AUDIT#<committee>` | audited action in a transaction: 2 units | 500 actions in one committee |
+//! | `AUDIT`, 16 shards | audited action: 1 unit | 16 × 1,000 actions in the whole service |
+//! | the same | page: 20 × 0.5 KB = 10 KB in all, at least 0.5 units of each shard | 1,500 to 6,000 pages |
+//! | `SEALED#<key name>` | enrolment, or a secret that is sealed again: 1 unit | 1,000 enrolments in the whole service |
+//! | `OPTOUTS#<committee or ALL>` | opt-out: 1 unit | 1,000 opt-outs of one list |
+//! | `OUTBOX` in `due`, 16 shards | a message is queued, claimed and sent: 4 units | 16 × 250 messages |
+//! | `BULK` in `due`, 16 shards | a message is queued, leased, claimed and sent: 6 units | 16 × 160 messages, 256 times the sending rate |
+//! | other lists in `due`, 16 shards | a chunk, course, file, account or user is added and removed: 2 units | 16 × 500 of each, in the whole service |
 //!
 //! An on-demand table starts at 4,000 write and 12,000 read units per second and doubles as needed; the service
 //! as a whole supports the sum of these until one of the partitions above is hot.
+//!
+//! # What DynamoDB may do
+//!
+//! Indexes are read as of some moment before; the items of one BatchGetItem or Query are read at different moments,
+//! between which a transaction may stand; transactions that have an item in common conflict; any request may be
+//! throttled, or take effect although its response is lost. Transactions are repeated under one client token, after
+//! conflicts until the deadline (`edge/faults.rs::persistent_conflicts_return_503`), after throttling a few times
+//! (`edge/faults.rs::throttled_transaction_is_retried_then_returns_503`); unprocessed keys of a batch are read again
+//! (`edge/faults.rs::partial_batch_is_retried_until_complete`). The rest, by access:
+//!
+//! | access | what may happen | why it is harmless | test in `tests/api` |
+//! |---|---|---|---|
+//! | session, user and committee of the caller, in a batch | a transaction between the reads | a session that seems to have ended is read again in a transaction | `edge/faults.rs::session_renewed_between_two_reads_of_a_batch_stays_valid` |
+//! | rate limit | throttled | the key is over its limit: 429 | `edge/limit.rs::throttled_counter_returns_429_unreachable_counter_counts_locally` |
+//! | `lastActive` | lost, throttled | the time is older by five minutes and never moves back | `auth/check.rs::last_active_moves_at_most_every_five_minutes` |
+//! | counters of attempts | conflict with the sign-ins that release them | retried; what is not released stays counted until the window ends | `auth/login.rs::concurrent_sign_ins_from_one_network_are_not_counted` |
+//! | account, devices and secret of a sign-in, in a batch | changed between the reads and the transaction | the transaction checks the password and uses up the code | `otp/verify.rs::code_used_fifty_times_at_once_signs_in_once` |
+//! | one-time code | used at the same time | the delete in the transaction has a condition | `auth/passwordless.rs::link_used_fifty_times_at_once_signs_in_once` |
+//! | end of a session | lost response | a transaction of one item is repeated under its token | `edge/faults.rs::session_end_with_lost_response_succeeds` |
+//! | change of an account | changed since it was read; conflict | the version is a condition; it is read and decided again | `team/change.rs::concurrent_changes_without_version_lose_no_acknowledged_one` |
+//! | `EMAIL#` | taken at the same time; lost response | the put has a condition, under one token | `edge/faults.rs::registration_with_lost_response_succeeds_once` |
+//! | `ADMINS` | conflict | retried; the size of the set is a condition | `team/change.rs::one_super_admin_remains_when_two_demote_each_other` |
+//! | state of a committee | closed between the read and the transaction | the request began before; later ones are refused | `committees/change.rs::closed_committee_gets_no_further_account` |
+//! | the same | many transactions of one committee | none of them has its item | `users/register.rs::registrations_in_one_committee_do_not_conflict` |
+//! | change of a committee | other fields changed at the same time | only the changed fields are conditions | `committees/change.rs::concurrent_changes_of_different_fields_both_apply` |
+//! | lists in the indexes | stale: an entry comes, changes or goes late | positions are sort keys: a page repeats and skips no entry that stays | `committees/list.rs::pages_neither_repeat_nor_skip_items` |
+//! | lists of courses, merged | stale: a course that moves is in two lists, or in none | of two one is shown; the next read has it | `courses/committee.rs::list_is_sorted_by_last_change_and_pages_are_complete` |
+//! | `AUDIT`, merged | stale: the latest entries come late in one shard | entries never change; the next read has them | `users/audit.rs::pages_of_all_committees_have_every_entry_once_in_order` |
+//! | published courses and words | stale: entries of former titles | the course itself decides whether it is shown | `courses/search_all.rs::changed_course_is_found_by_its_new_words_only` |
+//! | entries of a course's words | written twice, or by a late record | the course's version is a condition; the counts only choose a word | `courses/search_all.rs::concurrent_dispatchers_write_the_same_words` |
+//! | course with its questions, in one query | a change between the reads | versions are compared; then they are read in a transaction | `courses/show.rs::course_read_during_changes_has_questions_of_its_version` |
+//! | change of a course or question | changed since it was read; conflict | the version is a condition; it is read and decided again | `courses/question.rs::concurrent_changes_are_all_applied` |
+//! | usage and daily bytes of a user | conflict of the user's own calls | retried; the quota is a condition | `files/create.rs::fifty_concurrent_files_never_exceed_the_quota` |
+//! | status of a file | the call ends between its steps | every step can be repeated by the sweep | `files/complete.rs::sweep_completes_what_an_interrupted_call_began` |
+//! | quotas of text messages | many calls of one committee | a condition of a plain update, in no transaction | `sms/single.rs::daily_quotas_hold_per_user_and_committee_under_concurrency` |
+//! | the same | lost response, or the call ends before its transaction | the quota of the day is smaller, never larger | `sms/single.rs::message_with_unknown_outcome_stays_counted` |
+//! | idempotency key | used at the same time | one request holds it, others wait for its response | `sms/single.rs::repeated_request_is_counted_once_in_the_quota` |
+//! | the same | lost response of the transaction | the stored response is the proof | `sms/single.rs::lost_store_response_accepts_the_message_once` |
+//! | opt-outs of many recipients | stale | read again, strongly consistent, before each message is sent | `sms/single.rs::opted_out_number_is_neither_sent_to_nor_counted` |
+//! | messages of a batch, counted | stale: a message not yet, or in a former state | what is not counted counts as queued | `sms/batch.rs::batch_counters_always_add_up` |
+//! | chunk | expanded twice, lost response | its delete has a condition, and ids follow from the place | `sms/bulk.rs::chunk_becomes_messages_once_despite_crashes` |
+//! | lists in `due`, merged | stale: done work is still listed, new work not yet | conditions on `duePk` and `dueAt`; the next sweep finds it | `dispatcher.rs::concurrent_dispatchers_send_a_message_once` |
+//! | claim and outcome of a message | lost response, or the process ends | UNKNOWN: it is never sent twice | `dispatcher.rs::dispatcher_killed_while_sending_leaves_message_unknown` |
+//! | `RATE` | lost response | a slot is lost; none is given twice | `sms/rate.rs::concurrent_slots_are_evenly_spaced_and_unique` |
+//! | data of an erased user | requests that still run write more | deleted again after a minute | `users/erase.rs::data_written_during_erasure_is_removed_too` |
+//! | `SEALED#` | stale: a secret is still listed under its former key | the sealed text is a condition | `ops.rs::sealing_key_is_kept_while_a_secret_uses_it` |
+//! | `BREAKER#` | probed at the same time | the probe is a condition | `cpanel/breaker.rs::half_open_breaker_lets_one_caller_through_and_rejects_others` |
 
 mod audits;
 mod costs;
+mod courses;
 mod messages;
 mod schema;
+mod shards;
 
 use std::time::Duration;
 
 pub(crate) use audits::*;
 pub use costs::{Budget, COSTS};
+pub use courses::WORDS_DUE;
+pub(crate) use courses::*;
 use data_encoding::HEXLOWER;
 use domain::{
-    CommitteeId, CourseId, Email, FileId, Instant, QuestionId, SessionId, UserId,
+    CommitteeId, Email, FileId, SessionId, UserId,
     code::{Challenge, CodeKind},
-    course::{CourseSummary, State},
     folded,
 };
 pub(crate) use messages::*;
 pub use messages::{BULK_DUE, CHUNKS_DUE, OUTBOX_DUE};
 pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, PUBLISHED, TABLES, Table, TableSchema};
 use sha2::{Digest, Sha256};
+pub(crate) use shards::{shard, shards};
 
 /// The primary key of an item, and its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -211,97 +288,14 @@ pub(crate) fn step(id: SessionId) -> Key {
 /// How long after the write the sweep picks up work that the stream has not handled.
 pub(crate) const SWEEP_DELAY: Duration = Duration::from_secs(60);
 
-/// The partition of the index `due` that holds erased users until their data is deleted.
+/// The list in the index `due` of erased users, until their data is deleted.
 pub const ERASE_DUE: &str = "ERASE";
 
-/// The partition of the index `due` that holds new accounts until they are verified or erased.
+/// The list in the index `due` of new accounts, until they are verified or erased.
 pub const UNVERIFIED_DUE: &str = "UNVERIFIED";
 
-/// The partition of the index `due` that holds dead letters: work that is no longer retried.
+/// The list in the index `due` of dead letters: work that is no longer retried.
 pub const DEAD_DUE: &str = "DEAD";
-
-pub(crate) fn course(id: CourseId) -> Key {
-    records(format!("{COURSE_PREFIX}{id}"), "COURSE")
-}
-
-pub(crate) const COURSE_PREFIX: &str = "COURSE#";
-
-/// The ordered identifiers of a course's questions.
-pub(crate) fn order(course: CourseId) -> Key {
-    records(format!("{COURSE_PREFIX}{course}"), "ORDER")
-}
-
-pub(crate) fn question(course: CourseId, id: QuestionId) -> Key {
-    records(
-        format!("{COURSE_PREFIX}{course}"),
-        &format!("QUESTION#{id}"),
-    )
-}
-
-/// Courses of a committee in one state, by last change.
-pub(crate) fn course_index_key(course: &CourseSummary) -> IndexKey {
-    IndexKey {
-        index: &LISTING,
-        pk: courses_of(course.committee_id, course.state),
-        sk: change_of(course),
-    }
-}
-
-/// Courses of an author in one state, by last change.
-pub(crate) fn authored_index_key(course: &CourseSummary) -> IndexKey {
-    IndexKey {
-        index: &AUTHORED,
-        pk: courses_by(course.created_by, course.state),
-        sk: change_of(course),
-    }
-}
-
-/// All published courses, by first publication; `None` while the course is not published.
-pub(crate) fn published_index_key(course: &CourseSummary) -> Option<IndexKey> {
-    let published_at = course
-        .published_at
-        .filter(|_| course.state == State::Published)?;
-    Some(IndexKey {
-        index: &PUBLISHED,
-        pk: PUBLISHED_COURSES.to_owned(),
-        sk: publication_sort_key(published_at, course.course_id),
-    })
-}
-
-pub(crate) fn courses_of(committee: CommitteeId, state: State) -> String {
-    format!("COMMITTEE#{committee}#COURSES#{}", state.code())
-}
-
-pub(crate) fn courses_by(author: UserId, state: State) -> String {
-    format!("{USER_PREFIX}{author}#COURSES#{}", state.code())
-}
-
-pub(crate) fn change_of(course: &CourseSummary) -> String {
-    format!("{}#{}", course.updated_at, course.course_id)
-}
-
-fn publication_sort_key(published_at: Instant, id: CourseId) -> String {
-    format!("{published_at}#{id}")
-}
-
-pub(crate) const PUBLISHED_COURSES: &str = "PUBLISHED";
-
-/// The search entry under `word` of a course that was first published at `published_at`.
-pub(crate) fn word(word: &str, published_at: Instant, id: CourseId) -> Key {
-    records(
-        format!("WORD#{word}"),
-        &format!("{AT_PREFIX}{}", publication_sort_key(published_at, id)),
-    )
-}
-
-pub(crate) const AT_PREFIX: &str = "AT#";
-
-pub(crate) fn word_count(word: &str) -> Key {
-    records(format!("WORD#{word}"), "COUNT")
-}
-
-/// The partition of the index `due` that holds courses whose search entries are to be updated.
-pub const WORDS_DUE: &str = "WORDS";
 
 pub(crate) fn file(id: FileId) -> Key {
     records(format!("{FILE_PREFIX}{id}"), "FILE")
@@ -326,7 +320,7 @@ pub(crate) fn usage(user: UserId) -> Key {
     records(format!("{USER_PREFIX}{user}"), "USAGE")
 }
 
-/// The partition of the index `due` that holds pending uploads and deleted files.
+/// The list in the index `due` of pending uploads and deleted files.
 pub const FILES_DUE: &str = "FILES";
 
 pub(crate) fn limit(key: &str) -> Key {

@@ -96,9 +96,11 @@ impl Transaction {
     /// Queues `message`.
     pub fn send(&mut self, message: &OutboxItem) {
         let key = keys::outbox(message.outbox_id);
-        let put = key
-            .holding(&ListedItem { card: message })
-            .with(due(OUTBOX_DUE, message.created_at.after(SWEEP_DELAY)));
+        let put = key.holding(&ListedItem { card: message }).with(due(
+            OUTBOX_DUE,
+            &key,
+            message.created_at.after(SWEEP_DELAY),
+        ));
         self.put_new(Part::New, put);
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::{
-    BatchId, CommitteeId, Instant, SmsId, UserId,
+    BatchId, Instant, SmsId, UserId,
     batch::{Batch, Chunk, Progress},
     outbox::State,
     sms::{RETENTION, Sms, Text},
@@ -21,15 +21,6 @@ use crate::{
 const TEXT_RETENTION: Duration = Duration::from_secs(90 * 86_400);
 /// Messages of a batch that one query reads to count them.
 const COUNT_PAGE: u16 = 1000;
-
-/// Maximum number of messages per day (UTC).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SmsQuota {
-    /// From one user.
-    pub per_user: u64,
-    /// From all users of one committee.
-    pub per_committee: u64,
-}
 
 #[derive(Serialize, Deserialize)]
 struct StoredText {
@@ -66,9 +57,11 @@ impl Transaction {
         }
         for chunk in chunks {
             let key = keys::chunk(chunk.batch_id, chunk.number);
-            let put = key
-                .holding(&ListedItem { card: chunk })
-                .with(due(CHUNKS_DUE, now.after(SWEEP_DELAY)));
+            let put = key.holding(&ListedItem { card: chunk }).with(due(
+                CHUNKS_DUE,
+                &key,
+                now.after(SWEEP_DELAY),
+            ));
             self.put_new(Part::New, put);
         }
     }
@@ -87,7 +80,7 @@ impl Transaction {
         }
     }
 
-    fn put_sms(&mut self, sms: &Sms, partition: &str, at: Instant) {
+    fn put_sms(&mut self, sms: &Sms, kind: &str, at: Instant) {
         let key = keys::sms(sms.sms_id);
         let of_batch = sms
             .batch_id
@@ -96,7 +89,7 @@ impl Transaction {
             .holding(&ListedItem { card: sms })
             .with(keys::sms_index_key(sms.sending.user_id, sms.sms_id).attributes())
             .with(of_batch.into_iter().flat_map(IndexKey::attributes))
-            .with(due(partition, at))
+            .with(due(kind, &key, at))
             .with([ttl(sms.sending.created_at.after(RETENTION))]);
         self.put_new(Part::New, put);
     }
@@ -106,49 +99,6 @@ impl Transaction {
             .holding(&StoredText { text: text.clone() })
             .with([ttl(now.after(TEXT_RETENTION))]);
         self.put_new(Part::New, put);
-    }
-
-    /// Adds `count` messages to the quotas of `user` and `committee` for the day of `now`. The condition fails
-    /// ([`Part::Quota`]) when `quota` would be exceeded.
-    pub fn count_sms(
-        &mut self,
-        user: UserId,
-        committee: CommitteeId,
-        count: u64,
-        quota: SmsQuota,
-        now: Instant,
-    ) {
-        let both = [
-            (keys::sms_quota_of_user(user, now), quota.per_user),
-            (
-                keys::sms_quota_of_committee(committee, now),
-                quota.per_committee,
-            ),
-        ];
-        for (key, most) in both {
-            self.count_of_day(&key, count, most, now);
-        }
-    }
-
-    /// Adds `count` to the quota at `key` for the day of `now`. The condition fails ([`Part::Quota`]) when it would
-    /// exceed `most`.
-    pub(crate) fn count_of_day(&mut self, key: &Key, count: u64, most: u64, now: Instant) {
-        // When `count` alone exceeds the quota, the condition must fail for a missing item, too.
-        let room = i128::from(most) - i128::from(count);
-        let (_, until) = ttl(now.end_of_day().after(SWEEP_DELAY));
-        let condition = if room < 0 {
-            "n <= :room"
-        } else {
-            "attribute_not_exists(n) OR n <= :room"
-        };
-        let update = Write::at(key)
-            .when(condition)
-            .expression("ADD n :count SET #ttl = :ttl")
-            .name("#ttl", "ttl")
-            .number(":room", room)
-            .number(":count", count)
-            .attribute(":ttl", until);
-        self.update(Part::Quota, update);
     }
 
     /// Deletes `sms` and its text. The condition fails (`Part::Sms`) while the message is being sent.

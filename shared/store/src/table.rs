@@ -3,7 +3,10 @@
 //! The SDK's futures take tens of kilobytes each, so they are boxed: a handler that joins several of them would
 //! overflow a thread's stack.
 
-use std::collections::HashMap;
+use std::{
+    collections::{HashMap, HashSet},
+    hash::Hash,
+};
 
 use aws_sdk_dynamodb::{
     operation::query::builders::QueryFluentBuilder,
@@ -15,7 +18,7 @@ use serde_dynamo::{from_item, from_items, to_attribute_value};
 
 use crate::{
     Store, StoreError,
-    keys::{DUE, IndexKey, IndexSchema, Key, Table},
+    keys::{DUE, IndexKey, IndexSchema, Key, Table, shard},
     meter::RequestTimer,
     retry::Retries,
 };
@@ -36,6 +39,35 @@ impl<T> Page<T> {
         Page {
             items: self.items.into_iter().map(convert).collect(),
             last: self.last,
+        }
+    }
+
+    /// The first `limit` items of several lists in descending order, of each of which `pages` has the page after the
+    /// same position. An item is at `position`; of several with one `id` only the first is kept: while it moves from one
+    /// list to another, an eventually consistent index may show it in both.
+    pub(crate) fn merged<I: Eq + Hash>(
+        pages: Vec<Self>,
+        limit: u16,
+        position: impl Fn(&T) -> String,
+        id: impl Fn(&T) -> I,
+    ) -> Self {
+        // Below this position one of the lists has not been read yet, so items of the others belong to later pages.
+        let floor = pages.iter().filter_map(|page| page.last.clone()).max();
+        let mut items: Vec<(String, T)> = pages
+            .into_iter()
+            .flat_map(|page| page.items)
+            .map(|item| (position(&item), item))
+            .filter(|(sk, _)| floor.as_ref().is_none_or(|floor| sk >= floor))
+            .collect();
+        items.sort_by(|(one, _), (other, _)| other.cmp(one));
+        let mut seen = HashSet::new();
+        items.retain(|(_, item)| seen.insert(id(item)));
+        let has_more = floor.is_some() || items.len() > usize::from(limit);
+        items.truncate(limit.into());
+        let last = items.last().map(|(sk, _)| sk.clone());
+        Self {
+            last: last.or(floor).filter(|_| has_more),
+            items: items.into_iter().map(|(_, item)| item).collect(),
         }
     }
 
@@ -347,10 +379,10 @@ pub(crate) fn value<T: Serialize>(value: &T) -> Result<AttributeValue, StoreErro
     Ok(to_attribute_value(value)?)
 }
 
-/// The attributes that put an item into the partition `pk` of the index `due`, to be handled at `at`.
-pub(crate) fn due(pk: &str, at: Instant) -> [(String, AttributeValue); 2] {
+/// The attributes that put the item at `key` into the list `kind` of the index `due`, to be handled at `at`.
+pub(crate) fn due(kind: &str, key: &Key, at: Instant) -> [(String, AttributeValue); 2] {
     [
-        (DUE.pk.to_owned(), text(pk)),
+        (DUE.pk.to_owned(), text(&shard(kind, &key.pk))),
         (DUE.sk.0.to_owned(), number(at.unix_milliseconds())),
     ]
 }

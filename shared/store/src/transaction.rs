@@ -26,7 +26,7 @@ pub enum Part {
     Email,
     /// The set of active super admins: the last one would be removed.
     Admins,
-    /// A committee: it does not exist or is closed.
+    /// A committee: it has changed since it was read.
     Committee,
     /// A one-time code: it was used or replaced, has expired, or has had too many attempts.
     Code,
@@ -52,13 +52,13 @@ pub enum Part {
     Sms,
     /// A chunk of a batch: it was already expanded into messages.
     Chunk,
-    /// A daily quota: it would be exceeded.
+    /// The daily quota of a user's files: it would be exceeded.
     Quota,
     /// An opt-out: it already exists.
     OptOut,
     /// A security counter: its window has ended.
     Counter,
-    /// An idempotent response: the request was already answered.
+    /// An idempotent response: another request holds the key.
     Idempotency,
     /// An item with a new identifier, such as a message or an audit entry: the condition never fails.
     New,

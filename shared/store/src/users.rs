@@ -134,11 +134,12 @@ impl Transaction {
             ref email,
             ..
         } = new.user;
-        let mut account = keys::user(user_id)
+        let key = keys::user(user_id);
+        let mut account = key
             .holding(&ListedItem { card: &new.user })
             .with(keys::user_index_key(&new.user).attributes());
         if let Some(until) = new.user.unverified_until {
-            account = account.with(due(keys::UNVERIFIED_DUE, until));
+            account = account.with(due(keys::UNVERIFIED_DUE, &key, until));
         }
         let credentials = keys::credentials(user_id).holding(&Credentials {
             password_hash: new.password_hash.clone(),
@@ -146,14 +147,6 @@ impl Transaction {
         self.reserve_email(email, user_id, committee_id);
         self.put_new(Part::User, account);
         self.put_new(Part::Credentials, credentials);
-    }
-
-    /// Checks that the committee exists and is active; otherwise the condition fails (`Part::Committee`).
-    pub fn require_active_committee(&mut self, id: CommitteeId) {
-        let check = Write::at(&keys::committee(id))
-            .when("card.isActive = :true")
-            .value(":true", &true);
-        self.check(Part::Committee, check);
     }
 
     /// Makes `user_id` the owner of `email`. The condition fails (`Part::Email`) when the address is taken.
@@ -204,7 +197,10 @@ impl Transaction {
             removes.extend(["listPk".to_owned(), "listSk".to_owned()]);
             sets.push("duePk = :erase, dueAt = :erased".to_owned());
             update = update
-                .text(":erase", keys::ERASE_DUE)
+                .text(
+                    ":erase",
+                    &keys::shard(keys::ERASE_DUE, &keys::user(before.user_id).pk),
+                )
                 .number(":erased", erased_at.unix_milliseconds());
         } else if before.unverified_until.is_some() && after.unverified_until.is_none() {
             removes.extend(["duePk".to_owned(), "dueAt".to_owned()]);

@@ -129,6 +129,31 @@ async fn super_admin_can_close_and_reopen_own_committee() {
 }
 
 #[tokio::test]
+async fn closed_committee_gets_no_further_account() {
+    let world = World::new().await;
+    let (admin, path, committee) = created_committee(&world).await;
+    let id = &committee["committeeID"];
+    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    admin
+        .put(&path, json!({ "isActive": false }))
+        .await
+        .expect_success(Message::CommitteeUpdated);
+    let payload = json!({
+        "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": "clé de sol et fa", "committeeID": id,
+    });
+    world
+        .anonymous()
+        .post("/users/register", payload)
+        .await
+        .expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
+    let path = format!("/team/{}", member.user_id);
+    admin
+        .put(&path, json!({ "committeeID": id }))
+        .await
+        .expect_field_error("committeeID", ErrorCode::CommitteeInvalid);
+}
+
+#[tokio::test]
 async fn unknown_committee_is_reported_after_rights_and_fields() {
     let world = World::new().await;
     let admin = world.admin().await;

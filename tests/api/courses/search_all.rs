@@ -254,10 +254,9 @@ async fn lost_stream_records_are_indexed_by_the_sweep() {
         )
     );
     assert!(
-        !world
-            .items("records")
-            .iter()
-            .any(|item| item["duePk"]["S"] == "WORDS"),
+        !world.items("records").iter().any(|item| item["duePk"]["S"]
+            .as_str()
+            .is_some_and(|due| due.starts_with("WORDS"))),
         "no indexing is due"
     );
 }

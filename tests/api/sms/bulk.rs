@@ -341,7 +341,7 @@ async fn bulk_sms_same_idempotency_key_returns_same_batch() {
 }
 
 #[tokio::test]
-async fn thousand_recipients_take_three_round_trips_and_forty_chunks() {
+async fn thousand_recipients_take_five_round_trips_and_forty_chunks() {
     let world = World::new().await;
     let admin = sender(&world).await;
     // Opens the rate limit window, in which the measured request counts.
@@ -354,8 +354,8 @@ async fn thousand_recipients_take_three_round_trips_and_forty_chunks() {
         .await;
     answer.expect_success(Message::SmsBulkAccepted);
     assert_eq!(
-        answer.cost.round_trips, 3,
-        "the caller; the opt-outs; the batch"
+        answer.cost.round_trips, 5,
+        "the caller; the opt-outs; two quotas; the batch"
     );
     let chunks = world
         .items("records")

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, time::Duration};
 use common::{ErrorCode, Message};
 use domain::{Grant, Profile};
 use futures_util::future::join_all;
-use local::faults::{Fault, Mode, Service};
+use local::{
+    faults::{Fault, Mode, Service},
+    strict::Strictness,
+};
 use serde_json::{Value, json};
 use tests::{NewPerson, World};
 
@@ -314,6 +317,84 @@ async fn daily_quotas_hold_per_user_and_committee_under_concurrency() {
         .advance(world.clock().now().end_of_day().since(world.clock().now()));
     let one = world.signed_in(one.user().clone()).await;
     call(one.clone()).await.expect_success(Message::SmsAccepted);
+}
+
+#[tokio::test]
+async fn messages_of_one_committee_do_not_conflict() {
+    let world = World::new().await;
+    let mut senders = Vec::new();
+    for _ in 0..16 {
+        senders.push(sender(&world).await);
+    }
+    let send = |sender: tests::Person| async move {
+        let payload = json!({ "to": NUMBER, "message": "a" });
+        let answer = sender.post("/sms/single", payload).await;
+        answer.expect_success(Message::SmsAccepted);
+        answer.cost.requests
+    };
+    let alone = send(sender(&world).await).await;
+    let conflicts = Strictness {
+        transaction_ms: 20,
+        ..Strictness::default()
+    };
+    world.cloud().set_strictness(conflicts).unwrap();
+    let requests = join_all(senders.into_iter().map(send)).await;
+    assert_eq!(requests, [alone; 16], "no transaction is repeated");
+}
+
+#[tokio::test]
+async fn repeated_request_is_counted_once_in_the_quota() {
+    let world = World::with(&[("SMS_PER_USER_DAY", "1")]).await;
+    let admin = sender(&world).await;
+    let keyed = admin.with("idempotency-key", "k");
+    let payload = json!({ "to": NUMBER, "message": "a" });
+    let answers =
+        join_all((0..8).map(|_| keyed.post_until_answered("/sms/single", payload.clone()))).await;
+    for answer in answers {
+        answer.expect_success(Message::SmsAccepted);
+    }
+    let later = keyed.post("/sms/single", payload.clone()).await;
+    assert_eq!(later.header("idempotent-replayed"), "true");
+    let other = admin.post("/sms/single", payload).await;
+    other.expect_error(ErrorCode::SmsQuotaExceeded);
+}
+
+#[tokio::test]
+async fn rejected_request_releases_its_idempotency_key() {
+    let world = World::with(&[("SMS_PER_USER_DAY", "1")]).await;
+    let admin = sender(&world).await;
+    send_one(&admin, NUMBER).await;
+    let keyed = admin.with("idempotency-key", "k");
+    for text in ["a", "b"] {
+        let payload = json!({ "to": NUMBER, "message": text });
+        let answer = keyed.post("/sms/single", payload).await;
+        answer.expect_error(ErrorCode::SmsQuotaExceeded);
+    }
+}
+
+#[tokio::test]
+async fn message_that_was_not_accepted_is_not_counted() {
+    let world = World::with(&[("SMS_PER_USER_DAY", "1")]).await;
+    let admin = sender(&world).await;
+    let payload = json!({ "to": NUMBER, "message": "a" });
+    world.inject_fault(Fault::new(Mode::Throttle).on("TransactWriteItems"));
+    let throttled = admin.post("/sms/single", payload.clone()).await;
+    throttled.expect_error(ErrorCode::Unavailable);
+    world.clear_faults();
+    send_one(&admin, NUMBER).await;
+}
+
+#[tokio::test]
+async fn message_with_unknown_outcome_stays_counted() {
+    let world = World::with(&[("SMS_PER_USER_DAY", "1")]).await;
+    let admin = sender(&world).await;
+    let payload = json!({ "to": NUMBER, "message": "a" });
+    world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
+    let unknown = admin.post("/sms/single", payload.clone()).await;
+    unknown.expect_error(ErrorCode::Unavailable);
+    world.clear_faults();
+    let next = admin.post("/sms/single", payload).await;
+    next.expect_error(ErrorCode::SmsQuotaExceeded);
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use common::{ErrorCode, Message};
 use domain::{Profile, user::User};
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 
 /// An action of `admin` on `user`, later than the one before it.
@@ -160,6 +160,40 @@ async fn committee_administrator_learns_nothing_of_other_committees() {
         (&other["audit"], &other["nextCursor"]),
         (&json!([]), &json!(null))
     );
+}
+
+#[tokio::test]
+async fn pages_of_all_committees_have_every_entry_once_in_order() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let admin = world.admin().await;
+    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    let roles: Vec<String> = (0..24).map(|number| format!("rôle {number:02}")).collect();
+    for role in &roles {
+        change_role(&world, &admin, &member, role).await;
+    }
+    let shards: BTreeSet<String> = world
+        .items("records")
+        .iter()
+        .filter_map(|item| item["listPk"]["S"].as_str())
+        .filter(|list| list.starts_with("AUDIT#"))
+        .map(str::to_owned)
+        .collect();
+    assert!(shards.len() > 1, "{shards:?}");
+    let (mut found, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = admin.get(&format!("/audit?limit=5{cursor}")).await;
+        let page = page.expect_ok();
+        let entries = page["audit"].as_array().unwrap();
+        let role = |entry: &Value| entry["after"]["role"].as_str().unwrap().to_owned();
+        found.extend(entries.iter().map(role));
+        let Some(next) = page["nextCursor"].as_str() else {
+            break;
+        };
+        assert_eq!(entries.len(), 5, "only the last page is short");
+        cursor = format!("&cursor={next}");
+    }
+    found.reverse();
+    assert_eq!(found, roles);
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 use common::{ErrorCode, Message};
 use futures_util::future::join_all;
+use local::strict::Strictness;
 use serde_json::{Value, json};
 use tests::{PASSWORD, World};
 
@@ -288,6 +289,29 @@ async fn fifty_concurrent_registrations_of_one_address_create_one_account() {
         before + 4,
         "address, account, credentials, message"
     );
+}
+
+#[tokio::test]
+async fn registrations_in_one_committee_do_not_conflict() {
+    let world = World::new().await;
+    let valid = payload(&world).await;
+    let register = |number: u32| {
+        let email = json!(format!("amel{number}@example.org"));
+        let (anonymous, payload) = (world.anonymous(), but(valid.clone(), "email", email));
+        async move {
+            let answer = anonymous.post("/users/register", payload).await;
+            answer.expect_success(Message::UserRegistered);
+            answer.cost.requests
+        }
+    };
+    let alone = register(0).await;
+    let conflicts = Strictness {
+        transaction_ms: 20,
+        ..Strictness::default()
+    };
+    world.cloud().set_strictness(conflicts).unwrap();
+    let requests = join_all((1..=64).map(register)).await;
+    assert_eq!(requests, [alone; 64], "no transaction is repeated");
 }
 
 #[tokio::test]

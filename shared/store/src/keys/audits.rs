@@ -17,7 +17,7 @@ pub(crate) fn audit_of_person(user: UserId, id: &str) -> Key {
 
 pub(crate) const AUDIT_PREFIX: &str = "AUDIT#";
 
-/// List partition of the audit entries of all committees.
+/// The list of the audit entries of all committees, in shards.
 pub(crate) const AUDIT: &str = "AUDIT";
 
 /// List partition of the audit entries of `committee` that have `user` as actor or target.

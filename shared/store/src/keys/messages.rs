@@ -127,11 +127,11 @@ pub(crate) fn idempotency(request: &str) -> Key {
     transient(format!("IDEMPOTENCY#{}", hashed(request)), "IDEMPOTENCY")
 }
 
-/// The partition of the index `due` that holds outbox messages and single text messages.
+/// The list in the index `due` of outbox messages and single text messages.
 pub const OUTBOX_DUE: &str = "OUTBOX";
 
-/// The partition of the index `due` that holds messages of batches. Only the sweep sends them, not the stream.
+/// The list in the index `due` of messages of batches. Only the sweep sends them, not the stream.
 pub const BULK_DUE: &str = "BULK";
 
-/// The partition of the index `due` that holds chunks until they are expanded into messages.
+/// The list in the index `due` of chunks, until they are expanded into messages.
 pub const CHUNKS_DUE: &str = "CHUNKS";
