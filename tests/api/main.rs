@@ -14,6 +14,7 @@ mod cpanel;
 mod dispatcher;
 mod edge;
 mod files;
+mod heat;
 mod matrix;
 mod old_items;
 mod ops;

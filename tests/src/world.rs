@@ -30,6 +30,7 @@ fn strictness() -> Option<Strictness> {
         // Longer than functions keep a connection that is not used.
         idle_ms: 30_000,
         seed: seed.parse().expect("STRICT is a number"),
+        ..Strictness::default()
     })
 }
 

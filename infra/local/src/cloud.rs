@@ -29,7 +29,7 @@ use crate::{
     parameters::Parameters,
     recorder::Recorder,
     signature::AccessKey,
-    strict::{StrictTables, Strictness},
+    strict::{Heat, StrictTables, Strictness},
     tables::{self, request},
     uapi::Uapi,
 };
@@ -235,6 +235,12 @@ impl Cloud {
     /// When the tables cannot be copied.
     pub fn set_strictness(&self, strictness: Strictness) -> Result<(), LocalError> {
         self.tables.set(strictness)
+    }
+
+    /// The partitions of tables and indexes that were used since [`set_strictness`](Self::set_strictness) set a bound of
+    /// units, those with the most units first.
+    pub fn hottest(&self) -> Vec<Heat> {
+        self.tables.hottest()
     }
 
     /// Makes all changes so far visible to eventually consistent reads, as they are on AWS after some time.

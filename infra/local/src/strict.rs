@@ -3,7 +3,9 @@
 //!
 //! Everything is off by default. `PUT /_local/faults` turns it on under `strict`, beside the faults of the services.
 
+mod heat;
 mod held;
+mod hot;
 mod item_key;
 mod replica;
 mod torn;
@@ -20,10 +22,11 @@ use http_body_util::Full;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use self::heat::Heat;
 use crate::{
     LocalError,
     random::SeededRandom,
-    strict::{held::HeldItems, replica::Replica},
+    strict::{heat::HeatMeter, held::HeldItems, replica::Replica},
     tables,
 };
 
@@ -45,6 +48,13 @@ pub struct Strictness {
     /// A connection that was idle for this long is closed when it is used again, as after a freeze of the function
     /// (<https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtime-environment.html>).
     pub idle_ms: u64,
+    /// Once a partition of a table or an index has used this many write units within a second, it is throttled until the
+    /// second ends; on AWS 1,000
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html>). With this or the
+    /// next bound the units of each partition are metered.
+    pub hot_writes: u64,
+    /// The same for read units; on AWS 3,000.
+    pub hot_reads: u64,
     /// The seed of the random times.
     pub seed: u64,
 }
@@ -73,6 +83,7 @@ struct State {
     strictness: Strictness,
     /// Present while reads may be stale.
     replica: Option<Replica>,
+    heat: HeatMeter,
     random: SeededRandom,
 }
 
@@ -81,6 +92,7 @@ impl StrictTables {
         let state = State {
             strictness: Strictness::default(),
             replica: None,
+            heat: HeatMeter::default(),
             random: SeededRandom::new(0),
         };
         Self {
@@ -106,8 +118,15 @@ impl StrictTables {
             state.replica = Some(Replica::of(&self.database)?);
         }
         state.random = SeededRandom::new(strictness.seed);
+        state.heat = HeatMeter::default();
         state.strictness = strictness;
         Ok(())
+    }
+
+    /// The partitions that were used since the behaviours were set, those with the most units first; empty unless units
+    /// are metered.
+    pub(crate) fn hottest(&self) -> Vec<Heat> {
+        self.state().heat.hottest()
     }
 
     /// Makes all changes so far visible to stale reads, as if enough time had passed.
@@ -130,21 +149,34 @@ impl StrictTables {
             return tables::answer(&self.database, operation, body);
         }
         let request: Value = serde_json::from_slice(body).unwrap_or_default();
-        let items = item_key::of(operation, &request);
+        if strictness.hot_writes > 0 || strictness.hot_reads > 0 {
+            return self.metered(operation, body, request).await;
+        }
+        self.respond(operation, body, &request).await
+    }
+
+    async fn respond(
+        &self,
+        operation: &str,
+        body: &Bytes,
+        request: &Value,
+    ) -> Response<Full<Bytes>> {
+        let strictness = self.strictness();
+        let items = item_key::of(operation, request);
         match operation {
             "Query" | "BatchGetItem" if strictness.torn_ms > 0 => {
-                self.torn(operation, &request).await
+                self.torn(operation, request).await
             }
-            "Query" | "BatchGetItem" | "GetItem" => self.read(operation, &request),
+            "Query" | "BatchGetItem" | "GetItem" => self.read(operation, request),
             "TransactGetItems" => match self.held.conflicts(&items) {
-                Some(conflicts) => held::cancelled(&conflicts, &self.database, &request),
+                Some(conflicts) => held::cancelled(&conflicts, &self.database, request),
                 None => tables::answer(&self.database, operation, body),
             },
             "TransactWriteItems" if strictness.transaction_ms > 0 => {
                 let hold = match self.held.hold(items.clone()) {
                     Ok(hold) => hold,
                     Err(conflicts) => {
-                        return held::cancelled(&conflicts, &self.database, &request);
+                        return held::cancelled(&conflicts, &self.database, request);
                     }
                 };
                 self.pause(strictness.transaction_ms).await;
@@ -172,6 +204,7 @@ impl StrictTables {
             strictness,
             replica,
             random,
+            ..
         } = &mut *state;
         let response = tables::answer(&self.database, operation, body);
         if let Some(replica) = replica {

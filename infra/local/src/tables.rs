@@ -110,6 +110,16 @@ pub(crate) fn items(database: &Database, table: &str) -> Result<Vec<Value>, Loca
     }
 }
 
+/// The item of `table` with the key attributes `key`; null when there is none.
+pub(crate) fn item(database: &Database, table: &str, key: &Value) -> Value {
+    let get = json!({ "TableName": table, "Key": key, "ConsistentRead": true });
+    let found = request(get).ok().and_then(|get| {
+        let found = database.get_item(get).ok()?;
+        serde_json::to_value(found).ok()
+    });
+    found.map_or(Value::Null, |mut found| found["Item"].take())
+}
+
 /// The response to `operation`. The store runs on this thread: a request takes a fraction of a millisecond.
 pub(crate) fn answer(database: &Database, operation: &str, body: &Bytes) -> Response<Full<Bytes>> {
     macro_rules! run {
@@ -208,6 +218,21 @@ pub(crate) fn throttled(operation: &str, body: &[u8]) -> Response<Full<Bytes>> {
     } else {
         dynamodb_error("ProvisionedThroughputExceededException", json!({}))
     }
+}
+
+/// Transactions report which of their parts `are_hot`, other requests an exception.
+pub(crate) fn throttled_at(operation: &str, are_hot: &[bool]) -> Response<Full<Bytes>> {
+    if !operation.starts_with("Transact") {
+        return dynamodb_error("ProvisionedThroughputExceededException", json!({}));
+    }
+    let reasons = are_hot
+        .iter()
+        .map(|is_hot| json!({ "Code": if *is_hot { "ThrottlingError" } else { "None" } }));
+    let reasons: Vec<Value> = reasons.collect();
+    dynamodb_error(
+        "TransactionCanceledException",
+        json!({ "CancellationReasons": reasons }),
+    )
 }
 
 /// Transactions report a conflict per item, single writes as an exception.

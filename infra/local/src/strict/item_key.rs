@@ -1,6 +1,9 @@
 //! The items that a request names.
 
+use dynoxide::Database;
 use serde_json::{Value, json};
+
+use crate::tables;
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ItemKey {
@@ -10,13 +13,18 @@ pub(crate) struct ItemKey {
 }
 
 impl ItemKey {
-    fn of(table: &Value, item: &Value) -> Self {
+    pub(crate) fn of(table: &Value, item: &Value) -> Self {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         Self {
             table: text(table),
             pk: text(&item["pk"]["S"]),
             sk: text(&item["sk"]["S"]),
         }
+    }
+
+    /// The present item at this key; null when there is none.
+    pub(crate) fn item(&self, database: &Database) -> Value {
+        tables::item(database, &self.table, &self.attributes())
     }
 
     /// The key attributes, in DynamoDB JSON.

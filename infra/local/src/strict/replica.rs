@@ -45,14 +45,7 @@ impl Replica {
 
     /// Plans that the present state of the item at `key` becomes visible in `lag`.
     pub(crate) fn note(&mut self, database: &Database, key: &ItemKey, lag: Duration) {
-        let get =
-            json!({ "TableName": key.table, "Key": key.attributes(), "ConsistentRead": true });
-        let found = tables::request(get).ok().and_then(|get| {
-            let found = database.get_item(get).ok()?;
-            serde_json::to_value(found).ok()
-        });
-        let Some(mut found) = found else { return };
-        let item = Some(found["Item"].take()).filter(|item| !item.is_null());
+        let item = Some(key.item(database)).filter(|item| !item.is_null());
         let id = (key.table.clone(), key.pk.clone(), key.sk.clone());
         let visible = Instant::now() + lag;
         let visible = self

@@ -76,6 +76,8 @@ impl FaultInjector {
             torn_ms: 5,
             transaction_ms: 5,
             idle_ms: 30_000,
+            hot_writes: 60,
+            hot_reads: 300,
             seed: self.seed,
         })?;
         let start = Instant::now();

@@ -1,0 +1,175 @@
+//! What the partitions bear that many people share: the units that `store::keys` documents, and throttling beyond.
+
+use common::Message;
+use domain::{Grant, Profile};
+use futures_util::future::join_all;
+use local::strict::Strictness;
+use serde_json::json;
+use tests::{NewPerson, PASSWORD, World};
+
+/// How often each action is done, by different people.
+const TIMES: u32 = 10;
+
+fn bound(world: &World, hot_writes: u64) {
+    let strictness = Strictness {
+        hot_writes,
+        ..Strictness::default()
+    };
+    world.cloud().set_strictness(strictness).unwrap();
+}
+
+/// Asserts the write units per action of the partitions whose names and keys begin with these texts.
+#[track_caller]
+fn assert_units(world: &World, expected: &[(&str, &str, f64)]) {
+    let hottest = world.cloud().hottest();
+    let found = expected.iter().map(|(name, key, _)| {
+        let has_prefix = |text: &str, prefix: &str| text.starts_with(prefix);
+        let partitions = hottest
+            .iter()
+            .filter(|heat| has_prefix(&heat.name, name) && has_prefix(&heat.key, key));
+        let units: f64 = partitions.map(|heat| heat.writes).sum();
+        (*name, *key, units / f64::from(TIMES))
+    });
+    let found: Vec<_> = found.collect();
+    assert_eq!(found, expected, "{hottest:?}");
+}
+
+#[tokio::test]
+async fn sign_ins_of_several_people_write_no_common_partition() {
+    let world = World::new().await;
+    let mut emails = Vec::new();
+    for _ in 0..TIMES {
+        let account = world.account(&NewPerson::with(Profile::Member)).await;
+        emails.push(account.email);
+    }
+    bound(&world, 1_000_000);
+    for email in &emails {
+        let answer = world.anonymous().login(email.as_str(), PASSWORD).await;
+        answer.expect_success(Message::LoginSuccess);
+    }
+    assert_units(
+        &world,
+        &[
+            ("records", "COMMITTEE#", 0.0),
+            ("listing", "", 0.0),
+            ("due", "", 0.0),
+        ],
+    );
+}
+
+#[tokio::test]
+async fn registrations_and_mails_write_the_documented_units() {
+    let world = World::with(&[("REGISTER_PER_HOUR", "1000")]).await;
+    let committee = world.admin().await.user().committee_id;
+    bound(&world, 1_000_000);
+    for number in 0..TIMES {
+        let payload = json!({
+            "name": "Amel", "lastName": "Trabelsi", "email": format!("amel{number}@example.org"),
+            "password": "sept grenadiers en fleur", "committeeID": committee,
+        });
+        let answer = world.anonymous().post("/users/register", payload).await;
+        answer.expect_success(Message::UserRegistered);
+    }
+    world.deliver().await;
+    assert_units(
+        &world,
+        &[
+            ("records", "COMMITTEE#", 0.0),
+            ("listing", "COMMITTEE#", 1.0),
+            ("due", "OUTBOX#", 4.0),
+        ],
+    );
+}
+
+#[tokio::test]
+async fn text_messages_write_the_documented_units() {
+    let world = World::new().await;
+    let mut people = Vec::new();
+    for _ in 0..TIMES {
+        let person = NewPerson::with(Profile::CommitteeAdmin).granted(&[Grant::SmsBulk]);
+        people.push(world.person(person).await);
+    }
+    bound(&world, 1_000_000);
+    for (number, person) in people.iter().enumerate() {
+        let payload = json!({ "to": format!("+2162012345{number}"), "message": "Bonjour" });
+        let answer = person.post("/sms/single", payload).await;
+        answer.expect_success(Message::SmsAccepted);
+    }
+    world.deliver().await;
+    assert_units(
+        &world,
+        &[
+            ("transient", "QUOTA#COMMITTEE#", 1.0),
+            ("due", "OUTBOX#", 4.0),
+        ],
+    );
+}
+
+#[tokio::test]
+async fn publications_write_the_documented_units() {
+    let world = World::new().await;
+    let mut courses = Vec::new();
+    for number in 0..TIMES {
+        let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+        let course = json!({
+            "courseTitle": format!("Soudure {number}"), "description": "Souder en trois jours.", "courseType": "ONLINE",
+            "sectionOfMatter": "Énergie", "contactEmail": "cours@example.org",
+        });
+        let created = trainer.post("/courses", course).await;
+        let created = created.expect_success(Message::CourseCreated);
+        courses.push((
+            trainer,
+            created["course"]["courseID"].as_str().unwrap().to_owned(),
+        ));
+    }
+    bound(&world, 1_000_000);
+    for (trainer, id) in &courses {
+        let answer = trainer
+            .post(&format!("/courses/{id}/publish"), json!({}))
+            .await;
+        answer.expect_success(Message::CoursePublished);
+    }
+    assert_units(
+        &world,
+        &[
+            ("records", "COMMITTEE#", 0.0),
+            ("published", "PUBLISHED", 1.0),
+            ("due", "WORDS#", 1.0),
+            ("listing", "AUDIT#", 1.0),
+        ],
+    );
+}
+
+/// The committee's list of users serves five units a second, its index entries two or three accounts.
+#[tokio::test]
+async fn throttled_index_refuses_writes_and_loses_no_accepted_one() {
+    let world = World::with(&[("REGISTER_PER_HOUR", "1000")]).await;
+    let committee = world.admin().await.user().committee_id;
+    let before = world.items("records").len();
+    bound(&world, 5);
+    let registrations = (0..40).map(|number| {
+        let (world, payload) = (world.clone(), json!({
+            "name": "Amel", "lastName": "Trabelsi", "email": format!("amel{number}@example.org"),
+            "password": "sept grenadiers en fleur", "committeeID": committee,
+        }));
+        async move { world.anonymous().post("/users/register", payload).await }
+    });
+    let answers = join_all(registrations).await;
+    let accepted = answers.iter().filter(|answer| answer.status == 201).count();
+    let refused = answers.iter().filter(|answer| answer.status == 503).count();
+    assert_eq!(accepted + refused, 40, "{answers:?}");
+    assert!(accepted >= 5 && refused > 0, "{accepted} accepted");
+    let hottest = world.cloud().hottest();
+    let list = hottest
+        .iter()
+        .find(|heat| heat.key.ends_with("#USERS"))
+        .unwrap();
+    assert!(list.most_writes <= 6.0, "{list:?}");
+    bound(&world, 0);
+    let items = world.items("records").len() - before;
+    assert_eq!(
+        items,
+        4 * accepted,
+        "address, account, credentials, message"
+    );
+}
