@@ -22,7 +22,7 @@ pub use document::Document;
 pub use inbox::digits;
 pub use lambda::LambdaAnswer;
 pub use people::NewPerson;
-pub use person::Person;
+pub use person::{Person, until_answered};
 pub use totp_app::TotpApp;
 pub use world::World;
 

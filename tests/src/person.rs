@@ -125,17 +125,9 @@ impl Person {
             .await
     }
 
-    /// Like [`Person::post`], repeated while the response is a 503, at most ten times in all. Repeating is safe with an
-    /// `Idempotency-Key`.
+    /// Like [`Person::post`], as [`until_answered`]. Repeating is safe with an `Idempotency-Key`.
     pub async fn post_until_answered(&self, path: &str, body: Value) -> Answer {
-        let mut answer = self.post(path, body.clone()).await;
-        for _ in 0..9 {
-            if answer.status != 503 {
-                break;
-            }
-            answer = self.post(path, body.clone()).await;
-        }
-        answer
+        until_answered(async || self.post(path, body.clone()).await).await
     }
 
     /// Sends PUT `/api/v1{path}` with a JSON body.
@@ -176,4 +168,17 @@ impl Person {
         )
         .await
     }
+}
+
+/// The answer to `request`, which is repeated while it is a 503, at most ten times in all: a busy machine leaves too
+/// little time for transactions that conflict.
+pub async fn until_answered(request: impl AsyncFn() -> Answer) -> Answer {
+    let mut answer = request().await;
+    for _ in 0..9 {
+        if answer.status != 503 {
+            break;
+        }
+        answer = request().await;
+    }
+    answer
 }

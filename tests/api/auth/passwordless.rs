@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use http::Method;
 use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
-use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World};
+use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World, until_answered};
 
 async fn ask(person: &Person, email: &str) -> Answer {
     person
@@ -121,7 +121,10 @@ async fn link_used_fifty_times_at_once_signs_in_once() {
     pending(&world, "admin@example.org").await;
     let link = world.mailed_link("admin@example.org").await;
     let people: Vec<_> = (0..50).map(|_| world.anonymous()).collect();
-    let answers = join_all(people.iter().map(|person| sign_in(person, &link))).await;
+    let answers = people
+        .iter()
+        .map(|person| until_answered(async || sign_in(person, &link).await));
+    let answers = join_all(answers).await;
     assert_eq!(
         answers.iter().filter(|answer| answer.status == 200).count(),
         1
