@@ -24,11 +24,12 @@ CALLERS = ["best", "best", "committee admin", "best", "member", "best", "anonymo
 # anonymously, because the other accounts are needed until the end.
 OF_ONESELF = {"logout", "listSessions", "endSession", "disableOtp", "generateOtp", "verifyOtp", "renewRecoveryCodes",
               "changePassword", "changeUser", "exportUser", "changeAvatar", "requestEmailVerification",
-              "requestPhoneVerification", "verifyPhone"}
+              "requestPhoneVerification", "verifyPhone", "passkeyRegistrationOptions", "createPasskey",
+              "listPasskeys", "renamePasskey", "deletePasskey"}
 # What a success consumes; the next call gets a new one.
-THROWAWAY, COURSE = ["throwaway", "sid"], ["courseId", "questionId"]
+THROWAWAY, COURSE = ["throwaway", "sid", "passkeyId"], ["courseId", "questionId"]
 USED_UP = {"logout": THROWAWAY, "disableOtp": THROWAWAY, "verifyOtp": THROWAWAY, "changePassword": THROWAWAY,
-           "changeUser": THROWAWAY, "resetPassword": THROWAWAY, "endSession": ["sid"],
+           "changeUser": THROWAWAY, "resetPassword": THROWAWAY, "endSession": ["sid"], "deletePasskey": ["passkeyId"],
            "eraseUser": ["userId", *THROWAWAY], "changeUserStatus": ["userId"], "changeTeamMember": ["userId"],
            "changeCommittee": ["committeeId"], "replaceCourse": COURSE, "archiveCourse": COURSE,
            "publishCourse": COURSE, "publishCourseByGet": COURSE, "deleteQuestion": ["questionId"],

@@ -16,6 +16,8 @@ import uuid
 import zlib
 from urllib.parse import urlsplit
 
+from passkey import Authenticator
+
 PREFIX = "/api/v1"
 PASSWORD = "huit cigognes sur le toit"
 ADMIN = ("admin@example.org", "local-admin-passphrase")
@@ -115,6 +117,12 @@ class Stage:
         person.recovery_codes = self.ask("POST", "/otp/verify", person, {"code": person.code(-1)})["recoveryCodes"]
         return person
 
+    def new_passkey(self, person):
+        """An authenticator, and its answer to the options of a registration."""
+        authenticator = Authenticator(f"http://localhost:{urlsplit(self.base).port}")
+        options = self.ask("POST", "/passkeys/registration-options", person)["options"]
+        return authenticator, authenticator.create(options)
+
     def sent_code(self, to, since, way="mail", pattern=r"(?<!\d)\d{6}(?!\d)"):
         """The code in the newest message to `to` that is not among `since`."""
         for _ in range(300):
@@ -206,6 +214,11 @@ class Stage:
 
     def make_key(self):
         return "default.png"
+
+    def make_passkeyId(self):
+        account = self.get("throwaway")
+        body = {"credential": self.new_passkey(account)[1]}
+        return self.ask("POST", "/passkeys", account, body)["passkey"]["passkeyID"]
 
     def make_rootdomain(self):
         return self.ask("GET", "/cpanel/domains", self.admin)["mainDomain"]

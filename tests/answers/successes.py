@@ -38,13 +38,13 @@ def from_newcomer(make):
     """Uses a new account, before and after which no other code is sent to the same address: codes are rate-limited, and
     the wrong one of two might be read."""
     def prepare(stage, case):
-        stage.forget("throwaway", "sid")
+        stage.forget("throwaway", "sid", "passkeyId")
         with_existing_ids(stage, case)
         newcomer = stage.get("throwaway")
         case.body = make(stage, newcomer)
         if "Authorization" in case.headers:
             set_token(case, newcomer.token)
-        stage.forget("throwaway", "sid")
+        stage.forget("throwaway", "sid", "passkeyId")
     return prepare
 
 
@@ -78,6 +78,20 @@ def renew_recovery_codes(stage, case):
     person = stage.with_otp()
     case.body = {"code": person.code(0)}
     set_token(case, person.token)
+
+
+def create_passkey(stage, case):
+    account = stage.newcomer()
+    case.body = {"credential": stage.new_passkey(account)[1], "name": "Ordinateur"}
+    set_token(case, account.token)
+
+
+def sign_in_with_passkey(stage, case):
+    account = stage.newcomer()
+    authenticator, credential = stage.new_passkey(account)
+    stage.ask("POST", "/passkeys", account, {"credential": credential})
+    begun = stage.ask("POST", "/auth/passkey/options")
+    case.body = {"credential": authenticator.get(begun["options"]), "token": begun["token"]}
 
 
 def register(stage, account):
@@ -167,6 +181,8 @@ SUCCESSES = Successes(
     login=with_body(sign_in),
     signInPasswordless=passwordless,
     verifyOtp=enrol,
+    createPasskey=create_passkey,
+    signInWithPasskey=sign_in_with_passkey,
     disableOtp=disable_otp,
     renewRecoveryCodes=renew_recovery_codes,
     registerUser=with_body(register),

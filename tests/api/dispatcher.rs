@@ -1,4 +1,4 @@
-//! The dispatcher: every outcome of SES and SNS, lost stream records and killed dispatchers.
+//! Dispatcher and worker: every outcome of SES and SNS, lost stream records and killed processes.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -178,26 +178,22 @@ async fn concurrent_dispatchers_send_a_message_once() {
 
 #[tokio::test]
 async fn refused_message_is_retried_and_not_lost() {
-    for mode in [Mode::Throttle, Mode::Refuse] {
-        let world = World::new().await;
-        world.inject_fault_in(Service::Ses, Fault::new(mode).times(2));
-        ask(&world).await;
-        world.deliver().await;
-        assert_eq!(
-            (mails(&world), states(&world)),
-            (0, vec!["QUEUED".to_owned()]),
-            "{mode:?}"
-        );
-        for _ in 0..2 {
-            world.clock().advance(Duration::from_secs(30));
-            world.sweep().await;
-        }
-        assert_eq!(
-            (mails(&world), states(&world)),
-            (1, vec!["SENT".to_owned()]),
-            "{mode:?}"
-        );
+    let world = World::new().await;
+    world.inject_fault_in(Service::Ses, Fault::new(Mode::Throttle).times(2));
+    ask(&world).await;
+    world.deliver().await;
+    assert_eq!(
+        (mails(&world), states(&world)),
+        (0, vec!["QUEUED".to_owned()])
+    );
+    for _ in 0..2 {
+        world.clock().advance(Duration::from_secs(30));
+        world.sweep().await;
     }
+    assert_eq!(
+        (mails(&world), states(&world)),
+        (1, vec!["SENT".to_owned()])
+    );
 }
 
 #[tokio::test]
@@ -253,7 +249,7 @@ async fn permanent_refusal_becomes_failed() {
 #[tokio::test]
 async fn expired_code_is_not_sent() {
     let world = World::new().await;
-    world.inject_fault_in(Service::Ses, Fault::new(Mode::Refuse));
+    world.inject_fault_in(Service::Ses, Fault::new(Mode::Throttle));
     ask(&world).await;
     world.deliver().await;
     world.clear_faults();
@@ -348,55 +344,67 @@ async fn mail_to_a_domain_that_receives_none_is_not_sent() {
     );
 }
 
+/// The sample event `file` of `function`.
+fn sample(function: &str, file: &str) -> Value {
+    let path = format!(
+        "{}/../events/{function}/{file}.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+/// The response of `function` to `event`.
+async fn handle(world: &World, function: &str, event: Value) -> Value {
+    let event = serde_json::from_value(event).unwrap();
+    let consumers = world.consumers().clone();
+    let handled = match function {
+        "dispatcher" => consumers.dispatcher.handle(event).await,
+        _ => consumers.worker.handle(event).await,
+    };
+    serde_json::to_value(handled).unwrap()
+}
+
 #[tokio::test]
 async fn sample_events_are_handled() {
     let world = World::new().await;
-    for file in ["stream", "sweep"] {
-        let text = std::fs::read_to_string(format!(
-            "{}/../events/dispatcher/{file}.json",
-            env!("CARGO_MANIFEST_DIR")
-        ))
-        .unwrap();
-        let handled = world
-            .dispatcher()
-            .clone()
-            .handle(serde_json::from_str(&text).unwrap())
-            .await;
-        assert_eq!(
-            serde_json::to_value(handled).unwrap(),
-            json!({ "batchItemFailures": [] }),
-            "{file}"
-        );
+    for function in ["dispatcher", "worker"] {
+        for file in ["stream", "sweep"] {
+            assert_eq!(
+                handle(&world, function, sample(function, file)).await,
+                json!({ "batchItemFailures": [] }),
+                "{function}: {file}"
+            );
+        }
     }
 }
 
 #[tokio::test]
 async fn failed_record_is_reported_for_retry() {
     let world = World::new().await;
-    let text = std::fs::read_to_string(format!(
-        "{}/../events/dispatcher/stream.json",
-        env!("CARGO_MANIFEST_DIR")
-    ))
-    .unwrap();
-    let event: Value = serde_json::from_str(&text).unwrap();
     world.inject(Mode::Refuse);
-    let handled = world
-        .dispatcher()
-        .clone()
-        .handle(serde_json::from_value(event.clone()).unwrap())
-        .await;
-    let numbers = event["Records"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|record| &record["dynamodb"]["SequenceNumber"]);
-    let failures: Vec<Value> = numbers
-        .map(|number| json!({ "itemIdentifier": number }))
-        .collect();
-    assert_eq!(
-        serde_json::to_value(handled).unwrap(),
-        json!({ "batchItemFailures": failures })
-    );
+    for function in ["dispatcher", "worker"] {
+        let event = sample(function, "stream");
+        let handled = handle(&world, function, event.clone()).await;
+        let records = event["Records"].as_array().unwrap().iter();
+        let failures: Vec<Value> = records
+            .map(|record| json!({ "itemIdentifier": record["dynamodb"]["SequenceNumber"] }))
+            .collect();
+        assert_eq!(
+            handled,
+            json!({ "batchItemFailures": failures }),
+            "{function}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn function_ignores_records_of_the_other_one() {
+    let world = World::new().await;
+    world.inject(Mode::Refuse);
+    for (function, other) in [("dispatcher", "worker"), ("worker", "dispatcher")] {
+        let handled = handle(&world, function, sample(other, "stream")).await;
+        assert_eq!(handled, json!({ "batchItemFailures": [] }), "{function}");
+    }
 }
 
 #[tokio::test]
@@ -411,8 +419,8 @@ async fn task_failing_for_a_day_becomes_dead_letter_until_replayed() {
         .clone();
     world.inject_fault_in(Service::S3, Fault::new(Mode::Refuse));
     let dead_letters = || async { ops::dead_letters(world.setup()).await.unwrap() };
-    for _ in 0..300 {
-        world.clock().advance(Duration::from_secs(300));
+    for _ in 0..60 {
+        world.clock().advance(Duration::from_secs(1800));
         world.sweep().await;
         if !dead_letters().await.is_empty() {
             break;

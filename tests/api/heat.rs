@@ -101,6 +101,7 @@ async fn text_messages_write_the_documented_units() {
         &[
             ("transient", "QUOTA#COMMITTEE#", 1.0),
             ("due", "OUTBOX#", 4.0),
+            ("published", "COMMITTEE#", 3.0),
         ],
     );
 }

@@ -7,6 +7,7 @@
 )]
 
 mod auth;
+mod commands;
 mod committees;
 mod costs;
 mod courses;
@@ -19,6 +20,9 @@ mod matrix;
 mod old_items;
 mod ops;
 mod otp;
+mod passkeys;
+mod pre_traffic;
+mod preflight;
 mod rotation;
 mod seed;
 mod sms;
@@ -26,3 +30,4 @@ mod start;
 mod stream;
 mod team;
 mod users;
+mod worker;

@@ -50,6 +50,8 @@ enum Requirement {
     Send,
     /// The right to send text messages in bulk.
     SendBulk,
+    /// The right to read messages that others sent.
+    SeeSms,
     /// The right to read opt-outs.
     ReadOptOuts,
     /// The right to change opt-outs.
@@ -62,8 +64,8 @@ enum Requirement {
 
 use Requirement::{
     BeUser, ChangeOptOuts, EditUser, EraseUser, KeepFiles, Nothing, Publish, PublishDraft,
-    ReadAudit, ReadOptOuts, ReadPanel, SeeActivity, SeeDraft, SeeUser, Send, SendBulk, Session,
-    SuperAdmin, Verified, Write, WriteDraft, WritePanel,
+    ReadAudit, ReadOptOuts, ReadPanel, SeeActivity, SeeDraft, SeeSms, SeeUser, Send, SendBulk,
+    Session, SuperAdmin, Verified, Write, WriteDraft, WritePanel,
 };
 
 /// Operation, requirement, path (empty: that of the operation) and body. In the path, `{other}` is the other
@@ -73,6 +75,8 @@ fn endpoints() -> Vec<(&'static str, Requirement, &'static str, Value)> {
         ("GET /health", Nothing, "", Value::Null),
         ("GET /media/{key}", Nothing, "", Value::Null),
         ("POST /auth/login", Nothing, "", json!({})),
+        ("POST /auth/passkey", Nothing, "", json!({})),
+        ("POST /auth/passkey/options", Nothing, "", json!({})),
         ("POST /auth/passwordless", Nothing, "", json!({})),
         ("GET /auth/passwordless", Nothing, "", Value::Null),
         ("POST /users/register", Nothing, "", json!({})),
@@ -95,6 +99,26 @@ fn endpoints() -> Vec<(&'static str, Requirement, &'static str, Value)> {
         ("POST /otp/verify", Session, "", json!({})),
         ("DELETE /otp", Session, "", json!({})),
         ("POST /otp/recovery-codes", Session, "", json!({})),
+        (
+            "POST /passkeys/registration-options",
+            Verified,
+            "",
+            json!({}),
+        ),
+        ("POST /passkeys", Verified, "", json!({})),
+        ("GET /passkeys", Session, "", Value::Null),
+        (
+            "PUT /passkeys/{passkeyId}",
+            Session,
+            "/passkeys/x",
+            json!({}),
+        ),
+        (
+            "DELETE /passkeys/{passkeyId}",
+            Session,
+            "/passkeys/x",
+            Value::Null,
+        ),
         ("PUT /users/reset-password", Session, "", json!({})),
         ("POST /users/email-verification", Session, "", json!({})),
         ("POST /users/phone-verification", Verified, "", json!({})),
@@ -237,6 +261,14 @@ fn endpoints() -> Vec<(&'static str, Requirement, &'static str, Value)> {
         ("DELETE /files/{fileId}", KeepFiles, "/files/x", Value::Null),
         ("GET /files/public/{fileId}", Nothing, "", Value::Null),
         ("GET /sms", Verified, "", Value::Null),
+        ("GET /sms", SeeSms, "/sms?scope=committee", Value::Null),
+        ("GET /sms/bulk", Verified, "", Value::Null),
+        (
+            "GET /sms/bulk",
+            SeeSms,
+            "/sms/bulk?scope=committee",
+            Value::Null,
+        ),
         ("POST /sms/single", Send, "", json!({})),
         ("POST /sms/bulk", SendBulk, "", json!({})),
         ("GET /sms/{smsId}", Verified, "/sms/x", Value::Null),
@@ -345,7 +377,7 @@ fn expected(requirement: Requirement, caller: &Caller, other: &Other) -> Option<
             Some(403)
         }
         Requirement::EditUser => found(Some(if edits { 200 } else { 403 })),
-        Requirement::ReadAudit => Some(if is_admin && caller.is_verified {
+        Requirement::ReadAudit | Requirement::SeeSms => Some(if is_admin && caller.is_verified {
             200
         } else {
             403
@@ -643,11 +675,21 @@ fn changed_by(
             Some((403, "COMMITTEE_INACTIVE_MESSAGE"))
         }
         State::Deactivated if requirement != Nothing => Some((401, "BAD_AUTH_COMBINATION_MESSAGE")),
-        State::OldSignIn if operation == "GET /otp/generate" => {
+        State::OldSignIn if needs_recent_sign_in(operation) => {
             Some((403, "REAUTHENTICATION_REQUIRED_MESSAGE"))
         }
         _ => None,
     }
+}
+
+fn needs_recent_sign_in(operation: &str) -> bool {
+    [
+        "GET /otp/generate",
+        "POST /passkeys",
+        "POST /passkeys/registration-options",
+        "DELETE /passkeys/{passkeyId}",
+    ]
+    .contains(&operation)
 }
 
 #[tokio::test]

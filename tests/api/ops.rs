@@ -1,6 +1,6 @@
 //! The operator's command, the canary and the smoke test, against the local cloud.
 
-use std::{net::SocketAddr, time::Duration};
+use std::{collections::HashMap, net::SocketAddr, time::Duration};
 
 use canary::{Canary, SignIn, Visitor};
 use domain::Profile;
@@ -9,8 +9,13 @@ use identity::{
     sealing::Sealer,
     token::{Signer, Verifier},
 };
-use local::{cloud::Cloud, edge, front, home::LocalSettings};
-use ops::{First, Kind, Parameters, Stage};
+use local::{
+    cloud::Cloud,
+    delivery::{self, Consumers},
+    edge, front,
+    home::LocalSettings,
+};
+use ops::{Expectations, First, Kind, Parameters, Stage};
 use runtime::{Clock, Key, Startup};
 use serde_json::json;
 use store::Setup;
@@ -28,7 +33,10 @@ async fn started(world: &World, name: &str, keys: &[Key]) -> Result<Setup, Strin
     let path = DEV.keys_path(name);
     let mut settings = world.settings();
     settings.set("KEYS_PATH", path).set("EDGE", "on");
-    let keys: Vec<Key> = keys.iter().copied().chain([Key::Edge]).collect();
+    let mut keys = keys.to_vec();
+    if !keys.contains(&Key::Edge) {
+        keys.push(Key::Edge);
+    }
     Setup::start(settings.settings(), &keys)
         .await
         .map_err(|problem| problem.to_string())
@@ -39,9 +47,9 @@ async fn keys_are_created_once_and_found_by_each_function() {
     let world = World::new().await;
     let parameters = parameters(&world);
     let problems = async || ops::problems(&parameters, DEV, &[]).await.unwrap();
-    assert_eq!(problems().await.len(), 18, "{:?}", problems().await);
+    assert_eq!(problems().await.len(), 21, "{:?}", problems().await);
     let made = ops::make(&parameters, DEV, world.clock()).await.unwrap();
-    assert_eq!((made.made.len(), made.kept), (19, 0));
+    assert_eq!((made.made.len(), made.kept), (22, 0));
     assert_eq!(problems().await, Vec::<String>::new());
     let token = ops::problems(&parameters, DEV, &[Key::CpanelToken])
         .await
@@ -257,7 +265,7 @@ async fn sealing_key_is_kept_while_a_secret_uses_it() {
     let old = NamedKey::generate("2026-01-01-1767225600000").to_setting();
     let world = World::with(&[("SEALING_KEYS", &old)]).await;
     let parameters = parameters(&world);
-    for name in ["auth", "otp", "team", "users"] {
+    for name in ["auth", "otp", "passkeys", "team", "users"] {
         world
             .cloud()
             .put_parameter(&format!("/halqa/dev/{name}/SEALING_KEYS"), &old);
@@ -338,7 +346,7 @@ async fn unknown_signing_key_is_reported() {
     let parameters = parameters(&world);
     ops::make(&parameters, DEV, world.clock()).await.unwrap();
     let unknown_key = NamedKey::generate("unknown").to_setting();
-    for name in ["auth", "otp"] {
+    for name in ["auth", "otp", "passkeys"] {
         world.cloud().put_parameter(
             &format!("/halqa/dev/{name}/TOKEN_SIGNING_KEY"),
             &unknown_key,
@@ -380,8 +388,8 @@ async fn bootstrap_creates_one_administrator_who_resets_by_mailed_code() {
         "{refused}"
     );
 
-    let dispatcher = dispatcher::Dispatcher::new(&setup).unwrap();
-    while local::delivery::deliver(&cloud, &dispatcher).await.unwrap() > 0 {}
+    let consumers = Consumers::new(&|_| Ok(setup.clone())).unwrap();
+    while delivery::deliver(&cloud, &consumers).await.unwrap() > 0 {}
     let mails = cloud.recorder().mails();
     assert_eq!(
         (mails.len(), mails[0]["to"].as_str()),
@@ -506,13 +514,14 @@ async fn smoke_test_reports_what_is_wrong() {
         world.setup().aws.clone(),
         format!("http://{}/api/v1", start_server(&world).await),
     );
-    let checks = ops::smoke(&visitor, &sign_in).await;
+    let expected = Expectations::of_environment(&HashMap::new());
+    let checks = ops::smoke(&visitor, &sign_in, &expected).await;
     assert!(
         checks.len() > 9 && checks.iter().all(|check| check.problem.is_none()),
         "{checks:#?}"
     );
 
-    // another rate limit than documented, and a wrong password of the canary
+    // another rate limit than the stack has, and a wrong password of the canary
     let other = world.another_process_with(&[("RATE_LIMIT", "50")]);
     let visitor = Visitor::new(
         world.setup().aws.clone(),
@@ -524,6 +533,7 @@ async fn smoke_test_reports_what_is_wrong() {
             password: "wrong".into(),
             ..sign_in.clone()
         },
+        &expected,
     )
     .await
     .into_iter()
@@ -540,11 +550,59 @@ async fn smoke_test_reports_what_is_wrong() {
         world.setup().aws.clone(),
         "http://127.0.0.1:9/api/v1".to_owned(),
     );
-    let wrong = ops::smoke(&unreachable, &sign_in).await;
+    let wrong = ops::smoke(&unreachable, &sign_in, &expected).await;
     assert!(
         wrong.iter().all(|check| check.problem.is_some()),
         "{wrong:#?}"
     );
+}
+
+#[tokio::test]
+async fn smoke_test_expects_what_the_stack_is_deployed_with() {
+    let world = World::with(&[("RATE_LIMIT", "250"), ("POWERED_BY", "Croissant")]).await;
+    let parameters = parameters(&world);
+    let missing = Expectations::of_stack(&parameters, DEV).await.unwrap_err();
+    assert_eq!(
+        missing,
+        "/halqa/dev/stack/RATE_LIMIT is not in SSM: deploy the stack first."
+    );
+    // as CloudFormation writes them
+    for (name, value) in [("RATE_LIMIT", "250"), ("POWERED_BY", "Croissant")] {
+        let name = format!("/halqa/dev/stack/{name}");
+        parameters.write(&name, &value.into()).await.unwrap();
+    }
+    let expected = Expectations::of_stack(&parameters, DEV).await.unwrap();
+    let sign_in = SignIn::of(&world.setup().keys).unwrap();
+    ops::make_canary(world.setup(), &sign_in).await.unwrap();
+    let visitor = Visitor::new(
+        world.setup().aws.clone(),
+        format!("http://{}/api/v1", start_server(&world).await),
+    );
+    let checks = ops::smoke(&visitor, &sign_in, &expected).await;
+    assert!(
+        checks.iter().all(|check| check.problem.is_none()),
+        "{checks:#?}"
+    );
+}
+
+#[tokio::test]
+async fn stage_tables_are_those_that_the_stack_uses() {
+    let world = World::new().await;
+    let parameters = parameters(&world);
+    assert!(DEV.tables(&parameters).await.unwrap().is_empty());
+    // as CloudFormation writes them after a restored table was taken over
+    for (name, table) in [
+        ("RECORDS_TABLE", "halqa-dev-records-2"),
+        ("TRANSIENT_TABLE", "halqa-dev-transient"),
+    ] {
+        let name = format!("/halqa/dev/stack/{name}");
+        parameters.write(&name, &table.into()).await.unwrap();
+    }
+    let tables = DEV.tables(&parameters).await.unwrap();
+    assert_eq!(tables["RECORDS_TABLE"], "halqa-dev-records-2");
+    assert_eq!(tables["TRANSIENT_TABLE"], "halqa-dev-transient");
+    let local = Stage::Local.tables(&parameters).await.unwrap();
+    assert!(local.is_empty());
 }
 
 #[tokio::test]
@@ -596,4 +654,23 @@ async fn stage_name_determines_all_settings() {
         .await
         .unwrap();
     assert_eq!(ops::dead_letters(&running).await.unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn sms_attributes_turn_on_receipts_and_keep_the_others() {
+    let world = World::new().await;
+    let (aws, recorder) = (&world.setup().aws, world.cloud().recorder());
+    let role = "arn:aws:iam::123456789012:role/halqa-prod-ReceiptsRole-1A2B3C4D5E6F7";
+    let with_limit = ops::set_sms_attributes(aws, role, Some(200)).await;
+    assert_eq!(with_limit, Ok(()));
+    assert_eq!(ops::set_sms_attributes(aws, role, None).await, Ok(()));
+    let expected = [
+        ("DeliveryStatusIAMRole", role),
+        ("DeliveryStatusSuccessSamplingRate", "100"),
+        ("MonthlySpendLimit", "200"),
+    ];
+    let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    assert_eq!(recorder.sms_attributes(), expected.into());
+    assert!(ops::set_sms_attributes(aws, "halqa", None).await.is_err());
+    assert_eq!(recorder.texts().len(), 0);
 }

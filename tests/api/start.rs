@@ -1,9 +1,9 @@
 //! The start of a function on Lambda: settings from the environment, keys from SSM.
 
 use common::Edge;
-use dispatcher::Dispatcher;
 use identity::NamedKey;
 use local::{
+    delivery::Consumers,
     edge,
     faults::{Fault, Mode, Service},
 };
@@ -177,7 +177,7 @@ async fn unreachable_store_does_not_stop_start() {
     }
 }
 
-/// Starts all functions and the dispatcher with the setting `name` set to `value`, or unset.
+/// Starts all functions with the setting `name` set to `value`, or unset.
 fn start_all(world: &World, name: &str, value: Option<&str>) -> Result<(), String> {
     let mut settings = world.settings();
     settings.set_or_unset(name, value);
@@ -186,7 +186,7 @@ fn start_all(world: &World, name: &str, value: Option<&str>) -> Result<(), Strin
     setup
         .and_then(|setup| {
             edge(&setup)?;
-            Dispatcher::new(&setup)
+            Consumers::new(&|_| Ok(setup.clone()))
         })
         .map(|_| ())
         .map_err(|problem| problem.to_string())

@@ -21,7 +21,7 @@ async fn world_with_repeated_records() -> World {
 
 /// One read of the stream; what it delivers is delivered again by the next one. Returns the number of records.
 async fn deliver_once(world: &World) -> usize {
-    delivery::deliver(world.cloud(), world.dispatcher())
+    delivery::deliver(world.cloud(), world.consumers())
         .await
         .unwrap()
 }
@@ -94,7 +94,7 @@ async fn repeated_records_send_each_code_once() {
 #[tokio::test]
 async fn refused_mail_with_repeated_records_is_sent_once() {
     let world = world_with_repeated_records().await;
-    let refused = Fault::new(Mode::Refuse).times(2);
+    let refused = Fault::new(Mode::Throttle).times(2);
     world.cloud().faults().add(Service::Ses, refused);
     request_code(&world, json!({ "email": "admin@example.org" })).await;
     world.deliver().await;
@@ -106,7 +106,7 @@ async fn refused_mail_with_repeated_records_is_sent_once() {
 #[tokio::test]
 async fn late_record_does_not_send_an_expired_code() {
     let world = world_with_repeated_records().await;
-    let refused = Fault::new(Mode::Refuse);
+    let refused = Fault::new(Mode::Throttle);
     world.cloud().faults().add(Service::Ses, refused);
     request_code(&world, json!({ "email": "admin@example.org" })).await;
     deliver_once(&world).await;

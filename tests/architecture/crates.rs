@@ -44,6 +44,10 @@ fn workspace_crates_depend_in_one_direction() {
             "shared/accounts",
             vec!["common", "domain", "identity", "runtime", "store"],
         ),
+        (
+            "shared/background",
+            vec!["domain", "identity", "messaging", "runtime", "store"],
+        ),
         ("functions/auth", and(&[])),
         ("functions/canary", vec!["runtime"]),
         ("functions/committees", and(&[])),
@@ -52,20 +56,32 @@ fn workspace_crates_depend_in_one_direction() {
         (
             "functions/dispatcher",
             vec![
+                "background",
                 "domain",
                 "identity",
                 "messaging",
                 "runtime",
-                "storage",
                 "store",
             ],
         ),
         ("functions/fallback", and(&[])),
         ("functions/files", and(&["storage"])),
         ("functions/otp", and(&[])),
+        ("functions/passkeys", and(&[])),
         ("functions/sms", and(&[])),
         ("functions/team", and(&[])),
         ("functions/users", and(&["storage"])),
+        (
+            "functions/worker",
+            vec![
+                "background",
+                "domain",
+                "identity",
+                "runtime",
+                "storage",
+                "store",
+            ],
+        ),
         (
             "infra/ops",
             usual
@@ -84,6 +100,7 @@ fn workspace_crates_depend_in_one_direction() {
             "messaging",
             "cpanel-client",
             "accounts",
+            "background",
             "common",
             "local",
             "tests",
@@ -110,6 +127,7 @@ fn workspace_crates_depend_in_one_direction() {
 fn external_crate_is_a_dependency_of_one_crate() {
     for (krate, room) in [
         ("totp-rs", "shared/identity"),
+        ("webauthn_rp", "shared/identity"),
         ("image", "shared/storage"),
         ("multer", "functions/users"),
         ("jsonwebtoken", "shared/identity"),
@@ -210,7 +228,7 @@ fn function_links_no_second_tls_or_http_stack() {
             assert_eq!(named(slow), 0, "{function} links {slow}");
         }
         // Functions without HTTP routes link no router.
-        let is_http = !["canary", "dispatcher"].contains(&function.as_str());
+        let is_http = tests::policies::has_routes(&function);
         for http in ["axum", "lambda_http"] {
             assert_eq!(named(http), usize::from(is_http), "{function} and {http}");
         }
@@ -252,10 +270,11 @@ fn function_does_not_depend_on_another_function() {
 }
 
 #[test]
-fn token_signing_key_is_requested_by_auth_and_otp_only() {
+fn token_signing_key_is_requested_by_sign_in_functions_only() {
     for (file, source) in source::whole("functions", "src/lib.rs") {
-        let signs_people_in =
-            ["functions/auth/src/lib.rs", "functions/otp/src/lib.rs"].contains(&file.as_str());
+        let signs_people_in = ["auth", "otp", "passkeys"]
+            .map(|function| format!("functions/{function}/src/lib.rs"))
+            .contains(&file);
         assert_eq!(
             source.has_path("Key::TokenSigning"),
             signs_people_in,
@@ -281,7 +300,8 @@ fn service_permissions_match_the_function_dependencies() {
         let dependencies = dependencies(&format!("functions/{function}/Cargo.toml"));
         let reaches = [
             ("storage", ["s3:"].as_slice()),
-            ("messaging", &["sns:Publish", "ses:SendEmail"]),
+            ("background", &["sns:Publish"]),
+            ("messaging", &["ses:SendEmail"]),
             ("cpanel-client", &["CPANEL_URL", "CPANEL_USER"]),
         ];
         for (krate, actions) in reaches {

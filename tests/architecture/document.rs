@@ -6,14 +6,7 @@ use common::{ErrorCode, Message};
 use serde_json::Value;
 use tests::Document;
 
-use crate::{effects, routes};
-
-#[test]
-fn routes_equal_documented_operations() {
-    let routes: BTreeSet<String> = routes().into_iter().map(|(_, route)| route).collect();
-    let operations: BTreeSet<String> = Document::get().operations().into_iter().collect();
-    assert_eq!(routes, operations);
-}
+use crate::effects;
 
 #[test]
 fn get_documents_304_unless_it_has_effects() {

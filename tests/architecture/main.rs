@@ -11,6 +11,7 @@ mod document;
 mod events;
 mod keys;
 mod language;
+mod links;
 mod sdks;
 mod security;
 mod source;

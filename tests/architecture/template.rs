@@ -272,18 +272,44 @@ fn role_has_no_wildcards_and_reads_only_its_own_keys() {
         let own = format!("/halqa/${{Stage}}/{function}/*");
         let public = "/halqa/${Stage}/public/*".to_owned();
         let edge = "/halqa/${Stage}/edge/EDGE_SECRETS".to_owned();
+        let is_shared = |key: &String| key == "Key::TokenPublic" || key == "Key::Edge";
         let sources = source::whole(&format!("functions/{function}/src/lib.rs"), "");
         let mut constants = sources.iter().flat_map(|(_, source)| &source.constants);
         let (_, list) = constants.find(|(name, _)| name == "KEYS").unwrap();
         let mut expected = BTreeSet::new();
         // Functions that verify tokens serve HTTP, possibly behind CloudFront: they read the edge's secret.
         if list.iter().any(|key| key == "Key::TokenPublic") {
-            expected.extend([public, edge]);
+            expected.insert(public);
         }
-        if list.iter().any(|key| key != "Key::TokenPublic") {
+        if list.iter().any(is_shared) {
+            expected.insert(edge);
+        }
+        if !list.iter().all(is_shared) {
             expected.insert(own);
         }
         assert_eq!(keys, expected, "{function}");
+    }
+}
+
+/// The values of `duePk` have a suffix, so the filters are prefixes.
+#[test]
+fn stream_filters_select_the_kinds_of_work_of_each_function() {
+    for (function, kinds) in [
+        ("Dispatcher", dispatcher::STREAM_KINDS),
+        ("Worker", worker::STREAM_KINDS),
+    ] {
+        let stream = &template()["Resources"][function]["Properties"]["Events"]["Stream"];
+        let filters = stream["Properties"]["FilterCriteria"]["Filters"].as_array();
+        let mut selected = BTreeSet::new();
+        for filter in filters.unwrap() {
+            let pattern = filter["Pattern"].as_str().unwrap();
+            let pattern: Value = serde_json::from_str(pattern).unwrap();
+            let due = &pattern["dynamodb"]["NewImage"]["duePk"]["S"];
+            let prefixes = due.as_array().unwrap().iter();
+            selected.extend(prefixes.map(|one| one["prefix"].as_str().unwrap().to_owned()));
+        }
+        let kinds: BTreeSet<String> = kinds.iter().map(|kind| (*kind).to_owned()).collect();
+        assert_eq!(selected, kinds, "{function}");
     }
 }
 
@@ -348,7 +374,8 @@ fn function_has_its_own_folder_keys_and_role() {
         if resource["Type"] != "AWS::Serverless::Function" {
             continue;
         }
-        let function = name.to_lowercase();
+        // The hook of deployments has the canary's code and keys.
+        let function = name.to_lowercase().replace("pretraffic", "canary");
         let text = resource.to_string();
         assert!(
             text.contains(&format!("../target/lambda/{function}/")),
@@ -364,4 +391,50 @@ fn function_has_its_own_folder_keys_and_role() {
             "{name} does not have its own role"
         );
     }
+}
+
+/// The checks of a new version call each function once; `infra/bin/processed` compares the processed template.
+#[test]
+fn deployment_hook_knows_every_function() {
+    let resources = &template()["Resources"];
+    let environment = &resources["PreTraffic"]["Properties"]["Environment"]["Variables"];
+    let versions = environment["NEW_VERSIONS"]["Fn::Join"][1].as_array();
+    let named: BTreeSet<String> = versions
+        .unwrap()
+        .iter()
+        .map(|version| version.as_str().unwrap())
+        .map(|version| {
+            let (name, reference) = version.split_once('=').unwrap();
+            let logical = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
+            assert_eq!(reference, format!("${{{logical}.Version}}"));
+            name.to_owned()
+        })
+        .collect();
+    let expected: BTreeSet<String> = functions()
+        .into_iter()
+        .filter(|name| name != "canary")
+        .collect();
+    assert_eq!(named, expected);
+    let other = environment["OTHER_FUNCTIONS"].as_str().unwrap();
+    let names = ["Canary", "PreTraffic"].map(|name| &resources[name]["Properties"]["FunctionName"]);
+    assert_eq!(other.split(',').collect::<Vec<_>>(), names);
+}
+
+/// Without a version, `DeleteFunction` would delete the function.
+#[test]
+fn deployment_hook_may_delete_versions_only() {
+    let policies = &template()["Resources"]["PreTrafficRole"]["Properties"]["Policies"];
+    let statements = policies[0]["PolicyDocument"]["Statement"].as_array();
+    let mut deletes = 0;
+    for statement in statements.unwrap() {
+        let text = statement["Action"].to_string();
+        assert!(!text.contains('*'), "{text}");
+        if text.contains("lambda:DeleteFunction") {
+            for resource in statement["Resource"].as_array().unwrap() {
+                assert!(resource.as_str().unwrap().ends_with(":*"), "{resource}");
+                deletes += 1;
+            }
+        }
+    }
+    assert_eq!(deletes, 2);
 }

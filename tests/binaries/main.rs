@@ -4,8 +4,9 @@
 use std::{
     collections::HashMap,
     fs,
+    net::TcpListener,
     path::{Path, PathBuf},
-    process::{Child, Command},
+    process::{Child, Command, Stdio},
 };
 
 use bytes::Bytes;
@@ -34,7 +35,7 @@ impl Function {
         let process = Command::new(binaries.join(name))
             .env_clear()
             .envs(world.settings().iter())
-            .env("EDGE", "on")
+            .env("EDGE", "optional")
             .env("AWS_LAMBDA_RUNTIME_API", api.address.to_string())
             .env("AWS_LAMBDA_FUNCTION_NAME", name)
             .env("AWS_LAMBDA_FUNCTION_VERSION", "1")
@@ -147,4 +148,43 @@ async fn real_binaries_unusual_event_returns_enveloped_response() {
         let body: Value = serde_json::from_str(&answer.body).expect("the body is JSON");
         assert_eq!(body["code"], answer.status_code, "{name}");
     }
+}
+
+/// Runs `cargo dev` with `arguments` and without a terminal. Returns whether it succeeded, and its output.
+fn dev(binaries: &Path, folder: &Path, arguments: &[&str]) -> (bool, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    drop(listener);
+    let run = Command::new(binaries.join("local"))
+        .args(arguments)
+        .env_clear()
+        .env("DATA_DIR", folder)
+        .env("PORT", port.to_string())
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary starts");
+    let output = String::from_utf8_lossy(&run.stdout).into_owned();
+    (run.status.success(), output)
+}
+
+#[test]
+fn cargo_dev_without_terminal_resets_only_with_yes() {
+    let binaries = binaries();
+    let parent = tempfile::tempdir().expect("a folder");
+    let folder = parent.path().join("data");
+    fs::create_dir(&folder).expect("a folder");
+    fs::write(folder.join("dynamodb.sqlite"), "").expect("a file");
+
+    let (is_done, output) = dev(&binaries, &folder, &["reset"]);
+    assert!(!is_done && output.contains("--yes"), "{output}");
+    assert!(folder.exists());
+    let (is_done, output) = dev(&binaries, &folder, &["reset", "--yes"]);
+    assert!(is_done && !folder.exists(), "{output}");
+
+    let (is_done, output) = dev(&binaries, &folder, &["--help"]);
+    assert!(is_done && output.contains("event <METHOD>"), "{output}");
+    let (is_done, output) = dev(&binaries, &folder, &["rest"]);
+    assert!(!is_done && output.contains("cargo dev rest"), "{output}");
+    let (is_done, output) = dev(&binaries, &folder, &["check"]);
+    assert!(is_done, "{output}");
 }

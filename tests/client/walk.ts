@@ -71,7 +71,8 @@ export async function walk({ base, email, password, mails }: World): Promise<str
 
 	const newcomer = { email: `walk-${crypto.randomUUID()}@example.org`, password: "le phare de Kelibia" }
 	const { committees } = await succeed(anyone.GET("/committees"))
-	const committeeID = committees[0]?.committeeID
+	// The administrator's committee, whose users they list below.
+	const committeeID = committees.find(({ type }) => type === "NATIONAL")?.committeeID
 	check(committeeID, "there is a committee")
 	const names = { name: "Youssef", lastName: "Trabelsi" }
 	const registration = { ...names, ...newcomer, confirmPassword: newcomer.password, committeeID }

@@ -1,33 +1,32 @@
-//! The dispatcher of a World, and the mails and text messages that it has sent.
+//! The dispatcher and the worker of a World, and the mails and text messages that it has sent.
 
-use dispatcher::Dispatcher;
-use local::delivery;
+use local::delivery::{self, Consumers};
 use serde_json::Value;
 
 use crate::World;
 
 impl World {
-    /// The dispatcher of this process.
-    pub const fn dispatcher(&self) -> &Dispatcher {
-        &self.dispatcher
+    /// The dispatcher and the worker of this process.
+    pub const fn consumers(&self) -> &Consumers {
+        &self.consumers
     }
 
-    /// Runs the dispatcher until the stream has no more records.
+    /// Runs the dispatcher and the worker, in turn, until the stream has no more records.
     pub async fn deliver(&self) {
         self.cloud.settle();
-        while delivery::deliver(&self.cloud, &self.dispatcher)
+        while delivery::deliver(&self.cloud, &self.consumers)
             .await
             .expect("the stream answers")
             > 0
         {}
     }
 
-    /// Runs the dispatcher's sweep, which handles what is due, once.
+    /// Runs the sweeps of the dispatcher and of the worker, which handle what is due, once.
     pub async fn sweep(&self) {
         self.cloud.settle();
-        delivery::sweep(&self.dispatcher)
+        delivery::sweep(&self.consumers)
             .await
-            .expect("the dispatcher sweeps");
+            .expect("dispatcher and worker sweep");
     }
 
     /// Delivers all messages; returns the mails to `to`, newest first.

@@ -7,6 +7,7 @@
 )]
 
 mod answer;
+pub mod authenticator;
 mod document;
 mod faults;
 mod inbox;
@@ -18,6 +19,7 @@ mod totp_app;
 mod world;
 
 pub use answer::Answer;
+pub use authenticator::Authenticator;
 pub use document::Document;
 pub use inbox::digits;
 pub use lambda::LambdaAnswer;

@@ -124,18 +124,23 @@ fn named(resource: &str) -> Option<String> {
     let resource = resource.replace("${", "").replace('}', "");
     let table = |name: &str| {
         resource
-            .strip_prefix(&format!("{name}.Arn"))
-            .map(|rest| format!("{}{rest}", name.to_lowercase()))
+            .split_once(&format!(":table/{name}Name.Value"))
+            .map(|(_, rest)| format!("{}{rest}", name.to_lowercase()))
     };
     let bucket = || {
         resource
-            .strip_prefix("FilesBucket.Arn")
-            .map(|rest| rest.trim_start_matches('/').to_owned())
+            .split_once(":s3:::FilesName.Value")
+            .map(|(_, rest)| rest.trim_start_matches('/').to_owned())
     };
     table("Records")
         .or_else(|| table("Transient"))
         .or_else(bucket)
         .filter(|resource| !resource.contains("stream"))
+}
+
+/// Whether `function` has HTTP routes.
+pub fn has_routes(function: &str) -> bool {
+    !["canary", "dispatcher", "pretraffic", "worker"].contains(&function)
 }
 
 /// Whether the template permits `request`. Requests of the shared edge must be permitted to all functions with routes.
@@ -144,7 +149,7 @@ pub fn allow(request: &AccessRequest) -> bool {
     match request.role.as_str() {
         "edge" => rights()
             .iter()
-            .filter(|(name, _)| !["dispatcher", "canary"].contains(&name.as_str()))
+            .filter(|(name, _)| has_routes(name))
             .all(|(_, rights)| may(rights)),
         function => rights().get(function).is_some_and(may),
     }

@@ -3,13 +3,14 @@
 use std::sync::{Arc, atomic::AtomicU32};
 
 use common::{Edge, Routes};
-use dispatcher::Dispatcher;
 use domain::CommitteeId;
 use local::{
     cloud::Cloud,
+    delivery::Consumers,
     edge_of,
     home::{self, LocalSettings},
     pages::Pages,
+    reference::Demonstration,
     strict::Strictness,
 };
 use runtime::Clock;
@@ -41,7 +42,7 @@ pub struct World {
     settings: LocalSettings,
     pub(crate) setup: Setup,
     edge: Edge,
-    pub(crate) dispatcher: Dispatcher,
+    pub(crate) consumers: Consumers,
     /// The number of people so far, for unique addresses.
     pub(crate) people: Arc<AtomicU32>,
     pub(crate) committee: CommitteeId,
@@ -90,13 +91,13 @@ impl World {
             .first()
             .expect("the World has a committee")
             .committee_id;
-        let dispatcher = dispatcher(&all, &cloud, &setup);
+        let consumers = consumers(&all, &cloud, &setup);
         Self {
             cloud,
             settings: all,
             setup,
             edge,
-            dispatcher,
+            consumers,
             people: Arc::default(),
             committee,
             _folder: Arc::new(folder),
@@ -118,12 +119,12 @@ impl World {
             .setup(self.setup.clock.clone())
             .expect("the settings are valid");
         let edge = edge(&all, &self.cloud, &setup);
-        let dispatcher = dispatcher(&all, &self.cloud, &setup);
+        let consumers = consumers(&all, &self.cloud, &setup);
         Self {
             settings: all,
             setup,
             edge,
-            dispatcher,
+            consumers,
             ..self.clone()
         }
     }
@@ -185,7 +186,21 @@ impl World {
 
     /// The handler of the local pages below `/_local`.
     pub fn pages(&self) -> Pages {
-        Pages::new(self.cloud.clone(), &self.setup, Value::Null)
+        Pages::new(self.cloud.clone(), &self.setup, Value::Null, None)
+    }
+
+    /// As [`pages`](Self::pages), with an API reference that signs in.
+    pub fn pages_with_accounts(&self) -> Pages {
+        let (cloud, clock) = (self.cloud.clone(), self.clock().clone());
+        let email = "admin@example.org";
+        let demonstration = Demonstration::new(&self.settings, cloud, clock, email, PASSWORD);
+        let demonstration = demonstration.expect("the settings are complete");
+        Pages::new(
+            self.cloud.clone(),
+            &self.setup,
+            Value::Null,
+            Some(demonstration),
+        )
     }
 
     /// All items of `table`, read directly from the local store.
@@ -200,9 +215,8 @@ fn edge(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Edge {
         .expect("the edge starts")
 }
 
-fn dispatcher(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Dispatcher {
-    let setup = settings
-        .setup_of("dispatcher", cloud, setup.clock.clone())
-        .expect("the settings are valid");
-    Dispatcher::new(&setup).expect("the dispatcher starts")
+/// The functions without routes, each with the permissions that the template gives it.
+fn consumers(settings: &LocalSettings, cloud: &Cloud, setup: &Setup) -> Consumers {
+    Consumers::new(&|function| settings.setup_of(function, cloud, setup.clock.clone()))
+        .expect("dispatcher and worker start")
 }

@@ -138,6 +138,8 @@ pub(crate) async fn sign_in_with_code(
             tx.remove_credentials(before.user_id);
             let removed = Notification::PasswordRemoved { at: now };
             tx.send(&auth.codes.outbox().notify(&account.user, removed, now)?);
+            auth.codes
+                .report_removed_passkeys(&mut tx, &before, &account.user, now)?;
         }
         let method = if verified.by_mail {
             Method::Link

@@ -1,18 +1,63 @@
-//! The Lambda function `canary`: signs in over the public URL every few minutes, which tests gateway, functions, keys
-//! and tables. A failed check fails the invocation, which triggers an alarm and rolls a deployment back.
+//! The binary of two Lambda functions. `canary` signs in over the public URL every few minutes, which tests gateway,
+//! functions, keys and tables: a failed check fails the invocation, which triggers an alarm. `pretraffic` invokes the
+//! new versions of all functions before a deployment gives them traffic, and once a week deletes old versions.
 
+mod aws_api;
+mod old_versions;
+mod pre_traffic;
+mod versions;
 mod visit;
 
+use runtime::{ConfigError, Key, Keys, Startup};
 #[cfg(feature = "lambda")]
-use runtime::Settings;
-use runtime::{ConfigError, Error, Key, Keys, Startup};
+use runtime::{Error, Settings};
 use secrecy::{ExposeSecret, SecretString};
-use serde::de::IgnoredAny;
+#[cfg(feature = "lambda")]
+use serde_json::Value;
 
+pub use aws_api::AwsApi;
+pub use pre_traffic::PreTraffic;
 pub use visit::{HttpResponse, Visitor};
 
-/// The keys that this function reads: the credentials of the canary's account.
-pub const KEYS: &[Key] = &[Key::Canary];
+/// The keys that this function reads: the credentials of the canary's account, and the secret of the content network,
+/// because a request without it is refused.
+pub const KEYS: &[Key] = &[Key::Canary, Key::Edge];
+
+/// The function that this process runs. Clones share it.
+#[derive(Clone)]
+pub enum Function {
+    /// Calls the public URL, on a schedule.
+    Canary(Canary),
+    /// Checks a deployment, or deletes old versions.
+    PreTraffic(PreTraffic),
+}
+
+impl Function {
+    /// Reads the settings and keys. With the setting `NEW_VERSIONS` it is [`PreTraffic`], without it [`Canary`].
+    ///
+    /// # Errors
+    /// As [`Startup::read`], [`PreTraffic::new`] and [`Canary::new`].
+    #[cfg(feature = "lambda")]
+    pub async fn start(settings: Settings) -> Result<Self, ConfigError> {
+        let startup = Startup::read(settings, KEYS).await?;
+        match startup.settings.optional("NEW_VERSIONS") {
+            Some(_) => PreTraffic::new(&startup).map(Self::PreTraffic),
+            None => Canary::new(&startup).map(Self::Canary),
+        }
+    }
+
+    /// Handles an invocation. The canary ignores the content of `event`.
+    ///
+    /// # Errors
+    /// Those of [`Canary::check`] and [`PreTraffic::answer`].
+    #[cfg(feature = "lambda")]
+    pub async fn answer(self, event: Value) -> Result<(), Error> {
+        match self {
+            Self::Canary(canary) => Ok(canary.check().await?),
+            Self::PreTraffic(hook) => Ok(hook.answer(&event).await?),
+        }
+    }
+}
 
 /// The client and account for the check.
 #[derive(Clone)]
@@ -53,34 +98,19 @@ impl SignIn {
 }
 
 impl Canary {
-    /// Reads the settings and the key, then creates the canary as [`new`](Self::new) does.
-    ///
-    /// # Errors
-    /// As [`Startup::read`] and [`new`](Self::new).
-    #[cfg(feature = "lambda")]
-    pub async fn start(settings: Settings) -> Result<Self, ConfigError> {
-        Self::new(&Startup::read(settings, KEYS).await?)
-    }
-
-    /// The canary for the setting `CANARY_URL`, which includes the API prefix, and the account of [`SignIn::of`].
+    /// The canary for the setting `CANARY_URL`, which includes the API prefix, the account of [`SignIn::of`] and the
+    /// secret of the content network.
     ///
     /// # Errors
     /// When one of them is missing or invalid.
     pub fn new(startup: &Startup) -> Result<Self, ConfigError> {
         let missing = || ConfigError::new("CANARY_URL", "is missing");
         let url = startup.settings.url("CANARY_URL")?.ok_or_else(missing)?;
+        let visitor = Visitor::new(startup.aws.clone(), url.to_owned());
         Ok(Self {
-            visitor: Visitor::new(startup.aws.clone(), url.to_owned()),
+            visitor: visitor.with_edge_secret(&startup.keys)?,
             sign_in: SignIn::of(&startup.keys)?,
         })
-    }
-
-    /// Handles an invocation by calling [`check`](Self::check). The content of the event is ignored.
-    ///
-    /// # Errors
-    /// That of [`check`](Self::check).
-    pub async fn answer(self, _event: IgnoredAny) -> Result<(), Error> {
-        Ok(self.check().await?)
     }
 
     /// Calls `/health`, `/auth/login`, `/auth/check` and `/auth/logout`.

@@ -2,5 +2,5 @@
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), runtime::Error> {
-    runtime::serve_events(canary::Canary::start, canary::Canary::answer).await
+    runtime::serve_events(canary::Function::start, canary::Function::answer).await
 }

@@ -1,24 +1,37 @@
 //! A minimal HTTP client of the service.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, header};
-use runtime::Aws;
+use runtime::{Aws, ConfigError, Key, Keys};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
-use crate::SignIn;
+use crate::{SignIn, versions::Versions};
 
 /// Time-out of one request, cold start included.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A client with a base URL and headers. Clones share the connections.
+/// The header by which the content network authenticates to the functions. CloudFront replaces the value that a client
+/// sends
+/// (<https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/add-origin-custom-headers.html>).
+const EDGE_HEADER: &str = "x-halqa-edge";
+
+/// A client of the service, with headers. Clones share the connections.
 #[derive(Clone)]
 pub struct Visitor {
     aws: Aws,
-    url: String,
+    target: Target,
     headers: HeaderMap,
+}
+
+#[derive(Clone)]
+enum Target {
+    /// The URL of the service, which ends with the API prefix.
+    Url(String),
+    /// Versions of the functions, without a gateway.
+    Versions(Arc<Versions>),
 }
 
 /// The response of one request.
@@ -32,31 +45,55 @@ impl Visitor {
     pub fn new(aws: Aws, url: String) -> Self {
         Self {
             aws,
-            url: url.trim_end_matches('/').to_owned(),
+            target: Target::Url(url.trim_end_matches('/').to_owned()),
             headers: HeaderMap::new(),
         }
     }
 
-    /// The same client without the API prefix, for paths such as those of avatars.
-    pub fn outside_prefix(&self) -> Self {
-        let root = self
-            .url
-            .rsplit_once("/api/")
-            .map_or(self.url.as_str(), |(root, _)| root);
+    /// An anonymous client of `versions`.
+    pub(crate) fn of_versions(aws: Aws, versions: Arc<Versions>) -> Self {
         Self {
-            url: root.to_owned(),
-            ..self.clone()
+            aws,
+            target: Target::Versions(versions),
+            headers: HeaderMap::new(),
         }
     }
 
-    /// The same client with one more header. `authorization` is marked as sensitive.
+    /// The same client with the first of `EDGE_SECRETS`, without which the functions refuse every request while `EDGE`
+    /// is on.
+    ///
+    /// # Errors
+    /// When it is missing, or no valid header value.
+    pub fn with_edge_secret(self, keys: &Keys) -> Result<Self, ConfigError> {
+        let secrets = keys.secret(Key::Edge)?;
+        let first = secrets
+            .expose_secret()
+            .split(',')
+            .next()
+            .unwrap_or_default();
+        self.with(EDGE_HEADER, first.trim())
+            .map_err(|_| ConfigError::new("EDGE_SECRETS", "cannot be sent in a header"))
+    }
+
+    /// The same client without the API prefix, for paths such as those of avatars.
+    pub fn outside_prefix(&self) -> Self {
+        let mut outside = self.clone();
+        if let Target::Url(url) = &mut outside.target
+            && let Some(end) = url.rfind("/api/")
+        {
+            url.truncate(end);
+        }
+        outside
+    }
+
+    /// The same client with one more header. Secrets are marked as sensitive.
     ///
     /// # Errors
     /// When `value` is no valid header value.
     pub fn with(mut self, name: &'static str, value: &str) -> Result<Self, String> {
         let mut value =
             HeaderValue::try_from(value).map_err(|_| format!("{name} cannot be sent"))?;
-        value.set_sensitive(name == "authorization");
+        value.set_sensitive(["authorization", EDGE_HEADER].contains(&name));
         self.headers.insert(name, value);
         Ok(self)
     }
@@ -104,26 +141,29 @@ impl Visitor {
         body: Option<&Value>,
     ) -> Result<HttpResponse, String> {
         let call = format!("{method} {path}");
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.url));
-        if let Some(headers) = request.headers_mut() {
-            headers.extend(self.headers.clone());
-        }
+        let mut headers = self.headers.clone();
         if body.is_some() {
-            request = request.header(header::CONTENT_TYPE, "application/json");
+            let json = HeaderValue::from_static("application/json");
+            headers.insert(header::CONTENT_TYPE, json);
         }
+        let url = match &self.target {
+            Target::Url(url) => url.as_str(),
+            Target::Versions(_) => "/api/v1",
+        };
         let body = body
             .map(|body| Bytes::from(body.to_string()))
             .unwrap_or_default();
-        let request = request
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{url}{path}"))
             .body(body)
             .map_err(|error| format!("{call} cannot be sent: {error}"))?;
-        let response = self
-            .aws
-            .fetch(request, TIMEOUT)
-            .await
-            .map_err(|problem| format!("{call}: {problem}"))?;
+        *request.headers_mut() = headers;
+        let response = match &self.target {
+            Target::Url(_) => self.aws.fetch(request, TIMEOUT).await,
+            Target::Versions(versions) => versions.answer(&request).await,
+        };
+        let response = response.map_err(|problem| format!("{call}: {problem}"))?;
         Ok(HttpResponse { call, response })
     }
 }

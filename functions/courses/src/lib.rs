@@ -59,11 +59,11 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
             )
             .route(
                 "/courses/{courseId}/publish",
-                effect(publish::publish, "GET, POST").post(publish::publish),
+                effect(publish::publish, "GET,POST").post(publish::publish),
             )
             .route(
                 "/courses/{courseId}/to-draft",
-                effect(to_draft::to_draft, "GET, POST").post(to_draft::to_draft),
+                effect(to_draft::to_draft, "GET,POST").post(to_draft::to_draft),
             )
             .route("/courses/questions/{courseId}", post(questions::add))
             .route(

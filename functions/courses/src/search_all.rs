@@ -1,10 +1,10 @@
 //! `GET /courses/search-all`: lists or searches the published courses of all committees.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use axum::extract::State;
 use common::{ApiResult, Now, Paging, QueryInput, SignedIn, input, ok, text};
-use domain::{Prose, ValueError, course::CourseSummary, words};
+use domain::{Prose, ValueError, Word, course::CourseSummary, words};
 use serde::Serialize;
 
 use crate::Courses;
@@ -15,17 +15,19 @@ const MAX_WORDS: usize = 5;
 input! {
     pub(crate) struct SearchQuery {
         /// `None` lists all published courses.
-        words: Option<Vec<String>> = nullable("q", |value| Ok(search_words(text(value)?)?)),
+        words: Option<Vec<Word>> = nullable("q", |value| Ok(search_words(text(value)?)?)),
     }
 }
 
-/// The distinct words of `text`, folded. `Prose` because pasted Arabic text can carry bidirectional controls.
-fn search_words(text: Prose<200>) -> Result<Vec<String>, ValueError> {
-    let words: BTreeSet<String> = words(text.as_str()).collect();
+/// The words of `text` that are distinct when folded. `Prose` because pasted Arabic text can carry bidirectional controls.
+fn search_words(text: Prose<200>) -> Result<Vec<Word>, ValueError> {
+    let words: BTreeMap<String, Word> = words(text.as_str())
+        .map(|word| (word.folded(), word))
+        .collect();
     if words.len() > MAX_WORDS {
         Err(ValueError::Length)
     } else {
-        Ok(words.into_iter().collect())
+        Ok(words.into_values().collect())
     }
 }
 
@@ -36,7 +38,7 @@ pub(crate) struct SearchResponse {
     next_cursor: Option<String>,
 }
 
-/// Sorted by publication, newest first. With `q` a course must contain all its words, and a page may be shorter than
+/// Sorted by publication, newest first. With `q` a course must match all its words, and a page may be shorter than
 /// the limit before the last one.
 pub(crate) async fn search(
     State(courses): State<Courses>,

@@ -1,41 +1,27 @@
-//! Background work: sends messages, expands batches into messages, updates the search entries of courses, handles
-//! pending uploads and deleted files, and deletes the data of erased users.
-//!
-//! The table's stream triggers work right after the write. Every minute a sweep picks up work that the stream has
-//! missed, or that was postponed. Both may be repeated or run concurrently, so each task begins with a conditional
-//! write that succeeds only once.
+//! Sends codes, mails and single text messages. `worker` does all other background work, so that a code waits for
+//! none of it.
 
-mod event;
-mod files;
-mod forget;
 mod outbox;
-mod sweep;
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{CourseId, FileId, Instant, UserId};
-use futures_util::{StreamExt, stream};
+use background::{DueWork, Event, Handled, MessageSender, Messages, Record, handle_records};
+use domain::Instant;
 use identity::outbox::OutboxSealer;
-use messaging::Carriers;
+use messaging::MailClient;
 #[cfg(feature = "lambda")]
 use runtime::Settings;
 use runtime::{Clock, ConfigError, Error, Key};
-use storage::Objects;
-use store::{Outbound, Setup, Store};
-use tokio::sync::Mutex;
-
-pub use event::{Event, Handled};
+use store::{Due, Outbound, OutboundMessage, Setup, Store, keys::OUTBOX_DUE};
 
 /// The secret keys that this function reads from SSM.
 pub const KEYS: &[Key] = &[Key::Outbox];
 
-/// Number of concurrent tasks.
-const AT_ONCE: usize = 8;
+/// The kinds of due work whose stream records this function receives.
+pub const STREAM_KINDS: &[&str] = &[OUTBOX_DUE];
 
-/// How far ahead a message may take a slot. A code that is queued afterwards waits no longer than this.
-const MAX_SLOT_WAIT: Duration = Duration::from_millis(500);
-/// The metric of messages whose delivery is unknown.
-const UNKNOWN: &str = "UnknownMessages";
+/// Messages that are fetched at once.
+const FETCH_SIZE: u16 = 20;
 
 /// The state of the function. Clones share it.
 #[derive(Clone)]
@@ -43,50 +29,12 @@ pub struct Dispatcher(Arc<Services>);
 
 struct Services {
     store: Store,
+    sender: MessageSender,
+    due: DueWork,
     outbox: OutboxSealer,
-    carriers: Carriers,
-    objects: Objects,
+    mails: MailClient,
     clock: Clock,
     public_url: String,
-    claim: Duration,
-    sms_rate: u64,
-    /// Held while a slot is requested, so that the workers of this process do not compete for slots.
-    slot_lock: Mutex<()>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Task {
-    /// Send a message.
-    Deliver(Outbound),
-    /// Expand the chunk with this partition key into messages.
-    Expand(String),
-    /// Delete the data of an erased user.
-    Erase(UserId),
-    /// Update the search entries of a course.
-    Index(CourseId),
-    /// Handle a pending upload or a deleted file.
-    Settle(FileId),
-}
-
-impl Task {
-    /// The task for the item with the partition key `pk`.
-    fn of(pk: &str) -> Option<Self> {
-        let message = Outbound::of(pk).map(Self::Deliver);
-        let chunk = || store::is_chunk(pk).then(|| Self::Expand(pk.to_owned()));
-        let file = || store::file_id(pk).map(Self::Settle);
-        let course = || store::course_id(pk).map(Self::Index);
-        let user = || store::user_id(pk).map(Self::Erase);
-        message
-            .or_else(chunk)
-            .or_else(file)
-            .or_else(course)
-            .or_else(user)
-    }
-
-    /// Whether it sends a text message, which needs a slot.
-    const fn takes_slot(&self) -> bool {
-        matches!(self, Self::Deliver(Outbound::Sms(_)))
-    }
 }
 
 /// Builds the dispatcher: reads its keys from SSM and opens connections to the tables.
@@ -99,8 +47,8 @@ pub async fn start(settings: Settings) -> Result<Dispatcher, ConfigError> {
 }
 
 impl Dispatcher {
-    /// Builds the dispatcher from the keys of `setup` and the settings `PUBLIC_URL`, `MAIL_FROM`, `FILES_BUCKET`,
-    /// `SMS_CLAIM_SECONDS` (default 300) and `SMS_RATE_PER_SECOND` (default 10).
+    /// Builds the dispatcher from the keys of `setup`, the settings `PUBLIC_URL`, `MAIL_FROM` and
+    /// `MAIL_CONFIGURATION_SET`, and those of [`MessageSender`].
     ///
     /// # Errors
     /// The first of them that is missing or invalid.
@@ -111,16 +59,19 @@ impl Dispatcher {
         let mail_from = settings
             .optional("MAIL_FROM")
             .unwrap_or("Halqa <no-reply@example.org>");
+        let configuration_set = settings.optional("MAIL_CONFIGURATION_SET");
         Ok(Self(Arc::new(Services {
             store: setup.store.clone(),
+            sender: MessageSender::new(setup)?,
+            due: DueWork::new(setup),
             outbox: setup.keys.parse(Key::Outbox)?,
-            carriers: Carriers::new(&setup.aws, mail_from.to_owned()),
-            objects: Objects::new(&setup.aws, settings)?,
+            mails: MailClient::new(
+                &setup.aws,
+                mail_from.to_owned(),
+                configuration_set.map(str::to_owned),
+            ),
             clock: setup.clock.clone(),
             public_url: public_url.trim_end_matches('/').to_owned(),
-            claim: settings.seconds("SMS_CLAIM_SECONDS", 300)?,
-            sms_rate: settings.number("SMS_RATE_PER_SECOND", 10)?,
-            slot_lock: Mutex::default(),
         })))
     }
 
@@ -132,39 +83,44 @@ impl Dispatcher {
         Ok(self.handle(event).await)
     }
 
-    /// Performs the tasks of `event`, or a sweep, and returns the records that failed.
+    /// Sends the messages of `event`, or all that are due, and returns the records that failed.
     pub async fn handle(self, event: Event) -> Handled {
         let Some(records) = event.records else {
-            self.sweep().await;
+            self.0.sender.drain(&self).await;
             return Handled::default();
         };
-        let work = records
-            .into_iter()
-            .filter_map(|record| record.task().map(|task| (record.sequence_number(), task)));
         let this = &self;
-        let results = stream::iter(work)
-            .map(|(number, task)| async move { (number, this.perform(task, &mut None).await) });
-        let failed = results
-            .buffered(AT_ONCE)
-            .filter_map(
-                |(number, done)| async move { done.err().map(|failure| (number, failure)) },
-            );
-        let failed: Vec<_> = failed.collect().await;
-        for (_, failure) in &failed {
-            tracing::error!(?failure, "handling a stream record failed");
-        }
-        Handled::failing(failed.into_iter().map(|(number, _)| number))
+        let send = |what| async move { this.deliver(what, &mut None).await };
+        handle_records(records, new_message, send).await
+    }
+}
+
+/// The message of `record`, if it is a new one. Retries are left to the sweep.
+fn new_message(record: &Record) -> Option<Outbound> {
+    let pk = record.due(STREAM_KINDS).filter(|_| record.is_new())?;
+    Outbound::of(pk)
+}
+
+impl Messages for Dispatcher {
+    /// Twice as far as messages of batches, so that they always leave a slot for a single message.
+    const MAX_SLOT_WAIT: Duration = Duration::from_secs(1);
+
+    async fn fetch(&self) -> Vec<Due> {
+        let mut messages = self.0.due.waiting(OUTBOX_DUE, FETCH_SIZE).await;
+        messages.reverse();
+        messages
     }
 
-    /// Performs `task`. A text message is sent at `slot`, or takes a slot if that is `None`.
-    async fn perform(&self, task: Task, slot: &mut Option<Instant>) -> Result<(), Error> {
-        let Services { store, clock, .. } = &*self.0;
-        match task {
-            Task::Deliver(what) => self.deliver(what, slot).await,
-            Task::Expand(pk) => Ok(store.expand_chunk(&pk, clock.now()).await?),
-            Task::Erase(id) => self.delete_user_data(id).await,
-            Task::Index(id) => Ok(store.index_course(id).await?),
-            Task::Settle(id) => self.settle_file(id).await,
+    async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
+        let sender = &self.0.sender;
+        match sender.queued(what).await? {
+            None => Ok(()),
+            Some(OutboundMessage::Sms(sms)) => {
+                sender.send_sms(sms, Self::MAX_SLOT_WAIT, slot).await
+            }
+            Some(OutboundMessage::OutboxMessage(message)) => {
+                self.deliver_outbox_message(what, &message, slot).await
+            }
         }
     }
 }

@@ -7,7 +7,7 @@ use domain::{FileId, file::Status};
 use crate::{FileResponse, Files, Uploader};
 
 /// Moves the upload, unless the file is ready already. The object is moved before the file is ready, so that a ready
-/// file always has one. If the owner deletes the file meanwhile, the dispatcher deletes the moved object.
+/// file always has one. If the owner deletes the file meanwhile, the worker deletes the moved object.
 pub(crate) async fn complete(
     State(files): State<Files>,
     uploader: Uploader,

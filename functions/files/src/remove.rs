@@ -6,7 +6,7 @@ use domain::FileId;
 
 use crate::{Files, Uploader};
 
-/// The transaction hides the file and frees its quota; the dispatcher deletes the object later.
+/// The transaction hides the file and frees its quota; the worker deletes the object later.
 pub(crate) async fn remove(
     State(files): State<Files>,
     Now(now): Now,

@@ -1,9 +1,7 @@
 //! `GET /otp/generate`: returns a new one-time password secret, the same for ten minutes until it is verified.
 
-use std::time::Duration;
-
 use axum::extract::State;
-use common::{ApiError, ApiResult, ErrorCode, Message, Now, Verified, success};
+use common::{ApiError, ApiResult, Message, Now, Verified, success};
 use domain::{
     Instant,
     otp::{ENROLMENT_LIFE, Enrolment},
@@ -13,9 +11,6 @@ use identity::totp::{self, Forms, Secret};
 use serde::Serialize;
 
 use crate::Otp;
-
-/// The caller must have authenticated within this time.
-const MAX_AUTH_AGE: Duration = Duration::from_secs(600);
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -59,9 +54,7 @@ pub(crate) async fn generate(
     Verified(person): Verified,
 ) -> ApiResult<GenerateOtpResponse> {
     let user = &person.user;
-    if now.since(person.session.auth_time) >= MAX_AUTH_AGE {
-        return Err(ErrorCode::Reauthentication.into());
-    }
+    person.require_recent(now)?;
     let secret = otp.pending_secret(&person.session, now).await?;
     success(
         Message::OtpGenerated,

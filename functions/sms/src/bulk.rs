@@ -20,9 +20,10 @@ use store::{Store, Transaction};
 
 use crate::{
     Messages, SendOptions,
-    accepting::IdempotencyKey,
+    accepting::{IdempotencyKey, Submission},
     recipients::{
-        CheckedRecipients, RecipientInput, RecipientResult, RecipientStatus, SortedRecipients,
+        CheckedRecipients, ClientRefs, RecipientInput, RecipientResult, RecipientStatus,
+        SortedRecipients, Warning, warnings,
     },
 };
 
@@ -60,6 +61,9 @@ impl FromFields<Messages> for SendBulkRequest {
 pub(crate) struct SendBulkResponse {
     batch: BatchSummary,
     results: Vec<RecipientResult>,
+    /// Only of a dry run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<Warning>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -82,38 +86,65 @@ pub(crate) async fn send(
 ) -> ApiResult<SendBulkResponse> {
     let (sender, message) = (&sender.person.user, Message::SmsBulkAccepted);
     let submission = key.submission(sender, "POST /sms/bulk", &request.body, message, now)?;
-    let text = request.message.as_ref();
-    let checked = CheckedRecipients::new(request.recipients, text, &messages);
-    let numbers = checked.numbers();
-    let (earlier, opted_out) = tokio::join!(
-        submission.earlier(&messages),
-        messages.store.opted_out(sender.committee_id, &numbers)
-    );
-    if let Some(response) = earlier? {
-        return response;
-    }
-    drop(numbers);
-    let batch_id = (!request.dry_run).then(|| BatchId::of(random::id(now)));
-    let sorted = checked.sorted(&opted_out?, batch_id);
-    if sorted.entries.is_empty() {
-        return Err(all_rejected(&sorted));
-    }
-    let batch = summary(&sorted, text, batch_id);
-    let SortedRecipients { results, entries } = sorted;
-    let response = SendBulkResponse { batch, results };
-    match batch_id {
-        None => success(message, response),
-        Some(batch_id) => {
-            let batch = response
-                .batch
-                .to_batch(batch_id, request.options.into_sending(sender, now));
-            let tx = accept_transaction(&messages.store, &batch, text, entries, now);
-            let was_accepted = async { Ok(messages.store.batch(batch_id).await?.is_some()) };
-            let count = batch.accepted.into();
-            submission
-                .accept(&messages, tx, count, response, was_accepted)
-                .await
+    let client_refs = ClientRefs::of(&request.recipients);
+    let response = messages
+        .send_bulk(&submission, request, &client_refs)
+        .await?;
+    Ok(response.map(|response| SendBulkResponse {
+        results: client_refs.added_to(response.results),
+        ..response
+    }))
+}
+
+impl Messages {
+    /// Sends the messages of `request`, unless it is a repetition or a dry run.
+    ///
+    /// # Errors
+    /// `SMS_BULK_REJECTED_MESSAGE` when all recipients are rejected; those of [`Submission::earlier`] and
+    /// [`Submission::accept`].
+    async fn send_bulk(
+        &self,
+        submission: &Submission<'_>,
+        request: SendBulkRequest,
+        client_refs: &ClientRefs,
+    ) -> ApiResult<SendBulkResponse> {
+        let (sender, now) = (submission.sender, submission.now);
+        let text = request.message.as_ref();
+        let warnings = request.dry_run.then(|| warnings(text, &request.recipients));
+        let checked = CheckedRecipients::new(request.recipients, text, self);
+        let numbers = checked.numbers();
+        let (earlier, opted_out) = tokio::join!(
+            submission.earlier(self),
+            self.store.opted_out(sender.committee_id, &numbers)
+        );
+        if let Some(response) = earlier? {
+            return response;
         }
+        drop(numbers);
+        let batch_id = (!request.dry_run).then(|| BatchId::of(random::id(now)));
+        let sorted = checked.sorted(&opted_out?, batch_id);
+        if sorted.entries.is_empty() {
+            return Err(all_rejected(&client_refs.added_to(sorted.results)));
+        }
+        let batch = summary(&sorted, text, batch_id);
+        let SortedRecipients { results, entries } = sorted;
+        let response = SendBulkResponse {
+            batch,
+            results,
+            warnings,
+        };
+        let Some(batch_id) = batch_id else {
+            return success(Message::SmsBulkAccepted, response);
+        };
+        let batch = response
+            .batch
+            .to_batch(batch_id, request.options.into_sending(sender, now));
+        let tx = accept_transaction(&self.store, &batch, text, entries, now);
+        let was_accepted = async { Ok(self.store.batch(batch_id).await?.is_some()) };
+        let count = batch.accepted.into();
+        submission
+            .accept(self, tx, count, response, was_accepted)
+            .await
     }
 }
 
@@ -131,8 +162,8 @@ fn accept_transaction(
     tx
 }
 
-fn all_rejected(sorted: &SortedRecipients) -> ApiError {
-    ApiError::from(ErrorCode::SmsBulkRejected).with_data(json!({ "results": sorted.results }))
+fn all_rejected(results: &[RecipientResult]) -> ApiError {
+    ApiError::from(ErrorCode::SmsBulkRejected).with_data(json!({ "results": results }))
 }
 
 fn summary(

@@ -1,8 +1,9 @@
 //! Text messages: single ones, batches, their delivery status, and opt-outs. Nothing is sent here: accepted messages
-//! are stored, and the dispatcher sends them.
+//! are stored, the dispatcher sends single ones, and the worker those of batches.
 
 mod accepting;
 mod batch;
+mod batches;
 mod bulk;
 mod list;
 mod opt_out;
@@ -65,7 +66,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         Router::new()
             .route("/sms", get(list::list))
             .route("/sms/single", post(single::send))
-            .route("/sms/bulk", post(bulk::send))
+            .route("/sms/bulk", get(batches::list).post(bulk::send))
             .route("/sms/bulk/{batchId}", get(batch::show))
             .route("/sms/opt-outs", get(opt_outs::list))
             .route(

@@ -7,7 +7,7 @@ use domain::{
     BatchId, E164, Line, SmsId, ValueError,
     batch::Entry,
     sms::{MAX_BYTES, Recipient, Text},
-    template::render,
+    template::{render, single_braced},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -98,6 +98,8 @@ pub(crate) struct RecipientResult {
     status: RecipientStatus,
     #[serde(rename = "smsID", skip_serializing_if = "Option::is_none")]
     sms_id: Option<SmsId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_ref: Option<Line<64>>,
     #[serde(rename = "RESPONSE_CODE", skip_serializing_if = "Option::is_none")]
     code: Option<String>,
 }
@@ -108,9 +110,62 @@ impl RecipientResult {
             to: recipient.to.trim().chars().take(MAX_ECHOED).collect(),
             status,
             sms_id: None,
+            client_ref: None,
             code: None,
         }
     }
+}
+
+/// The sender's references of the recipients, in the order of the request. Results get them when they are returned,
+/// not when they are stored under an idempotency key: an item has at most 400 KB, and a repeated request has the same
+/// references.
+pub(crate) struct ClientRefs(Vec<Option<Line<64>>>);
+
+impl ClientRefs {
+    pub(crate) fn of(recipients: &[RecipientInput]) -> Self {
+        let client_ref = |recipient: &RecipientInput| recipient.client_ref.clone();
+        Self(recipients.iter().map(client_ref).collect())
+    }
+
+    /// The `results` of the same recipients, with their references.
+    pub(crate) fn added_to(&self, results: Vec<RecipientResult>) -> Vec<RecipientResult> {
+        let pairs = results.into_iter().zip(&self.0);
+        let add = |(result, client_ref): (RecipientResult, &Option<Line<64>>)| RecipientResult {
+            client_ref: client_ref.clone(),
+            ..result
+        };
+        pairs.map(add).collect()
+    }
+}
+
+/// An element of `warnings`: a text that is valid, but probably not as meant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Warning {
+    field: String,
+    /// The name in single braces.
+    variable: String,
+    #[serde(rename = "RESPONSE_CODE")]
+    code: String,
+    #[serde(rename = "RESPONSE_TEXT")]
+    text: String,
+}
+
+/// The warnings about the `common` text and the recipients' own, at most one for each.
+pub(crate) fn warnings(common: Option<&Text>, recipients: &[RecipientInput]) -> Vec<Warning> {
+    let common = common.map(|text| ("message".to_owned(), text.as_str()));
+    let own = recipients.iter().enumerate().filter_map(|(at, recipient)| {
+        let text = recipient.message.as_deref()?;
+        Some((format!("recipients[{at}].message"), text))
+    });
+    let warning = |(field, text)| {
+        single_braced(text).map(|variable| Warning {
+            field,
+            variable: variable.to_owned(),
+            code: ErrorCode::SingleBraces.code().to_owned(),
+            text: ErrorCode::SingleBraces.text().to_owned(),
+        })
+    };
+    common.into_iter().chain(own).filter_map(warning).collect()
 }
 
 /// The recipients after all checks: their results, in the order of the request, and the messages to send.

@@ -1,14 +1,18 @@
-//! Permissions: who may see messages, and who may see and change opt-outs.
+//! Permissions: who may see and list messages, and who may see and change opt-outs.
 
 use axum::extract::FromRequestParts;
-use common::{ApiError, ErrorCode, Query, SignedIn, Viewer, rights::ManageSms};
+use common::{
+    ApiError, ErrorCode, Query, QueryInput, RequestedCommittee, SignedIn, Verified, Viewer, choice,
+    input, rights::ManageSms,
+};
 use domain::{
     CommitteeId, Instant, UserId,
     permissions::{Reach, Right},
-    sms::Sending,
+    sms::{Scope, Sending},
     user::User,
 };
 use http::request::Parts;
+use store::{Senders, StoreError};
 
 use crate::Messages;
 
@@ -26,6 +30,66 @@ pub(crate) fn may_see(caller: &SignedIn, sending: &Sending, now: Instant) -> boo
             .rights()
             .may(Right::ManageSms, *user_id, *committee_id);
     is_theirs && sending.is_kept(now)
+}
+
+input! {
+    struct ScopeQuery {
+        scope: Scope = optional_or("scope", choice, Scope::Own),
+    }
+}
+
+/// Extractor: a verified person and whose messages or batches they list, by the query parameters `scope` and
+/// `committeeID`. Rejects those who list a committee's without [`Right::ManageSms`] for it.
+pub(crate) struct ListRequest {
+    pub(crate) caller: SignedIn,
+    /// `None` for the caller's own messages.
+    committee: Option<RequestedCommittee>,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ListRequest {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Verified(caller) = Verified::from_request_parts(parts, state).await?;
+        let Ok(query) = Query::from_request_parts(parts, state).await;
+        let QueryInput(ScopeQuery { scope }) =
+            QueryInput::<ScopeQuery>::from_request_parts(parts, state).await?;
+        let reach = caller.user.rights().reach(Right::ManageSms);
+        let committee = match scope {
+            Scope::Own => None,
+            Scope::Committee if reach < Reach::Committee => return Err(ErrorCode::Forbidden.into()),
+            Scope::Committee => Some(RequestedCommittee::of(
+                &query,
+                &caller.user,
+                Right::ManageSms,
+            )?),
+        };
+        Ok(Self { caller, committee })
+    }
+}
+
+impl ListRequest {
+    pub(crate) fn senders(&self) -> Senders {
+        match self.committee {
+            None => Senders::User(self.caller.user.user_id),
+            Some(committee) => Senders::Committee(committee.id),
+        }
+    }
+
+    /// The result of `read`, which reads a list of these senders.
+    ///
+    /// # Errors
+    /// `COMMITTEE_NOT_FOUND_MESSAGE` when the requested committee does not exist.
+    pub(crate) async fn page<T>(
+        &self,
+        messages: &Messages,
+        read: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, ApiError> {
+        match self.committee {
+            None => Ok(read.await?),
+            Some(committee) => committee.if_exists(&messages.store, read).await,
+        }
+    }
 }
 
 /// Extractor: a verified administrator, who may see the opt-outs of a committee.

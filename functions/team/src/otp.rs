@@ -1,4 +1,5 @@
-//! `DELETE /team/{userId}/otp`: removes another person's one-time passwords, for people who lost their authenticator.
+//! `DELETE /team/{userId}/otp`: removes another person's one-time passwords and passkeys, for people who lost their
+//! authenticator.
 
 use accounts::Administrator;
 use axum::extract::State;
@@ -8,8 +9,8 @@ use store::Transaction;
 
 use crate::Team;
 
-/// Deletes the secret, ends all sessions of the account and, if the account is active, notifies its owner. Does nothing
-/// when there is no secret.
+/// Deletes the secret, removes all passkeys, ends all sessions of the account and, if the account is active, notifies its
+/// owner. Does nothing when there is neither.
 pub(crate) async fn reset(
     State(team): State<Team>,
     Now(now): Now,
@@ -18,20 +19,31 @@ pub(crate) async fn reset(
 ) -> ApiResult<Empty> {
     let user = admin.account_to_edit(&team.store, id).await?;
     let disable = |user: &User, tx: &mut Transaction| {
-        if !user.is_otp_enabled {
+        let (at, by_administrator) = (now, true);
+        let mut removed = Vec::new();
+        if user.is_otp_enabled {
+            tx.remove_otp(id, None);
+            removed.push(Notification::OtpDisabled {
+                at,
+                by_administrator,
+            });
+        }
+        if user.passkeys > 0 {
+            removed.push(Notification::PasskeysRemoved {
+                at,
+                by_administrator,
+            });
+        }
+        if removed.is_empty() {
             return Ok(user.clone());
         }
-        tx.remove_otp(id, None);
-        if user.is_active {
-            let notification = Notification::OtpDisabled {
-                at: now,
-                by_administrator: true,
-            };
+        for notification in removed.into_iter().filter(|_| user.is_active) {
             tx.send(&team.codes.outbox().notify(user, notification, now)?);
         }
         Ok(user.changed(|user| {
             user.is_otp_enabled = false;
             user.is_otp_verified = false;
+            user.remove_passkeys();
             user.epoch += 1;
         }))
     };

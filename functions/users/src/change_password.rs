@@ -79,7 +79,10 @@ async fn replace(
             epoch: after.epoch,
             ..session.clone()
         };
-        let notification = Notification::PasswordChanged { at: now };
+        let notification = Notification::PasswordChanged {
+            at: now,
+            has_passkeys: after.passkeys > 0,
+        };
         tx.change_password(id, Some(old_hash), new_hash);
         tx.renew_session(session, &kept);
         tx.send(&users.codes.outbox().notify(user, notification, now)?);

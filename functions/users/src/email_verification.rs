@@ -8,11 +8,13 @@ use common::{
 };
 use domain::{
     Email, Instant, Line,
+    audit::AuditEntry,
     code::{Challenge, Code, CodeKind},
     outbox::Notification,
     session::Session,
     user::User,
 };
+use identity::random;
 use store::{Part, Transaction};
 
 use crate::Users;
@@ -86,8 +88,8 @@ pub(crate) async fn verify(
 }
 
 /// Uses up the code and verifies the current address, or replaces it by the pending one and notifies the old one. If
-/// another account has taken the address in the meantime, the code is not used up. `session` is the caller's, if it is
-/// one of the account.
+/// another account has taken the address in the meantime, the code is not used up. Mails to the address that were stopped
+/// are sent again. `session` is the caller's, if it is one of the account.
 async fn verify_mailbox(
     users: &Users,
     email: &Email,
@@ -97,7 +99,9 @@ async fn verify_mailbox(
     now: Instant,
 ) -> Result<User, ApiError> {
     let invalid = || ApiError::from(ErrorCode::VerificationInvalid);
-    let user = users.store.user(code.user_id).await?.ok_or_else(invalid)?;
+    let (user, stop) =
+        tokio::try_join!(users.store.user(code.user_id), users.store.mail_stop(email))?;
+    let user = user.ok_or_else(invalid)?;
     let verify = |user: &User, tx: &mut Transaction| {
         let is_change = challenge == pending_email_challenge(email, user.user_id)
             && user.pending_email.as_ref() == Some(email);
@@ -112,6 +116,11 @@ async fn verify_mailbox(
             tx.reserve_email(email, user.user_id, user.committee_id);
             tx.send(&users.codes.outbox().notify(user, notification, now)?);
         }
+        if stop.is_some() {
+            let id = random::id(now);
+            tx.resume_mails(email, now);
+            tx.record_audit(&AuditEntry::of_mail_stop(id, user, stop, None, now));
+        }
         let after = user.changed(|user| {
             user.verify_mailbox(users.mailbox_verifies(), session.is_some());
             if is_change {
@@ -119,6 +128,7 @@ async fn verify_mailbox(
                 user.email = email.clone();
             }
         });
+        users.codes.report_removed_passkeys(tx, user, &after, now)?;
         if let Some(session) = session.filter(|_| after.epoch != user.epoch) {
             let kept = Session {
                 epoch: after.epoch,

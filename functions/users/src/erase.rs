@@ -23,7 +23,7 @@ input! {
 }
 
 /// When the response is sent, the account is anonymous, its address is free and its sessions are invalid. The
-/// dispatcher deletes the remaining data.
+/// worker deletes the remaining data.
 pub(crate) async fn erase(
     State(users): State<Users>,
     Now(now): Now,

@@ -11,6 +11,7 @@ use domain::{
     course::{Course, State as CourseState},
     file::{File, FileView},
     login_activity::LoginActivity,
+    passkey::PasskeyView,
     permissions::Right,
     session::SessionView,
     sms::Sms,
@@ -19,7 +20,7 @@ use domain::{
 use identity::random;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use store::{CourseList, Page, StoreError};
+use store::{CourseList, Page, Senders, StoreError};
 use tokio::time::timeout;
 
 use crate::Users;
@@ -57,6 +58,7 @@ struct Export {
     user: Account,
     activity: Vec<LoginActivity>,
     sessions: Vec<SessionView>,
+    passkeys: Vec<PasskeyView>,
     files: Vec<FileView>,
     courses: Vec<Course>,
     sms: Vec<Sms>,
@@ -96,7 +98,7 @@ impl Users {
             .map(|state| CourseList::OfAuthor(id, *state))
             .collect();
         let lists = lists.as_slice();
-        let (activity, sessions, files, mut courses, mut sms, mut audit) = tokio::try_join!(
+        let (activity, sessions, mut passkeys, files, mut courses, mut sms, mut audit) = tokio::try_join!(
             all_pages(|at| async move {
                 let at = at.as_deref();
                 store.login_activity_page(id, at, PAGE, now).await
@@ -105,9 +107,13 @@ impl Users {
                 let at = at.as_deref();
                 store.sessions_page(user, at, PAGE, now).await
             }),
+            store.passkeys(id),
             all_pages(|at| async move { store.files(id, at.as_deref(), PAGE).await }),
             all_pages(|at| async move { store.courses(lists, at.as_deref(), PAGE).await }),
-            all_pages(|at| async move { store.kept_sms_of(id, at.as_deref(), PAGE, now).await }),
+            all_pages(|at| async move {
+                let at = at.as_deref();
+                store.kept_sms_of(Senders::User(id), at, PAGE, now).await
+            }),
             all_pages(|at| async move {
                 let at = at.as_deref();
                 store.audit_of_person(id, at, PAGE, now).await
@@ -123,6 +129,7 @@ impl Users {
         sms.retain(|_| is_verified);
         let may_audit = |actor, committee| rights.may(Right::ReadAudit, actor, committee);
         audit.retain(|entry| is_verified && may_audit(entry.actor_id, entry.committee_id));
+        passkeys.retain(|passkey| passkey.is_of(user));
         let current = caller.session.sid;
         let sessions = sessions
             .into_iter()
@@ -132,6 +139,7 @@ impl Users {
             user: caller.account(),
             activity,
             sessions,
+            passkeys: passkeys.into_iter().map(PasskeyView::from).collect(),
             files: files.into_iter().map(File::listed).collect(),
             courses,
             sms,

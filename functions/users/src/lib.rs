@@ -83,7 +83,7 @@ pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
             .route(
                 "/users/reset-password",
                 sign_in(
-                    effect(reset_password::request, "GET,POST,PUT")
+                    effect(reset_password::request, "GET,PUT,POST")
                         .post(reset_password::reset)
                         .put(change_password::change_password),
                 ),

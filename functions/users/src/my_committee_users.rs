@@ -1,12 +1,16 @@
-//! `GET /users/my-committee-users`: lists the users of the caller's committee.
+//! `GET /users/my-committee-users`: lists the users of a committee, the caller's own or, for super admins, any.
 
-use axum::extract::State;
-use common::{ApiResult, Now, Paging, QueryInput, Verified, choice, input, ok, text};
+use axum::extract::{FromRequestParts, State};
+use common::{
+    ApiError, ApiResult, Now, Paging, Query, QueryInput, RequestedCommittee, SignedIn, Verified,
+    choice, input, ok, text,
+};
 use domain::{
     Profile, Prose, folded,
     permissions::{Reach, Right},
     user::{Account, Card, User},
 };
+use http::request::Parts;
 use serde::Serialize;
 
 use crate::{Users, show::View};
@@ -14,9 +18,28 @@ use crate::{Users, show::View};
 input! {
     pub(crate) struct MyCommitteeUsersQuery {
         is_active: Option<bool> = optional("isActive", choice),
+        is_verified: Option<bool> = optional("isVerified", choice),
         profile: Option<Profile> = optional("profile", choice),
         /// Search text, normalised with [`folded`].
         words: Option<String> = nullable("q", |value| Ok(folded(text::<Prose<100>>(value)?.as_str()))),
+    }
+}
+
+/// A verified caller and the committee whose users they request. Rejects those who request another than their own
+/// and may not read all accounts.
+pub(crate) struct UsersRequest {
+    caller: SignedIn,
+    committee: RequestedCommittee,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for UsersRequest {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Verified(caller) = Verified::from_request_parts(parts, state).await?;
+        let Ok(query) = Query::from_request_parts(parts, state).await;
+        let committee = RequestedCommittee::of(&query, &caller.user, Right::ReadAccounts)?;
+        Ok(Self { caller, committee })
     }
 }
 
@@ -31,33 +54,30 @@ pub(crate) struct UsersResponse {
 pub(crate) async fn list(
     State(users): State<Users>,
     Now(now): Now,
-    Verified(caller): Verified,
+    UsersRequest { caller, committee }: UsersRequest,
     paging: Paging,
     QueryInput(filter): QueryInput<MyCommitteeUsersQuery>,
 ) -> ApiResult<UsersResponse> {
     let sees_accounts = caller.user.rights().reach(Right::ReadAccounts) >= Reach::Committee;
     let MyCommitteeUsersQuery {
         is_active,
+        is_verified,
         profile,
         words,
     } = &filter;
+    let committee_id = committee.id;
     let list = format!(
-        "GET /users/my-committee-users {is_active:?} {profile:?} {words:?} {sees_accounts} caller={}",
+        "GET /users/my-committee-users {committee_id} {is_active:?} {is_verified:?} {profile:?} {words:?} {sees_accounts} \
+         caller={}",
         caller.user.user_id
     );
     let list = paging.open(&users.cursors, list, now)?;
     let matches = filter
         .is_set()
         .then_some(|user: &User| filter.matches(user, sees_accounts));
-    let page = users
-        .store
-        .users(
-            caller.committee.committee_id,
-            list.position(),
-            list.limit,
-            matches,
-        )
-        .await?;
+    let store = &users.store;
+    let read = store.users(committee_id, list.position(), list.limit, matches);
+    let page = committee.if_exists(store, read).await?;
     let next_cursor = list.next_cursor(page.last)?;
     let view = |user: User| {
         if sees_accounts {
@@ -74,11 +94,14 @@ pub(crate) async fn list(
 
 impl MyCommitteeUsersQuery {
     const fn is_set(&self) -> bool {
-        self.is_active.is_some() || self.profile.is_some() || self.words.is_some()
+        self.is_active.is_some()
+            || self.is_verified.is_some()
+            || self.profile.is_some()
+            || self.words.is_some()
     }
 
     /// Whether `user` passes all filters. Each word of `q` must be the beginning of a word of the names or, if the
-    /// caller sees accounts, of the e-mail address.
+    /// caller sees accounts, of the e-mail address. `isVerified`, which cards do not show, only filters accounts.
     fn matches(&self, user: &User, sees_accounts: bool) -> bool {
         let matches_words = |words: &String| {
             let names = format!("{} {}", user.name, user.last_name);
@@ -94,6 +117,9 @@ impl MyCommitteeUsersQuery {
         };
         self.is_active
             .is_none_or(|is_active| user.is_active == is_active)
+            && self
+                .is_verified
+                .is_none_or(|is_verified| !sees_accounts || user.is_verified == is_verified)
             && self.profile.is_none_or(|profile| user.profile == profile)
             && self.words.as_ref().is_none_or(matches_words)
     }

@@ -131,13 +131,19 @@ async fn replace(
         });
         let (challenge, notification) = (
             email_challenge(&request.email),
-            Notification::PasswordChanged { at: now },
+            Notification::PasswordChanged {
+                at: now,
+                has_passkeys: after.passkeys > 0,
+            },
         );
         let mut tx = users.store.transaction();
         tx.use_code(CodeKind::Reset, challenge, code, &client.network, now);
         tx.change_password(user.user_id, old_hash.as_deref(), new_hash);
         tx.change_user(&user, &after);
         tx.send(&users.codes.outbox().notify(&after, notification, now)?);
+        users
+            .codes
+            .report_removed_passkeys(&mut tx, &user, &after, now)?;
         Ok((tx, ()))
     };
     let condition_error = |part| (part == Part::Code).then(|| ErrorCode::ResetCodeInvalid.into());

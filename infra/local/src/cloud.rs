@@ -1,10 +1,12 @@
 //! One endpoint for all AWS services: DynamoDB (dynoxide on SQLite), S3 (s3s on a folder), SSM, and a recorder for
 //! SNS and SES. Faults can be injected into each of them. A hosting account has an endpoint of its own.
 
+mod query;
+
 use std::{
     net::{Ipv4Addr, SocketAddr},
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -37,7 +39,23 @@ use crate::{
 /// The name of the bucket.
 pub const BUCKET: &str = "halqa-files";
 /// The functions with access to the bucket.
-const ROLES: [&str; 3] = ["dispatcher", "files", "users"];
+const ROLES: [&str; 3] = ["files", "users", "worker"];
+
+/// A function to which the stream is delivered, each by an event source mapping of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consumer {
+    /// The dispatcher.
+    Dispatcher,
+    /// The worker.
+    Worker,
+}
+
+/// How far an event source mapping has read the stream.
+struct StreamReader {
+    position: Option<String>,
+    /// Records that will be delivered once more.
+    late: Vec<Value>,
+}
 
 /// A running local cloud. It stops with the Tokio runtime that it was started on.
 #[derive(Clone)]
@@ -51,9 +69,8 @@ pub struct Cloud {
     tables: StrictTables,
     parameters: Parameters,
     recorder: Recorder,
-    stream: Arc<Mutex<Option<String>>>,
-    /// Stream records that will be delivered once more.
-    late_records: Arc<Mutex<Vec<Value>>>,
+    /// Of the dispatcher and of the worker.
+    readers: Arc<[Mutex<StreamReader>; 2]>,
     faults: Faults,
     guard: Authorizer,
     uapi: Uapi,
@@ -136,7 +153,13 @@ impl Cloud {
             faults: faults.clone(),
             guard: guard.clone(),
         };
-        let stream = Arc::new(Mutex::new(Some(latest(&database)?)));
+        let latest = latest(&database)?;
+        let readers = [latest.clone(), latest].map(|position| {
+            Mutex::new(StreamReader {
+                position: Some(position),
+                late: Vec::new(),
+            })
+        });
         tokio::spawn(accept(listener, Arc::new(service)));
         let uapi = Uapi::start(account, faults.clone()).await?;
         let expiry = tokio::spawn(expire(database.clone())).abort_handle();
@@ -148,8 +171,7 @@ impl Cloud {
             tables,
             parameters,
             recorder,
-            stream,
-            late_records: Arc::default(),
+            readers: Arc::new(readers),
             faults,
             guard,
             uapi,
@@ -190,14 +212,13 @@ impl Cloud {
         &self.uapi
     }
 
-    /// The new records of the records table's stream, since the last call or the start, as the event of a Lambda
-    /// function; at most 1,000 records.
+    /// The new records of the records table's stream, since the last call for `consumer` or the start; at most 1,000.
     ///
     /// # Errors
     /// When the stream cannot be read.
-    pub fn stream_event(&self) -> Result<Value, LocalError> {
-        let mut position = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
-        let iterator = match position.take() {
+    pub fn stream_records(&self, consumer: Consumer) -> Result<Vec<Value>, LocalError> {
+        let mut reader = self.reader(consumer);
+        let iterator = match reader.position.take() {
             Some(iterator) => iterator,
             None => latest(&self.database)?,
         };
@@ -206,17 +227,29 @@ impl Cloud {
             .get_records(request(json!({ "ShardIterator": iterator }))?);
         let read =
             read.map_err(|error| LocalError::new(format!("The stream cannot be read: {error}.")))?;
-        *position = Some(read.next_shard_iterator.unwrap_or(iterator));
-        Ok(json!({ "Records": read.records }))
+        reader.position = Some(read.next_shard_iterator.unwrap_or(iterator));
+        match json!(read.records) {
+            Value::Array(records) => Ok(records),
+            _ => Ok(Vec::new()),
+        }
     }
 
-    /// Keeps `records` of the stream for another delivery and returns those that were kept before.
-    pub(crate) fn exchange_late_records(&self, records: Vec<Value>) -> Vec<Value> {
-        let mut late = self
-            .late_records
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        std::mem::replace(&mut *late, records)
+    /// Keeps `records` of the stream for another delivery to `consumer` and returns those that were kept before.
+    pub(crate) fn exchange_late_records(
+        &self,
+        consumer: Consumer,
+        records: Vec<Value>,
+    ) -> Vec<Value> {
+        std::mem::replace(&mut self.reader(consumer).late, records)
+    }
+
+    fn reader(&self, consumer: Consumer) -> MutexGuard<'_, StreamReader> {
+        let [dispatcher, worker] = &*self.readers;
+        let reader = match consumer {
+            Consumer::Dispatcher => dispatcher,
+            Consumer::Worker => worker,
+        };
+        reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The faults that are injected.

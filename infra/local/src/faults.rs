@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub enum Service {
     /// DynamoDB: the tables.
     Dynamodb,
-    /// DynamoDB Streams: the records that the dispatcher receives.
+    /// DynamoDB Streams: the records that the dispatcher and the worker receive.
     Stream,
     /// S3: the bucket.
     S3,

@@ -15,7 +15,9 @@ use std::{
 
 use bytes::{Bytes, BytesMut};
 use common::Edge;
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, Version, header};
+use http::{
+    HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode, Version, header,
+};
 use http_body_util::BodyExt;
 use hyper::{
     body::{Body, Frame, Incoming, SizeHint},
@@ -25,7 +27,10 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
 
-use crate::{host, pages::Pages};
+use crate::{
+    host,
+    pages::{self, Pages},
+};
 
 /// The payload limit of API Gateway. Of a longer body only the beginning is passed on: enough to reject it.
 const MAX_BODY: usize = 10 * 1024 * 1024;
@@ -84,7 +89,14 @@ impl Gateway {
                 }
             }
             _ if host::is_of_foreign_page(&request) => host::refusal(),
-            _ => self.edge.answer(request, peer.ip()).await,
+            Some(_) if request.uri().path() == "/" && request.method() == Method::GET => {
+                pages::redirect(StatusCode::FOUND, "/_local")
+            }
+            Some(pages) => {
+                let requests = &pages.requests;
+                requests.answer(&self.edge, request, peer.ip()).await
+            }
+            None => self.edge.answer(request, peer.ip()).await,
         };
         if stays_open {
             response

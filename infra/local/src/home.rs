@@ -177,6 +177,15 @@ impl LocalSettings {
         self.0.get(name).cloned()
     }
 
+    /// Address and password of the first super admin: `LOCAL_ADMIN_EMAIL` and `LOCAL_ADMIN_PASSWORD`, or their defaults.
+    pub fn administrator(&self) -> [String; 2] {
+        let or = |name: &str, default: &str| self.get(name).unwrap_or_else(|| default.to_owned());
+        [
+            or("LOCAL_ADMIN_EMAIL", "admin@example.org"),
+            or("LOCAL_ADMIN_PASSWORD", "local-admin-passphrase"),
+        ]
+    }
+
     /// All settings, for a child process.
     pub fn iter(&self) -> impl Iterator<Item = (&String, &String)> {
         self.0.iter()
@@ -214,6 +223,11 @@ impl LocalSettings {
     }
 }
 
+/// Whether `folder` has a local database.
+pub fn is_used(folder: &Path) -> bool {
+    folder.join("dynamodb.sqlite").is_file()
+}
+
 /// Creates the data folder.
 ///
 /// # Errors
@@ -245,7 +259,7 @@ pub fn delete_folder(folder: &Path) -> Result<(), LocalError> {
     if !folder.exists() {
         return Ok(());
     }
-    if !folder.join("dynamodb.sqlite").is_file() {
+    if !is_used(folder) {
         return Err(LocalError::new(format!(
             "{} is not a data folder of `cargo dev`: it has no dynamodb.sqlite. Nothing was deleted.",
             folder.display()
@@ -275,10 +289,12 @@ pub async fn bootstrap(
     let email: Email = admin_email.parse().map_err(|_| {
         LocalError::new("The setting LOCAL_ADMIN_EMAIL is not a valid e-mail address.")
     })?;
+    let now = setup.clock.now();
+    // In new tables the search index is current at once; else the worker rebuilds it.
+    setup.store.rebuild_index(now).await?;
     if setup.store.email_owner(&email).await?.is_some() {
         return Ok(());
     }
-    let now = setup.clock.now();
     let committee = first_committee(&email, now)?;
     let password_hash = Hasher::default()
         .hash(admin_password)

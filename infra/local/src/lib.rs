@@ -2,7 +2,10 @@
 //! another endpoint and contain no code for it.
 
 pub mod cloud;
+mod console;
 pub mod delivery;
+pub mod endpoints;
+pub mod event_file;
 pub mod faults;
 pub mod front;
 mod gate;
@@ -13,7 +16,8 @@ pub mod pages;
 mod parameters;
 pub mod random;
 pub mod recorder;
-mod reference;
+pub mod reference;
+mod requests;
 pub mod runtime_api;
 pub mod seed;
 mod signature;
@@ -52,6 +56,7 @@ pub fn edge_of(setup_of: &dyn Fn(&str) -> Result<Setup, ConfigError>) -> Result<
         .merge(fallback::routes(&setup_of("fallback")?)?)
         .merge(files::routes(&setup_of("files")?)?)
         .merge(otp::routes(&setup_of("otp")?)?)
+        .merge(passkeys::routes(&setup_of("passkeys")?)?)
         .merge(sms::routes(&setup_of("sms")?)?)
         .merge(team::routes(&setup_of("team")?)?)
         .merge(users::routes(&setup_of("users")?)?);

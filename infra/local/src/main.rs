@@ -1,37 +1,58 @@
-//! `cargo dev`: runs the service locally, in one process. `cargo dev seed` adds demonstration data; `cargo dev watch`
-//! runs the Lambda binaries instead, `cargo dev reset` deletes all local data.
+//! `cargo dev`: runs the service locally, and helps those who change it. `cargo dev --help` lists its commands.
 
 use std::{
-    io::ErrorKind,
+    io::{self, ErrorKind, IsTerminal, Write},
     net::Ipv4Addr,
     path::{Path, PathBuf},
     process::ExitCode,
 };
 
-use dispatcher::Dispatcher;
 use local::{
     LocalError,
     cloud::Cloud,
-    delivery, edge_of, front, home,
+    delivery::{self, Consumers},
+    edge_of, endpoints, event_file, front, home,
     home::LocalSettings,
     pages::{FRONT_PATH, Pages},
+    reference::Demonstration,
     seed, watch,
 };
 use runtime::{Clock, log_for_people};
 use serde_json::json;
 use tokio::net::TcpListener;
 
+const USAGE: &str = "cargo dev …
+    (nothing)                    runs the whole service in one process
+    seed [--yes]                 adds demonstration data, once, then runs the service
+    watch                        runs the Lambda binaries instead, with cargo lambda
+    reset [--yes]                deletes the data folder
+    event <METHOD> <path> [JSON] writes the API Gateway event of a request to events/
+    check                        lists what the endpoints lack: operation, cost, event, test, …
+    --help                       prints this text
+  --yes does not ask. Settings: infra/settings.md, such as PORT and DATA_DIR.";
+
 #[tokio::main]
 async fn main() -> ExitCode {
     log_for_people();
-    let command = std::env::args().nth(1);
-    let ran = match command.as_deref() {
-        None => run(Mode::OneProcess).await,
-        Some("seed") => run(Mode::Seed).await,
-        Some("watch") => run(Mode::Watch).await,
-        Some("reset") => reset().await,
-        Some(other) => Err(LocalError::new(format!(
-            "There is no `cargo dev {other}`: use `cargo dev`, `cargo dev seed`, `cargo dev watch` or `cargo dev reset`."
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let ran = match words.as_slice() {
+        [] => run(Mode::OneProcess).await,
+        ["seed"] => run(Mode::Seed { asks: true }).await,
+        ["seed", "--yes"] => run(Mode::Seed { asks: false }).await,
+        ["watch"] => run(Mode::Watch).await,
+        ["reset"] => reset(true).await,
+        ["reset", "--yes"] => reset(false).await,
+        ["event", method, path] => write_event(method, path, None),
+        ["event", method, path, body] => write_event(method, path, Some(*body)),
+        ["check"] => check(),
+        ["--help" | "-h" | "help"] => {
+            print(USAGE);
+            Ok(())
+        }
+        _ => Err(LocalError::new(format!(
+            "There is no `cargo dev {}`.\n\n{USAGE}",
+            words.join(" ")
         ))),
     };
     match ran {
@@ -46,7 +67,7 @@ async fn main() -> ExitCode {
 #[derive(Clone, Copy, PartialEq)]
 enum Mode {
     OneProcess,
-    Seed,
+    Seed { asks: bool },
     Watch,
 }
 
@@ -60,13 +81,58 @@ fn data_folder(settings: &LocalSettings) -> PathBuf {
 }
 
 /// Deletes the data folder, unless it is not one of `cargo dev` or a running `cargo dev` uses it.
-async fn reset() -> Result<(), LocalError> {
+async fn reset(asks: bool) -> Result<(), LocalError> {
     let settings = LocalSettings::of_environment();
     let folder = data_folder(&settings);
+    if !folder.exists() {
+        print(&format!("There is no {}.", folder.display()));
+        return Ok(());
+    }
     let _listener = bind(port(&settings)?).await?;
+    if asks {
+        confirm(&format!("Delete {} with all data?", folder.display()))?;
+    }
     home::delete_folder(&folder)?;
     print(&format!("Deleted {}.", folder.display()));
     Ok(())
+}
+
+/// Asks `question` in the terminal. An error unless the answer is yes.
+fn confirm(question: &str) -> Result<(), LocalError> {
+    let unusable = |error: io::Error| LocalError::new(format!("The terminal fails: {error}."));
+    if !io::stdin().is_terminal() {
+        return Err(LocalError::new(format!(
+            "{question} Nothing was changed, because there is no terminal to ask in: add --yes."
+        )));
+    }
+    let mut output = io::stdout();
+    write!(output, "{question} [y/N] ")
+        .and_then(|()| output.flush())
+        .map_err(unusable)?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer).map_err(unusable)?;
+    if ["y", "yes"].contains(&answer.trim().to_lowercase().as_str()) {
+        Ok(())
+    } else {
+        Err(LocalError::new("Nothing was changed."))
+    }
+}
+
+fn write_event(method: &str, path: &str, body: Option<&str>) -> Result<(), LocalError> {
+    let method = method.to_uppercase();
+    let file = event_file::write(Path::new(ROOT), &method, path, body)?;
+    print(&format!("Wrote {}.", file.display()));
+    Ok(())
+}
+
+fn check() -> Result<(), LocalError> {
+    let missing = endpoints::missing(Path::new(ROOT))?;
+    if missing.is_empty() {
+        print("No endpoint lacks a part.");
+        Ok(())
+    } else {
+        Err(LocalError::new(missing.join("\n")))
+    }
 }
 
 async fn run(mode: Mode) -> Result<(), LocalError> {
@@ -76,17 +142,18 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
     let folder = data_folder(&settings);
     // Binds the port before opening the data, so that a second instance fails early.
     let listener = match mode {
-        Mode::OneProcess | Mode::Seed => bind(port).await?,
+        Mode::OneProcess | Mode::Seed { .. } => bind(port).await?,
         // `cargo lambda` uses the port itself; the local pages use the next one.
         Mode::Watch => bind(port + 1).await?,
     };
+    let is_used = home::is_used(&folder);
     home::make_folder(&folder)?;
     let cloud = Cloud::in_folder(&folder).await?;
     settings.find(&cloud).with_keys_of(&folder)?;
     let pages_port = if mode == Mode::Watch { port + 1 } else { port };
     settings.set_default(
         "PUBLIC_URL",
-        format!("http://127.0.0.1:{pages_port}{FRONT_PATH}"),
+        format!("http://localhost:{pages_port}{FRONT_PATH}"),
     );
     // Shorter than in production, for developers who watch.
     settings.set_default("SMS_CLAIM_SECONDS", "60");
@@ -100,16 +167,23 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
         .get("LOCAL_ADMIN_PASSWORD")
         .unwrap_or_else(|| "local-admin-passphrase".to_owned());
     home::bootstrap(&setup, &email, &password.clone().into()).await?;
-    let seeded = match mode {
-        Mode::Seed => seed::fill(&settings, clock.clone(), &email, &password).await?,
-        Mode::OneProcess | Mode::Watch => String::new(),
-    };
+    if let Mode::Seed { asks } = mode {
+        if asks && is_used && !seed::is_there(&setup.store).await? {
+            confirm(&format!(
+                "Add demonstration data to the data in {}?",
+                folder.display()
+            ))?;
+        }
+        seed::fill(&settings, clock.clone(), &email, &password).await?;
+    }
+    let seeded = seed::welcome(&setup.store).await?;
 
     let folder = folder.canonicalize().unwrap_or(folder);
     let about =
         json!({ "dataFolder": folder, "administrator": email, "processId": std::process::id() });
-    let edge = edge_of(&|function| settings.setup_of(function, &cloud, clock.clone()))?;
-    let deliveries = delivery::run(cloud.clone(), Dispatcher::new(&setup)?);
+    let setup_of = |function: &str| settings.setup_of(function, &cloud, clock.clone());
+    let edge = edge_of(&setup_of)?;
+    let deliveries = delivery::run(cloud.clone(), Consumers::new(&setup_of)?);
     print(&welcome(
         port,
         pages_port,
@@ -118,10 +192,13 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
         &password,
         &seeded,
     ));
-    let server = front::serve(listener, edge, Some(Pages::new(cloud, &setup, about)));
+    let demonstration =
+        Demonstration::new(&settings, cloud.clone(), clock.clone(), &email, &password)?;
+    let pages = Pages::new(cloud, &setup, about, Some(demonstration));
+    let server = front::serve(listener, edge, Some(pages));
     let interrupted = tokio::signal::ctrl_c();
     match mode {
-        Mode::OneProcess | Mode::Seed => tokio::select! {
+        Mode::OneProcess | Mode::Seed { .. } => tokio::select! {
             () = server => {}
             () = deliveries => {}
             _ = interrupted => print("Stopped. All data is kept in the data folder."),
@@ -168,15 +245,15 @@ fn welcome(
         r#"
   Halqa is ready.
 
-    API            http://127.0.0.1:{port}/api/v1  (and /api/dev)
-    API reference  http://127.0.0.1:{pages_port}/_local/api
-    Inbox, faults  http://127.0.0.1:{pages_port}/_local
+    API            http://localhost:{port}/api/v1  (and /api/dev)
+    API reference  http://localhost:{pages_port}/_local/api
+    Inbox, faults  http://localhost:{pages_port}/_local
     Sign-in        {email}  /  {password}
     Data folder    {folder}
 {seeded}
   Try it:
 
-    curl -s http://127.0.0.1:{port}/api/v1/auth/login \
+    curl -s http://localhost:{port}/api/v1/auth/login \
       -H 'Content-Type: application/json' \
       -d '{{"email":"{email}","password":"{password}"}}'
 

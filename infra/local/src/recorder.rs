@@ -4,6 +4,7 @@ mod ses;
 mod sns;
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File, OpenOptions},
     io::{self, Write},
     os::unix::fs::OpenOptionsExt,
@@ -29,6 +30,7 @@ use crate::LocalError;
 pub struct Recorder {
     mails: Arc<Journal>,
     texts: Arc<Journal>,
+    sms_attributes: Arc<Mutex<BTreeMap<String, String>>>,
 }
 
 impl Recorder {
@@ -57,11 +59,12 @@ impl Recorder {
         Ok(Self {
             mails: open("mail.jsonl")?,
             texts: open("sms.jsonl")?,
+            sms_attributes: Arc::default(),
         })
     }
 
-    /// All mails, newest first: `id`, `to`, `subject`, `text`, `html`, `from`, `at`, and the custom `headers`. Fields
-    /// that a mail does not have are null.
+    /// All mails, newest first: `id`, `to`, `subject`, `text`, `html`, `from`, `at`, the custom `headers`, `tags` and
+    /// `configurationSet`. Fields that a mail does not have are null.
     pub fn mails(&self) -> Vec<Value> {
         self.newest_mails(usize::MAX)
     }
@@ -77,6 +80,22 @@ impl Recorder {
         self.newest_texts(usize::MAX)
     }
 
+    /// Deletes all mails.
+    ///
+    /// # Errors
+    /// When their file cannot be written.
+    pub fn clear_mails(&self) -> io::Result<()> {
+        self.mails.clear()
+    }
+
+    /// Deletes all text messages, with the count of them.
+    ///
+    /// # Errors
+    /// As [`Self::clear_mails`].
+    pub fn clear_texts(&self) -> io::Result<()> {
+        self.texts.clear()
+    }
+
     /// The number of accepted text messages.
     pub fn texts_taken(&self) -> usize {
         self.texts
@@ -84,6 +103,14 @@ impl Recorder {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .len()
+    }
+
+    /// The SMS attributes of the account that were set.
+    pub fn sms_attributes(&self) -> BTreeMap<String, String> {
+        self.sms_attributes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// As [`Self::texts`], at most the newest `most`.
@@ -138,6 +165,15 @@ impl Journal {
                 .inspect_err(|_| drop(file.set_len(length)))?;
         }
         messages.push(message);
+        Ok(())
+    }
+
+    fn clear(&self) -> io::Result<()> {
+        let mut messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = &self.file {
+            file.set_len(0)?;
+        }
+        messages.clear();
         Ok(())
     }
 
@@ -255,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn reopened_journal_drops_incomplete_line() {
+    fn reopened_journal_drops_incomplete_and_cleared_lines() {
         let folder = std::env::temp_dir().join(format!("recorder-{}", random::id(now())));
         fs::create_dir(&folder).unwrap();
         let file = folder.join("sms.jsonl");
@@ -281,6 +317,12 @@ mod tests {
         let third = Recorder::in_folder(&folder).unwrap();
         assert_eq!((third.texts(), third.texts().len()), (second.texts(), 2));
         assert_eq!(third.texts()[0]["text"], "trois");
+
+        third.clear_texts().unwrap();
+        publish(&third, "quatre");
+        let fourth = Recorder::in_folder(&folder).unwrap();
+        assert_eq!((fourth.texts().len(), third.texts_taken()), (1, 1));
+        assert_eq!(fourth.texts(), third.texts());
 
         fs::write(&file, "no JSON\n").unwrap();
         assert!(

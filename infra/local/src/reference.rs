@@ -1,38 +1,160 @@
-//! `/_local/api`: the API reference, an OpenAPI document shown by Swagger UI. All files are in this binary; nothing is
+//! `/_local/api`: the API reference, the OpenAPI document shown by Scalar. All files are in this binary; nothing is
 //! loaded from other hosts.
 
+mod demonstration;
+mod document;
+mod examples;
+
+use std::{
+    hash::{DefaultHasher, Hash, Hasher},
+    io::Write,
+    sync::LazyLock,
+};
+
 use bytes::Bytes;
-use http::{HeaderValue, Response, header};
+use flate2::{Compression, write::GzEncoder};
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use serde_json::{Value, json};
+
+pub use demonstration::Demonstration;
+
+use crate::{LocalError, cloud::Cloud};
 
 const PAGE: &str = include_str!("reference/page.html");
-/// The document that tests validate every response against.
-const DOCUMENT: &str = include_str!("../../api/openapi.yaml");
-/// Both files are unchanged from npm; `infra/bin/check-client` compares them.
-const SCRIPT: &str = include_str!("reference/swagger-ui-bundle.js");
-const STYLE: &str = include_str!("reference/swagger-ui.css");
+/// Scalar's script, about 5 MB.
+static SCRIPT: LazyLock<Script> = LazyLock::new(Script::new);
 
-/// Swagger UI uses `data:` for icons and `blob:` for pictures in responses.
+/// Scalar uses `data:` for icons and `blob:` for pictures in responses.
 const POLICY: &str = "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The file at `path`, if it belongs to the page.
-pub(crate) fn answer(path: &str) -> Option<Response<Bytes>> {
-    let (kind, text) = match path {
-        "/_local/api" => ("text/html; charset=utf-8", PAGE),
-        "/_local/api/openapi.yaml" => ("application/yaml", DOCUMENT),
-        "/_local/api/swagger-ui-bundle.js" => ("text/javascript; charset=utf-8", SCRIPT),
-        "/_local/api/swagger-ui.css" => ("text/css; charset=utf-8", STYLE),
-        _ => return None,
-    };
-    let mut response = Response::new(Bytes::from_static(text.as_bytes()));
-    for (name, value) in [
-        (header::CONTENT_TYPE, kind),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    ] {
-        response
-            .headers_mut()
-            .insert(name, HeaderValue::from_static(value));
+/// The files of the page.
+#[derive(Clone)]
+pub(crate) struct Reference {
+    cloud: Cloud,
+    /// Absent where no account can be signed in to, as in most tests.
+    demonstration: Option<Demonstration>,
+}
+
+impl Reference {
+    pub(crate) fn new(cloud: Cloud, demonstration: Option<Demonstration>) -> Self {
+        Self {
+            cloud,
+            demonstration,
+        }
     }
-    Some(response)
+
+    /// The file at the path of `request`, if it belongs to the page.
+    pub(crate) async fn answer(&self, request: &Request<Bytes>) -> Option<Response<Bytes>> {
+        let mut response = match request.uri().path().trim_end_matches('/') {
+            "/_local/api" => file("text/html; charset=utf-8", PAGE),
+            "/_local/api/scalar.js" => SCRIPT.answer(request),
+            "/_local/api/openapi.json" => match self.document().await {
+                Ok(document) => file("application/json", document),
+                Err(error) => {
+                    let mut response = file("text/plain; charset=utf-8", error.to_string());
+                    *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+                    response
+                }
+            },
+            _ => return None,
+        };
+        for (name, value) in [
+            (header::CONTENT_SECURITY_POLICY, POLICY),
+            (header::REFERRER_POLICY, "no-referrer"),
+            (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        ] {
+            response
+                .headers_mut()
+                .insert(name, HeaderValue::from_static(value));
+        }
+        Some(response)
+    }
+
+    /// The document with values of the running store in its examples. Without the demonstration data nothing is
+    /// created: then most examples are the ones of the file.
+    async fn document(&self) -> Result<Vec<u8>, LocalError> {
+        let records = self.cloud.items("records")?;
+        let accounts = match &self.demonstration {
+            Some(demonstration) => demonstration.accounts(&records)?,
+            None => Vec::new(),
+        };
+        let member = accounts.iter().find(|account| account["name"] == "Member");
+        let mut values = json!(accounts.first());
+        if let (Some(demonstration), Some(member)) = (&self.demonstration, member) {
+            match demonstration.values().await {
+                Ok(prepared) => values = prepared,
+                // For example because someone has changed the administrator's password.
+                Err(error) => tracing::warn!(%error, "the examples could not be prepared"),
+            }
+            values["member"] = member["userID"].clone();
+            values["memberEmail"] = member["email"].clone();
+        }
+        // Read again, because the preparation creates what is missing.
+        let records = self.cloud.items("records")?;
+        let examples = examples::of_store(&records, &values);
+        document::render(&examples, &Value::Array(accounts)).map_err(|error| {
+            LocalError::new(format!("The OpenAPI document cannot be shown: {error}."))
+        })
+    }
+}
+
+/// The script as it is and compressed, with its validator.
+struct Script {
+    plain: Bytes,
+    compressed: Bytes,
+    tag: String,
+}
+
+impl Script {
+    fn new() -> Self {
+        let plain = scalar_api_reference::get_asset("scalar.js").unwrap_or_default();
+        let mut hasher = DefaultHasher::new();
+        plain.hash(&mut hasher);
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        let compressed = encoder.write_all(&plain).and_then(|()| encoder.finish());
+        Self {
+            plain: plain.into(),
+            compressed: compressed.unwrap_or_default().into(),
+            tag: format!("\"{:x}\"", hasher.finish()),
+        }
+    }
+
+    /// 304 if the browser has this script already.
+    fn answer(&self, request: &Request<Bytes>) -> Response<Bytes> {
+        let contains = |name, text: &str| {
+            let value = request.headers().get(name);
+            let value = value.and_then(|value: &HeaderValue| value.to_str().ok());
+            value.is_some_and(|value| value.contains(text))
+        };
+        let mut response = if contains(header::IF_NONE_MATCH, &self.tag) {
+            let mut response = Response::new(Bytes::new());
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+            response
+        } else if contains(header::ACCEPT_ENCODING, "gzip") && !self.compressed.is_empty() {
+            let mut response = file("text/javascript; charset=utf-8", self.compressed.clone());
+            response
+                .headers_mut()
+                .insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            response
+        } else {
+            file("text/javascript; charset=utf-8", self.plain.clone())
+        };
+        let headers = response.headers_mut();
+        headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+        // The browser keeps the script, and asks whether it is still this one.
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        if let Ok(tag) = HeaderValue::from_str(&self.tag) {
+            headers.insert(header::ETAG, tag);
+        }
+        response
+    }
+}
+
+/// A file that the browser does not keep.
+fn file(kind: &'static str, content: impl Into<Bytes>) -> Response<Bytes> {
+    let mut response = Response::new(content.into());
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }

@@ -1,9 +1,12 @@
 //! `cargo dev seed`: creates demonstration data through requests to the API, so that all rules apply to it.
 
-use std::{fmt::Display, net::Ipv4Addr};
+mod client;
+mod messages;
+
+use std::fmt::Display;
 
 use bytes::Bytes;
-use common::Edge;
+use domain::Email;
 use http::{Method, Request, header};
 use http_body_util::Full;
 use hyper_util::{
@@ -13,17 +16,18 @@ use hyper_util::{
 use runtime::Clock;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use store::{Setup, Store};
 
 use crate::{LocalError, edge, home::LocalSettings};
 
+pub(crate) use client::Client;
+
 /// The password of all demonstration accounts.
 const PASSWORD: &str = "sept grenadiers en fleur";
-/// Another address of this machine, so that these requests do not use up the limits of 127.0.0.1.
-const ADDRESS: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 /// The boundary of multipart forms; none of the files contains it.
 const BOUNDARY: &str = "between-the-parts-of-a-form";
 
-/// Creates the demonstration data unless it exists, and returns a text about it for the welcome message.
+/// Creates the demonstration data unless it exists.
 ///
 /// # Errors
 /// When the administrator cannot sign in, or a request is rejected.
@@ -32,57 +36,130 @@ pub async fn fill(
     clock: Clock,
     admin_email: &str,
     admin_password: &str,
-) -> Result<String, LocalError> {
-    let malformed =
-        |error| LocalError::new(format!("The demonstration data is malformed: {error}."));
-    let seed: Seed = serde_json::from_str(include_str!("seed.json")).map_err(malformed)?;
+) -> Result<(), LocalError> {
+    let seed = Seed::read()?;
+    let setup = setup(settings, clock)?;
+    if seed.is_there(&setup.store).await? {
+        return Ok(());
+    }
+    let anonymous = Client::new(edge(&setup)?);
+    let admin = anonymous.signed_in(admin_email, admin_password).await.map_err(|error| {
+        let settings = "LOCAL_ADMIN_EMAIL, LOCAL_ADMIN_PASSWORD";
+        LocalError::new(format!("Seeding must sign in as the local administrator, with a password only ({settings}): {error}"))
+    })?;
+    seed.import(&anonymous, &admin, &setup)
+        .await
+        .map_err(|error| {
+            LocalError::new(format!(
+                "{error} Data created before this error is kept: `cargo dev reset` deletes it."
+            ))
+        })
+}
+
+/// The setup of a service with `settings`, but without its limits on requests, registrations, files and text messages.
+///
+/// # Errors
+/// When a setting or a key is missing or malformed.
+pub(crate) fn setup(settings: &LocalSettings, clock: Clock) -> Result<Setup, LocalError> {
     let mut settings = settings.clone();
     settings
         .set("API_PREFIXES", "/api/v1")
-        .set("REGISTRATION", "open");
+        .set("REGISTRATION", "open")
+        .set("SMS_COUNTRY_CODES", "216")
+        .set("SMS_RATE_PER_SECOND", "1000");
     for limit in [
         "RATE_LIMIT",
         "REGISTER_PER_HOUR",
         "FILE_MAX_BYTES",
         "FILE_QUOTA_BYTES",
+        "SMS_PER_USER_DAY",
+        "SMS_PER_COMMITTEE_DAY",
     ] {
         settings.set(limit, "1000000");
     }
-    let anonymous = Client {
-        edge: edge(&settings.setup(clock)?)?,
-        token: String::new(),
-    };
-    if !anonymous.sees_first_committee(&seed).await? {
-        let admin = anonymous.signed_in(admin_email, admin_password).await.map_err(|error| {
-            let settings = "LOCAL_ADMIN_EMAIL, LOCAL_ADMIN_PASSWORD";
-            LocalError::new(format!("Seeding must sign in as the local administrator, with a password only ({settings}): {error}"))
-        })?;
-        // If the committee was closed since, only the administrator sees it.
-        if !admin.sees_first_committee(&seed).await? {
-            let half_done = |error| {
-                format!(
-                    "{error} Data created before this error is kept: move the data folder away to start again."
-                )
-            };
-            seed.import(&anonymous, &admin)
-                .await
-                .map_err(|error| LocalError::new(half_done(error)))?;
-        }
+    settings.setup(clock)
+}
+
+/// The people of the demonstration data, as in `seed.json`, each with the `password` of their account.
+///
+/// # Errors
+/// When the demonstration data is malformed.
+pub(crate) fn people() -> Result<Vec<Value>, LocalError> {
+    let people = Seed::read()?.people.into_iter();
+    Ok(people
+        .map(|person| with(&person, json!({ "password": PASSWORD })))
+        .collect())
+}
+
+/// Whether the demonstration data was created: one of its people has an account.
+///
+/// # Errors
+/// When the store does not answer.
+pub async fn is_there(store: &Store) -> Result<bool, LocalError> {
+    Seed::read()?.is_there(store).await
+}
+
+/// A text about who can sign in, for the welcome message; empty without demonstration data.
+///
+/// # Errors
+/// As [`is_there`].
+pub async fn welcome(store: &Store) -> Result<String, LocalError> {
+    let seed = Seed::read()?;
+    if !seed.is_there(store).await? {
+        return Ok(String::new());
     }
-    Ok(seed.welcome())
+    let lines: String = seed
+        .people
+        .iter()
+        .filter(|person| person["shownAs"].is_string())
+        .map(|person| {
+            let (role, email) = (text(&person["shownAs"]), text(&person["email"]));
+            format!("    {role:<25}{email}\n")
+        })
+        .collect();
+    Ok(format!(
+        "\n  Demonstration data. Password of all accounts: {PASSWORD}\n\n{lines}"
+    ))
 }
 
 /// The content of `seed.json`. It refers to people and committees by their index.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Seed {
     committees: Vec<Value>,
     people: Vec<Value>,
     courses: Vec<Value>,
     files: Vec<Value>,
+    opt_outs: Vec<Value>,
+    messages: Vec<Value>,
+    batches: Vec<Value>,
 }
 
 impl Seed {
-    async fn import(&self, anonymous: &Client, admin: &Client) -> Result<(), LocalError> {
+    fn read() -> Result<Self, LocalError> {
+        serde_json::from_str(include_str!("seed.json")).map_err(|error| {
+            LocalError::new(format!("The demonstration data is malformed: {error}."))
+        })
+    }
+
+    async fn is_there(&self, store: &Store) -> Result<bool, LocalError> {
+        for person in &self.people {
+            let email: Email = text(&person["email"]).parse().map_err(|_| {
+                LocalError::new("The demonstration data contains an invalid e-mail address.")
+            })?;
+            if store.email_owner(&email).await?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    async fn import(
+        &self,
+        anonymous: &Client,
+        admin: &Client,
+        setup: &Setup,
+    ) -> Result<(), LocalError> {
         let (mut committees, mut people) = (Vec::new(), Vec::new());
         for committee in &self.committees {
             // Registration needs an active committee; closed ones are closed at the end.
@@ -106,12 +183,14 @@ impl Seed {
                 .await?,
             );
         }
+        messages::create_opt_outs(self, &people).await?;
         for course in &self.courses {
             create_course(course, at(&people, &course["author"])?).await?;
         }
         for file in &self.files {
             create_file(file, at(&people, &file["owner"])?).await?;
         }
+        messages::create(self, &people, setup).await?;
         for (_, id) in self
             .committees
             .iter()
@@ -128,27 +207,10 @@ impl Seed {
         }
         Ok(())
     }
-
-    fn welcome(&self) -> String {
-        let of = |profile: &str| {
-            self.people
-                .iter()
-                .find(|person| person["profile"] == profile)
-                .map_or("none", |one| text(&one["email"]))
-        };
-        let (trainer, administrator) = (of("TR"), of("CA"));
-        format!(
-            r#"
-  Demonstration data: committees, people, courses and files. Password of all accounts: {PASSWORD}
-
-    Trainer                  {trainer}
-    Committee administrator  {administrator}
-"#
-        )
-    }
 }
 
-/// Registers `person` in `committee`, sets profile, permissions and verification, and signs in.
+/// Registers `person` in `committee`, sets profile, permissions and verification, signs in, and then deactivates them if
+/// they are inactive.
 async fn register(
     person: &Value,
     committee: &Value,
@@ -163,14 +225,20 @@ async fn register(
         .send(Method::POST, "/users/register", account)
         .await?;
     let rights = json!({ "profile": person["profile"], "permissions": person["permissions"], "isVerified": person["isVerified"] });
+    let id = text(&created["user"]["userID"]);
     admin
-        .send(
-            Method::PUT,
-            &format!("/team/{}", text(&created["user"]["userID"])),
-            rights,
-        )
+        .send(Method::PUT, &format!("/team/{id}"), rights)
         .await?;
-    anonymous.signed_in(text(&person["email"]), PASSWORD).await
+    let client = anonymous
+        .signed_in(text(&person["email"]), PASSWORD)
+        .await?;
+    if person["isActive"] == false {
+        let status = json!({ "isActive": false });
+        admin
+            .send(Method::PUT, &format!("/users/user-status/{id}"), status)
+            .await?;
+    }
+    Ok(client)
 }
 
 async fn create_course(course: &Value, author: &Client) -> Result<(), LocalError> {
@@ -204,22 +272,29 @@ async fn create_course(course: &Value, author: &Client) -> Result<(), LocalError
 }
 
 async fn create_file(file: &Value, owner: &Client) -> Result<(), LocalError> {
-    let created = owner
-        .send(
-            Method::POST,
-            "/files",
-            with(file, json!({ "size": text(&file["text"]).len() })),
-        )
-        .await?;
+    let created = announce(file, owner).await?;
+    if file["status"] == "PENDING" {
+        return Ok(());
+    }
     upload(file, &created["upload"]).await?;
+    let id = text(&created["file"]["fileID"]);
     owner
-        .send(
-            Method::POST,
-            &format!("/files/{}/complete", text(&created["file"]["fileID"])),
-            Value::Null,
-        )
+        .send(Method::POST, &format!("/files/{id}/complete"), Value::Null)
         .await
         .map(drop)
+}
+
+/// Uploads `file` without completing it, and returns its id.
+pub(crate) async fn upload_file(file: &Value, owner: &Client) -> Result<String, LocalError> {
+    let created = announce(file, owner).await?;
+    upload(file, &created["upload"]).await?;
+    Ok(text(&created["file"]["fileID"]).to_owned())
+}
+
+/// Creates the record of `file`, and returns it with the form for its upload.
+async fn announce(file: &Value, owner: &Client) -> Result<Value, LocalError> {
+    let size = json!({ "size": text(&file["text"]).len() });
+    owner.send(Method::POST, "/files", with(file, size)).await
 }
 
 /// Uploads `file` to the bucket with `form`, as a browser does.
@@ -263,100 +338,6 @@ async fn upload(file: &Value, form: &Value) -> Result<(), LocalError> {
     }
 }
 
-/// A client of the edge; without a sign-in `token` is empty.
-struct Client {
-    edge: Edge,
-    token: String,
-}
-
-impl Client {
-    /// Sends a request and returns the body; 4xx and 5xx are errors.
-    async fn send(&self, method: Method, path: &str, body: Value) -> Result<Value, LocalError> {
-        let endpoint = format!("{method} {path}");
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("/api/v1{path}"))
-            .header(header::CONTENT_TYPE, "application/json");
-        if !self.token.is_empty() {
-            request = request.header(header::AUTHORIZATION, self.token.as_str());
-        }
-        let body = if body.is_null() {
-            Bytes::new()
-        } else {
-            body.to_string().into()
-        };
-        let request = request.body(body).map_err(|error| {
-            LocalError::new(format!("{endpoint} is not a valid request: {error}."))
-        })?;
-        let answer = self.edge.answer(request, ADDRESS.into()).await;
-        let (status, body): (_, Value) = (
-            answer.status(),
-            serde_json::from_slice(answer.body()).unwrap_or_default(),
-        );
-        if status.is_client_error() || status.is_server_error() {
-            let (code, errors) = (
-                text(&body["message"]["RESPONSE_CODE"]),
-                body["errors"].as_array().into_iter().flatten(),
-            );
-            let fields: String = errors
-                .map(|error| {
-                    format!(
-                        ", {} {}",
-                        text(&error["field"]),
-                        text(&error["RESPONSE_CODE"])
-                    )
-                })
-                .collect();
-            return Err(LocalError::new(format!(
-                "{endpoint} responded with {} {code}{fields}.",
-                status.as_u16()
-            )));
-        }
-        Ok(body)
-    }
-
-    async fn signed_in(&self, email: &str, password: &str) -> Result<Self, LocalError> {
-        let answer = self
-            .send(
-                Method::POST,
-                "/auth/login",
-                json!({ "email": email, "password": password }),
-            )
-            .await?;
-        let token = answer["user"]["token"]
-            .as_str()
-            .ok_or_else(|| LocalError::new("POST /auth/login asks for a one-time password."))?;
-        Ok(Self {
-            edge: self.edge.clone(),
-            token: token.to_owned(),
-        })
-    }
-
-    /// Whether this client sees the first committee of `seed`.
-    async fn sees_first_committee(&self, seed: &Seed) -> Result<bool, LocalError> {
-        let first = seed
-            .committees
-            .first()
-            .map(|committee| &committee["nameLatin"]);
-        let mut path = "/committees?limit=100".to_owned();
-        loop {
-            let page = self.send(Method::GET, &path, Value::Null).await?;
-            if page["committees"]
-                .as_array()
-                .into_iter()
-                .flatten()
-                .any(|committee| Some(&committee["nameLatin"]) == first)
-            {
-                return Ok(true);
-            }
-            let Some(cursor) = page["nextCursor"].as_str() else {
-                return Ok(false);
-            };
-            path = format!("/committees?limit=100&cursor={cursor}");
-        }
-    }
-}
-
 /// The element of `list` with the index `index`.
 fn at<'a, T>(list: &'a [T], index: &Value) -> Result<&'a T, LocalError> {
     let index = index.as_u64().and_then(|index| usize::try_from(index).ok());
@@ -366,7 +347,7 @@ fn at<'a, T>(list: &'a [T], index: &Value) -> Result<&'a T, LocalError> {
 }
 
 /// `object` with `more` fields.
-fn with(object: &Value, more: Value) -> Value {
+pub(crate) fn with(object: &Value, more: Value) -> Value {
     let fields = [object.as_object(), more.as_object()]
         .into_iter()
         .flatten()
@@ -377,6 +358,6 @@ fn with(object: &Value, more: Value) -> Value {
 }
 
 /// The string `value`; empty for other types.
-fn text(value: &Value) -> &str {
+pub(crate) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }

@@ -15,7 +15,7 @@ use store::Setup;
 use crate::{Parameters, Stage};
 
 /// The functions, each with the keys that it reads at start.
-const FUNCTIONS: [(&str, &[Key]); 12] = [
+const FUNCTIONS: [(&str, &[Key]); 14] = [
     ("auth", auth::KEYS),
     ("canary", canary::KEYS),
     ("committees", committees::KEYS),
@@ -25,9 +25,11 @@ const FUNCTIONS: [(&str, &[Key]); 12] = [
     ("fallback", fallback::KEYS),
     ("files", files::KEYS),
     ("otp", otp::KEYS),
+    ("passkeys", passkeys::KEYS),
     ("sms", sms::KEYS),
     ("team", team::KEYS),
     ("users", users::KEYS),
+    ("worker", worker::KEYS),
 ];
 
 /// The kinds of keys that can be rotated.

@@ -2,12 +2,13 @@
 
 use std::{collections::HashMap, fs, process::ExitCode};
 
-use canary::{SignIn, Visitor};
-use ops::{First, Kind, Parameters, Stage};
+use canary::{AwsApi, SignIn, Visitor};
+use ops::{Check, Expectations, First, Kind, Parameters, Stage};
 use runtime::{Aws, Clock, Key, Startup, log_for_people};
 use store::Setup;
 
 const USAGE: &str = "cargo ops <dev|staging|prod|local> …
+    preflight                     checks account and region before the first deployment; changes nothing
     keys                          creates missing keys; existing ones are kept
     keys check [cpanel]           lists missing and inconsistent keys; cpanel: includes the panel's token
     keys announce|use|retire <k>  rotates a key in three steps; <k>: signing sealing cursor outbox edge
@@ -16,7 +17,8 @@ const USAGE: &str = "cargo ops <dev|staging|prod|local> …
     canary                        creates the account that the canary signs in with
     smoke <url>                   tests a deployed URL as a client, such as https://…/api/v1
     reseal                        seals secrets at rest under the newest sealing key
-    dead-letters [replay [key]]   lists or retries work that failed for a day";
+    dead-letters [replay [key]]   lists or retries work that failed for a day
+    sms-attributes <role> [limit] turns on delivery receipts of text messages; limit: dollars a month";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -47,6 +49,7 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
         ["keys", "check"] => check_keys(stage, &[]).await,
         ["keys", "check", "cpanel"] => check_keys(stage, &[Key::CpanelToken]).await,
         ["keys", verb, kind] => change_keys(stage, verb, kind.parse()?).await,
+        ["preflight"] => preflight(stage).await,
         ["bootstrap", file] => bootstrap(stage, file).await,
         ["canary"] => {
             let setup = setup(stage, "canary", canary::KEYS).await?;
@@ -72,6 +75,13 @@ async fn run(stage: Stage, words: &[&str]) -> Result<String, String> {
         ["dead-letters"] => dead_letters(stage).await,
         ["dead-letters", "replay"] => replay(stage, None).await,
         ["dead-letters", "replay", pk] => replay(stage, Some(pk)).await,
+        ["sms-attributes", role] => sms_attributes(stage, role, None).await,
+        ["sms-attributes", role, limit] => {
+            let limit = limit
+                .parse::<u32>()
+                .map_err(|_| format!("{limit} is not a whole number of dollars."))?;
+            sms_attributes(stage, role, Some(limit)).await
+        }
         _ => Err(USAGE.to_owned()),
     }
 }
@@ -132,17 +142,35 @@ async fn bootstrap(stage: Stage, file: &str) -> Result<String, String> {
 }
 
 async fn smoke(stage: Stage, url: &str) -> Result<String, String> {
-    // Read as a setting, the URL is checked to be one that a password may be sent to.
     let mut environment = environment();
+    let expected = match stage {
+        Stage::Deployed(_) => Expectations::of_stack(&parameters(stage)?, stage).await?,
+        Stage::Local => Expectations::of_environment(&environment),
+    };
+    // Read as a setting, the URL is checked to be one that a password may be sent to.
     environment.insert("CANARY_URL".to_owned(), url.to_owned());
     let setup = setup_in(stage, environment, "canary", canary::KEYS).await?;
     let sign_in = SignIn::of(&setup.keys).map_err(|problem| problem.to_string())?;
-    let checks = ops::smoke(&Visitor::new(setup.aws, url.to_owned()), &sign_in).await;
+    let visitor = Visitor::new(setup.aws, url.to_owned())
+        .with_edge_secret(&setup.keys)
+        .map_err(|problem| problem.to_string())?;
+    report(&ops::smoke(&visitor, &sign_in, &expected).await)
+}
+
+async fn preflight(stage: Stage) -> Result<String, String> {
+    let settings = stage.settings(environment(), "users")?;
+    let settings = settings.into_iter().collect();
+    let api = AwsApi::new(&aws(stage)?, &Clock::default(), &settings);
+    let api = api.map_err(|problem| problem.to_string())?;
+    report(&ops::preflight(&api, &parameters(stage)?, stage, &environment()).await)
+}
+
+fn report(checks: &[Check]) -> Result<String, String> {
     let failed = checks
         .iter()
         .filter(|check| check.problem.is_some())
         .count();
-    for check in &checks {
+    for check in checks {
         print(&match &check.problem {
             None => format!("  ok   {}", check.what),
             Some(problem) => format!("  BAD  {}: {problem}", check.what),
@@ -181,6 +209,11 @@ async fn replay(stage: Stage, pk: Option<&str>) -> Result<String, String> {
     Ok(format!("{revived} dead letters will be retried."))
 }
 
+async fn sms_attributes(stage: Stage, role: &str, limit: Option<u32>) -> Result<String, String> {
+    ops::set_sms_attributes(&aws(stage)?, role, limit).await?;
+    Ok("SNS reports the delivery of every text message of this account and region.".to_owned())
+}
+
 /// The tables of the environment, and `keys` as `function` reads them.
 async fn setup(stage: Stage, function: &str, keys: &[Key]) -> Result<Setup, String> {
     setup_in(stage, environment(), function, keys).await
@@ -192,7 +225,9 @@ async fn setup_in(
     function: &str,
     keys: &[Key],
 ) -> Result<Setup, String> {
-    let settings = stage.settings(environment, function)?.into_iter().collect();
+    let mut settings = stage.settings(environment, function)?;
+    settings.extend(stage.tables(&parameters(stage)?).await?);
+    let settings = settings.into_iter().collect();
     let startup = Startup::read(settings, keys).await;
     startup
         .and_then(Setup::new)
@@ -200,9 +235,12 @@ async fn setup_in(
 }
 
 fn parameters(stage: Stage) -> Result<Parameters, String> {
+    Ok(Parameters::new(&aws(stage)?))
+}
+
+fn aws(stage: Stage) -> Result<Aws, String> {
     let settings = stage.settings(environment(), "users")?;
-    let aws = Aws::new(&settings.into_iter().collect()).map_err(|problem| problem.to_string())?;
-    Ok(Parameters::new(&aws))
+    Aws::new(&settings.into_iter().collect()).map_err(|problem| problem.to_string())
 }
 
 #[expect(

@@ -2,6 +2,10 @@
 
 use std::{collections::HashMap, fs, path::Path, str::FromStr};
 
+use secrecy::ExposeSecret;
+
+use crate::Parameters;
+
 /// An environment on AWS, or the local cloud of a running `cargo dev`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
@@ -43,8 +47,31 @@ impl Stage {
         }
     }
 
-    /// The settings for this environment: `environment` with the names of the tables and, on AWS, the path of the
-    /// keys of `function`.
+    /// The tables that the stack uses, as settings: its own, or those that its parameters name. The template writes
+    /// them to Parameter Store. Empty before the first deployment and for [`Stage::Local`].
+    ///
+    /// # Errors
+    /// When SSM does not respond.
+    pub async fn tables(self, parameters: &Parameters) -> Result<HashMap<String, String>, String> {
+        if self == Self::Local {
+            return Ok(HashMap::new());
+        }
+        let path = self.keys_path("stack");
+        let settings = ["RECORDS_TABLE", "TRANSIENT_TABLE"];
+        let names = settings.map(|setting| format!("{path}/{setting}"));
+        let found = parameters.read(&names).await?;
+        let named = settings
+            .into_iter()
+            .zip(&names)
+            .filter_map(|(setting, name)| {
+                let table = found.get(name)?.expose_secret();
+                Some((setting.to_owned(), table.to_owned()))
+            });
+        Ok(named.collect())
+    }
+
+    /// The settings for this environment: `environment` with the names of the tables that a stack makes and, on AWS, the
+    /// path of the keys of `function`.
     ///
     /// # Errors
     /// When no `cargo dev` is running for [`Stage::Local`].

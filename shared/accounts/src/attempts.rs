@@ -47,6 +47,17 @@ pub fn of_code(client: &Client) -> [Counter; 1] {
     }]
 }
 
+/// Limit of wrong answers of passkeys: 50 per network in 15 minutes. Nothing is counted per account: a signature cannot
+/// be guessed.
+pub fn of_passkey(client: &Client) -> [Counter; 1] {
+    [Counter {
+        name: "passkey-network",
+        key: client.network.clone(),
+        max: 50,
+        window: QUARTER_HOUR,
+    }]
+}
+
 /// Limits of wrong one-time passwords of `user`: in an hour 5 per `challenge`, the id of a session or pending token,
 /// and 10 per account.
 pub fn of_otp(user: UserId, challenge: &str) -> [Counter; 2] {

@@ -9,6 +9,7 @@ pub mod attempts;
 mod codes;
 mod contact;
 pub mod message_limits;
+mod passkeys;
 mod registration;
 mod sessions;
 mod verify;

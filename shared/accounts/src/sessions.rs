@@ -27,9 +27,9 @@ use store::{Credentials, Part, Reservation, Setup, Store, StoreError, StoredAcco
 /// Starts sessions and signs tokens. Needs the signing key, which only functions that sign people in have.
 #[derive(Clone)]
 pub struct Sessions {
-    store: Store,
-    signer: Signer,
-    verifier: Verifier,
+    pub(crate) store: Store,
+    pub(crate) signer: Signer,
+    pub(crate) verifier: Verifier,
     sealer: Sealer,
     outbox: OutboxSealer,
     lifetimes: TokenLifetimes,
@@ -110,7 +110,7 @@ impl Sessions {
     }
 
     /// Adds the sign-ins, and the committee if it is not the expected one, to the account that `read` returns.
-    async fn complete<T>(
+    pub(crate) async fn complete<T>(
         &self,
         id: UserId,
         committee: CommitteeId,
@@ -173,6 +173,7 @@ impl Sessions {
             client.ip.to_string(),
             client.place.clone(),
             client.agent.clone(),
+            session.amr.clone(),
             now,
         );
         self.record_device(&account, client, now, &mut tx)?;

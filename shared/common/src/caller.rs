@@ -7,6 +7,7 @@ use std::{
     collections::HashSet,
     convert::Infallible,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
@@ -25,6 +26,9 @@ use crate::{ApiError, ErrorCode, TokenLifetimes};
 /// The time of the request. The edge reads the clock once per request.
 #[derive(Debug, Clone, Copy)]
 pub struct Now(pub Instant);
+
+/// For [`SignedIn::require_recent`].
+const MAX_AUTH_AGE: Duration = Duration::from_secs(600);
 
 /// A person with a valid access token and a valid session.
 ///
@@ -59,6 +63,18 @@ impl SignedIn {
             Ok(())
         } else {
             Err(ErrorCode::AccountNotVerified)
+        }
+    }
+
+    /// Checks that the person authenticated in the last ten minutes, for changes of the ways to sign in.
+    ///
+    /// # Errors
+    /// `REAUTHENTICATION_REQUIRED_MESSAGE`.
+    pub fn require_recent(&self, now: Instant) -> Result<(), ErrorCode> {
+        if now.since(self.session.auth_time) < MAX_AUTH_AGE {
+            Ok(())
+        } else {
+            Err(ErrorCode::Reauthentication)
         }
     }
 

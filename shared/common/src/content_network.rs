@@ -9,7 +9,8 @@ use domain::login_activity::Location;
 use http::HeaderMap;
 use identity::NamedKeys;
 use percent_encoding::percent_decode;
-use runtime::{ConfigError, Settings};
+use runtime::{ConfigError, Key, Settings};
+use store::Setup;
 
 use crate::Client;
 
@@ -20,10 +21,35 @@ const SECRET_HEADER: &str = "x-halqa-edge";
 /// Characters of a country, region or city name; longer values are ignored.
 const MAX_NAME: usize = 128;
 
-/// The secrets of the content network; empty when there is no content network.
-pub(crate) struct ContentNetwork(pub(crate) NamedKeys);
+/// The content network in front of the gateway.
+pub(crate) struct ContentNetwork {
+    /// Empty when there is no content network.
+    secrets: NamedKeys,
+    is_required: bool,
+}
 
 impl ContentNetwork {
+    /// Reads the setting `EDGE`, and `EDGE_SECRETS` unless it is `off`.
+    ///
+    /// # Errors
+    /// When one of them is invalid, or the secrets are missing.
+    pub(crate) fn new(setup: &Setup) -> Result<Self, ConfigError> {
+        Ok(Self {
+            secrets: if has_content_network(&setup.settings)? {
+                setup.keys.parse(Key::Edge)?
+            } else {
+                NamedKeys::default()
+            },
+            is_required: setup.settings.optional("EDGE") == Some("on"),
+        })
+    }
+
+    /// Whether a request with `headers` is answered: one that goes around the content network, and so around its
+    /// firewall, is refused while `EDGE` is `on`.
+    pub(crate) fn admits(&self, headers: &HeaderMap) -> bool {
+        !self.is_required || self.has_valid_secret(headers)
+    }
+
     /// The client: at the address in CloudFront's headers if the secret is valid, else at `ip`, the gateway's peer.
     pub(crate) fn client(&self, ip: IpAddr, headers: &HeaderMap) -> Client {
         let viewer_ip = || {
@@ -57,7 +83,7 @@ impl ContentNetwork {
     fn has_valid_secret(&self, headers: &HeaderMap) -> bool {
         headers
             .get(SECRET_HEADER)
-            .is_some_and(|secret| self.0.contains(secret.as_bytes()))
+            .is_some_and(|secret| self.secrets.contains(secret.as_bytes()))
     }
 }
 
@@ -78,12 +104,13 @@ fn address(text: &str) -> Option<IpAddr> {
     with_brackets.or_else(|| text.rsplit_once(':')?.0.parse().ok())
 }
 
-/// Whether `EDGE` is `on`: a content network in front of the gateway sends the client's address with a secret.
+/// Whether a content network in front of the gateway sends the client's address with a secret: `EDGE` is `on`, or
+/// `optional` while the name of the service moves to the content network or away from it.
 pub(crate) fn has_content_network(settings: &Settings) -> Result<bool, ConfigError> {
     match settings.optional("EDGE") {
-        Some("on") => Ok(true),
+        Some("on" | "optional") => Ok(true),
         None | Some("off") => Ok(false),
-        Some(_) => Err(ConfigError::new("EDGE", "must be on or off")),
+        Some(_) => Err(ConfigError::new("EDGE", "must be on, optional or off")),
     }
 }
 

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use domain::Instant;
 use futures_util::FutureExt;
 use http::{HeaderValue, Method, StatusCode, Uri, header};
-use identity::{NamedKeys, random};
+use identity::random;
 use runtime::{Clock, ConfigError, Key, Settings};
 use store::{Cost, Setup, metered, within};
 use tower::ServiceExt;
@@ -22,7 +22,7 @@ use tower::ServiceExt;
 use crate::{
     ApiError, Client, ErrorCode, Now, PendingLimit, Routes, SignedIn, Throttle,
     caller::{Authenticator, BearerToken, Caller},
-    content_network::{ContentNetwork, has_content_network},
+    content_network::ContentNetwork,
     effect::{SignIn, WasHead},
     envelope::Cause,
     headers,
@@ -81,11 +81,7 @@ impl Edge {
                 settings.number("RATE_LIMIT", 100)?,
                 settings.seconds("RATE_WINDOW_SECONDS", 60)?,
             ),
-            content_network: ContentNetwork(if has_content_network(settings)? {
-                setup.keys.parse(Key::Edge)?
-            } else {
-                NamedKeys::default()
-            }),
+            content_network: ContentNetwork::new(setup)?,
             authenticator: Authenticator::new(
                 setup.store.clone(),
                 setup.keys.parse(Key::TokenPublic)?,
@@ -296,6 +292,9 @@ impl Inner {
     ) -> Response {
         if request.extensions().get::<UnreadableEvent>().is_some() {
             return ApiError::from(ErrorCode::MalformedRequest).into_response();
+        }
+        if !self.content_network.admits(request.headers()) {
+            return ApiError::from(ErrorCode::Forbidden).into_response();
         }
         let Some(path) = path else {
             return ApiError::from(ErrorCode::NotFound).into_response();

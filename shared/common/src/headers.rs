@@ -31,10 +31,14 @@ const CONSTANT: [(&str, &str); 14] = [
     ("access-control-allow-credentials", "true"),
 ];
 
+/// The methods of the API, in the order in which `Allow` and `Access-Control-Allow-Methods` list them.
+const METHODS: &str = "GET,HEAD,PUT,PATCH,POST,DELETE";
+
 /// Response headers that scripts of other origins may read.
 const EXPOSED: &str = "Authorization, ETag, Retry-After, WWW-Authenticate, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id";
 
-/// Sets the headers of every response. An endpoint's own values for those of [`CONSTANT`] stay.
+/// Sets the headers of every response. An endpoint's own values for those of [`CONSTANT`] stay; those of `Allow` come in
+/// the order of their routes and get that of [`METHODS`].
 pub(crate) fn set_constant(headers: &mut HeaderMap, powered_by: &HeaderValue, request_id: &str) {
     for (name, value) in CONSTANT {
         headers
@@ -49,6 +53,17 @@ pub(crate) fn set_constant(headers: &mut HeaderMap, powered_by: &HeaderValue, re
     if let Ok(id) = HeaderValue::try_from(request_id) {
         headers.insert(HeaderName::from_static("x-request-id"), id);
     }
+    if let Some(allow) = headers.get(header::ALLOW).and_then(ordered) {
+        headers.insert(header::ALLOW, allow);
+    }
+}
+
+/// The methods of `allow` in the order of [`METHODS`].
+fn ordered(allow: &HeaderValue) -> Option<HeaderValue> {
+    let allowed: Vec<&str> = allow.to_str().ok()?.split(',').map(str::trim).collect();
+    let mut methods: Vec<&str> = METHODS.split(',').collect();
+    methods.retain(|method| allowed.contains(method));
+    HeaderValue::try_from(methods.join(",")).ok()
 }
 
 /// Sets the four headers of the rate limit. An existing `Retry-After` belongs to another limit and stays.
@@ -168,7 +183,7 @@ pub(crate) fn list_contains(tags: &str, etag: &str) -> bool {
 pub(crate) fn set_preflight(headers: &mut HeaderMap, request: &HeaderMap) {
     headers.insert(
         header::ACCESS_CONTROL_ALLOW_METHODS,
-        HeaderValue::from_static("GET,HEAD,PUT,PATCH,POST,DELETE"),
+        HeaderValue::from_static(METHODS),
     );
     headers.insert(
         header::VARY,

@@ -1,7 +1,9 @@
 //! Extracts identifiers from paths.
 
 use axum::extract::{FromRequestParts, RawPathParams};
-use domain::{BatchId, CommitteeId, CourseId, FileId, QuestionId, SessionId, SmsId, UserId};
+use domain::{
+    BatchId, CommitteeId, CourseId, FileId, PasskeyId, QuestionId, SessionId, SmsId, UserId,
+};
 use http::request::Parts;
 
 use crate::ApiError;
@@ -24,7 +26,7 @@ macro_rules! in_path {
         }
     })*};
 }
-in_path!(UserId BatchId CommitteeId CourseId FileId SessionId SmsId);
+in_path!(UserId BatchId CommitteeId CourseId FileId PasskeyId SessionId SmsId);
 
 impl InPath for (CourseId, QuestionId) {
     fn in_path(texts: &[&str]) -> Self {

@@ -52,6 +52,15 @@ impl<T> ApiResponse<T> {
         }
     }
 
+    /// The same response with the data that `change` makes of its data.
+    #[must_use]
+    pub fn map(self, change: impl FnOnce(T) -> T) -> Self {
+        Self {
+            data: change(self.data),
+            ..self
+        }
+    }
+
     /// The same response with `Idempotent-Replayed: true`.
     #[must_use]
     pub fn replayed(self) -> Self {

@@ -26,6 +26,10 @@ pub enum Action {
     OtpReset,
     /// A super admin erased another account.
     UserDeleted,
+    /// Mails to an address of an account were stopped.
+    MailsStopped,
+    /// The owner of the mailbox proved that it receives mails again.
+    MailsResumed,
     /// A committee was created.
     CommitteeCreated,
     /// A committee was changed.
@@ -358,6 +362,7 @@ fn values_of(user: &User) -> AuditValues {
         ("isActive", AuditValue::Flag(user.is_active)),
         ("isVerified", AuditValue::Flag(user.is_verified)),
         ("isOtpEnabled", AuditValue::Flag(user.is_otp_enabled)),
+        ("passkeys", AuditValue::Count(user.passkeys)),
         ("profile", text(user.profile.code())),
         (
             "role",

@@ -142,7 +142,7 @@ impl Chunk {
 pub struct Progress {
     /// Not sent yet.
     pub queued: u32,
-    /// Claimed by a dispatcher.
+    /// Claimed by the process that sends it.
     pub sending: u32,
     /// Accepted by the carrier.
     pub sent: u32,
@@ -150,6 +150,10 @@ pub struct Progress {
     pub failed: u32,
     /// Sent with an unknown outcome.
     pub unknown: u32,
+    /// Reported by the carrier as delivered.
+    pub delivered: u32,
+    /// Reported by the carrier as not delivered.
+    pub undelivered: u32,
 }
 
 impl Progress {
@@ -164,10 +168,17 @@ impl Progress {
                 State::Sent => progress.sent += 1,
                 State::Failed => progress.failed += 1,
                 State::Unknown => progress.unknown += 1,
+                State::Delivered => progress.delivered += 1,
+                State::Undelivered => progress.undelivered += 1,
             }
         }
-        progress.queued = accepted
-            .saturating_sub(progress.sending + progress.sent + progress.failed + progress.unknown);
+        let begun = progress.sending
+            + progress.sent
+            + progress.failed
+            + progress.unknown
+            + progress.delivered
+            + progress.undelivered;
+        progress.queued = accepted.saturating_sub(begun);
         progress
     }
 }
@@ -188,11 +199,13 @@ mod tests {
         }
 
         #[test]
-        fn progress_counts_sum_to_accepted(accepted in 0u32..1000, found in proptest::collection::vec(0u8..5, 0..50)) {
-            let states = [State::Queued, State::Sending, State::Sent, State::Failed, State::Unknown];
+        fn progress_counts_sum_to_accepted(accepted in 0u32..1000, found in proptest::collection::vec(0u8..7, 0..50)) {
+            let states = [
+                State::Queued, State::Sending, State::Sent, State::Failed, State::Unknown, State::Delivered, State::Undelivered,
+            ];
             let accepted = accepted.max(found.len() as u32);
-            let Progress { queued, sending, sent, failed, unknown } = Progress::of(accepted, found.iter().map(|number| states[usize::from(*number)]));
-            proptest::prop_assert_eq!(queued + sending + sent + failed + unknown, accepted);
+            let Progress { queued, sending, sent, failed, unknown, delivered, undelivered } = Progress::of(accepted, found.iter().map(|number| states[usize::from(*number)]));
+            proptest::prop_assert_eq!(queued + sending + sent + failed + unknown + delivered + undelivered, accepted);
         }
     }
 }

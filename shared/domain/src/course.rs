@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitteeId, CourseId, E164, Email, Instant, Line, Name, Price, Prose, UserId, ValueError,
-    choice::choice, permissions::Right, text::words,
+    Word, choice::choice, permissions::Right, words,
 };
 
 choice! {
@@ -182,7 +182,7 @@ const MAX_WORDS: usize = 40;
 impl CourseSummary {
     /// The search words of the course: the distinct words of title, subtitle, section and city, in this order, at
     /// most 40.
-    pub fn words(&self) -> Vec<String> {
+    pub fn words(&self) -> Vec<Word> {
         let texts = [
             Some(self.course_title.as_str()),
             self.course_sub_title.as_ref().map(Line::as_str),

@@ -64,6 +64,8 @@ ids! {
     QuestionId
     /// Identifier of a file.
     FileId
+    /// Identifier of a passkey.
+    PasskeyId
     /// Identifier of a text message.
     SmsId
     /// Identifier of a batch of text messages.

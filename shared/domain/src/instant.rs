@@ -16,6 +16,9 @@ pub struct Instant(i64);
 const BOUNDS: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_402_207_200_999;
 
 impl Instant {
+    /// The last supported instant.
+    pub const MAX: Self = Self(*BOUNDS.end());
+
     /// The instant `milliseconds` after 1970-01-01T00:00Z, clamped to the supported range.
     pub fn from_unix_milliseconds(milliseconds: i64) -> Self {
         Self(milliseconds.clamp(*BOUNDS.start(), *BOUNDS.end()))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{UserId, agent::Agent, instant::Instant};
+use crate::{UserId, agent::Agent, instant::Instant, session::Method};
 
 /// How long a sign-in is kept.
 pub const RETENTION: Duration = Duration::from_secs(180 * 86_400);
@@ -29,6 +29,9 @@ pub struct LoginActivity {
     pub agent: Agent,
     /// Time of the sign-in.
     pub created_at: Instant,
+    /// How the person signed in; empty in entries from before it was kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub amr: Vec<Method>,
 }
 
 /// A client's location, as far as it is known.
@@ -55,7 +58,14 @@ pub struct Location {
 
 impl LoginActivity {
     /// A sign-in at `now`, which also determines its identifier.
-    pub fn new(user_id: UserId, ip: String, place: Location, agent: Agent, now: Instant) -> Self {
+    pub fn new(
+        user_id: UserId,
+        ip: String,
+        place: Location,
+        agent: Agent,
+        amr: Vec<Method>,
+        now: Instant,
+    ) -> Self {
         Self {
             login_activity_id: u64::try_from(now.unix_milliseconds()).unwrap_or(0) * 1000,
             user_id,
@@ -63,6 +73,7 @@ impl LoginActivity {
             place,
             agent,
             created_at: now,
+            amr,
         }
     }
 }

@@ -6,13 +6,14 @@ use uuid::Uuid;
 
 use crate::{Email, Instant, Phone, UserId, agent::Agent, code::CodeKind};
 
-/// State of a message: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`.
+/// State of a message: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`. A delivery receipt turns the `SENT` and `UNKNOWN` of
+/// a text message into `DELIVERED` or `UNDELIVERED`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum State {
     /// Stored, not sent yet.
     Queued,
-    /// A dispatcher has claimed it.
+    /// A process has claimed it.
     Sending,
     /// The carrier accepted it.
     Sent,
@@ -20,6 +21,10 @@ pub enum State {
     Failed,
     /// The outcome is unknown; it is not sent again automatically.
     Unknown,
+    /// The carrier reported that the text message arrived.
+    Delivered,
+    /// The carrier reported that the text message did not arrive.
+    Undelivered,
 }
 
 /// An outbox message as it is stored.
@@ -102,6 +107,9 @@ pub enum Notification {
     PasswordChanged {
         /// Time of the change of password.
         at: Instant,
+        /// Whether the account has passkeys, which still sign in.
+        #[serde(default)]
+        has_passkeys: bool,
     },
     /// The password that was set before the mailbox was verified was removed.
     PasswordRemoved {
@@ -119,6 +127,28 @@ pub enum Notification {
         at: Instant,
         /// Whether an administrator turned them off.
         by_administrator: bool,
+    },
+    /// A passkey was added.
+    PasskeyAdded {
+        /// When it was added.
+        at: Instant,
+    },
+    /// A passkey was removed.
+    PasskeyRemoved {
+        /// When it was removed.
+        at: Instant,
+    },
+    /// All passkeys were removed.
+    PasskeysRemoved {
+        /// When they were removed.
+        at: Instant,
+        /// Whether an administrator removed them; else the first code that was sent to the mailbox did.
+        by_administrator: bool,
+    },
+    /// A passkey was refused, because its signature counter did not rise: it may have been copied.
+    PasskeyRefused {
+        /// When it was refused.
+        at: Instant,
     },
     /// A change of address was requested and is not confirmed yet. Sent to the current address.
     EmailChangeRequested {

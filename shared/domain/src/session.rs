@@ -18,6 +18,10 @@ pub enum Method {
     Link,
     /// A recovery code.
     Recovery,
+    /// A key whose possession was proved: a passkey.
+    Pop,
+    /// Several factors: a passkey whose authenticator verified the person.
+    Mfa,
 }
 
 /// A session. It is valid until it expires and while its `epoch` equals its user's: raising the user's epoch ends all

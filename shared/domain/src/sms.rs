@@ -12,7 +12,8 @@ use crate::{
     text::is_invisible,
 };
 
-/// How long sending is retried before the message fails.
+/// How long sending is retried after the first attempt before the message fails. Until then a message waits for its
+/// turn, however long that takes.
 pub const LIFE: Duration = Duration::from_secs(86_400);
 
 /// How long messages and batches are kept.
@@ -29,13 +30,23 @@ choice! {
 }
 
 choice! {
+    /// Which messages or batches a list has.
+    Scope {
+        /// Those that the caller sent.
+        Own "own"
+        /// Those that the users of a committee sent.
+        Committee "committee"
+    }
+}
+
+choice! {
     /// Why a message failed.
     Cause {
         /// The recipient has opted out, in this service or with the carrier.
         OptedOut "RECIPIENT_OPTED_OUT"
         /// The carrier rejected the message permanently.
         CarrierRefused "CARRIER_REFUSED"
-        /// The carrier did not accept it within [`LIFE`].
+        /// The carrier did not accept it within [`LIFE`] of the first attempt.
         Expired "EXPIRED"
         /// The sender's account was deactivated or erased before the message was sent.
         SenderClosed "SENDER_CLOSED"
@@ -156,6 +167,9 @@ pub struct Sms {
     pub segments: u32,
     /// Why it failed, if it did.
     pub failure: Option<Cause>,
+    /// What the carrier reported about the delivery, in its own words; `None` before it did.
+    #[serde(default)]
+    pub reason: Option<String>,
     /// Sender and options.
     #[serde(flatten)]
     pub sending: Sending,
@@ -182,10 +196,20 @@ impl Sms {
             encoding: measured.encoding,
             segments: measured.segments,
             failure: None,
+            reason: None,
             updated_at: sending.created_at,
             sending,
         }
     }
+}
+
+/// What a carrier reported about the delivery of a text message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    /// [`State::Delivered`] or [`State::Undelivered`].
+    pub status: State,
+    /// The carrier's own words.
+    pub reason: String,
 }
 
 /// A recipient of a message.

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::ValueError;
 
+/// The most code points of a name that [`single_braced`] finds.
+const MAX_NAME: usize = 64;
+
 /// Why a template cannot be filled in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateError<'t> {
@@ -58,6 +61,28 @@ pub fn render<'t>(
     }
     add(rest)?;
     Ok(text)
+}
+
+/// The first name in `template` that is not in a placeholder but in a pair of single braces, such as `{name}`: probably
+/// a mistake. Text of more than 64 code points in braces is no name.
+pub fn single_braced(template: &str) -> Option<&str> {
+    let mut rest = template;
+    while let Some(start) = rest.find('{') {
+        let (_, open) = rest.split_at(start);
+        rest = if let Some((_, after)) = placeholder(open) {
+            after
+        } else {
+            let (_, inside) = open.split_at(1);
+            let closed = inside.split_once(['{', '}']).map(|(name, _)| name);
+            let name = closed.filter(|name| inside[name.len()..].starts_with('}'));
+            let is_name = |name: &&str| !name.is_empty() && name.chars().count() <= MAX_NAME;
+            if let Some(name) = name.map(str::trim).filter(is_name) {
+                return Some(name);
+            }
+            inside
+        };
+    }
+    None
 }
 
 /// The name in the placeholder at the start of `text`, and the text after it.
@@ -154,6 +179,32 @@ mod tests {
             ValueError::from(TemplateError::Missing("code")),
             ValueError::Variable
         );
+    }
+
+    #[test]
+    fn single_braces_around_a_name_are_found() {
+        let long = format!("{{{}}}", "n".repeat(65));
+        for (template, name) in [
+            ("Bonjour {name} !", Some("name")),
+            ("{{name}}, le { prénom }", Some("prénom")),
+            ("مرحبا {الاسم}", Some("الاسم")),
+            ("{{name}", Some("name")),
+            ("{name}}", Some("name")),
+            ("{ {name} }", Some("name")),
+            ("{a} {b}", Some("a")),
+            (&long, None),
+            ("", None),
+            ("Bonjour", None),
+            ("{{name}}", None),
+            ("{{{name}}}", None),
+            ("{{{{name}}}}", None),
+            ("{{a {{name}} b}}", None),
+            ("{} {{}} { }", None),
+            ("{name", None),
+            ("name}", None),
+        ] {
+            assert_eq!(single_braced(template), name, "{template}");
+        }
     }
 
     #[test]

@@ -138,16 +138,6 @@ pub fn folded(text: &str) -> String {
     })
 }
 
-/// The words of `text`, [`folded`]: runs of at least two letters or digits, truncated to 64.
-pub fn words(text: &str) -> impl Iterator<Item = String> {
-    let words: Vec<String> = folded(text)
-        .split(|letter: char| !letter.is_alphanumeric())
-        .filter(|word| word.chars().nth(1).is_some())
-        .map(|word| word.chars().take(64).collect())
-        .collect();
-    words.into_iter()
-}
-
 /// Characters that only affect the display of others: joiners, direction marks, the Arabic tatweel.
 pub(crate) const fn is_invisible(letter: char) -> bool {
     matches!(letter, '\u{ad}' | '\u{61c}' | '\u{640}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
@@ -155,7 +145,7 @@ pub(crate) const fn is_invisible(letter: char) -> bool {
 
 /// Maps Arabic letters that are used interchangeably to one of them, and Arabic digits to ASCII. NFKD has already
 /// decomposed alef, waw and yeh with hamza.
-fn unified(letter: char) -> char {
+pub(crate) fn unified(letter: char) -> char {
     match letter {
         'ٱ' => 'ا',
         'ى' | 'ی' => 'ي',

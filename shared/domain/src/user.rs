@@ -83,6 +83,12 @@ pub struct User {
     /// When the account is erased unless its mailbox, or an administrator, verifies it before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unverified_until: Option<Instant>,
+    /// Number of passkeys; see [`Passkey`](crate::passkey::Passkey).
+    #[serde(default)]
+    pub passkeys: u32,
+    /// How often all passkeys were removed. Passkeys of an earlier number are invalid.
+    #[serde(default)]
+    pub passkey_series: u64,
     /// A requested e-mail address that is not verified yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_email: Option<Email>,
@@ -126,6 +132,8 @@ impl User {
             is_verification_withdrawn: false,
             removal_code: None,
             unverified_until: None,
+            passkeys: 0,
+            passkey_series: 0,
             pending_email: None,
             erased_at: None,
         }
@@ -163,7 +171,8 @@ impl User {
 
     /// Records that a code mailed to the account was used. Only the first one has an effect, because the person who
     /// registered the address need not own it: it ends all sessions, and unless the owner of the mailbox used it in a
-    /// session of the account (`is_signed_in`), drops a pending address and the verification of the phone number.
+    /// session of the account (`is_signed_in`), drops a pending address, the verification of the phone number and all
+    /// passkeys.
     /// With `verifies_account` the account becomes verified, unless an administrator took that back.
     pub fn verify_mailbox(&mut self, verifies_account: bool, is_signed_in: bool) {
         if self.has_verified_mailbox() {
@@ -177,6 +186,15 @@ impl User {
         if !is_signed_in {
             self.pending_email = None;
             self.is_phone_verified = false;
+            self.remove_passkeys();
+        }
+    }
+
+    /// Removes all passkeys, if there are any: the stored ones become invalid with this change of the account.
+    pub fn remove_passkeys(&mut self) {
+        if self.passkeys > 0 {
+            self.passkeys = 0;
+            self.passkey_series += 1;
         }
     }
 
@@ -251,6 +269,8 @@ impl User {
             is_phone_verified: false,
             removal_code: None,
             unverified_until: None,
+            passkeys: 0,
+            passkey_series: self.passkey_series + 1,
             pending_email: None,
             erased_at: Some(now),
             ..self

@@ -5,6 +5,7 @@ pub mod code;
 mod ed25519;
 pub mod known_passwords;
 pub mod outbox;
+pub mod passkeys;
 pub mod password;
 pub mod random;
 pub mod sealing;

@@ -28,6 +28,8 @@ pub enum TokenUse {
     OtpStep,
     /// Only the second step of a passwordless sign-in.
     PasswordlessStep,
+    /// Only the answer to a challenge for a passkey.
+    PasskeyStep,
 }
 
 impl TokenUse {
@@ -36,6 +38,7 @@ impl TokenUse {
             Self::Access => "at+jwt",
             Self::OtpStep => "otp+jwt",
             Self::PasswordlessStep => "passwordless+jwt",
+            Self::PasskeyStep => "passkey+jwt",
         }
     }
 }

@@ -1,18 +1,20 @@
-//! Sends mails through Amazon SES and text messages through Amazon SNS. Each message is sent once; the
-//! dispatcher decides by the kind of [`SendError`] whether to send it again.
+//! Sends mails through Amazon SES and text messages through Amazon SNS. Each message is sent once; the caller decides
+//! by the kind of [`SendError`] whether to send it again.
 
 pub mod texts;
 
 use std::{error::Error, fmt, time::Duration};
 
-use aws_sdk_sesv2::types::{Body, Content, Destination, EmailContent, Message, MessageHeader};
+use aws_sdk_sesv2::types::{
+    Body, Content, Destination, EmailContent, Message, MessageHeader, MessageTag,
+};
 use aws_sdk_sns::{
     config::{retry::RetryConfig, timeout::TimeoutConfig},
     error::{BuildError, ProvideErrorMetadata, SdkError},
     types::MessageAttributeValue,
 };
 use domain::{
-    E164, Email,
+    E164, Email, UserId,
     sms::{SenderId, Type},
 };
 use runtime::{Aws, cause, is_connect_error};
@@ -81,7 +83,9 @@ const PERMANENT: [&str; 5] = [
 /// Codes of SNS for a number whose owner replied STOP
 /// (<https://docs.aws.amazon.com/sns/latest/dg/sms_manage.html>).
 const OPTED_OUT: [&str; 2] = ["OptedOut", "OptedOutException"];
-/// Throttling codes that may come with a status of 5xx.
+/// Codes of throttling: the request was refused before it was processed, whatever the status
+/// (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>,
+/// <https://docs.aws.amazon.com/ses/latest/APIReference-V2/CommonErrors.html>).
 const THROTTLED: [&str; 4] = [
     "Throttled",
     "Throttling",
@@ -89,48 +93,43 @@ const THROTTLED: [&str; 4] = [
     "TooManyRequestsException",
 ];
 
-/// Classifies an error response. After a 5xx the server may have accepted the message, unless it says that it
-/// did not handle the request: by a throttling code, or by 503
-/// (<https://www.rfc-editor.org/rfc/rfc9110#section-15.6.4>).
+/// Classifies an error response. After a 5xx the server may have accepted the message, also after 503: only a throttling
+/// code says that it did not.
 fn classify(status: u16, code: &str, cause: String) -> SendError {
     match status {
         _ if OPTED_OUT.contains(&code) => SendError::OptedOut,
         400..=499 if PERMANENT.contains(&code) => SendError::Rejected(cause),
-        400..=499 | 503 => SendError::NotSent(cause),
+        400..=499 => SendError::NotSent(cause),
         _ if THROTTLED.contains(&code) => SendError::NotSent(cause),
         _ => SendError::Unknown(cause),
     }
 }
 
-/// Clients for SES and SNS. Clones share the connections.
+/// The client for SES. Clones share the connections.
 #[derive(Clone)]
-pub struct Carriers {
+pub struct MailClient {
     ses: aws_sdk_sesv2::Client,
-    sns: aws_sdk_sns::Client,
     mail_from: String,
+    configuration_set: Option<String>,
 }
 
-impl Carriers {
-    /// Clients that send mails from `mail_from`, such as `Halqa <no-reply@example.org>`. The SDK's retries are
-    /// disabled: SNS would send a text message twice.
-    pub fn new(aws: &Aws, mail_from: String) -> Self {
-        let timeouts = TimeoutConfig::builder().operation_timeout(TIMEOUT).build();
-        let ses_config = aws_sdk_sesv2::config::Builder::from(aws.sdk())
+impl MailClient {
+    /// A client that sends mails from `mail_from`, such as `Halqa <no-reply@example.org>`. `configuration_set` is the set
+    /// of SES that reports bounces and complaints, if any. The SDK's retries are disabled: SES would send a mail twice.
+    pub fn new(aws: &Aws, mail_from: String, configuration_set: Option<String>) -> Self {
+        let config = aws_sdk_sesv2::config::Builder::from(aws.sdk())
             .retry_config(RetryConfig::disabled())
-            .timeout_config(timeouts.clone());
-        let sns_config = aws_sdk_sns::config::Builder::from(aws.sdk())
-            .retry_config(RetryConfig::disabled())
-            .timeout_config(timeouts);
+            .timeout_config(timeouts());
         Self {
-            ses: aws_sdk_sesv2::Client::from_conf(ses_config.build()),
-            sns: aws_sdk_sns::Client::from_conf(sns_config.build()),
+            ses: aws_sdk_sesv2::Client::from_conf(config.build()),
             mail_from,
+            configuration_set,
         }
     }
 
-    /// Sends `mail` to `to`
+    /// Sends `mail` to `to`. Reports of bounces and complaints name the account `about` in the tag `account`
     /// (<https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html>).
-    pub async fn mail(&self, to: &Email, mail: &Mail) -> Result<(), SendError> {
+    pub async fn send(&self, to: &Email, mail: &Mail, about: UserId) -> Result<(), SendError> {
         let part = |text: &str| Content::builder().data(text).charset("UTF-8").build();
         let body = Body::builder().text(part(&mail.text)?);
         // RFC 3834, section 5: prevents automatic replies.
@@ -144,22 +143,46 @@ impl Carriers {
         let content = EmailContent::builder().simple(message.build());
         let destination = Destination::builder().to_addresses(to.as_str());
         let request = self.ses.send_email().from_email_address(&self.mail_from);
+        let tag = MessageTag::builder()
+            .name("account")
+            .value(about.to_string());
         let request = request
+            .set_configuration_set_name(self.configuration_set.clone())
+            .email_tags(tag.build()?)
             .destination(destination.build())
             .content(content.build());
         request.send().await?;
         Ok(())
     }
+}
 
-    /// Sends `text` to `to` as a message of type `kind`, with the sender ID `sender` if given
+/// The client for text messages of SNS. Clones share the connections.
+#[derive(Clone)]
+pub struct SmsClient {
+    sns: aws_sdk_sns::Client,
+}
+
+impl SmsClient {
+    /// A client without the SDK's retries: SNS would send a text message twice.
+    pub fn new(aws: &Aws) -> Self {
+        let config = aws_sdk_sns::config::Builder::from(aws.sdk())
+            .retry_config(RetryConfig::disabled())
+            .timeout_config(timeouts());
+        Self {
+            sns: aws_sdk_sns::Client::from_conf(config.build()),
+        }
+    }
+
+    /// Sends `text` to `to` as a message of type `kind`, with the sender ID `sender` if given. Returns the id under which
+    /// SNS reports the delivery
     /// (<https://docs.aws.amazon.com/sns/latest/api/API_Publish.html>).
-    pub async fn sms(
+    pub async fn send(
         &self,
         to: &E164,
         text: &str,
         kind: Type,
         sender: Option<&SenderId>,
-    ) -> Result<(), SendError> {
+    ) -> Result<Option<String>, SendError> {
         let kind = match kind {
             Type::Transactional => "Transactional",
             Type::Promotional => "Promotional",
@@ -174,9 +197,12 @@ impl Carriers {
             let sender = attribute(sender.as_str())?;
             request = request.message_attributes("AWS.SNS.SMS.SenderID", sender);
         }
-        request.send().await?;
-        Ok(())
+        Ok(request.send().await?.message_id)
     }
+}
+
+fn timeouts() -> TimeoutConfig {
+    TimeoutConfig::builder().operation_timeout(TIMEOUT).build()
 }
 
 fn attribute(value: &str) -> Result<MessageAttributeValue, BuildError> {

@@ -1,6 +1,6 @@
 use super::*;
 
-fn carriers(endpoint: &str) -> Carriers {
+fn clients(endpoint: &str) -> (MailClient, SmsClient) {
     let settings = [
         ("AWS_ENDPOINT_URL", endpoint),
         ("AWS_REGION", "eu-west-3"),
@@ -9,10 +9,13 @@ fn carriers(endpoint: &str) -> Carriers {
     ];
     let settings = settings.map(|(name, value)| (name.to_owned(), value.to_owned()));
     let aws = Aws::new(&settings.into_iter().collect()).unwrap();
-    Carriers::new(&aws, "a@example.org".to_owned())
+    (
+        MailClient::new(&aws, "a@example.org".to_owned(), None),
+        SmsClient::new(&aws),
+    )
 }
 
-async fn send(carriers: &Carriers) -> [Result<(), SendError>; 2] {
+async fn send((mails, texts): &(MailClient, SmsClient)) -> [Result<(), SendError>; 2] {
     let mail = Mail {
         subject: "Bonjour".to_owned(),
         text: "Bonjour".to_owned(),
@@ -21,16 +24,17 @@ async fn send(carriers: &Carriers) -> [Result<(), SendError>; 2] {
     let (to, number) = ("b@example.org".parse().unwrap(), "+21620123456");
     let number = number.parse().unwrap();
     [
-        carriers.mail(&to, &mail).await,
-        carriers
-            .sms(&number, "Bonjour", Type::Transactional, None)
-            .await,
+        mails.send(&to, &mail, UserId::in_path("")).await,
+        texts
+            .send(&number, "Bonjour", Type::Transactional, None)
+            .await
+            .map(drop),
     ]
 }
 
 #[tokio::test]
 async fn connection_never_opened_is_not_sent() {
-    for sent in send(&carriers("http://127.0.0.1:9")).await {
+    for sent in send(&clients("http://127.0.0.1:9")).await {
         assert!(matches!(sent, Err(SendError::NotSent(_))), "{sent:?}");
     }
 }
@@ -38,14 +42,14 @@ async fn connection_never_opened_is_not_sent() {
 #[tokio::test]
 async fn connection_closed_without_response_is_unknown() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let carriers = carriers(&format!("http://{}", listener.local_addr().unwrap()));
+    let clients = clients(&format!("http://{}", listener.local_addr().unwrap()));
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut request = [0; 1024];
             let _ = tokio::io::AsyncReadExt::read(&mut stream, &mut request).await;
         }
     });
-    for sent in send(&carriers).await {
+    for sent in send(&clients).await {
         assert!(matches!(sent, Err(SendError::Unknown(_))), "{sent:?}");
     }
 }
@@ -59,7 +63,8 @@ fn error_response_is_unknown_only_if_the_server_may_have_accepted() {
         (403, "AuthorizationError", "NotSent"),
         (400, "MonthlySpendLimitReached", "NotSent"),
         (429, "TooManyRequestsException", "NotSent"),
-        (503, "ServiceUnavailable", "NotSent"),
+        (503, "ServiceUnavailable", "Unknown"),
+        (503, "Throttling", "NotSent"),
         (500, "ThrottlingException", "NotSent"),
         (500, "InternalError", "Unknown"),
         (500, "InvalidParameter", "Unknown"),

@@ -6,6 +6,7 @@
 
 mod moment;
 mod part;
+mod passkeys;
 
 use domain::{
     Email, Instant,
@@ -162,11 +163,12 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
             parts.insert(1, Part::Facts(device_facts(agent, ip, *at)));
             (subject, parts)
         }
-        Notification::PasswordChanged { at } => {
+        Notification::PasswordChanged { at, has_passkeys } => {
             let what = format!(
                 "Le mot de passe de votre compte Halqa a été modifié {}.",
                 moment(*at)
             );
+            let what = what + if *has_passkeys { passkeys::STAY } else { "" };
             paragraphs(
                 "Votre mot de passe Halqa a été modifié",
                 what,
@@ -223,6 +225,13 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
                 [advice, not_yours],
             )
         }
+        Notification::PasskeyAdded { at } => passkeys::added(*at),
+        Notification::PasskeyRemoved { at } => passkeys::removed(*at),
+        Notification::PasskeysRemoved {
+            at,
+            by_administrator,
+        } => passkeys::all_removed(*at, *by_administrator),
+        Notification::PasskeyRefused { at } => passkeys::refused(*at),
         Notification::EmailChangeRequested { at } => {
             let what = format!(
                 "Un changement d’adresse e-mail a été demandé pour votre compte Halqa {}.",

@@ -189,7 +189,7 @@ fn has_other_words(before: &CourseSummary, after: &CourseSummary) -> bool {
     words(before) != words(after)
 }
 
-fn words_due(course: &CourseSummary) -> [(String, AttributeValue); 2] {
+pub(crate) fn words_due(course: &CourseSummary) -> [(String, AttributeValue); 2] {
     let key = keys::course(course.course_id);
     due(WORDS_DUE, &key, course.updated_at.after(SWEEP_DELAY))
 }

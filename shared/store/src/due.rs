@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Store, StoreError,
     keys::{DEAD_DUE, DUE, Key, Table, shard, shards},
+    retry::random_bytes,
     table::{Page, number, text},
     write::Write,
 };
@@ -27,7 +28,7 @@ pub struct Due {
     /// The partition key of the item; its prefix determines the kind of work.
     pub pk: String,
     sk: String,
-    due_pk: String,
+    pub(crate) due_pk: String,
     due_at: i64,
 }
 
@@ -78,6 +79,22 @@ impl Store {
         found.sort_by_key(|due| due.due_at);
         found.truncate(limit.into());
         Ok(found)
+    }
+
+    /// At most `limit` pieces of work of `kind` in one of its shards, whatever their due times, the earliest first. It is
+    /// a random shard, or the next that is not empty; none if all are empty.
+    pub async fn due_in_a_shard(&self, kind: &str, limit: u16) -> Result<Vec<Due>, StoreError> {
+        let mut shards = shards(kind);
+        let [random] = random_bytes()?;
+        let start = usize::from(random) % shards.len();
+        shards.rotate_left(start);
+        for shard in shards {
+            let found = self.due_in(shard, Instant::MAX, limit).await?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        Ok(Vec::new())
     }
 
     async fn due_in(
@@ -202,6 +219,16 @@ impl Store {
 }
 
 impl Due {
+    /// Whether this is in the list of `kind`.
+    pub(crate) fn is_in(&self, kind: &str) -> bool {
+        shards(kind).contains(&self.due_pk)
+    }
+
+    /// The due time, in Unix milliseconds.
+    pub(crate) const fn milliseconds(&self) -> i64 {
+        self.due_at
+    }
+
     fn key(&self) -> Key {
         Key {
             table: Table::Records,

@@ -6,7 +6,7 @@ use domain::{
     Instant, UserId,
     user::{DEFAULT_AVATAR, User},
 };
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     Part, Store, StoreError, Transaction,
@@ -17,16 +17,41 @@ use crate::{
 /// After this time, requests that were running when the user was erased have ended: the data is deleted once more.
 const SECOND_PASS_DELAY: Duration = Duration::from_secs(60);
 
+/// The courses of an erased user whose contact details are not replaced yet.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CoursesLeft {
+    /// All of them.
+    #[default]
+    All,
+    /// Those after this position.
+    After(String),
+    /// None of them.
+    None,
+}
+
+/// The deletion of the data of an erased user, which is done in steps.
+#[derive(Debug, Clone)]
+pub struct Erasure {
+    /// The remaining account.
+    pub user: User,
+    /// What is left of the courses.
+    pub courses: CoursesLeft,
+    due_at: i64,
+}
+
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Erased {
     card: User,
-    #[serde(rename = "dueAt")]
     due_at: Option<i64>,
+    #[serde(default)]
+    courses_left: CoursesLeft,
 }
 
 impl Transaction {
     /// Adds the writes that erase `user` beside the change of the account, and returns the account without personal
-    /// data for that change. The address is free and the credentials are gone at once; the dispatcher deletes the rest.
+    /// data for that change. The address is free and the credentials are gone at once; the worker deletes the rest.
     pub fn erase(&mut self, user: &User, now: Instant) -> Result<User, StoreError> {
         let after = user
             .clone()
@@ -57,16 +82,37 @@ impl Store {
         self.update_user(user, erase, failed).await.map(|_| ())
     }
 
-    /// The remaining account of the user `id`, if it was erased and the deletion of its data is due at `now`.
-    pub async fn erased_user(&self, id: UserId, now: Instant) -> Result<Option<User>, StoreError> {
+    /// The erasure of the user `id`, if the account was erased and the next step is due at `now`.
+    pub async fn erasure(&self, id: UserId, now: Instant) -> Result<Option<Erasure>, StoreError> {
         let erased: Option<Erased> = self.get(&keys::user(id)).await?;
-        let is_due = |erased: &Erased| {
-            let is_time = erased
-                .due_at
-                .is_some_and(|due_at| Instant::from_unix_milliseconds(due_at) <= now);
-            erased.card.erased_at.is_some() && is_time
-        };
-        Ok(erased.filter(is_due).map(|erased| erased.card))
+        Ok(erased.and_then(|erased| {
+            let is_due = |due_at: &i64| Instant::from_unix_milliseconds(*due_at) <= now;
+            let is_erased = erased.card.erased_at.is_some();
+            let due_at = erased.due_at.filter(is_due).filter(|_| is_erased)?;
+            Some(Erasure {
+                user: erased.card,
+                courses: erased.courses_left,
+                due_at,
+            })
+        }))
+    }
+
+    /// Makes the next step of `erasure` due at `now`, with `courses` left. Does nothing when another process has done
+    /// so since it was read. After an error the step that was read is still due, or the next one.
+    pub async fn continue_erasure(
+        &self,
+        erasure: &Erasure,
+        courses: &CoursesLeft,
+        now: Instant,
+    ) -> Result<(), StoreError> {
+        let update = Write::at(&keys::user(erasure.user.user_id))
+            .when("attribute_exists(card.erasedAt) AND dueAt = :at")
+            .expression("SET dueAt = :now, coursesLeft = :courses")
+            .number(":at", erasure.due_at)
+            .number(":now", now.unix_milliseconds())
+            .value(":courses", courses);
+        self.apply(update).await?;
+        Ok(())
     }
 
     /// Records that the data of `user` was deleted at `now`. Schedules a second pass if the user was erased less
@@ -81,9 +127,11 @@ impl Store {
             .filter(|second_pass| now < *second_pass);
         let update = match second_pass {
             Some(second_pass) => update
-                .expression("SET card.avatar = :default, dueAt = :again")
+                .expression("SET card.avatar = :default, dueAt = :again REMOVE coursesLeft")
                 .number(":again", second_pass.unix_milliseconds()),
-            None => update.expression("SET card.avatar = :default REMOVE duePk, dueAt"),
+            None => {
+                update.expression("SET card.avatar = :default REMOVE duePk, dueAt, coursesLeft")
+            }
         };
         self.apply(update).await?;
         Ok(())

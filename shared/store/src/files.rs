@@ -1,5 +1,5 @@
 //! Files and the storage usage of their owners. A pending upload or a deleted file is in the index `due` until the
-//! dispatcher has completed or removed it.
+//! worker has completed or removed it.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ const QUOTAS_PER_DAY: u64 = 3;
 pub struct DueFile {
     /// The file.
     pub file: File,
-    /// When the dispatcher handles it.
+    /// When the worker handles it.
     pub due_at: Instant,
 }
 

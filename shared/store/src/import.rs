@@ -1,4 +1,4 @@
-//! Bulk import of courses: items in DynamoDB JSON, in the state that they have after the dispatcher has indexed them.
+//! Bulk import of courses: items in DynamoDB JSON, in the state that they have after the worker has indexed them.
 
 use domain::course::{Course, State};
 use serde_json::Value;
@@ -6,31 +6,39 @@ use serde_json::Value;
 use crate::{
     StoreError,
     courses::course_put,
-    keys,
+    keys::{self, IndexVersion},
     table::{Item, number, value},
     words::entries,
     write::Write,
 };
 
-/// The items of `course`: the course and, if it is published, one search entry per word. The caller also has to
-/// write a [`count_item`] for each word.
+/// The items of `course`: the course and, if it is published, one search entry per term. The caller also has to
+/// write a [`count_item`] for each of its [`terms`].
 pub fn items_of(course: &Course) -> Result<Vec<Value>, StoreError> {
     let mut item = course_put(course).into_item()?;
     if course.outline.state == State::Published {
-        // As the dispatcher leaves it.
+        // As the worker leaves it.
         item.retain(|name, _| name != "duePk" && name != "dueAt");
-        item.insert("foundBy".to_owned(), value(&course.outline.words())?);
+        let name = IndexVersion::CURRENT.attribute().to_owned();
+        item.insert(name, value(&terms(course))?);
     }
-    let entries = entries(&course.outline).into_iter().map(Write::into_item);
+    let entries = entries(&course.outline, IndexVersion::CURRENT)
+        .into_iter()
+        .map(Write::into_item);
     std::iter::once(Ok(item))
         .chain(entries)
         .map(|item| json(item?))
         .collect()
 }
 
-/// The item that counts `courses` published courses with the folded word `word`.
-pub fn count_item(word: &str, courses: u64) -> Result<Value, StoreError> {
-    let mut item = keys::word_count(word).item();
+/// The terms under which the search index has `course`.
+pub fn terms(course: &Course) -> Vec<String> {
+    IndexVersion::CURRENT.terms(&course.outline)
+}
+
+/// The item that counts `courses` published courses with `term`.
+pub fn count_item(term: &str, courses: u64) -> Result<Value, StoreError> {
+    let mut item = keys::term_count(IndexVersion::CURRENT, term).item();
     item.insert("n".to_owned(), number(courses));
     json(item)
 }

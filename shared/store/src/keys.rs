@@ -10,7 +10,7 @@
 //! | `listPk`, `listSk` | key in the index `listing` (projection: `card`, `details`) |
 //! | `authoredPk`, `authoredSk` | key in the index `authored` (projection: `card`, `details`) |
 //! | `publishedPk`, `publishedSk` | key in the index `published` (projection: `card`) |
-//! | `duePk`, `dueAt` | key in the sparse index `due` (projection: keys): pending work of the dispatcher, and when it is due |
+//! | `duePk`, `dueAt` | key in the sparse index `due` (projection: keys): pending work of dispatcher and worker, and when it is due |
 //! | `ttl` | Unix seconds after which DynamoDB may delete the item; it lags by days, so every read also checks the item's own time |
 //!
 //! # Keys
@@ -21,16 +21,20 @@
 //! | credentials | records | `USER#<id>` | `CREDENTIALS` | |
 //! | login activity | records | `USER#<id>` | `LOGIN#<16 digits>` | |
 //! | one-time password secret | records | `USER#<id>` | `OTP` | `SEALED#<key name>`, `<id>` |
+//! | passkey | records | `USER#<id>` | `PASSKEY#<passkey id>` | |
+//! | owner of a credential of WebAuthn | records | `PASSKEY#<sha-256>` | `PASSKEY` | |
 //! | audit entry of its actor or target user | records | `USER#<id>` | `AUDIT#<audit id>` | `USER#<id>#AUDIT#<committee>`, `<audit id>` |
 //! | e-mail address | records | `EMAIL#<sha-256>` | `EMAIL` | |
+//! | stop of mails to an address | records | `EMAIL#<sha-256>` | `STOP` | |
 //! | active super admins | records | `ADMINS` | `ADMINS` | |
 //! | committee | records | `COMMITTEE#<id>` | `COMMITTEE` | `COMMITTEES`, `<Latin name>␁<id>` folded |
 //! | audit entry of a committee | records | `AUDIT#<committee>` | `AUDIT#<audit id>` | `AUDIT#<shard>`, `<audit id>` |
 //! | course | records | `COURSE#<id>` | `COURSE` | `COMMITTEE#<id>#COURSES#<state>`, `<updatedAt>#<id>` |
 //! | order of its questions | records | `COURSE#<id>` | `ORDER` | |
 //! | question | records | `COURSE#<id>` | `QUESTION#<id>` | |
-//! | word of a published course | records | `WORD#<word>` | `AT#<publishedAt>#<id>` | |
-//! | approximate number of courses with a word | records | `WORD#<word>` | `COUNT` | |
+//! | stem of a word of a published course | records | `WORD#2#<stem>` | `AT#<publishedAt>#<id>` | |
+//! | approximate number of courses with a stem | records | `WORD#2#<stem>` | `COUNT` | |
+//! | version of the search index, and its rebuild | records | `SEARCH` | `SEARCH` | |
 //! | file | records | `FILE#<id>` | `FILE` | `USER#<id>#FILES`, `<id>` |
 //! | storage usage of a user | records | `USER#<id>` | `USAGE` | |
 //! | outbox message | records | `OUTBOX#<id>` | `OUTBOX` | |
@@ -45,16 +49,20 @@
 //! | devices and address ranges of sign-ins | transient | `USER#<id>` | `DEVICES` | |
 //! | one-time password secret, unconfirmed | transient | `USER#<id>` | `ENROLMENT` | |
 //! | completed step of a sign-in | transient | `STEP#<sid>` | `STEP` | |
+//! | challenge of a passkey | transient | `CHALLENGE#<sid>` | `CHALLENGE` | |
 //! | rate limit window | transient | `LIMIT#<key>` | `LIMIT` | |
 //! | security counter | transient | `COUNTER#<name>#<sha-256>` | `COUNTER` | |
 //! | text messages of a day | transient | `QUOTA#USER#<id>#<day>`, `QUOTA#COMMITTEE#<id>#<day>` | `QUOTA` | |
 //! | bytes of announced files of a day | transient | `QUOTA#FILES#<user id>#<day>` | `QUOTA` | |
+//! | message with an id of the carrier, and its receipt | transient | `RECEIPT#<carrier's id>` | `RECEIPT` | |
+//! | text that was about to be sent to a number | transient | `TEXTS#<sha-256>` | `AT#<time>#<message>` | |
 //! | next free slot for a text message | transient | `RATE` | `RATE` | |
+//! | next place of a committee in the order of messages of batches | transient | `PLACE#<committee>` | `PLACE` | |
 //! | idempotent response, or who holds its key | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
 //! | circuit breaker of a cPanel token | transient | `BREAKER#<sha-256>` | `BREAKER` | |
 //!
-//! The index `due` holds outbox messages and single text messages under `OUTBOX` and messages of batches under
-//! `BULK` until they are sent, chunks under `CHUNKS` until they are expanded into messages, new accounts under
+//! The index `due` holds outbox messages and single text messages under `OUTBOX` until they are sent, messages of
+//! batches under `BULK` until their turn comes and then under `STARTED` until they are sent, chunks under `CHUNKS` until they are expanded into messages, new accounts under
 //! `UNVERIFIED` until they are verified or erased, erased users under `ERASE` until their data is deleted, courses under
 //! `WORDS` until their search entries are current, and files under `FILES` until they are uploaded or deleted. Work that
 //! has failed for a day moves to `DEAD`, where it stays until an operator handles it. The whole service writes to each
@@ -66,10 +74,18 @@
 //! active user, also writes the entry in `listing`. With the attribute outside the index, a page of accounts would need
 //! a second read of every user in it.
 //!
+//! A word has at most 2 stems in Latin letters and 8 in Arabic letters, usually 1 and 2; a course has at most 40 words. So
+//! a course of ten words has 10 to 20 entries, and at most 320, each with all stems of the course: 0.2 KB, at most 7 KB.
+//! While the index is rebuilt, entries of the former version stand under `WORD#<word>`, one for each word.
+//!
 //! The index `authored` holds courses under `USER#<id>#COURSES#<state>`, `<updatedAt>#<id>`, text messages under
 //! `USER#<id>#SMS`, `<id>`, and batches under `USER#<id>#BATCHES`, `<id>`. The index `published` holds published
 //! courses under `PUBLISHED`, `<publishedAt>#<id>`. A course that is published again keeps its first
 //! `publishedAt`, so that it does not appear twice to a client that pages through the list.
+//!
+//! The index `published` also holds text messages under `COMMITTEE#<id>#SMS`, `<id>`, in 16 shards, because all users
+//! of a committee may send at the same time, and batches under `COMMITTEE#<id>#BATCHES`, `<id>`: messages of batches use
+//! the keys of all other indexes. What was accepted before these lists existed is in those of its senders alone.
 //!
 //! # Throughput of one partition
 //!
@@ -89,8 +105,9 @@
 //! | the same | a change: 2 units to remove the old entry and 2 to insert the new one | 250 changes of one committee's courses |
 //! | `COURSE#<id>` | course with ten questions: 6 KB, strongly consistent: 2 units | 1,500 reads of one course |
 //! | the same | a change in a transaction: 2 × 2 units | 250 changes of one course |
-//! | `WORD#<word>`, entries | search: at most 500 × 0.2 KB = 100 KB, eventually consistent: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
-//! | the same | publication: 2 units for the entry, 1 for the count | 333 courses with a word in common |
+//! | `WORD#2#<stem>`, entries | search: at most 500 × 0.2 KB = 100 KB of all stems of a word, eventually consistent: 12.5 units | 240 searches with five frequent words, 2,000 with one word |
+//! | the same | publication: 2 units for the entry, 1 for the count | 333 courses with a stem in common |
+//! | `SEARCH` | search: half a unit, eventually consistent; indexing of a course: 1 unit | 3,000 to 6,000 searches; more needs the version in the memory of the function |
 //! | `USER#<id>` in records | `POST /files`: 2 units for the usage | 500 files of one user |
 //! | `USER#<id>` in transient | session of a request: 1 unit | 3,000 requests of one user, whom the rate limit allows 100 in a minute |
 //! | the same | sign-in: 2 units for the session, 2 to 8 for the devices | 100 sign-ins of one user |
@@ -101,7 +118,10 @@
 //! | `ADMINS` | change of who is a super admin, in a transaction: 2 units | 500 changes, one after the other: transactions conflict here |
 //! | `QUOTA#COMMITTEE#<id>#<day>` | `POST /sms/single`, `POST /sms/bulk`: 1 unit, outside the transaction | 1,000 calls of one committee |
 //! | `QUOTA#USER#<id>#<day>`, `QUOTA#FILES#<id>#<day>` | call: 1 unit, for files 2 in the transaction | 1,000 calls, 500 files of one user |
-//! | `RATE` | text message: 1 unit, up to 3 at the start of a sequence | 333 messages, 33 times the sending rate |
+//! | `RATE` | a block of 20 text messages, or one code or single message: 1 unit, up to 3 at the start of a sequence | 333 blocks, 6,600 messages |
+//! | `RECEIPT#<carrier's id>` | a text message and its receipt: 2 units | 500 receipts of one message |
+//! | `TEXTS#<sha-256>` | a text message: 1 unit | 1,000 messages to one number |
+//! | `PLACE#<committee>` | 25 messages of a batch: 1 unit, 2 when none of the committee waits | 500 chunks, 12,500 messages of one committee |
 //! | `BREAKER#<sha-256>` | request to cPanel: 1 read unit | 3,000 requests, more than the panel serves |
 //! | `AUDIT#<committee>` | audited action in a transaction: 2 units | 500 actions in one committee |
 //! | `AUDIT`, 16 shards | audited action: 1 unit | 16 × 1,000 actions in the whole service |
@@ -109,7 +129,12 @@
 //! | `SEALED#<key name>` | enrolment, or a secret that is sealed again: 1 unit | 1,000 enrolments in the whole service |
 //! | `OPTOUTS#<committee or ALL>` | opt-out: 1 unit | 1,000 opt-outs of one list |
 //! | `OUTBOX` in `due`, 16 shards | a message is queued, claimed and sent: 4 units | 16 × 250 messages |
-//! | `BULK` in `due`, 16 shards | a message is queued, leased, claimed and sent: 6 units | 16 × 160 messages, 256 times the sending rate |
+//! | `BULK` in `due`, 16 shards | a message is queued and leased: 2 units | 16 × 500 messages |
+//! | `STARTED` in `due`, 16 shards | a message is leased, claimed and sent: 4 units | 16 × 250 messages |
+//! | `USER#<id>#SMS`, `BATCH#<id>#SMS` | a message is claimed and sent: 2 units | 500 messages of one sender or batch, 50 times the sending rate |
+//! | `COMMITTEE#<id>#SMS` in `published`, 16 shards | a message is queued, claimed and sent: 3 units | 16 × 333 messages of one committee |
+//! | the same | page: 20 × 0.5 KB = 10 KB in all, at least 0.5 units of each shard | 1,500 to 6,000 pages of one committee |
+//! | `COMMITTEE#<id>#BATCHES` in `published` | a batch is accepted: 1 unit | 1,000 batches of one committee, as many as its quota serves |
 //! | other lists in `due`, 16 shards | a chunk, course, file, account or user is added and removed: 2 units | 16 × 500 of each, in the whole service |
 //!
 //! An on-demand table starts at 4,000 write and 12,000 read units per second and doubles as needed; the service
@@ -132,9 +157,13 @@
 //! | counters of attempts | conflict with the sign-ins that release them | retried; what is not released stays counted until the window ends | `auth/login.rs::concurrent_sign_ins_from_one_network_are_not_counted` |
 //! | account, devices and secret of a sign-in, in a batch | changed between the reads and the transaction | the transaction checks the password and uses up the code | `otp/verify.rs::code_used_fifty_times_at_once_signs_in_once` |
 //! | one-time code | used at the same time | the delete in the transaction has a condition | `auth/passwordless.rs::link_used_fifty_times_at_once_signs_in_once` |
+//! | owner of a credential, account, passkey and challenge of a sign-in | changed between the reads and the transaction | the transaction uses up the challenge and raises the counter; removing all passkeys ends all sessions | `passkeys/sign_in.rs::answer_used_fifty_times_at_once_signs_in_once` |
+//! | number of passkeys of an account | added at the same time | the account's version is a condition | `passkeys/create.rs::concurrent_registrations_never_exceed_twenty` |
+//! | challenge | lost response of its write | it is unused and expires | `passkeys/create.rs::challenge_is_valid_for_five_minutes` |
 //! | end of a session | lost response | a transaction of one item is repeated under its token | `edge/faults.rs::session_end_with_lost_response_succeeds` |
 //! | change of an account | changed since it was read; conflict | the version is a condition; it is read and decided again | `team/change.rs::concurrent_changes_without_version_lose_no_acknowledged_one` |
 //! | `EMAIL#` | taken at the same time; lost response | the put has a condition, under one token | `edge/faults.rs::registration_with_lost_response_succeeds_once` |
+//! | stop of mails | feedback of SES comes twice, late or in another order | the time of the mail is a condition: one from before the mailbox was proved again stops nothing | `users/mail_stops.rs::feedback_on_an_older_mail_does_not_stop_mails_again` |
 //! | `ADMINS` | conflict | retried; the size of the set is a condition | `team/change.rs::one_super_admin_remains_when_two_demote_each_other` |
 //! | state of a committee | closed between the read and the transaction | the request began before; later ones are refused | `committees/change.rs::closed_committee_gets_no_further_account` |
 //! | the same | many transactions of one committee | none of them has its item | `users/register.rs::registrations_in_one_committee_do_not_conflict` |
@@ -142,8 +171,11 @@
 //! | lists in the indexes | stale: an entry comes, changes or goes late | positions are sort keys: a page repeats and skips no entry that stays | `committees/list.rs::pages_neither_repeat_nor_skip_items` |
 //! | lists of courses, merged | stale: a course that moves is in two lists, or in none | of two one is shown; the next read has it | `courses/committee.rs::list_is_sorted_by_last_change_and_pages_are_complete` |
 //! | `AUDIT`, merged | stale: the latest entries come late in one shard | entries never change; the next read has them | `users/audit.rs::pages_of_all_committees_have_every_entry_once_in_order` |
+//! | messages of a committee, merged | stale: the latest come late, in one shard | a position is an id: no entry that stays is repeated or skipped | `sms/list.rs::committee_pages_repeat_and_skip_nothing_while_messages_are_sent` |
 //! | published courses and words | stale: entries of former titles | the course itself decides whether it is shown | `courses/search_all.rs::changed_course_is_found_by_its_new_words_only` |
 //! | entries of a course's words | written twice, or by a late record | the course's version is a condition; the counts only choose a word | `courses/search_all.rs::concurrent_dispatchers_write_the_same_words` |
+//! | the same, more than one transaction | the process ends in between | the course stays due, and has all terms recorded that may have entries | `courses/search_all.rs::course_with_many_stems_is_indexed_in_several_transactions` |
+//! | `SEARCH`, and the entries of two versions | the process ends within a step; a search reads the former version | a step is repeated; former entries stay for an hour | `courses/search_rebuild.rs::rebuild_during_changes_and_a_crash_misses_no_course` |
 //! | course with its questions, in one query | a change between the reads | versions are compared; then they are read in a transaction | `courses/show.rs::course_read_during_changes_has_questions_of_its_version` |
 //! | change of a course or question | changed since it was read; conflict | the version is a condition; it is read and decided again | `courses/question.rs::concurrent_changes_are_all_applied` |
 //! | usage and daily bytes of a user | conflict of the user's own calls | retried; the quota is a condition | `files/create.rs::fifty_concurrent_files_never_exceed_the_quota` |
@@ -157,17 +189,24 @@
 //! | chunk | expanded twice, lost response | its delete has a condition, and ids follow from the place | `sms/bulk.rs::chunk_becomes_messages_once_despite_crashes` |
 //! | lists in `due`, merged | stale: done work is still listed, new work not yet | conditions on `duePk` and `dueAt`; the next sweep finds it | `dispatcher.rs::concurrent_dispatchers_send_a_message_once` |
 //! | claim and outcome of a message | lost response, or the process ends | UNKNOWN: it is never sent twice | `dispatcher.rs::dispatcher_killed_while_sending_leaves_message_unknown` |
-//! | `RATE` | lost response | a slot is lost; none is given twice | `sms/rate.rs::concurrent_slots_are_evenly_spaced_and_unique` |
-//! | data of an erased user | requests that still run write more | deleted again after a minute | `users/erase.rs::data_written_during_erasure_is_removed_too` |
+//! | `RECEIPT#` | the receipt comes before the outcome, twice, or in another order | both are written to one item: the second writer sees the other value and ends the message | `sms/receipts.rs::receipt_before_the_outcome_is_not_lost` |
+//! | `TEXTS#` | several texts to one number may have a receipt without a known id | only a single candidate is matched, else none | `sms/receipts.rs::receipt_without_known_id_matches_a_single_candidate` |
+//! | `RATE` | lost response | the slots are lost; none is given twice | `sms/rate.rs::concurrent_slots_are_evenly_spaced_and_unique` |
+//! | `PLACE#<committee>`, after the first of `BULK` | lost response; the index lags behind | places stay empty, or the committee begins a few places earlier or later | `sms/turns.rs::later_committee_takes_every_second_turn` |
+//! | data of an erased user, deleted in steps | a step is repeated, by a late record or after a failure | every write can be repeated; the due time of the step is a condition of the next one | `worker.rs::code_is_sent_within_two_turns_of_its_own_mapping` |
+//! | the same | requests that still run write more | deleted again after a minute | `users/erase.rs::data_written_during_erasure_is_removed_too` |
 //! | `SEALED#` | stale: a secret is still listed under its former key | the sealed text is a condition | `ops.rs::sealing_key_is_kept_while_a_secret_uses_it` |
 //! | `BREAKER#` | probed at the same time | the probe is a condition | `cpanel/breaker.rs::half_open_breaker_lets_one_caller_through_and_rejects_others` |
 
 mod audits;
 mod costs;
 mod courses;
+mod files;
 mod messages;
 mod schema;
+mod search;
 mod shards;
+mod sign_in;
 
 use std::time::Duration;
 
@@ -176,16 +215,16 @@ pub use costs::{Budget, COSTS};
 pub use courses::WORDS_DUE;
 pub(crate) use courses::*;
 use data_encoding::HEXLOWER;
-use domain::{
-    CommitteeId, Email, FileId, SessionId, UserId,
-    code::{Challenge, CodeKind},
-    folded,
-};
+use domain::{CommitteeId, Email, UserId, folded};
+pub use files::FILES_DUE;
+pub(crate) use files::*;
 pub(crate) use messages::*;
-pub use messages::{BULK_DUE, CHUNKS_DUE, OUTBOX_DUE};
+pub use messages::{BULK_DUE, CHUNKS_DUE, OUTBOX_DUE, STARTED_DUE};
 pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, PUBLISHED, TABLES, Table, TableSchema};
+pub(crate) use search::*;
 use sha2::{Digest, Sha256};
-pub(crate) use shards::{shard, shards};
+pub(crate) use shards::{numbered_shards, shard, shards};
+pub(crate) use sign_in::*;
 
 /// The primary key of an item, and its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -235,6 +274,11 @@ pub(crate) fn email(email: &Email) -> Key {
     records(format!("EMAIL#{}", hashed(email.as_str())), "EMAIL")
 }
 
+/// Whether mails to `email` are stopped.
+pub(crate) fn mail_stop(email: &Email) -> Key {
+    records(format!("EMAIL#{}", hashed(email.as_str())), "STOP")
+}
+
 /// The ids of all active super admins: a condition on the size of the set keeps at least one.
 pub(crate) fn admins() -> Key {
     records("ADMINS".to_owned(), "ADMINS")
@@ -242,47 +286,6 @@ pub(crate) fn admins() -> Key {
 
 pub(crate) fn committee(id: CommitteeId) -> Key {
     records(format!("COMMITTEE#{id}"), "COMMITTEE")
-}
-
-pub(crate) fn session(user: UserId, sid: SessionId) -> Key {
-    transient(
-        format!("{USER_PREFIX}{user}"),
-        &format!("{SESSION_PREFIX}{sid}"),
-    )
-}
-
-pub(crate) const SESSION_PREFIX: &str = "SESSION#";
-
-pub(crate) fn code(kind: CodeKind, challenge: Challenge) -> Key {
-    let pk = format!("CODE#{}#{}", kind.as_str(), challenge.id);
-    match challenge.wanted_by {
-        None => transient(pk, "CODE"),
-        Some(user) => transient(pk, &format!("{PENDING_CODE_PREFIX}{user}")),
-    }
-}
-
-pub(crate) const PENDING_CODE_PREFIX: &str = "CODE#";
-
-pub(crate) fn otp(user: UserId) -> Key {
-    records(format!("{USER_PREFIX}{user}"), "OTP")
-}
-
-/// List partition of the secrets that are sealed under the key `kid`.
-pub(crate) fn sealed_under(kid: &str) -> String {
-    format!("SEALED#{kid}")
-}
-
-pub(crate) fn enrolment(user: UserId) -> Key {
-    transient(format!("{USER_PREFIX}{user}"), "ENROLMENT")
-}
-
-/// When the user last signed in from each device and each address range.
-pub(crate) fn devices(user: UserId) -> Key {
-    transient(format!("{USER_PREFIX}{user}"), "DEVICES")
-}
-
-pub(crate) fn step(id: SessionId) -> Key {
-    transient(format!("STEP#{id}"), "STEP")
 }
 
 /// How long after the write the sweep picks up work that the stream has not handled.
@@ -296,32 +299,6 @@ pub const UNVERIFIED_DUE: &str = "UNVERIFIED";
 
 /// The list in the index `due` of dead letters: work that is no longer retried.
 pub const DEAD_DUE: &str = "DEAD";
-
-pub(crate) fn file(id: FileId) -> Key {
-    records(format!("{FILE_PREFIX}{id}"), "FILE")
-}
-
-pub(crate) const FILE_PREFIX: &str = "FILE#";
-
-/// List partition of a user's files; their identifiers sort by time.
-pub(crate) fn files_of(user: UserId) -> String {
-    format!("{USER_PREFIX}{user}#FILES")
-}
-
-pub(crate) fn file_index_key(user: UserId, id: FileId) -> IndexKey {
-    IndexKey {
-        index: &LISTING,
-        pk: files_of(user),
-        sk: id.to_string(),
-    }
-}
-
-pub(crate) fn usage(user: UserId) -> Key {
-    records(format!("{USER_PREFIX}{user}"), "USAGE")
-}
-
-/// The list in the index `due` of pending uploads and deleted files.
-pub const FILES_DUE: &str = "FILES";
 
 pub(crate) fn limit(key: &str) -> Key {
     transient(format!("LIMIT#{key}"), "LIMIT")

@@ -59,7 +59,7 @@ impl Store {
     }
 
     /// Those of `numbers` that have opted out of messages from `committee` or from all committees. Eventually
-    /// consistent: the dispatcher checks again before it sends.
+    /// consistent: it is checked again before the message is sent.
     pub async fn opted_out(
         &self,
         committee: CommitteeId,

@@ -1,25 +1,27 @@
 //! Delivery of messages: `QUEUED → SENDING → SENT | FAILED | UNKNOWN`. It is the same for outbox messages, which
-//! the service sends, and text messages, which users send.
+//! the service sends, and text messages, which users send. What carriers report afterwards is in `receipts.rs`.
 
 use std::{fmt, time::Duration};
 
 use domain::{
     Instant, SmsId,
     outbox::{OutboxItem, State},
-    sms::{Cause, LIFE, Sms},
+    sms::{Cause, Sms},
 };
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::{
     Due, Part, Store, StoreError, Transaction,
-    keys::{self, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, SWEEP_DELAY},
+    keys::{
+        self, BULK_DUE, Key, OUTBOX_DUE, OUTBOX_PREFIX, SMS_PREFIX, STARTED_DUE, SWEEP_DELAY, shard,
+    },
     table::{ListedItem, due, ttl},
     write::Write,
 };
 
 /// How long an outbox message is kept after its delivery ended.
-const RETENTION: Duration = Duration::from_secs(30 * 86_400);
+pub(crate) const RETENTION: Duration = Duration::from_secs(30 * 86_400);
 
 /// The id of a message to send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,9 +41,22 @@ pub enum OutboundMessage {
     Sms(Sms),
 }
 
+/// A message whose sending has ended.
 #[derive(Deserialize)]
-struct ClaimedItem {
-    attempts: u32,
+struct Ended {
+    /// The carrier's id in a receipt that came meanwhile and can only be this message's.
+    #[serde(rename = "receiptID", default)]
+    receipt_id: Option<String>,
+}
+
+/// A claimed message.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Claimed {
+    /// The number of attempts including this one.
+    pub attempts: u32,
+    /// When it was claimed for the first attempt.
+    pub tried_at: Instant,
 }
 
 impl OutboundMessage {
@@ -50,14 +65,6 @@ impl OutboundMessage {
         match self {
             Self::OutboxMessage(message) => message.status,
             Self::Sms(sms) => sms.status,
-        }
-    }
-
-    /// The time at which it expires.
-    pub fn expires_at(&self) -> Instant {
-        match self {
-            Self::OutboxMessage(message) => message.expires_at,
-            Self::Sms(sms) => sms.sending.created_at.after(LIFE),
         }
     }
 }
@@ -75,7 +82,7 @@ impl Outbound {
         })
     }
 
-    fn key(self) -> Key {
+    pub(crate) fn key(self) -> Key {
         match self {
             Self::OutboxMessage(id) => keys::outbox(id),
             Self::Sms(id) => keys::sms(id),
@@ -122,37 +129,45 @@ impl Store {
     }
 
     /// Postpones the message of `due` to `until` without claiming it, so that no other worker picks it up in the
-    /// meantime and it stays `QUEUED` if this worker crashes. Returns the postponed work; `None` when the message
+    /// meantime and it stays `QUEUED` if this worker crashes. A message of a batch moves to the list of those whose turn
+    /// has come. Returns the postponed work; `None` when the message
     /// is claimed or another worker was faster. After an error it may have been postponed.
     pub async fn lease(&self, due: &Due, until: Instant) -> Result<Option<Due>, StoreError> {
+        let list = if due.is_in(BULK_DUE) {
+            shard(STARTED_DUE, &due.pk)
+        } else {
+            due.due_pk.clone()
+        };
         let lease = self
             .due_update(
                 due,
                 "duePk = :pk AND dueAt = :at AND card.#status = :queued",
             )
-            .expression("SET dueAt = :until")
+            .expression("SET duePk = :list, dueAt = :until")
             .name("#status", "status")
+            .text(":list", &list)
             .value(":queued", &State::Queued)
             .number(":until", until.unix_milliseconds());
         self.update_item(lease).await
     }
 
-    /// Claims the queued message `what` until `until`: only the caller may send it. Returns the number of attempts
-    /// including this one; `None` when the message is not `QUEUED`. After an error it may be claimed; then it ends
-    /// as `UNKNOWN` after `until`.
+    /// Claims the queued message `what` until `until`: only the caller may send it. `None` when the message is not
+    /// `QUEUED`. After an error it may be claimed; then it ends as `UNKNOWN` after `until`.
     pub async fn claim(
         &self,
         what: Outbound,
         until: Instant,
         now: Instant,
-    ) -> Result<Option<u32>, StoreError> {
+    ) -> Result<Option<Claimed>, StoreError> {
         let update = moving_from(what, State::Queued, "card.#status = :before", now)
-            .expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :until ADD attempts :one")
+            .expression(
+                "SET card.#status = :after, card.updatedAt = :now, triedAt = if_not_exists(triedAt, :now), dueAt = :until \
+                 ADD attempts :one",
+            )
             .value(":after", &State::Sending)
             .number(":until", until.unix_milliseconds())
             .number(":one", 1);
-        let claimed: Option<ClaimedItem> = self.update_item(update).await?;
-        Ok(claimed.map(|claimed| claimed.attempts))
+        self.update_item(update).await
     }
 
     /// Sets the final `state` of the message `what`, and the `cause` if it failed, and removes the content of an
@@ -173,7 +188,7 @@ impl Store {
             now,
         );
         let update = update.number(":attempts", attempts);
-        self.end_message(update, state, cause, now)
+        self.end_message(what, update, state, cause, now)
             .await
             .map(|_| ())
     }
@@ -187,11 +202,13 @@ impl Store {
             now,
         );
         let update = update.number(":moment", now.unix_milliseconds());
-        self.end_message(update, State::Unknown, None, now).await
+        self.end_message(what, update, State::Unknown, None, now)
+            .await
     }
 
     async fn end_message(
         &self,
+        what: Outbound,
         update: Write,
         state: State,
         cause: Option<Cause>,
@@ -207,10 +224,13 @@ impl Store {
             .value(":after", &state)
             .value(":cause", &cause)
             .attribute(":ttl", until);
-        Ok(self
-            .update_item::<serde::de::IgnoredAny>(update)
-            .await?
-            .is_some())
+        let Some(Ended { receipt_id }) = self.update_item(update).await? else {
+            return Ok(false);
+        };
+        if let Some(receipt_id) = receipt_id.filter(|_| state == State::Unknown) {
+            self.link_receipt(&receipt_id, what, now).await?;
+        }
+        Ok(true)
     }
 
     /// Queues the message `what` again, due at `at`, after it was not sent. Does nothing unless it is claimed as
@@ -239,14 +259,12 @@ impl Store {
     /// Makes the queued message `what` due at `now`, for the next sweep. After an error its due time may be
     /// unchanged.
     pub async fn leave_to_sweep(&self, what: Outbound, now: Instant) -> Result<(), StoreError> {
-        let update = moving_from(
-            what,
-            State::Queued,
-            "card.#status = :before AND dueAt > :moment",
-            now,
-        )
-        .expression("SET card.updatedAt = :now, dueAt = :moment")
-        .number(":moment", now.unix_milliseconds());
+        let update = Write::at(&what.key())
+            .when("card.#status = :queued AND dueAt > :now")
+            .expression("SET dueAt = :now")
+            .name("#status", "status")
+            .value(":queued", &State::Queued)
+            .number(":now", now.unix_milliseconds());
         self.apply(update).await?;
         Ok(())
     }

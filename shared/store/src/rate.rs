@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use domain::Instant;
 use serde::Deserialize;
+use serde_dynamo::from_item;
 
 use crate::{Store, StoreError, keys, write::Write};
 
@@ -11,52 +12,75 @@ use crate::{Store, StoreError, keys, write::Write};
 /// then starts again at `now`: the rate may double until the clocks agree, but messages are not delayed.
 const MAX_CLOCK_SKEW: Duration = Duration::from_secs(10);
 
-#[derive(Deserialize)]
+/// What [`Store::take_slots`] found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Slots {
+    /// The starts of the slots taken.
+    Taken(Vec<Instant>),
+    /// All slots within the longest wait are taken. A call at this time or later may find one.
+    NoneBefore(Instant),
+}
+
+#[derive(Deserialize, Default)]
 struct NextSlot {
-    #[serde(rename = "nextAt")]
+    #[serde(rename = "nextAt", default)]
     next_at: i64,
 }
 
 impl Store {
-    /// Takes the next free of `per_second` slots and returns its start; `None` when that is later than `max_wait`
-    /// after `now`. No slot is given twice, and unused slots are not saved up. After an error a slot may be lost.
-    pub async fn take_slot(
+    /// Takes the next `count` of `per_second` slots. The first of them is at most `max_wait` after `now`, the others
+    /// follow. No slot is given twice, and unused slots are not saved up. After an error the slots may be lost.
+    pub async fn take_slots(
         &self,
         per_second: u64,
+        count: u64,
         max_wait: Duration,
         now: Instant,
-    ) -> Result<Option<Instant>, StoreError> {
+    ) -> Result<Slots, StoreError> {
         // In microseconds, because the interval is seldom a whole number of milliseconds.
-        let interval = 1_000_000_i64
-            .checked_div(i64::try_from(per_second).unwrap_or(i64::MAX))
-            .unwrap_or(1_000_000)
-            .max(1);
-        let (present, latest) = (
-            now.unix_milliseconds() * 1000,
-            now.after(max_wait).unix_milliseconds() * 1000,
+        let (per_second, count) = (
+            i64::try_from(per_second).unwrap_or(i64::MAX).max(1),
+            i64::try_from(count).unwrap_or(1),
         );
-        let too_far = now.after(max_wait + MAX_CLOCK_SKEW).unix_milliseconds() * 1000;
+        let interval = (1_000_000 / per_second).max(1);
+        let microseconds = |at: Instant| at.unix_milliseconds() * 1000;
+        let (present, latest, too_far) = (
+            microseconds(now),
+            microseconds(now.after(max_wait)),
+            microseconds(now.after(max_wait + MAX_CLOCK_SKEW)),
+        );
         let next = Write::at(&keys::rate())
             .when("nextAt > :now AND nextAt <= :latest")
             .expression("SET nextAt = nextAt + :share")
             .number(":now", present)
             .number(":latest", latest)
-            .number(":share", interval);
+            .number(":share", interval * count);
         let restart = Write::at(&keys::rate())
             .when("attribute_not_exists(nextAt) OR nextAt <= :now OR nextAt > :tooFar")
             .expression("SET nextAt = :next")
             .number(":now", present)
             .number(":tooFar", too_far)
-            .number(":next", present + interval);
+            .number(":next", present + interval * count);
         // Another process may start the sequence between the first two attempts.
         for update in [next.clone(), restart, next] {
-            if let Some(NextSlot { next_at }) = self.update_item(update).await? {
-                // Rounded up, so that the message is not sent too early.
-                return Ok(Some(Instant::from_unix_milliseconds(
-                    (next_at - interval + 999).div_euclid(1000),
-                )));
+            match self.update_or_current(update).await? {
+                Ok(NextSlot { next_at }) => {
+                    let starts = (1..=count).rev().map(|before| next_at - interval * before);
+                    return Ok(Slots::Taken(starts.map(rounded_up).collect()));
+                }
+                Err(current) => {
+                    let NextSlot { next_at } = from_item(current)?;
+                    if next_at > latest && next_at <= too_far {
+                        return Ok(Slots::NoneBefore(rounded_up(next_at).before(max_wait)));
+                    }
+                }
             }
         }
-        Ok(None)
+        Ok(Slots::NoneBefore(now))
     }
+}
+
+/// The time `microseconds` after 1970, rounded up, so that no message is sent too early.
+fn rounded_up(microseconds: i64) -> Instant {
+    Instant::from_unix_milliseconds((microseconds + 999).div_euclid(1000))
 }

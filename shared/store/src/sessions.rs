@@ -32,7 +32,7 @@ pub struct StoredAccount {
 }
 
 impl StoredAccount {
-    fn of([user, committee, devices]: [Option<Item>; 3]) -> Result<Self, StoreError> {
+    pub(crate) fn of([user, committee, devices]: [Option<Item>; 3]) -> Result<Self, StoreError> {
         Ok(Self {
             user: unless_erased(read(user)?),
             committee: read::<ListedItem<_>>(committee)?.map(|item| item.card),

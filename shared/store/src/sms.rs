@@ -1,5 +1,5 @@
 //! Text messages of users. A single message is one item. A batch is stored as one batch item and several chunks;
-//! the dispatcher expands each chunk into messages in one transaction.
+//! the worker expands each chunk into messages in one transaction.
 
 use std::time::Duration;
 
@@ -37,6 +37,11 @@ pub fn is_chunk(pk: &str) -> bool {
     pk.starts_with(CHUNK_PREFIX)
 }
 
+/// The partition key of chunk `number` of `batch`, for [`Store::expand_chunk`].
+pub fn chunk_pk(batch: BatchId, number: u16) -> String {
+    keys::chunk(batch, number).pk
+}
+
 impl Transaction {
     /// Queues `sms` with the text `text`.
     pub fn accept_sms(&mut self, sms: &Sms, text: &Text) {
@@ -50,6 +55,7 @@ impl Transaction {
         let put = key
             .holding(&ListedItem { card: batch })
             .with(keys::batch_index_key(batch.sending.user_id, batch.batch_id).attributes())
+            .with(keys::batch_in_index_key(batch.sending.committee_id, batch.batch_id).attributes())
             .with([ttl(now.after(RETENTION))]);
         self.put_new(Part::New, put);
         if let Some(text) = text {
@@ -66,14 +72,14 @@ impl Transaction {
         }
     }
 
-    /// Replaces `chunk` by its messages, due at `now`. `common` is the text of all messages that have none of their
-    /// own. The condition fails (`Part::Chunk`) when the chunk was expanded before.
-    fn expand(&mut self, chunk: Chunk, common: Option<&Text>, now: Instant) {
+    /// Replaces `chunk` by its messages, which get consecutive places from `first`. `common` is the text of all messages
+    /// that have none of their own. The condition fails (`Part::Chunk`) when the chunk was expanded before.
+    fn expand(&mut self, chunk: Chunk, common: Option<&Text>, first: Instant) {
         let key = keys::chunk(chunk.batch_id, chunk.number);
         let delete = Write::at(&key);
         self.delete(Part::Chunk, delete.when("attribute_exists(pk)"));
-        for (sms, own) in chunk.messages(common) {
-            self.put_sms(&sms, BULK_DUE, now);
+        for (place, (sms, own)) in (0..).zip(chunk.messages(common)) {
+            self.put_sms(&sms, BULK_DUE, first.after(Duration::from_millis(place)));
             if let Some(text) = own {
                 self.put_text(&keys::sms_text(sms.sms_id), &text, sms.sending.created_at);
             }
@@ -88,6 +94,7 @@ impl Transaction {
         let put = key
             .holding(&ListedItem { card: sms })
             .with(keys::sms_index_key(sms.sending.user_id, sms.sms_id).attributes())
+            .with(keys::sms_in_index_key(sms.sending.committee_id, sms.sms_id).attributes())
             .with(of_batch.into_iter().flat_map(IndexKey::attributes))
             .with(due(kind, &key, at))
             .with([ttl(sms.sending.created_at.after(RETENTION))]);
@@ -206,18 +213,6 @@ impl Store {
         .await
     }
 
-    /// Like [`sms_of`](Self::sms_of), of the messages that are kept at `now`.
-    pub async fn kept_sms_of(
-        &self,
-        user: UserId,
-        position: Option<&str>,
-        limit: u16,
-        now: Instant,
-    ) -> Result<Page<Sms>, StoreError> {
-        let page = self.sms_of(user, position, limit).await?;
-        Ok(page.take_while(|sms| sms.sending.is_kept(now)))
-    }
-
     /// At most `limit` messages of `batch`, after `position`, in the order of the recipients in the request.
     pub async fn sms_of_batch(
         &self,
@@ -283,9 +278,12 @@ impl Store {
         else {
             return Ok(());
         };
-        let common = self.batch_text(chunk.batch_id, now).await?;
+        let (common, first) = tokio::try_join!(
+            self.batch_text(chunk.batch_id, now),
+            self.take_places(chunk.sending.committee_id, chunk.entries.len(), now)
+        )?;
         let mut tx = self.transaction();
-        tx.expand(chunk, common.as_ref(), now);
+        tx.expand(chunk, common.as_ref(), first);
         match tx.commit().await? {
             CommitOutcome::Committed | CommitOutcome::ConditionFailed(Part::Chunk) => Ok(()),
             CommitOutcome::ConditionFailed(_) => Err(StoreError::Unexpected(

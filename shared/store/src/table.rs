@@ -62,11 +62,14 @@ impl<T> Page<T> {
         items.sort_by(|(one, _), (other, _)| other.cmp(one));
         let mut seen = HashSet::new();
         items.retain(|(_, item)| seen.insert(id(item)));
-        let has_more = floor.is_some() || items.len() > usize::from(limit);
-        items.truncate(limit.into());
-        let last = items.last().map(|(sk, _)| sk.clone());
+        let last = if items.len() > usize::from(limit) {
+            items.truncate(limit.into());
+            items.last().map(|(sk, _)| sk.clone())
+        } else {
+            floor
+        };
         Self {
-            last: last.or(floor).filter(|_| has_more),
+            last,
             items: items.into_iter().map(|(_, item)| item).collect(),
         }
     }

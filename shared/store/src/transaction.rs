@@ -24,6 +24,8 @@ pub enum Part {
     Credentials,
     /// An e-mail address: it is taken.
     Email,
+    /// The stop of mails to an address: it exists already, or is newer than its cause.
+    MailStop,
     /// The set of active super admins: the last one would be removed.
     Admins,
     /// A committee: it has changed since it was read.
@@ -36,6 +38,10 @@ pub enum Part {
     Enrolment,
     /// A step of a sign-in: it was already completed.
     Step,
+    /// A passkey: another account has its credential, it was removed, or its signature counter has risen since.
+    Passkey,
+    /// The challenge of a passkey: it was used or replaced.
+    Challenge,
     /// A session: it has ended.
     Session,
     /// A sign-in: its number is taken.
@@ -44,6 +50,8 @@ pub enum Part {
     Devices,
     /// A course: it has changed since it was read.
     Course,
+    /// The state of the search index: another process has done this step of its rebuild.
+    SearchIndex,
     /// A file: its status has changed since it was read.
     File,
     /// The storage usage of a user: the quota would be exceeded.

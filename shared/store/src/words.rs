@@ -1,74 +1,63 @@
-//! Full-text search of published courses: an inverted index.
+//! The entries of the search index, an inverted index of published courses.
 //!
-//! Each word of a published course has an entry, sorted by the course's first publication, that holds all words
-//! of the course. A search reads the entries of its rarest word and filters them by the other words. When a
-//! change affects the words of a course, the course is put into the index `due`; the dispatcher then updates the
-//! entries and removes it from `due` in one transaction. Search results are checked against the courses, so a
-//! stale entry causes no wrong result.
-//!
-//! # Units
-//!
-//! The courses of a page are read in one BatchGetItem that returns only their `card`. That makes the response smaller,
-//! not the bill: each whole item counts, half a unit per started 4 KB
-//! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html>). A course of usual
-//! length, 2 KB, costs the minimum; one with the longest description, 80 KB, costs ten units. The alternatives cost
-//! more for usual courses:
-//!
-//! - The index `published` contains only cards, but answers only queries: one request and at least half a unit per
-//!   course, or one query that also reads all courses published between the first and the last result.
-//! - A second item with the card costs two more write units at each change of a published course, and half a unit to
-//!   read, as much as the course.
-//! - Cards in the entries make each of the up to 500 entries of a search five times as large, and results outdated
-//!   until the dispatcher has updated them.
+//! Each term of a published course (each stem of its words) has an entry, sorted by the course's first publication, that
+//! holds all terms of the course. When a change affects the words of a course, the course is put into the index `due`;
+//! the worker then updates the entries and removes it from `due`: in one transaction up to 99 changed entries, else in
+//! several.
 
-use std::collections::HashMap;
-
-use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
 use domain::{
     CourseId,
     course::{CourseSummary, State},
 };
-use futures_util::future::join_all;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
-use serde_dynamo::from_items;
 
 use crate::{
-    Page, Part, Store, StoreError, Transaction,
-    courses::{Stored, course_update},
-    keys::{self, AT_PREFIX, COURSE_PREFIX, Key, Table},
-    meter::RequestTimer,
-    table::{ListedItem, text},
+    CommitOutcome, Part, Store, StoreError,
+    courses::{Stored, course_update, words_due},
+    keys::{self, COURSE_PREFIX, IndexVersion, Key},
+    rebuild::SearchIndex,
+    retry::Retries,
+    table::read,
     write::Write,
 };
 
-/// Maximum number of entries that one search reads.
-const MAX_READ: u16 = 500;
+/// Maximum number of entries that one transaction changes: of its 100 parts, one is the course.
+const MAX_CHANGES: usize = 99;
+/// Counts that are written at once.
+const AT_ONCE: usize = 8;
 
 #[derive(Serialize, Deserialize)]
 struct Entry {
+    /// All terms of the course.
     words: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct EntryKey {
-    sk: String,
-}
-
-#[derive(Deserialize)]
-struct Count {
-    pk: String,
-    n: i64,
-}
-
-/// A course and the words that it has entries for.
+/// A course and the terms that it has entries for.
 #[derive(Deserialize)]
 struct Indexed {
     #[serde(flatten)]
     course: Stored,
     #[serde(rename = "foundBy", default)]
-    indexed: Vec<String>,
+    words: Vec<String>,
+    #[serde(rename = "foundByStems", default)]
+    stems: Vec<String>,
     #[serde(rename = "duePk")]
     due: Option<String>,
+}
+
+/// The terms of a course in one version of the index.
+struct Terms {
+    version: IndexVersion,
+    /// Whether the index has or will have this version: the entries of others are removed.
+    is_written: bool,
+    indexed: Vec<String>,
+    wanted: Vec<String>,
+}
+
+enum Change {
+    Put(Write),
+    Remove(Key),
 }
 
 /// The id of the course with the partition key `pk`; `None` for other items.
@@ -76,8 +65,8 @@ pub fn course_id(pk: &str) -> Option<CourseId> {
     pk.strip_prefix(COURSE_PREFIX).map(CourseId::in_path)
 }
 
-/// The entries of `course`, one per word; empty while it is not published.
-pub(crate) fn entries(course: &CourseSummary) -> Vec<Write> {
+/// The entries of `course`, one per term; empty while it is not published.
+pub(crate) fn entries(course: &CourseSummary, version: IndexVersion) -> Vec<Write> {
     let Some(published_at) = course
         .published_at
         .filter(|_| course.state == State::Published)
@@ -85,197 +74,212 @@ pub(crate) fn entries(course: &CourseSummary) -> Vec<Write> {
         return Vec::new();
     };
     let entry = Entry {
-        words: course.words(),
+        words: version.terms(course),
     };
     let keys = entry
         .words
         .iter()
-        .map(|word| keys::word(word, published_at, course.course_id));
+        .map(|term| keys::entry(version, term, published_at, course.course_id));
     keys.map(|key| key.holding(&entry)).collect()
 }
 
 impl Store {
-    /// At most `limit` published courses after `position` that contain all of `words` (folded), latest
-    /// publication first. Reads at most 500 entries, so a page may be short before the list ends.
-    pub async fn search(
-        &self,
-        words: &[String],
-        position: Option<&str>,
-        limit: u16,
-    ) -> Result<Page<CourseSummary>, StoreError> {
-        let Some(rarest) = self.rarest(words).await? else {
-            return Ok(Page {
-                items: Vec::new(),
-                last: None,
-            });
-        };
-        let others: Vec<&String> = words.iter().filter(|word| *word != rarest).collect();
-        let page = self.entries_under(rarest, &others, position, limit).await?;
-        let ids: Vec<CourseId> = page
-            .items
-            .iter()
-            .filter_map(|sk| sk.rsplit('#').next())
-            .map(CourseId::in_path)
-            .collect();
-        let keys: Vec<Key> = ids.iter().map(|id| keys::course(*id)).collect();
-        let found: Vec<ListedItem<CourseSummary>> = self.get_many(&keys, "card").await?;
-        let mut found: HashMap<CourseId, CourseSummary> = found
-            .into_iter()
-            .map(|item| (item.card.course_id, item.card))
-            .collect();
-        let has_words = |course: &CourseSummary| {
-            let all = course.words();
-            course.state == State::Published && words.iter().all(|word| all.contains(word))
-        };
-        let courses = ids
-            .iter()
-            .filter_map(|id| found.remove(id))
-            .filter(has_words);
-        Ok(Page {
-            items: courses.collect(),
-            last: page.last,
-        })
-    }
-
-    /// The word that the fewest courses contain. Counts are approximate: a wrong one only costs reads.
-    async fn rarest<'a>(&self, words: &'a [String]) -> Result<Option<&'a String>, StoreError> {
-        if words.len() < 2 {
-            return Ok(words.first());
-        }
-        let keys: Vec<Key> = words.iter().map(|word| keys::word_count(word)).collect();
-        let counts: Vec<Count> = self.get_many(&keys, "n").await?;
-        let counts: HashMap<String, i64> = counts
-            .into_iter()
-            .map(|count| (count.pk, count.n))
-            .collect();
-        Ok(words
-            .iter()
-            .min_by_key(|word| counts.get(&keys::word_count(word).pk).copied().unwrap_or(0)))
-    }
-
-    /// The sort keys of the entries of `word` whose courses also contain `others`.
-    async fn entries_under(
-        &self,
-        word: &str,
-        others: &[&String],
-        position: Option<&str>,
-        limit: u16,
-    ) -> Result<Page<String>, StoreError> {
-        let pk = keys::word_count(word).pk;
-        let timer = RequestTimer::start();
-        let mut request = self
-            .reads
-            .query()
-            .table_name(self.name(Table::Records))
-            .scan_index_forward(false)
-            .key_condition_expression("pk = :pk AND begins_with(sk, :at)")
-            .projection_expression("sk")
-            .expression_attribute_values(":pk", text(&pk))
-            .expression_attribute_values(":at", text(AT_PREFIX));
-        // One entry more than `limit`, to know whether this is the last page.
-        let mut read_limit = limit + 1;
-        if !others.is_empty() {
-            read_limit = MAX_READ;
-            let conditions: Vec<String> = (0..others.len())
-                .map(|number| format!("contains(words, :w{number})"))
-                .collect();
-            request = request.filter_expression(conditions.join(" AND "));
-            for (number, word) in others.iter().enumerate() {
-                request = request.expression_attribute_values(format!(":w{number}"), text(word));
-            }
-        }
-        let start = position
-            .map(|sk| HashMap::from([("pk".to_owned(), text(&pk)), ("sk".to_owned(), text(sk))]));
-        let request = request
-            .set_exclusive_start_key(start)
-            .limit(read_limit.into())
-            .return_consumed_capacity(ReturnConsumedCapacity::Total);
-        let response = Box::pin(request.send()).await;
-        timer.read(&response, |response| response.consumed_capacity());
-        let response = response?;
-        let last_evaluated = response
-            .last_evaluated_key
-            .and_then(|key| key.get("sk")?.as_s().ok().cloned());
-        let mut items: Vec<String> = from_items::<_, EntryKey>(response.items.unwrap_or_default())?
-            .into_iter()
-            .map(|key| key.sk)
-            .collect();
-        let last = if items.len() > usize::from(limit) {
-            items.truncate(limit.into());
-            items.last().cloned()
-        } else {
-            last_evaluated
-        };
-        Ok(Page { items, last })
-    }
-
     /// Updates the search entries of the course `id` to its current words. Does nothing unless the course is due.
     ///
     /// # Errors
     /// As [`update`](Self::update); the course then stays due.
     pub async fn index_course(&self, id: CourseId) -> Result<(), StoreError> {
-        let index = || async {
-            let mut index = self.transaction();
-            let Some(Indexed {
-                course,
-                indexed,
-                due: Some(_),
-            }) = self.get(&keys::course(id)).await?
-            else {
-                return Ok((index, (Vec::new(), Vec::new())));
-            };
-            let wanted = index.set_words(&course.card, &indexed);
-            Ok::<_, StoreError>((index, (indexed, wanted)))
-        };
-        let (indexed, wanted) = self.update(index, |_| None).await?;
-        let added = wanted.iter().filter(|word| !indexed.contains(word));
-        let removed = indexed.iter().filter(|word| !wanted.contains(word));
-        let counts = added
-            .map(|word| (word, 1))
-            .chain(removed.map(|word| (word, -1)));
-        join_all(counts.map(|(word, by)| self.count_word(word, by)))
-            .await
-            .into_iter()
-            .collect()
+        self.write_entries(id, |course| course.due.is_some()).await
     }
 
-    async fn count_word(&self, word: &str, by: i64) -> Result<(), StoreError> {
-        let key = keys::word_count(word);
-        let update = Write::at(&key);
-        let update = update.expression("ADD n :by").number(":by", by);
-        self.apply(update).await?;
+    /// As [`index_course`](Self::index_course), whether the course is due or not.
+    pub(crate) async fn reindex_course(&self, id: CourseId) -> Result<(), StoreError> {
+        self.write_entries(id, |_| true).await
+    }
+
+    async fn write_entries(
+        &self,
+        id: CourseId,
+        is_wanted: impl Fn(&Indexed) -> bool,
+    ) -> Result<(), StoreError> {
+        let mut retries = Retries::new();
+        loop {
+            let keys = [keys::course(id), keys::search_index()];
+            let [course, index] = self.get_each(keys).await?;
+            let index: SearchIndex = read(index)?.unwrap_or_default();
+            let Some(course) = read::<Indexed>(course)?.filter(&is_wanted) else {
+                return Ok(());
+            };
+            let versions = course.terms(&index);
+            let is_current = |terms: &Terms| terms.wanted == terms.indexed;
+            if course.due.is_none() && versions.iter().all(is_current) {
+                return Ok(());
+            }
+            if self.write_changes(&course, &versions).await? {
+                return self.count_changes(&versions).await;
+            }
+            retries.pause(StoreError::UpdateConflict).await?;
+        }
+    }
+
+    /// Returns `false` if the course has changed since it was read. Before the last transaction the course stays due,
+    /// and has all terms recorded that it may have entries for.
+    async fn write_changes(
+        &self,
+        course: &Indexed,
+        versions: &[Terms],
+    ) -> Result<bool, StoreError> {
+        let mut changes = course.changes(versions).into_iter().peekable();
+        loop {
+            let mut tx = self.transaction();
+            for change in changes.by_ref().take(MAX_CHANGES) {
+                match change {
+                    Change::Put(entry) => tx.put(Part::New, entry),
+                    Change::Remove(key) => tx.remove(Part::New, &key),
+                }
+            }
+            let is_last = changes.peek().is_none();
+            let update = if is_last {
+                course.current(versions)
+            } else {
+                course.unfinished(versions)
+            };
+            tx.update(Part::Course, update);
+            if tx.commit().await? != CommitOutcome::Committed {
+                return Ok(false);
+            }
+            if is_last {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Counts the entries of each term, and deletes the counts of a version that is no longer written.
+    async fn count_changes(&self, versions: &[Terms]) -> Result<(), StoreError> {
+        let (written, former): (Vec<&Terms>, Vec<&Terms>) =
+            versions.iter().partition(|terms| terms.is_written);
+        let counts: Vec<Write> = written.into_iter().flat_map(Terms::counts).collect();
+        stream::iter(counts)
+            .map(|count| self.apply(count))
+            .buffer_unordered(AT_ONCE)
+            .try_collect::<Vec<bool>>()
+            .await?;
+        for terms in former {
+            for term in terms.removed() {
+                let mut tx = self.transaction();
+                tx.remove(Part::New, &keys::term_count(terms.version, term));
+                let _ = tx.commit().await?;
+            }
+        }
         Ok(())
     }
 }
 
-impl Transaction {
-    /// Replaces the entries of `course` under the words `indexed` by those of its current words, which it returns.
-    /// The condition fails (`Part::Course`) when the course has changed. At most 81 of the 100 possible parts.
-    fn set_words(&mut self, course: &CourseSummary, indexed: &[String]) -> Vec<String> {
-        let entries = entries(course);
-        let wanted = if entries.is_empty() {
-            Vec::new()
-        } else {
-            course.words()
-        };
-        // Each entry holds all words, so any added or removed word changes every entry.
-        if wanted != indexed {
-            for entry in entries {
-                self.put(Part::New, entry);
+impl Indexed {
+    fn terms(&self, index: &SearchIndex) -> Vec<Terms> {
+        let written = index.written();
+        let is_published = self.course.card.state == State::Published;
+        let terms = IndexVersion::ALL.map(|version| {
+            let is_written = written.contains(&version);
+            Terms {
+                version,
+                is_written,
+                indexed: match version {
+                    IndexVersion::Words => self.words.clone(),
+                    IndexVersion::Stems => self.stems.clone(),
+                },
+                wanted: if is_written && is_published {
+                    version.terms(&self.course.card)
+                } else {
+                    Vec::new()
+                },
+            }
+        });
+        terms.into()
+    }
+
+    /// Each entry holds all terms, so any added or removed term changes every entry. While the course is due, an earlier
+    /// attempt may have ended between two transactions.
+    fn changes(&self, versions: &[Terms]) -> Vec<Change> {
+        let card = &self.course.card;
+        let mut changes = Vec::new();
+        for terms in versions {
+            let differs = self.due.is_some() || terms.wanted != terms.indexed;
+            if terms.is_written && differs {
+                changes.extend(entries(card, terms.version).into_iter().map(Change::Put));
+            }
+            // Only courses that were published have entries.
+            if let Some(published_at) = card.published_at {
+                let entry_of =
+                    |term: &String| keys::entry(terms.version, term, published_at, card.course_id);
+                changes.extend(terms.removed().map(|term| Change::Remove(entry_of(term))));
             }
         }
-        // Only courses that were published have entries.
-        for word in indexed.iter().filter(|word| !wanted.contains(word)) {
-            let Some(published_at) = course.published_at else {
-                continue;
-            };
-            self.remove(Part::New, &keys::word(word, published_at, course.course_id));
+        changes
+    }
+
+    /// Records the terms of the entries. The condition fails when the course has changed.
+    fn current(&self, versions: &[Terms]) -> Write {
+        let mut update = self.update();
+        let (mut sets, mut removed) = (Vec::new(), vec!["duePk", "dueAt"]);
+        for terms in versions {
+            let name = terms.version.attribute();
+            if terms.is_written {
+                sets.push(format!("{name} = :{name}"));
+                update = update.value(&format!(":{name}"), &terms.wanted);
+            } else {
+                removed.push(name);
+            }
         }
-        let update = course_update(course.course_id, "card.version = :before")
-            .expression("SET foundBy = :words REMOVE duePk, dueAt")
-            .number(":before", course.version)
-            .value(":words", &wanted);
-        self.update(Part::Course, update);
-        wanted
+        update.expression(format!(
+            "SET {} REMOVE {}",
+            sets.join(", "),
+            removed.join(", ")
+        ))
+    }
+
+    fn unfinished(&self, versions: &[Terms]) -> Write {
+        let (mut update, mut sets) = (self.update(), Vec::new());
+        for terms in versions {
+            let name = terms.version.attribute();
+            let all: Vec<&String> = terms.indexed.iter().chain(terms.added()).collect();
+            sets.push(format!("{name} = :{name}"));
+            update = update.value(&format!(":{name}"), &all);
+        }
+        for (name, value) in words_due(&self.course.card) {
+            sets.push(format!("{name} = :{name}"));
+            update = update.attribute(format!(":{name}"), value);
+        }
+        update.expression(format!("SET {}", sets.join(", ")))
+    }
+
+    fn update(&self) -> Write {
+        let card = &self.course.card;
+        course_update(card.course_id, "card.version = :before").number(":before", card.version)
+    }
+}
+
+impl Terms {
+    fn added(&self) -> impl Iterator<Item = &String> {
+        self.wanted
+            .iter()
+            .filter(|term| !self.indexed.contains(term))
+    }
+
+    fn removed(&self) -> impl Iterator<Item = &String> {
+        self.indexed
+            .iter()
+            .filter(|term| !self.wanted.contains(term))
+    }
+
+    fn counts(&self) -> Vec<Write> {
+        let added = self.added().map(|term| (term, 1));
+        let removed = self.removed().map(|term| (term, -1));
+        let count = |(term, by): (&String, i64)| {
+            Write::at(&keys::term_count(self.version, term))
+                .expression("ADD n :by")
+                .number(":by", by)
+        };
+        added.chain(removed).map(count).collect()
     }
 }

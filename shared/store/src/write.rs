@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::{
     operation::{transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
     types::{
         AttributeValue, CancellationReason, ConditionCheck, Delete, Put, ReturnConsumedCapacity,
-        ReturnValue, TransactWriteItem, Update,
+        ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
     },
 };
 use serde::{
@@ -232,6 +232,16 @@ impl Store {
         &self,
         update: Write,
     ) -> Result<Option<T>, StoreError> {
+        Ok(self.update_or_current(update).await?.ok())
+    }
+
+    /// Like [`update_item`](Self::update_item), but returns the current item when the condition fails, which is empty
+    /// when there is none. It costs no read
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_UpdateItem.html>).
+    pub(crate) async fn update_or_current<T: DeserializeOwned>(
+        &self,
+        update: Write,
+    ) -> Result<Result<T, Item>, StoreError> {
         update.check()?;
         let mut retries = Retries::new();
         loop {
@@ -254,7 +264,10 @@ impl Store {
                 .update_expression(expression)
                 .set_expression_attribute_names(some(names))
                 .set_expression_attribute_values(some(values))
-                .return_values(ReturnValue::AllNew);
+                .return_values(ReturnValue::AllNew)
+                .return_values_on_condition_check_failure(
+                    ReturnValuesOnConditionCheckFailure::AllOld,
+                );
             match Box::pin(
                 request
                     .return_consumed_capacity(ReturnConsumedCapacity::Total)
@@ -264,15 +277,14 @@ impl Store {
             {
                 Ok(response) => {
                     timer.wrote(response.consumed_capacity());
-                    return Ok(response.attributes.map(from_item).transpose()?);
+                    return Ok(Ok(from_item(response.attributes.unwrap_or_default())?));
                 }
                 Err(error) => {
                     timer.failed();
-                    if error
-                        .as_service_error()
-                        .is_some_and(UpdateItemError::is_conditional_check_failed_exception)
+                    if let Some(UpdateItemError::ConditionalCheckFailedException(failed)) =
+                        error.as_service_error()
                     {
-                        return Ok(None);
+                        return Ok(Err(failed.item().cloned().unwrap_or_default()));
                     }
                     // After a conflict the write was not done; after any other error it may have been.
                     match StoreError::from(error) {

@@ -6,6 +6,7 @@ mod publish;
 mod question;
 mod questions;
 mod search_all;
+mod search_rebuild;
 mod show;
 mod to_draft;
 

@@ -2,8 +2,8 @@
 
 use domain::Profile;
 use identity::NamedKey;
-use serde_json::json;
-use tests::{NewPerson, PASSWORD, Person, World};
+use serde_json::{Map, Value, json};
+use tests::{LambdaAnswer, NewPerson, PASSWORD, Person, World};
 
 const VIEWER: [(&str, &str); 7] = [
     ("cloudfront-viewer-address", "2001:db8:85a3::7334:46532"),
@@ -68,7 +68,7 @@ async fn viewer_headers_with_either_edge_secret_are_trusted() {
 #[tokio::test]
 async fn viewer_headers_without_the_edge_secret_are_ignored() {
     let key = NamedKey::generate("edge").to_setting();
-    let with = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
+    let with = World::with(&[("EDGE", "optional"), ("EDGE_SECRETS", &key)]).await;
     let without = World::with(&[("EDGE_SECRETS", &key)]).await;
     for (world, secret_sent) in [
         (&with, None),
@@ -87,6 +87,75 @@ async fn viewer_headers_without_the_edge_secret_are_ignored() {
             (&json!(null), &json!(null))
         );
     }
+}
+
+/// The answer to an event of the gateway at `ip`, with `headers`.
+async fn answer(
+    world: &World,
+    ip: &str,
+    call: &str,
+    headers: &[(&str, &str)],
+    body: Value,
+) -> LambdaAnswer {
+    let (method, path) = call.split_once(' ').unwrap();
+    let headers: Map<String, Value> = headers
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), json!(value)))
+        .collect();
+    let event = json!({
+        "version": "2.0",
+        "rawPath": format!("/api/v1{path}"),
+        "rawQueryString": "",
+        "headers": headers,
+        "requestContext": { "http": { "method": method, "path": path, "sourceIp": ip } },
+        "body": body.to_string(),
+        "isBase64Encoded": false,
+    });
+    LambdaAnswer::to(world.edge(), event).await
+}
+
+#[tokio::test]
+async fn request_around_the_edge_returns_403_with_all_headers() {
+    let key = NamedKey::generate("edge").to_setting();
+    let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key)]).await;
+    let account = world.account(&NewPerson::with(Profile::Member)).await;
+    let token = world.member().await.token().to_owned();
+    let login = json!({ "email": account.email.as_str(), "password": PASSWORD });
+    for (secret, expected) in [("edge:rubbish", 403), ("", 403), (key.as_str(), 200)] {
+        let headers = [("x-halqa-edge", secret), ("authorization", token.as_str())];
+        for (call, headers) in [
+            ("GET /health", &headers[..1]),
+            ("GET /committees", &headers[..1]),
+            ("POST /auth/login", &headers[..1]),
+            ("GET /auth/check", &headers[..]),
+        ] {
+            let answer = answer(&world, "192.0.2.1", call, headers, login.clone()).await;
+            assert_eq!(answer.status_code, expected, "{call} {answer:?}");
+            for name in ["etag", "x-powered-by", "x-request-id"] {
+                assert!(answer.headers.contains_key(name), "{call} {name}");
+            }
+            let body: Value = serde_json::from_str(&answer.body).unwrap();
+            let is_refused = body["message"]["RESPONSE_CODE"] == "FORBIDDEN_MESSAGE";
+            assert_eq!(is_refused, expected == 403, "{call} {body}");
+        }
+    }
+    // Without the header, and for a path that does not exist.
+    let answer = answer(&world, "192.0.2.1", "GET /nowhere", &[], json!({})).await;
+    assert_eq!(answer.status_code, 403);
+}
+
+#[tokio::test]
+async fn request_around_the_edge_counts_for_the_gateways_address() {
+    let key = NamedKey::generate("edge").to_setting();
+    let world = World::with(&[("EDGE", "on"), ("EDGE_SECRETS", &key), ("RATE_LIMIT", "2")]).await;
+    let viewer = ("cloudfront-viewer-address", "198.51.100.7:1");
+    let mut statuses = Vec::new();
+    for secret in ["edge:rubbish", "edge:rubbish", "edge:rubbish", &key] {
+        let headers = [("x-halqa-edge", secret), viewer];
+        let answer = answer(&world, "192.0.2.2", "GET /committees", &headers, json!({})).await;
+        statuses.push(answer.status_code);
+    }
+    assert_eq!(statuses, [403, 403, 429, 200]);
 }
 
 #[tokio::test]

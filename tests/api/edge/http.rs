@@ -254,9 +254,8 @@ async fn api_page_is_served_without_external_resources() {
     for (path, kind) in [
         ("", "text/html; charset=utf-8"),
         ("/", "text/html; charset=utf-8"),
-        ("/openapi.yaml", "application/yaml"),
-        ("/swagger-ui-bundle.js", "text/javascript; charset=utf-8"),
-        ("/swagger-ui.css", "text/css; charset=utf-8"),
+        ("/openapi.json", "application/json"),
+        ("/scalar.js", "text/javascript; charset=utf-8"),
     ] {
         let answer = send(
             Request::get(format!("http://{address}/_local/api{path}"))
@@ -280,7 +279,7 @@ async fn api_page_is_served_without_external_resources() {
             "{policy}"
         );
     }
-    let foreign = Request::get(format!("http://{address}/_local/api/openapi.yaml"))
+    let foreign = Request::get(format!("http://{address}/_local/api/openapi.json"))
         .header("origin", "http://localhost:3000");
     assert_eq!(
         send(foreign.body(Full::default()).unwrap()).await.status(),

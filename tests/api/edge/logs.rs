@@ -237,6 +237,22 @@ async fn failed_sign_ins_are_counted_successful_are_not() {
 }
 
 #[tokio::test]
+async fn errors_of_the_panel_are_counted_other_server_errors_are_not() {
+    let world = World::with(&[("CPANEL_URL", "http://127.0.0.1:9")]).await;
+    let admin = world.admin().await;
+    let lines = capture();
+    // Three consecutive failures open the breaker: the last answer is 503.
+    for expected in [502, 502, 502, 503] {
+        assert_eq!(admin.get("/cpanel/db").await.status, expected);
+    }
+    world.inject(Mode::Refuse);
+    assert_eq!(admin.get("/users/activity").await.status, 503);
+    let lines = lines.read();
+    let counted = lines.iter().filter(|line| line["metric"] == "PanelErrors");
+    assert_eq!(counted.count(), 4);
+}
+
+#[tokio::test]
 async fn client_input_is_never_logged_and_errors_name_the_user() {
     let world = World::new().await;
     let member = world.member().await;

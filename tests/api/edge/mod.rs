@@ -1,4 +1,5 @@
 mod bodies;
+mod console;
 mod effects;
 mod events;
 mod faults;
@@ -9,4 +10,5 @@ mod http;
 mod limit;
 mod local;
 mod logs;
+mod reference;
 mod routes;

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use common::ErrorCode;
 use http::Method;
-use tests::World;
+use tests::{Document, World};
 
 async fn send(world: &World, method: &str, path: &str) -> tests::Answer {
     world
@@ -81,8 +81,8 @@ async fn unsupported_method_returns_405_with_allow() {
         ("DELETE", "/api/v1/auth/check", "GET,HEAD"),
         ("PATCH", "/api/v1/committees", "GET,HEAD,POST"),
         ("POST", "/api/v1/committees/x", "GET,HEAD,PUT"),
-        ("DELETE", "/api/v1/users/reset-password", "GET,POST,PUT"),
-        ("HEAD", "/api/v1/users/reset-password", "GET,POST,PUT"),
+        ("DELETE", "/api/v1/users/reset-password", "GET,PUT,POST"),
+        ("HEAD", "/api/v1/users/reset-password", "GET,PUT,POST"),
         ("HEAD", "/api/v1/auth/passwordless", "GET,POST"),
         ("HEAD", "/api/v1/otp/generate", "GET"),
         ("PURGE", "/api/v1/health", "GET,HEAD"),
@@ -94,6 +94,32 @@ async fn unsupported_method_returns_405_with_allow() {
         }
         assert_eq!(answer.status, 405, "{method} {path}");
         assert_eq!(answer.header("allow"), allow, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn allow_lists_methods_of_every_path_in_one_order() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    for (template, item) in Document::get().root()["paths"].as_object().unwrap() {
+        // HEAD is allowed where a GET has no effect, so that it can be 304.
+        let head = &item["get"]["responses"]["304"];
+        let allow: Vec<&str> = ["get", "head", "put", "patch", "post", "delete"]
+            .into_iter()
+            .filter(|method| item.get(method).is_some() || (*method == "head" && !head.is_null()))
+            .collect();
+        let path = template.replace(['{', '}'], "x");
+        let prefix = if path.starts_with("/media") {
+            ""
+        } else {
+            "/api/v1"
+        };
+        let answer = send(&world, "PATCH", &format!("{prefix}{path}")).await;
+        answer.expect_error(ErrorCode::MethodNotAllowed);
+        assert_eq!(
+            answer.header("allow"),
+            allow.join(",").to_uppercase(),
+            "{path}"
+        );
     }
 }
 

@@ -124,6 +124,104 @@ async fn each_recipient_has_a_result_in_request_order() {
 }
 
 #[tokio::test]
+async fn results_have_the_references_of_the_request() {
+    let world = World::new().await;
+    let admin = sender(&world).await;
+    let payload = json!({
+        "message": "Bonjour",
+        "recipients": [
+            { "to": "+21620000001", "clientRef": "a" },
+            { "to": "+21620000001", "clientRef": "b" },
+            "+21620000002",
+            { "to": "x", "clientRef": "c" },
+        ],
+    });
+    let references = |body: &Value| {
+        let results = body["results"].as_array().unwrap().iter();
+        let pair = |result: &Value| json!([result["status"], result.get("clientRef")]);
+        results.map(pair).collect::<Vec<_>>()
+    };
+    let expected = [
+        json!(["QUEUED", "a"]),
+        json!(["DUPLICATE", "b"]),
+        json!(["QUEUED", null]),
+        json!(["REJECTED", "c"]),
+    ];
+    let with_key = admin.with("idempotency-key", "k");
+    for person in [&admin, &with_key, &with_key] {
+        let answer = person.post("/sms/bulk", payload.clone()).await;
+        let body = answer.expect_success(Message::SmsBulkAccepted);
+        assert_eq!(references(&body), expected);
+        assert!(body.get("warnings").is_none(), "only a dry run has them");
+    }
+    let payload = json!({ "recipients": [{ "to": "x", "clientRef": "d" }], "message": "a" });
+    let answer = admin.post("/sms/bulk", payload).await;
+    answer.expect_error(ErrorCode::SmsBulkRejected);
+    assert_eq!(references(&answer.json()), [json!(["REJECTED", "d"])]);
+}
+
+#[tokio::test]
+async fn longest_results_are_accepted_and_replayed() {
+    let world = World::new().await;
+    let admin = sender(&world).await.with("idempotency-key", "k");
+    let long = "\u{1f600}".repeat(64);
+    let mut recipients = vec![json!({ "to": NUMBER, "clientRef": long })];
+    let rejected = json!({ "to": "\u{1f600}".repeat(20), "clientRef": long });
+    recipients.resize(1000, rejected);
+    let payload = json!({ "recipients": recipients, "message": "a" });
+    let first = admin.post("/sms/bulk", payload.clone()).await;
+    let first_body = first.expect_success(Message::SmsBulkAccepted);
+    assert_eq!(first_body["results"][999]["clientRef"], json!(long));
+    let second = admin.post("/sms/bulk", payload).await;
+    assert_eq!(second.header("idempotent-replayed"), "true");
+    assert_eq!(second.body, first.body);
+}
+
+#[tokio::test]
+async fn dry_run_warns_about_names_in_single_braces() {
+    let world = World::new().await;
+    let admin = sender(&world).await;
+    let warn = async |message: &str, own: Value| {
+        let payload = json!({
+            "message": message, "dryRun": true,
+            "recipients": ["+21620000001", { "to": "+21620000002", "message": own, "variables": { "nom": "Amel" } }],
+        });
+        let answer = admin.post("/sms/bulk", payload).await;
+        answer.expect_success(Message::SmsBulkAccepted)["warnings"].clone()
+    };
+    let warning = |field: &str, variable: &str| {
+        json!({
+            "field": field, "variable": variable, "RESPONSE_CODE": ErrorCode::SingleBraces.code(),
+            "RESPONSE_TEXT": ErrorCode::SingleBraces.text(),
+        })
+    };
+    let own = "recipients[1].message";
+    for (message, text, expected) in [
+        ("Bonjour", Value::Null, vec![]),
+        ("Bonjour", json!("Bonjour {{nom}}"), vec![]),
+        ("Bonjour { }", json!("{{{nom}}}"), vec![]),
+        (
+            "Bonjour {nom}",
+            Value::Null,
+            vec![warning("message", "nom")],
+        ),
+        ("Bonjour", json!("{ nom } {x}"), vec![warning(own, "nom")]),
+        (
+            "Bonjour {nom}",
+            json!("{{nom}}, {prénom}"),
+            vec![warning("message", "nom"), warning(own, "prénom")],
+        ),
+    ] {
+        assert_eq!(warn(message, text).await, json!(expected), "{message}");
+    }
+    // It is a warning: such a text is sent as it is.
+    send_to(&admin, &numbers(1), "Bonjour {nom}").await;
+    world.deliver().await;
+    world.sweep().await;
+    assert_eq!(texts(&world)[0]["text"], "Bonjour {nom}");
+}
+
+#[tokio::test]
 async fn dry_run_stores_and_counts_nothing() {
     let world = World::with(&[("SMS_PER_USER_DAY", "1")]).await;
     let admin = sender(&world).await.with("idempotency-key", "k");

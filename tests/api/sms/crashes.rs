@@ -1,4 +1,4 @@
-//! Dispatchers killed at random moments while SNS refuses, throttles or loses responses: no message is lost or sent
+//! Processes killed at random moments while SNS refuses, throttles or loses responses: no message is lost or sent
 //! twice, and one whose outcome is not known is UNKNOWN.
 
 use std::{collections::BTreeMap, time::Duration};

@@ -2,12 +2,20 @@
 
 use std::time::Duration;
 
-use common::ErrorCode;
-use domain::Profile;
+use common::{ErrorCode, Message};
+use domain::{Grant, Profile};
+use futures_util::future::join_all;
 use serde_json::json;
 use tests::{NewPerson, World};
 
-use super::{NUMBER, numbers, send_one, send_to, sender};
+use super::{NUMBER, listed, numbers, send_one, send_to, sender};
+
+const OF_COMMITTEE: &str = "/sms?scope=committee";
+
+/// Someone who may send, but not see what others sent.
+fn sending_member() -> NewPerson {
+    NewPerson::with(Profile::Member).granted(&[Grant::SmsSend, Grant::SmsBulk])
+}
 
 #[tokio::test]
 async fn own_messages_are_listed_newest_first_in_pages() {
@@ -43,6 +51,215 @@ async fn own_messages_are_listed_newest_first_in_pages() {
         .get("/sms?limit=0")
         .await
         .expect_field_error("limit", ErrorCode::LimitInvalid);
+}
+
+#[tokio::test]
+async fn committee_list_has_the_messages_of_all_its_senders() {
+    let world = World::new().await;
+    let elsewhere = world.another_committee("Sfax", true).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let member = world.person(sending_member()).await;
+    let far = world.person(sending_member().of(elsewhere)).await;
+    let mut sent = Vec::new();
+    for person in [&admin, &member, &admin] {
+        world.clock().advance(Duration::from_millis(2));
+        sent.push(send_one(person, NUMBER).await);
+    }
+    world.clock().advance(Duration::from_millis(2));
+    let batch = send_to(&member, &numbers(3), "Bonjour").await;
+    let of_far = vec![send_one(&far, NUMBER).await];
+    world.deliver().await;
+    let path = format!("/sms?batchID={batch}");
+    sent.extend(listed(&member, &path, "sms", "smsID").await);
+    sent.reverse();
+    let root = world.admin().await;
+    for limit in 1..=7 {
+        let path = format!("{OF_COMMITTEE}&limit={limit}");
+        assert_eq!(listed(&admin, &path, "sms", "smsID").await, sent, "{limit}");
+    }
+    for (person, query, expected) in [
+        (&root, String::new(), &sent),
+        (&root, format!("&committeeID={}", world.committee()), &sent),
+        (&root, format!("&committeeID={elsewhere}"), &of_far),
+        (&admin, format!("&committeeID={}", world.committee()), &sent),
+    ] {
+        let path = format!("{OF_COMMITTEE}{query}");
+        let found = listed(person, &path, "sms", "smsID").await;
+        assert_eq!(&found, expected, "{query}");
+    }
+    // Without the scope, each has their own messages.
+    for path in ["/sms?limit=20", "/sms?scope=own", "/sms?committeeID=x"] {
+        let found = listed(&admin, path, "sms", "smsID").await;
+        assert_eq!(found, [sent[3].clone(), sent[5].clone()], "{path}");
+    }
+}
+
+#[tokio::test]
+async fn committee_list_requires_the_right_to_see_others_messages() {
+    let world = World::new().await;
+    let elsewhere = world.another_committee("Sfax", true).await;
+    let closed = world.another_committee("Gabès", false).await;
+    let of_elsewhere = format!("&committeeID={elsewhere}");
+    let of_elsewhere = of_elsewhere.as_str();
+    let unknown = "&committeeID=0198c0de-0000-7000-8000-00000000ffff";
+    let member = || NewPerson::with(Profile::Member);
+    let admin = || NewPerson::with(Profile::CommitteeAdmin);
+    let root = || NewPerson::with(Profile::SuperAdmin);
+    let forbidden = Some(ErrorCode::Forbidden);
+    let not_found = Some(ErrorCode::CommitteeNotFound);
+    for (someone, query, error_code) in [
+        (member(), "", forbidden),
+        (sending_member(), "", forbidden),
+        (member().granted(&[Grant::UsersRead]), "", forbidden),
+        (NewPerson::with(Profile::Trainer), "", forbidden),
+        (admin(), "", None),
+        (admin().of(closed), "", None),
+        (
+            admin().unverified(),
+            "",
+            Some(ErrorCode::AccountNotVerified),
+        ),
+        (admin(), of_elsewhere, forbidden),
+        (admin(), unknown, forbidden),
+        (admin(), "&committeeID=x", forbidden),
+        (root(), "", None),
+        (root(), of_elsewhere, None),
+        (root(), unknown, not_found),
+        (root(), "&committeeID=x", not_found),
+    ] {
+        let person = world.person(someone).await;
+        for path in [OF_COMMITTEE, "/sms/bulk?scope=committee"] {
+            let answer = person.get(&format!("{path}{query}")).await;
+            match error_code {
+                Some(error_code) => answer.expect_error(error_code),
+                None => {
+                    answer.expect_ok();
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn unknown_scope_names_the_valid_ones() {
+    let world = World::new().await;
+    let member = world.member().await;
+    for path in ["/sms?scope=all", "/sms/bulk?scope=", "/sms/bulk?scope=OWN"] {
+        let answer = member.get(path).await;
+        answer.expect_field_error("scope", ErrorCode::FieldValue);
+        let allowed = answer.json()["errors"][0]["allowed"].clone();
+        assert_eq!(allowed, json!(["own", "committee"]), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn cursor_is_bound_to_scope_and_committee() {
+    let world = World::new().await;
+    let root = world.admin().await;
+    for _ in 0..2 {
+        send_one(&root, NUMBER).await;
+        send_to(&root, &numbers(1), "Bonjour").await;
+    }
+    for path in ["/sms", "/sms/bulk"] {
+        let page = root.get(&format!("{path}?scope=committee&limit=1")).await;
+        let page = page.expect_ok();
+        let cursor = page["nextCursor"].as_str().unwrap();
+        let elsewhere = world.another_committee("Sfax", true).await;
+        for query in [
+            "scope=own".to_owned(),
+            format!("scope=committee&committeeID={elsewhere}"),
+        ] {
+            root.get(&format!("{path}?{query}&cursor={cursor}"))
+                .await
+                .expect_field_error("cursor", ErrorCode::InvalidCursor);
+        }
+        // The same committee, named.
+        let own = world.committee();
+        root.get(&format!(
+            "{path}?scope=committee&committeeID={own}&cursor={cursor}"
+        ))
+        .await
+        .expect_ok();
+    }
+}
+
+#[tokio::test]
+async fn committee_pages_repeat_and_skip_nothing_while_messages_are_sent() {
+    let world = World::new().await;
+    let admin = sender(&world).await;
+    let mut sent = Vec::new();
+    for number in numbers(40) {
+        world.clock().advance(Duration::from_millis(2));
+        sent.push(send_one(&admin, &number).await);
+    }
+    sent.reverse();
+    let (mut found, mut cursor) = (Vec::new(), String::new());
+    for number in numbers(40) {
+        let page = admin.get(&format!("{OF_COMMITTEE}&limit=3{cursor}")).await;
+        let page = page.expect_ok();
+        let items = page["sms"].as_array().unwrap();
+        assert!(items.len() <= 3);
+        found.extend(items.iter().map(|sms| sms["smsID"].clone()));
+        world.clock().advance(Duration::from_millis(2));
+        send_one(&admin, &number).await;
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(json!(found), json!(sent));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn concurrent_messages_of_a_committee_are_all_listed() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let mut senders = Vec::new();
+    for _ in 0..4 {
+        senders.push(world.person(sending_member()).await);
+    }
+    let numbers = numbers(8);
+    let sending = senders.iter().flat_map(|person| {
+        numbers.iter().map(move |number| async move {
+            let payload = json!({ "to": number, "message": "Bonjour" });
+            let person = person.with("idempotency-key", number);
+            let answer = person.post_until_answered("/sms/single", payload).await;
+            answer.expect_success(Message::SmsAccepted)["sms"]["smsID"].clone()
+        })
+    });
+    let mut sent = join_all(sending).await;
+    sent.sort_by(|one, other| other.as_str().cmp(&one.as_str()));
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let path = format!("{OF_COMMITTEE}&limit=5");
+    let found = listed(&admin, &path, "sms", "smsID").await;
+    assert_eq!(json!(found), json!(sent));
+}
+
+#[tokio::test]
+async fn references_are_listed_and_statuses_are_current() {
+    let world = World::new().await;
+    let admin = sender(&world).await;
+    let payload = json!({ "to": NUMBER, "message": "Bonjour", "clientRef": "r-1" });
+    let accepted = admin.post("/sms/single", payload).await;
+    let accepted = accepted.expect_success(Message::SmsAccepted);
+    assert_eq!(accepted["sms"]["clientRef"], "r-1");
+    let payload = json!({ "recipients": [{ "to": NUMBER, "clientRef": "r-2" }], "message": "a" });
+    admin
+        .post("/sms/bulk", payload)
+        .await
+        .expect_success(Message::SmsBulkAccepted);
+    world.deliver().await;
+    world.sweep().await;
+    for path in ["/sms", OF_COMMITTEE] {
+        let page = admin.get(path).await.expect_ok();
+        let mut found: Vec<_> = page["sms"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|sms| json!([sms["clientRef"], sms["status"]]).to_string())
+            .collect();
+        found.sort();
+        assert_eq!(found, [r#"["r-1","SENT"]"#, r#"["r-2","SENT"]"#], "{path}");
+    }
 }
 
 #[tokio::test]
@@ -115,6 +332,12 @@ async fn messages_and_batches_older_than_400_days_are_not_shown() {
         (&after["sms"][0]["smsID"], &after["nextCursor"]),
         (&json!(recent), &json!(null))
     );
+    let of_committee = listed(&admin, OF_COMMITTEE, "sms", "smsID").await;
+    assert_eq!(of_committee, [recent]);
+    for path in ["/sms/bulk?scope=own", "/sms/bulk?scope=committee"] {
+        let batches = listed(&admin, path, "batches", "batchID").await;
+        assert_eq!(batches, Vec::<String>::new(), "{path}");
+    }
     admin
         .get(&format!("/sms/{old}"))
         .await

@@ -1,4 +1,5 @@
 mod batch;
+mod batches;
 mod bulk;
 mod crashes;
 mod list;
@@ -6,8 +7,10 @@ mod opt_out;
 mod opt_outs;
 mod outcomes;
 mod rate;
+mod receipts;
 mod show;
 mod single;
+mod turns;
 
 use common::Message;
 use domain::Profile;
@@ -49,6 +52,25 @@ async fn send_one(person: &Person, to: &str) -> String {
         .await
         .expect_success(Message::SmsAccepted);
     response["sms"]["smsID"].as_str().unwrap().to_owned()
+}
+
+/// The identifiers `field` on all pages of the list `noun` at `path`, which has a query.
+async fn listed(person: &Person, path: &str, noun: &str, field: &str) -> Vec<String> {
+    let (mut all, mut cursor) = (Vec::new(), String::new());
+    for _ in 0..50 {
+        let page = person.get(&format!("{path}{cursor}")).await.expect_ok();
+        let items = page[noun].as_array().unwrap();
+        all.extend(
+            items
+                .iter()
+                .map(|item| item[field].as_str().unwrap().to_owned()),
+        );
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return all,
+        }
+    }
+    panic!("the list has no end");
 }
 
 /// The text messages sent, newest first.

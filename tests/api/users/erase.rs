@@ -176,6 +176,34 @@ async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
         || item.contains("20123456")));
 }
 
+#[tokio::test]
+async fn erasure_replaces_the_contacts_of_more_courses_than_one_step_reads() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    for number in 0..101 {
+        let course = json!({
+            "courseTitle": format!("Soudure {number}"), "description": "Souder en trois jours.",
+            "courseType": "ONLINE", "sectionOfMatter": "Énergie", "contactEmail": "amina@example.org",
+        });
+        let created = trainer.post("/courses", course).await;
+        created.expect_success(Message::CourseCreated);
+    }
+    let password = json!({ "password": PASSWORD });
+    erase(&trainer, trainer.user().user_id, password)
+        .await
+        .expect_success(Message::UserDeleted);
+    let with_contact = || {
+        let items = world
+            .items("records")
+            .into_iter()
+            .map(|item| item.to_string());
+        items.filter(|item| item.contains("amina@")).count()
+    };
+    assert_eq!(with_contact(), 101);
+    world.deliver().await;
+    assert_eq!(with_contact(), 0);
+}
+
 /// Another process may write for the account during the erasure.
 #[tokio::test]
 async fn data_written_during_erasure_is_removed_too() {

@@ -6,6 +6,7 @@ mod change_password;
 mod email_verification;
 mod erase;
 mod export;
+mod mail_stops;
 mod my_committee_users;
 mod not_me;
 mod phone_verification;

@@ -122,6 +122,7 @@ async fn filters_are_exact_and_search_matches_word_prefixes() {
     for (query, field, error_code) in [
         ("isActive=maybe", "isActive", ErrorCode::FieldValue),
         ("isActive=", "isActive", ErrorCode::FieldValue),
+        ("isVerified=maybe", "isVerified", ErrorCode::FieldValue),
         ("profile=XX", "profile", ErrorCode::FieldValue),
         ("limit=0", "limit", ErrorCode::LimitInvalid),
         ("limit=101", "limit", ErrorCode::LimitInvalid),
@@ -132,6 +133,145 @@ async fn filters_are_exact_and_search_matches_word_prefixes() {
             .await
             .expect_field_error(field, error_code);
     }
+}
+
+#[tokio::test]
+async fn unknown_filter_value_names_the_allowed_ones() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    for (query, allowed) in [
+        ("isActive=1", json!(["true", "false"])),
+        ("isVerified=1", json!(["true", "false"])),
+        ("profile=admin", json!(["SA", "CA", "TR", "MB"])),
+    ] {
+        let path = format!("/users/my-committee-users?{query}");
+        let answer = admin.get(&path).await.json();
+        assert_eq!(answer["errors"][0]["allowed"], allowed, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn unverified_accounts_are_listed_where_accounts_are_shown() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    for (someone, name) in [
+        (NewPerson::with(Profile::Member).unverified(), "Attente"),
+        (NewPerson::with(Profile::Member), "Vérifié"),
+        (NewPerson::with(Profile::Trainer).unverified(), "Zouari"),
+    ] {
+        let user = world.account(&someone).await;
+        let payload = json!({ "name": name, "lastName": name });
+        let path = format!("/team/{}", user.user_id);
+        let answer = admin.put(&path, payload).await;
+        answer.expect_success(Message::TeamMemberUpdated);
+    }
+    let waiting = ["Attente Attente", "Zouari Zouari"];
+    for (query, expected) in [
+        ("isVerified=false", &waiting[..]),
+        ("isVerified=false&limit=1", &waiting[..]),
+        ("isVerified=false&profile=TR", &waiting[1..]),
+        ("isVerified=false&isActive=false", &[]),
+        ("isVerified=true", &["Admin Super", "Vérifié Vérifié"]),
+    ] {
+        assert_eq!(names(&admin, query).await, expected, "{query}");
+    }
+    // Cards do not show who is verified, so the filter does not disclose it.
+    let member = world.member().await;
+    let all = names(&member, "").await;
+    for query in ["isVerified=false", "isVerified=true"] {
+        assert_eq!(names(&member, query).await, all, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn super_admin_lists_users_of_any_committee() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    let elsewhere = world.another_committee("Sfax", true).await;
+    let closed = world.another_committee("Gabès", false).await;
+    for (committee, name) in [(elsewhere, "Loin"), (closed, "Fermé")] {
+        let someone = NewPerson::with(Profile::Member).of(committee);
+        named(&world, &admin, someone, name, name).await;
+    }
+    for (query, expected) in [
+        (String::new(), "Admin Super"),
+        (format!("committeeID={}", world.committee()), "Admin Super"),
+        (format!("committeeID={elsewhere}"), "Loin Loin"),
+        (format!("committeeID={elsewhere}&q=loi"), "Loin Loin"),
+        (format!("committeeID={closed}"), "Fermé Fermé"),
+    ] {
+        assert_eq!(names(&admin, &query).await, [expected], "{query}");
+    }
+    for unknown in ["x", "", "0198c0de-0000-7000-8000-00000000ffff"] {
+        admin
+            .get(&format!("/users/my-committee-users?committeeID={unknown}"))
+            .await
+            .expect_error(ErrorCode::CommitteeNotFound);
+    }
+}
+
+#[tokio::test]
+async fn other_committee_returns_403_to_all_but_super_admins() {
+    let world = World::new().await;
+    let elsewhere = world.another_committee("Sfax", true).await;
+    for someone in [
+        NewPerson::with(Profile::Member),
+        NewPerson::with(Profile::Member).granted(&[Grant::UsersRead]),
+        NewPerson::with(Profile::Trainer),
+        NewPerson::with(Profile::CommitteeAdmin),
+    ] {
+        let person = world.person(someone).await;
+        let own = format!("committeeID={}", world.committee());
+        assert_eq!(names(&person, &own).await, names(&person, "").await);
+        // Before the other parameters are checked, and whether or not the committee exists.
+        for query in [
+            format!("committeeID={elsewhere}"),
+            format!("committeeID={elsewhere}&limit=0"),
+            "committeeID=x".to_owned(),
+        ] {
+            person
+                .get(&format!("/users/my-committee-users?{query}"))
+                .await
+                .expect_error(ErrorCode::Forbidden);
+        }
+    }
+}
+
+#[tokio::test]
+async fn filtered_pages_stay_complete_during_registrations() {
+    let world = World::new().await;
+    let admin = world.admin().await;
+    for name in ["b", "d", "f", "h"] {
+        named(
+            &world,
+            &admin,
+            NewPerson::with(Profile::Trainer),
+            name,
+            name,
+        )
+        .await;
+    }
+    let (mut found, mut cursor) = (Vec::new(), String::new());
+    // One joins before and one after each page's end.
+    for later in ["a", "g", "c", "i", "e"] {
+        let path = format!("/users/my-committee-users?profile=TR&limit=1{cursor}");
+        let page = admin.get(&path).await.expect_ok();
+        let users = page["users"].as_array().unwrap();
+        found.extend(users.iter().map(|user| text(&user["name"]).to_owned()));
+        named(
+            &world,
+            &admin,
+            NewPerson::with(Profile::Trainer),
+            later,
+            later,
+        )
+        .await;
+        match page["nextCursor"].as_str() {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    assert_eq!(found, ["b", "d", "f", "g", "h"]);
 }
 
 #[tokio::test]
@@ -181,6 +321,16 @@ async fn filter_with_few_matches_needs_at_most_four_round_trips() {
     let page = page.expect_ok();
     assert_eq!(page["users"], json!([]));
     assert!(page["nextCursor"].is_string(), "the list continues");
+    let elsewhere = world.another_committee("Sfax", true).await;
+    let root = NewPerson::with(Profile::SuperAdmin).of(elsewhere);
+    let root = world.person(root).await;
+    let path = format!(
+        "/users/my-committee-users?profile=TR&limit=1&committeeID={}",
+        world.committee()
+    );
+    let page = root.get(&path).await;
+    assert!(page.cost.round_trips <= 4, "{:?}", page.cost);
+    page.expect_ok();
     for query in ["profile=TR&limit=1", "q=zou&limit=1"] {
         assert_eq!(names(&admin, query).await, ["Zouari Zied"], "{query}");
     }
@@ -252,12 +402,19 @@ async fn cursor_is_bound_to_its_filter_and_caller() {
         .await
         .expect_ok();
     let cursor = text(&page["nextCursor"]);
-    admin
-        .get(&format!(
-            "/users/my-committee-users?profile=MB&cursor={cursor}"
-        ))
-        .await
-        .expect_field_error("cursor", ErrorCode::InvalidCursor);
+    let elsewhere = world.another_committee("Sfax", true).await;
+    for other in [
+        "profile=MB".to_owned(),
+        "isVerified=true".to_owned(),
+        format!("committeeID={elsewhere}"),
+    ] {
+        admin
+            .get(&format!(
+                "/users/my-committee-users?{other}&cursor={cursor}"
+            ))
+            .await
+            .expect_field_error("cursor", ErrorCode::InvalidCursor);
+    }
     member
         .get(&format!("/users/my-committee-users?cursor={cursor}"))
         .await

@@ -516,7 +516,7 @@ async fn refused_notification_to_unverified_mailbox_counts_once() {
         .put(&own, phone)
         .await
         .expect_success(Message::UserUpdated);
-    let refused = Fault::new(Mode::Refuse).times(12);
+    let refused = Fault::new(Mode::Throttle).times(12);
     world.inject_fault_in(Service::Ses, refused);
     world.deliver().await;
     for _ in 0..12 {

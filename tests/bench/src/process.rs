@@ -2,8 +2,10 @@
 
 use std::{fs, process::Stdio, time::Duration};
 
-use dispatcher::Dispatcher;
-use local::{delivery, home::LocalSettings};
+use local::{
+    delivery::{self, Consumers},
+    home::LocalSettings,
+};
 use runtime::Clock;
 use tokio::{
     process::{Child, Command},
@@ -54,11 +56,13 @@ pub fn runtime(arguments: &[String], roles: &[&str]) -> Result<tokio::runtime::R
     builder.enable_all().build().map_err(error)
 }
 
-/// Runs the dispatcher's sweep at this interval with the settings in the environment, until the process is killed.
+/// Runs the sweeps of dispatcher and worker at this interval with the settings in the environment, until the process is
+/// killed.
 pub async fn sweep_forever(clock: Clock, every: Duration) -> Result<()> {
-    let dispatcher = Dispatcher::new(&LocalSettings::of_environment().setup(clock)?)?;
+    let setup = LocalSettings::of_environment().setup(clock)?;
+    let consumers = Consumers::new(&|_| Ok(setup.clone()))?;
     loop {
-        delivery::sweep(&dispatcher).await?;
+        delivery::sweep(&consumers).await?;
         sleep(every).await;
     }
 }

@@ -21,7 +21,7 @@ pub const PASSWORD: &str = "local-admin-passphrase";
 /// Where the tables are kept.
 #[derive(Clone, Copy)]
 pub enum Tables {
-    /// In memory.
+    /// In memory. Every write reads the whole stream: only for runs of few writes.
     Memory,
     /// In a file of the temporary folder.
     File,

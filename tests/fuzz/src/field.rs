@@ -96,6 +96,8 @@ fn assert_bounded(written: &str) {
         "folding makes the text too long"
     );
     for word in words(written) {
+        assert!((1..=8).contains(&word.stems().len()), "{word:?}");
+        let word = word.folded();
         assert!(
             (2..=64).contains(&word.chars().count()) && word.chars().all(char::is_alphanumeric),
             "{word:?}"

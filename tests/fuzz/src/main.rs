@@ -16,6 +16,7 @@ mod form;
 mod headers;
 mod host;
 mod json;
+mod passkey;
 mod phone;
 mod sms_text;
 mod stage;
@@ -28,7 +29,7 @@ use std::sync::LazyLock;
 /// Runs a target on one input; panics on a finding.
 type Run = fn(&[u8]);
 
-const TARGETS: [(&str, Run); 13] = [
+const TARGETS: [(&str, Run); 14] = [
     ("avatar", avatar::run),
     ("body", body::run),
     ("cursor", cursor::run),
@@ -37,6 +38,7 @@ const TARGETS: [(&str, Run); 13] = [
     ("form", form::run),
     ("headers", headers::run),
     ("host", host::run),
+    ("passkey", passkey::run),
     ("phone", phone::run),
     ("sms", sms_text::run),
     ("stream", stream::run),

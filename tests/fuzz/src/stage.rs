@@ -29,6 +29,7 @@ use serde::Deserialize;
 use store::{CommitOutcome, NewUser, Reservation, Setup};
 use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
+use worker::Worker;
 
 use crate::{cloud::Cloud, event::Request};
 
@@ -47,6 +48,7 @@ pub(crate) struct Stage {
     pub(crate) cloud: Cloud,
     pub(crate) address: SocketAddr,
     pub(crate) dispatcher: Dispatcher,
+    pub(crate) worker: Worker,
     edge: Edge,
     /// The placeholder of a token in inputs, and the token.
     tokens: [(&'static str, String); 2],
@@ -69,11 +71,13 @@ pub(crate) static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     let edge = Edge::new(&setup, routes(&setup).expect("the settings are valid"))
         .expect("the settings are valid");
     let dispatcher = Dispatcher::new(&setup).expect("the settings are valid");
+    let worker = Worker::new(&setup).expect("the settings are valid");
     let stage = Stage {
         runtime,
         cloud,
         address,
         dispatcher,
+        worker,
         edge,
         tokens,
     };
@@ -179,6 +183,7 @@ fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
         .merge(fallback::routes(setup)?)
         .merge(files::routes(setup)?)
         .merge(otp::routes(setup)?)
+        .merge(passkeys::routes(setup)?)
         .merge(sms::routes(setup)?)
         .merge(team::routes(setup)?)
         .merge(users::routes(setup)?))

@@ -1,6 +1,6 @@
-//! Stream events for the dispatcher: it reports only records that it received as failed.
+//! Stream events for dispatcher and worker: they report only records that they received as failed.
 
-use dispatcher::Event;
+use background::{Event, Handled};
 use serde_json::Value;
 
 use crate::stage::STAGE;
@@ -12,11 +12,15 @@ pub(crate) fn run(input: &[u8]) {
     ) else {
         return;
     };
-    let handled = STAGE
-        .runtime
-        .block_on(STAGE.dispatcher.clone().handle(event));
-    let handled = serde_json::to_value(&handled).expect("a response for Lambda");
     let received = texts(&whole);
+    let by_dispatcher = STAGE.dispatcher.clone().handle(event.clone());
+    assert_received(&STAGE.runtime.block_on(by_dispatcher), &received);
+    let by_worker = STAGE.worker.clone().handle(event);
+    assert_received(&STAGE.runtime.block_on(by_worker), &received);
+}
+
+fn assert_received(handled: &Handled, received: &[String]) {
+    let handled = serde_json::to_value(handled).expect("a response for Lambda");
     let failed: Vec<&Value> = handled["batchItemFailures"]
         .as_array()
         .into_iter()

@@ -14,10 +14,11 @@ use serde_json::Value;
 
 use crate::text;
 
-const USES: [TokenUse; 3] = [
+const USES: [TokenUse; 4] = [
     TokenUse::Access,
     TokenUse::OtpStep,
     TokenUse::PasswordlessStep,
+    TokenUse::PasskeyStep,
 ];
 
 static VERIFIER: LazyLock<Verifier> = LazyLock::new(|| {

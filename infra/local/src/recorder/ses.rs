@@ -46,7 +46,7 @@ impl Recorder {
 
 /// The mail that the request `body` sends
 /// (<https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html>), or why it is
-/// rejected. Other fields, such as tags, are ignored.
+/// rejected. Other fields are ignored.
 fn mail(body: &[u8], id: Uuid, now: Instant) -> Result<Value, String> {
     let request: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     let from = address(&request["FromEmailAddress"])?;
@@ -69,9 +69,11 @@ fn mail(body: &[u8], id: Uuid, now: Instant) -> Result<Value, String> {
         return Err("A mail has 1 to 50 recipients, and a text or an HTML body.".to_owned());
     }
     let (to, headers) = (to.join(", "), &simple["Headers"]);
-    Ok(
-        json!({ "id": id, "to": to, "subject": subject, "text": text, "html": html, "from": from, "headers": headers, "at": now }),
-    )
+    let (tags, set) = (&request["EmailTags"], &request["ConfigurationSetName"]);
+    Ok(json!({
+        "id": id, "to": to, "subject": subject, "text": text, "html": html, "from": from, "headers": headers, "at": now,
+        "tags": tags, "configurationSet": set,
+    }))
 }
 
 /// An address, possibly with a name; in ASCII, because SES writes it to the mail unchanged.

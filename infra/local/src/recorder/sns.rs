@@ -1,7 +1,7 @@
 //! Amazon SNS: records text messages; requests use the Query protocol
 //! (<https://smithy.io/2.0/aws/protocols/aws-query-protocol.html>).
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::PoisonError};
 
 use bytes::Bytes;
 use domain::Instant;
@@ -18,6 +18,9 @@ use crate::REFUSED;
 impl Recorder {
     /// The response of SNS to the form `body`.
     pub(crate) fn sns(&self, body: &[u8], now: Instant) -> Response<Full<Bytes>> {
+        if operation(body) == "SetSMSAttributes" {
+            return self.set_sms_attributes(body);
+        }
         let id = random::id(now);
         match text(body, id, now).map(|text| self.texts.keep(text)) {
             Ok(Ok(())) => xml(StatusCode::OK, "PublishResponse", |request| {
@@ -33,6 +36,25 @@ impl Recorder {
             ),
             Err((code, message)) => error_response(code, StatusCode::BAD_REQUEST, &message),
         }
+    }
+
+    /// An attribute is written as attributes.entry.1.key and ….1.value
+    /// (<https://docs.aws.amazon.com/sns/latest/api/API_SetSMSAttributes.html>).
+    fn set_sms_attributes(&self, body: &[u8]) -> Response<Full<Bytes>> {
+        let form: BTreeMap<String, String> = form_urlencoded::parse(body).into_owned().collect();
+        let pairs = form.iter().filter_map(|(name, key)| {
+            let value = form.get(&format!("{}.value", name.strip_suffix(".key")?))?;
+            Some((key.clone(), value.clone()))
+        });
+        self.sms_attributes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(pairs);
+        xml(StatusCode::OK, "SetSMSAttributesResponse", |request| {
+            let metadata =
+                format!("<ResponseMetadata><RequestId>{request}</RequestId></ResponseMetadata>");
+            format!("<SetSMSAttributesResult/>{metadata}")
+        })
     }
 }
 

@@ -47,18 +47,6 @@ fn folded_unifies_arabic_variants() {
 }
 
 #[test]
-fn words_are_runs_of_letters_and_digits_truncated_to_64() {
-    let found = |text| words(text).collect::<Vec<_>>();
-    assert_eq!(
-        found("L’électricité, niveau 2 (Été) — A/B C++ 3D"),
-        ["electricite", "niveau", "ete", "3d"]
-    );
-    assert_eq!(found("الـسلامة \u{200f}المِهْنيّة"), ["السلامه", "المهنيه"]);
-    assert_eq!(found("🎓 a — 1"), [""; 0]);
-    assert_eq!(found(&"é".repeat(200)), ["e".repeat(64)]);
-}
-
-#[test]
 fn prose_is_stored_unchanged() {
     for (text, expected) in [
         ("a\r\n\tb ", Ok("a\r\n\tb ")),
@@ -84,16 +72,6 @@ fn short_code_accepts_upper_case_digits_and_underscores() {
 }
 
 proptest::proptest! {
-    /// A word from the index finds itself, folded or in upper case.
-    #[test]
-    fn words_of_a_word_are_that_word(text in "\\PC{0,60}") {
-        for word in words(&text) {
-            proptest::prop_assert!(word.chars().count() >= 2 && word.chars().count() <= 64);
-            proptest::prop_assert_eq!(words(&word).collect::<Vec<_>>(), [word.clone()]);
-            proptest::prop_assert_eq!(words(&word.to_uppercase()).collect::<Vec<_>>(), [word]);
-        }
-    }
-
     #[test]
     fn line_and_prose_lengths_count_code_points(text in "\\PC{0,12}") {
         let length = text.trim().chars().count();

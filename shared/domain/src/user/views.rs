@@ -157,6 +157,10 @@ impl OwnAccount {
         token: String,
     ) -> Self {
         login_activity.truncate(usize::from(Self::ACTIVITY));
+        // The fields of this view are fixed: how the person signed in is in `GET /users/activity`.
+        for sign_in in &mut login_activity {
+            sign_in.amr.clear();
+        }
         Self {
             account,
             login_activity,

@@ -43,31 +43,26 @@ fn new_device(browser: &str, os: &str, device: &str, ip: &str) -> Notification {
 }
 
 /// One notification of each kind except codes.
-fn events(at: Instant) -> [Notification; 11] {
-    [
-        new_device(
-            "Firefox",
-            "Linux",
-            "desktop",
-            "2001:db8:1234:5678:9012:3456:7890:1234",
-        ),
-        PasswordChanged { at },
+fn events(at: Instant) -> Vec<Notification> {
+    let otp_disabled = |by_administrator| OtpDisabled {
+        at,
+        by_administrator,
+    };
+    let ip = "2001:db8:1234:5678:9012:3456:7890:1234";
+    let mut events = passkeys::tests::events(at);
+    events.extend([
+        new_device("Firefox", "Linux", "desktop", ip),
         PasswordRemoved { at },
         OtpEnabled { at },
-        OtpDisabled {
-            at,
-            by_administrator: false,
-        },
-        OtpDisabled {
-            at,
-            by_administrator: true,
-        },
+        otp_disabled(false),
+        otp_disabled(true),
         EmailChangeRequested { at },
         EmailChanged { at },
         PhoneChanged { at },
         RecoveryCodeUsed { left: 0, at },
         RecoveryCodeUsed { left: 9, at },
-    ]
+    ]);
+    events
 }
 
 fn runs(text: &str) -> Vec<&str> {

@@ -39,6 +39,12 @@ pub const COSTS: &[Budget] = &[
     // 2 units, are written by the first sign-in of a day; an account with many devices and address ranges has up to 4 KB
     // of them, 8 units. A new device or address range also adds a message
     costs("POST /auth/login", 3, 6.0, 18.0),
+    // edge; the challenge
+    costs("POST /auth/passkey/options", 2, 0.0, 2.0),
+    // edge || owner of the credential; counter || user, committee, devices, passkey and challenge || sign-ins; transaction
+    // of challenge, passkey, session and sign-in, which releases the counter. The first sign-in of a day adds the devices,
+    // as POST /auth/login; a refused signature counter adds a message
+    costs("POST /auth/passkey", 3, 7.0, 12.0),
     // edge; three message counters || address; user; transaction of code and message.
     // A text message adds a counter and a round trip
     costs("POST /auth/passwordless", 4, 2.0, 11.0),
@@ -57,6 +63,14 @@ pub const COSTS: &[Budget] = &[
     // edge; three counters || credentials; two more counters || secret; transaction
     costs("DELETE /otp", 4, 5.0, 22.0),
     costs("POST /otp/recovery-codes", 3, 4.0, 7.0),
+    // edge; passkeys; challenge. Passkeys that were removed at once are deleted
+    costs("POST /passkeys/registration-options", 3, 4.0, 2.0),
+    // edge; challenge; transaction of account, challenge, passkey, owner of the credential and message
+    costs("POST /passkeys", 3, 4.0, 15.0),
+    costs("GET /passkeys", 2, 4.0, 1.0),
+    costs("PUT /passkeys/{passkeyId}", 3, 4.0, 2.0),
+    // edge; passkey; transaction of account, passkey, owner of the credential and message
+    costs("DELETE /passkeys/{passkeyId}", 3, 4.0, 13.0),
     // an audit entry is stored for the committee, the actor and the target user, each time with an index entry
     costs("PUT /team/{userId}", 3, 4.0, 13.0),
     costs("DELETE /team/{userId}/otp", 3, 4.0, 21.0),
@@ -68,7 +82,7 @@ pub const COSTS: &[Budget] = &[
     costs("PUT /users/{userId}", 2, 3.0, 5.0),
     costs("DELETE /users/{userId}", 4, 5.0, 17.0),
     // with the counter of exports
-    costs("GET /users/{userId}/export", 3, 8.5, 2.0),
+    costs("GET /users/{userId}/export", 3, 9.5, 2.0),
     // as POST /auth/passwordless
     costs("GET /users/reset-password", 4, 2.0, 11.0),
     // edge; counter and code; user and credentials; transaction of code, password, account and message
@@ -76,12 +90,15 @@ pub const COSTS: &[Budget] = &[
     // edge; three counters and the credentials; counter of changes; transaction of four writes || release of the counters
     costs("PUT /users/reset-password", 4, 4.0, 20.0),
     costs("POST /users/email-verification", 3, 4.0, 11.0),
-    costs("PUT /users/email-verification", 4, 3.0, 5.0),
+    // edge; counter and codes; user and stop of mails; transaction of code and account. The end of a stop is audited: 10
+    // write units more
+    costs("PUT /users/email-verification", 4, 4.0, 5.0),
     // edge; three message counters; four counters of text messages; transaction of code and message
     costs("POST /users/phone-verification", 4, 3.0, 15.0),
     costs("PUT /users/phone-verification", 3, 4.0, 8.0),
     costs("GET /users/activity", 2, 4.0, 1.0),
-    // with a filter up to three queries of 100 users, one after the other: 4 round trips
+    // with a filter up to three queries of 100 users, one after the other: 4 round trips. Of another committee one read
+    // unit more, for the committee, at the same time
     costs("GET /users/my-committee-users", 2, 3.5, 1.0),
     costs("PUT /users/user-status/{userId}", 3, 4.0, 13.0),
     // edge; counter; transaction. And two requests to S3
@@ -97,9 +114,10 @@ pub const COSTS: &[Budget] = &[
     // drafts and published courses are two lists, read concurrently; this is a page of one of them, 2 KB per course
     costs("GET /courses/committee", 2, 7.0, 1.0),
     costs("GET /courses/search-all", 2, 5.0, 1.0),
-    // edge; the counts of the words; the entries of the rarest word; the courses, half a unit per started 4 KB of each,
-    // with its description
-    costs("GET /courses/search-all?q=", 4, 14.5, 1.0),
+    // edge; the counts of the stems of all words || the version of the index; the entries of the rarest word, a query for
+    // each of its stems, at once; the courses, half a unit per started 4 KB of each, with its description. The stems of
+    // five words are at most 40 counts, half a unit each, and 8 queries, which read 500 entries in all
+    costs("GET /courses/search-all?q=", 4, 15.0, 1.0),
     costs("POST /courses", 2, 3.0, 9.0),
     // with ten questions, in one query. If a change was seen in part, they are read again in a transaction: one more
     // round trip and 24 units
@@ -142,12 +160,18 @@ pub const COSTS: &[Budget] = &[
     // and three sequential requests to S3: HeadObject, CopyObject, DeleteObject
     costs("POST /files/{fileId}/complete", 3, 4.0, 4.0),
     costs("DELETE /files/{fileId}", 3, 4.0, 7.0),
-    // edge; opt-outs of the number; quota of the user; quota of the committee; transaction of the message and its text.
-    // An idempotency key adds one read, one write that holds it, a round trip, and two write units in the transaction
-    costs("POST /sms/single", 5, 5.0, 9.0),
-    // a hundred recipients: a read unit for each; two quotas; batch, text, four chunks and the audit entries
-    costs("POST /sms/bulk", 5, 103.0, 26.0),
+    // edge; opt-outs of the number; quota of the user; quota of the committee; transaction of the message, which is in the
+    // lists of its sender, its committee and due work, and its text. An idempotency key adds one read, one write that holds it, a round trip, and two write units in the transaction
+    costs("POST /sms/single", 5, 5.0, 10.0),
+    // a hundred recipients: a read unit for each; two quotas; batch, which is in two lists, text, four chunks and the audit
+    // entries. Afterwards each message has one index entry more than those of its sender and batch, which is written when
+    // it is queued, claimed and sent: 3 units
+    costs("POST /sms/bulk", 5, 103.0, 27.0),
     costs("GET /sms", 2, 4.5, 1.0),
+    // one message in 16 shards, which are queried at once: half a unit each, up to 24 units in all for a full page. Of
+    // another committee one unit more, for the committee, at the same time
+    costs("GET /sms?scope=committee", 2, 11.0, 1.0),
+    costs("GET /sms/bulk", 2, 3.5, 1.0),
     costs("GET /sms/{smsId}", 3, 5.0, 1.0),
     // counts its hundred messages
     costs("GET /sms/bulk/{batchId}", 3, 11.5, 1.0),

@@ -67,25 +67,11 @@ pub(crate) fn change_of(course: &CourseSummary) -> String {
     format!("{}#{}", course.updated_at, course.course_id)
 }
 
-fn publication_sort_key(published_at: Instant, id: CourseId) -> String {
+pub(super) fn publication_sort_key(published_at: Instant, id: CourseId) -> String {
     format!("{published_at}#{id}")
 }
 
 pub(crate) const PUBLISHED_COURSES: &str = "PUBLISHED";
-
-/// The search entry under `word` of a course that was first published at `published_at`.
-pub(crate) fn word(word: &str, published_at: Instant, id: CourseId) -> Key {
-    records(
-        format!("WORD#{word}"),
-        &format!("{AT_PREFIX}{}", publication_sort_key(published_at, id)),
-    )
-}
-
-pub(crate) const AT_PREFIX: &str = "AT#";
-
-pub(crate) fn word_count(word: &str) -> Key {
-    records(format!("WORD#{word}"), "COUNT")
-}
 
 /// The list in the index `due` of courses whose search entries are to be updated.
 pub const WORDS_DUE: &str = "WORDS";

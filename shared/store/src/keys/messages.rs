@@ -3,7 +3,7 @@
 use domain::{BatchId, CommitteeId, E164, Instant, SmsId, UserId, sms::OptOut};
 use uuid::Uuid;
 
-use super::{AUTHORED, IndexKey, Key, LISTING, hashed, records, transient};
+use super::{AUTHORED, IndexKey, Key, LISTING, PUBLISHED, hashed, records, shard, transient};
 
 pub(crate) fn outbox(id: Uuid) -> Key {
     records(format!("{OUTBOX_PREFIX}{id}"), "OUTBOX")
@@ -53,6 +53,20 @@ pub(crate) fn sms_index_key(user: UserId, id: SmsId) -> IndexKey {
     }
 }
 
+/// The list of the messages that were sent in a committee, in shards: several of its users may send at the same time.
+pub(crate) fn sms_in(committee: CommitteeId) -> String {
+    format!("COMMITTEE#{committee}#SMS")
+}
+
+pub(crate) fn sms_in_index_key(committee: CommitteeId, id: SmsId) -> IndexKey {
+    let id = id.to_string();
+    IndexKey {
+        index: &PUBLISHED,
+        pk: shard(&sms_in(committee), &id),
+        sk: id,
+    }
+}
+
 /// List partition of the messages of a batch; their identifiers sort in the order of the recipients.
 pub(crate) fn sms_of_batch(batch: BatchId) -> String {
     format!("BATCH#{batch}#SMS")
@@ -74,6 +88,19 @@ pub(crate) fn batch_index_key(user: UserId, id: BatchId) -> IndexKey {
     IndexKey {
         index: &AUTHORED,
         pk: batches_by(user),
+        sk: id.to_string(),
+    }
+}
+
+/// List partition of the batches that were sent in a committee.
+pub(crate) fn batches_in(committee: CommitteeId) -> String {
+    format!("COMMITTEE#{committee}#BATCHES")
+}
+
+pub(crate) fn batch_in_index_key(committee: CommitteeId, id: BatchId) -> IndexKey {
+    IndexKey {
+        index: &PUBLISHED,
+        pk: batches_in(committee),
         sk: id.to_string(),
     }
 }
@@ -119,8 +146,33 @@ pub(crate) fn file_quota(user: UserId, now: Instant) -> Key {
     transient(format!("QUOTA#FILES#{user}#{}", now.day()), "QUOTA")
 }
 
+/// What is known under the id that the carrier gave a text message: the message, its receipt, or both.
+pub(crate) fn receipt(message_id: &str) -> Key {
+    transient(format!("RECEIPT#{message_id}"), "RECEIPT")
+}
+
+/// Texts that were about to be sent to `number`, by time.
+pub(crate) fn texts_to(number: &E164) -> String {
+    format!("TEXTS#{}", hashed(number.as_str()))
+}
+
+/// The entry of the message with the partition key `message`, which was about to be sent to `number` at `at`.
+pub(crate) fn text_to(number: &E164, at: Instant, message: &str) -> Key {
+    transient(texts_to(number), &text_at(at, message))
+}
+
+/// The sort key of such an entry.
+pub(crate) fn text_at(at: Instant, message: &str) -> String {
+    format!("AT#{at}#{message}")
+}
+
 pub(crate) fn rate() -> Key {
     transient("RATE".to_owned(), "RATE")
+}
+
+/// The next place of `committee` in the order in which messages of batches are sent.
+pub(crate) fn next_place(committee: CommitteeId) -> Key {
+    transient(format!("PLACE#{committee}"), "PLACE")
 }
 
 pub(crate) fn idempotency(request: &str) -> Key {
@@ -130,8 +182,12 @@ pub(crate) fn idempotency(request: &str) -> Key {
 /// The list in the index `due` of outbox messages and single text messages.
 pub const OUTBOX_DUE: &str = "OUTBOX";
 
-/// The list in the index `due` of messages of batches. Only the sweep sends them, not the stream.
+/// The list in the index `due` of messages of batches that wait for their turn: their due times are places in the order
+/// of sending. Only the sweep sends them, not the stream.
 pub const BULK_DUE: &str = "BULK";
+
+/// The list in the index `due` of messages of batches whose turn has come: leased, claimed, or to be sent again.
+pub const STARTED_DUE: &str = "STARTED";
 
 /// The list in the index `due` of chunks, until they are expanded into messages.
 pub const CHUNKS_DUE: &str = "CHUNKS";

@@ -30,7 +30,7 @@ pub const AUTHORED: IndexSchema = IndexSchema {
     sk: ("authoredSk", "S"),
     projected: &["card", "details"],
 };
-/// The index of published courses.
+/// The index of published courses, and of text messages and batches by committee.
 pub const PUBLISHED: IndexSchema = IndexSchema {
     name: "published",
     pk: "publishedPk",
@@ -45,7 +45,7 @@ pub struct TableSchema {
     pub name: &'static str,
     /// Its indexes.
     pub indexes: &'static [IndexSchema],
-    /// Whether it has a stream for the dispatcher, with old and new images.
+    /// Whether it has a stream for dispatcher and worker, with old and new images.
     pub has_stream: bool,
 }
 

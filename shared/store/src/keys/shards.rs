@@ -15,9 +15,15 @@ pub(crate) fn shard(list: &str, key: &str) -> String {
     format!("{list}#{:02x}", first % SHARDS)
 }
 
+/// The shards of `list`.
+pub(crate) fn numbered_shards(list: &str) -> impl Iterator<Item = String> {
+    (0..SHARDS).map(move |number| format!("{list}#{number:02x}"))
+}
+
 /// All partitions of `list`: its shards and, without a number, the one in which items were listed before there were
 /// shards.
 pub(crate) fn shards(list: &str) -> Vec<String> {
-    let numbered = (0..SHARDS).map(|number| format!("{list}#{number:02x}"));
-    std::iter::once(list.to_owned()).chain(numbered).collect()
+    std::iter::once(list.to_owned())
+        .chain(numbered_shards(list))
+        .collect()
 }

@@ -4,9 +4,9 @@
 use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
 
 use bench::{Result, print};
-use dispatcher::Dispatcher;
 use local::{
-    delivery,
+    cloud::Consumer,
+    delivery::{self, Consumers},
     faults::{Fault, Mode, Service},
     random::SeededRandom,
     strict::Strictness,
@@ -18,7 +18,7 @@ use tokio::{
 
 use crate::{
     deployment::Deployment,
-    processes::{DISPATCHER, EDGE, Process},
+    processes::{BACKGROUND, EDGE, Process},
 };
 
 /// The run ends after this time, even with fewer faults than wanted.
@@ -54,8 +54,8 @@ impl FaultInjector {
         let roles = [
             (EDGE, first),
             (EDGE, second),
-            (DISPATCHER, 0),
-            (DISPATCHER, 0),
+            (BACKGROUND, 0),
+            (BACKGROUND, 0),
         ];
         let settings = &deployment.local.settings;
         let processes = roles.map(|(role, port)| Process::start(role, settings, port));
@@ -70,7 +70,7 @@ impl FaultInjector {
     /// Injects faults until `wanted` have happened.
     pub(crate) async fn run(&mut self, deployment: &Deployment, wanted: u64) -> Result<()> {
         let cloud = &deployment.local.cloud;
-        let dispatcher = Dispatcher::new(&deployment.local.setup)?;
+        let consumers = Consumers::new(&|_| Ok(deployment.local.setup.clone()))?;
         cloud.set_strictness(Strictness {
             stale_ms: 500,
             torn_ms: 5,
@@ -112,7 +112,7 @@ impl FaultInjector {
             }
             if next_stream < Instant::now() {
                 next_stream = Instant::now() + Duration::from_millis(100);
-                self.deliver_stream(deployment, &dispatcher)?;
+                self.deliver_stream(deployment, &consumers)?;
             }
             sleep(Duration::from_millis(5)).await;
         }
@@ -148,7 +148,7 @@ impl FaultInjector {
         let at = self.below(self.processes.len());
         self.processes[at].kill().await?;
         let is_edge = self.processes[at].role == EDGE;
-        self.count(["kill of a dispatcher", "kill of an edge"][usize::from(is_edge)]);
+        self.count(["kill of dispatcher and worker", "kill of an edge"][usize::from(is_edge)]);
         Ok(())
     }
 
@@ -193,10 +193,10 @@ impl FaultInjector {
             .iter()
             .position(|process| process.offset != 0);
         let at = wrong.unwrap_or(any);
-        // A dispatcher reserves send slots by its own clock, and the others wait until then. Its clock is at most three
+        // A sending process reserves send slots by its own clock, and the others wait until then. Its clock is at most three
         // seconds ahead, or nothing would be sent during the run.
-        let is_dispatcher = self.processes[at].role == DISPATCHER;
-        let most = if is_dispatcher { 3_000 } else { 90_000 };
+        let is_sending = self.processes[at].role == BACKGROUND;
+        let most = if is_sending { 3_000 } else { 90_000 };
         let ahead = i64::try_from(2_000 + self.random.below(most - 2_000)).unwrap_or(0);
         let behind = -i64::try_from(2_000 + self.random.below(88_000)).unwrap_or(0);
         let offset = [ahead, behind][self.below(2)];
@@ -210,15 +210,13 @@ impl FaultInjector {
 
     /// Delivers the stream's records in the background; discards them one time in twelve, and delivers them again one
     /// time in four.
-    fn deliver_stream(&mut self, deployment: &Deployment, dispatcher: &Dispatcher) -> Result<()> {
-        let (cloud, dispatcher) = (deployment.local.cloud.clone(), dispatcher.clone());
+    fn deliver_stream(&mut self, deployment: &Deployment, consumers: &Consumers) -> Result<()> {
+        let (cloud, consumers) = (deployment.local.cloud.clone(), consumers.clone());
         if self.random.below(12) == 0 {
-            let event = cloud.stream_event()?;
-            if event["Records"]
-                .as_array()
-                .is_some_and(|records| !records.is_empty())
-            {
-                self.count("part of the stream lost");
+            for consumer in [Consumer::Dispatcher, Consumer::Worker] {
+                if !cloud.stream_records(consumer)?.is_empty() {
+                    self.count("part of the stream lost");
+                }
             }
             return Ok(());
         }
@@ -231,7 +229,7 @@ impl FaultInjector {
                 .add(Service::Stream, repeated);
         }
         // The sweeps process what fails here.
-        tokio::spawn(async move { delivery::deliver(&cloud, &dispatcher).await.unwrap_or(0) });
+        tokio::spawn(async move { delivery::deliver(&cloud, &consumers).await.unwrap_or(0) });
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 //! then every promise is checked against the store and the API.
 //!
 //! This process contains the cloud with its tables in a file, the users and the fault injector. The service runs in
-//! separate processes, two edges and two dispatchers, which are killed (`kill -9`) and whose clocks are moved. The seed
+//! separate processes, two edges and two with dispatcher and worker, which are killed (`kill -9`) and whose clocks are moved. The seed
 //! determines the actions and the faults; the timing is real, so two runs with one seed are similar, not equal.
 
 mod account;
@@ -32,7 +32,7 @@ const FAULTS: u64 = 10_000;
 
 fn main() -> Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let runtime = process::runtime(&arguments, &[processes::EDGE, processes::DISPATCHER])?;
+    let runtime = process::runtime(&arguments, &[processes::EDGE, processes::BACKGROUND])?;
     runtime.block_on(run(&arguments))
 }
 
@@ -41,7 +41,7 @@ async fn run(arguments: &[String]) -> Result<()> {
     match words.as_slice() {
         [] => run::run(1, FAULTS).await,
         [processes::EDGE] => processes::serve_edge().await,
-        [processes::DISPATCHER] => {
+        [processes::BACKGROUND] => {
             process::sweep_forever(processes::moved_clock(), Duration::from_secs(1)).await
         }
         [seed] => run::run(number(seed)?, FAULTS).await,

@@ -7,9 +7,9 @@ use local::{edge, front, home::LocalSettings};
 use runtime::Clock;
 use tokio::{io::AsyncWriteExt, net::TcpListener, process::Child};
 
-/// The roles: all functions behind one edge, and the dispatcher.
+/// The roles: all functions behind one edge, and dispatcher and worker.
 pub(crate) const EDGE: &str = "edge";
-pub(crate) const DISPATCHER: &str = "dispatcher";
+pub(crate) const BACKGROUND: &str = "background";
 /// The setting with the port of an edge.
 const PORT: &str = "BENCH_PORT";
 

@@ -9,8 +9,7 @@ use std::{
 };
 
 use bench::{Result, error, print};
-use dispatcher::Dispatcher;
-use local::delivery;
+use local::delivery::{self, Consumers};
 
 use crate::{
     check,
@@ -63,7 +62,7 @@ pub(crate) async fn run(seed: u64, wanted: u64) -> Result<()> {
 
 /// Restarts the edges without faults and sweeps until nothing is due; returns the number of sweeps.
 async fn recover(deployment: &Deployment, injector: &mut FaultInjector) -> Result<u32> {
-    // From here on this process is the only dispatcher: no other one holds a message or a send slot.
+    // From here on only this process sends: no other one holds a message or a send slot.
     injector.processes.retain(|process| process.role == EDGE);
     // New processes have no cached state. Their clocks are ahead of every clock that signed a token.
     for process in &mut injector.processes {
@@ -71,11 +70,11 @@ async fn recover(deployment: &Deployment, injector: &mut FaultInjector) -> Resul
         process.move_clock(120_000).await?;
     }
     let local = &deployment.local;
-    let dispatcher = Dispatcher::new(&local.setup)?;
-    while delivery::deliver(&local.cloud, &dispatcher).await? > 0 {}
+    let consumers = Consumers::new(&|_| Ok(local.setup.clone()))?;
+    while delivery::deliver(&local.cloud, &consumers).await? > 0 {}
     for steps in 1..=STEPS {
         local.setup.clock.advance(STEP);
-        delivery::sweep(&dispatcher).await?;
+        delivery::sweep(&consumers).await?;
         let tables = Tables::read(&local.cloud)?;
         if tables.items.iter().all(|item| item["duePk"].is_null()) {
             return Ok(steps);

@@ -91,14 +91,15 @@ impl VirtualUser {
         response
     }
 
-    /// A new unique word. It has only letters, because it is used in names, titles and texts.
+    /// A new unique word. It has only letters, because it is used in names, titles and texts. No French ending has a k, so
+    /// that the word is its own stem in the search.
     pub(crate) fn word(&mut self) -> String {
         let number = self.number * 1_000_000 + self.words;
         self.words += 1;
         let letter = |place: u32| {
             char::from(b'a' + u8::try_from(number / 26_u64.pow(place) % 26).unwrap_or(0))
         };
-        format!("zq{}", (0..8).rev().map(letter).collect::<String>())
+        format!("zq{}k", (0..7).rev().map(letter).collect::<String>())
     }
 
     /// The outcome of `response`; records `word` if the request was rejected.

@@ -27,7 +27,7 @@ use case::Case;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const USUAL: [&str; 5] = ["fallback", "auth", "courses", "sms", "canary"];
 /// The events of each function; without an event, only the start is measured.
-const EVENTS: [(&str, &str); 9] = [
+const EVENTS: [(&str, &str); 10] = [
     ("fallback", "health"),
     ("auth", "current-user"),
     ("auth", "login"),
@@ -37,6 +37,7 @@ const EVENTS: [(&str, &str); 9] = [
     ("users", "activity"),
     ("files", "my-files"),
     ("dispatcher", "sweep"),
+    ("worker", "sweep"),
 ];
 const ROUNDS: usize = 15;
 

@@ -22,8 +22,11 @@ use bench::{
     service::{LocalService, Tables},
     thousands, write_page,
 };
-use dispatcher::Dispatcher;
-use local::{delivery, front, home::LocalSettings};
+use local::{
+    delivery::{self, Consumers},
+    front,
+    home::LocalSettings,
+};
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
     net::TcpListener,
@@ -86,7 +89,8 @@ async fn serve() -> Result<()> {
     let service = LocalService::start(Tables::File, &settings).await?;
     let listener = TcpListener::bind("127.0.0.1:0").await.map_err(error)?;
     print(listener.local_addr().map_err(error)?);
-    let delivery = delivery::run(service.cloud, Dispatcher::new(&service.setup)?);
+    let consumers = Consumers::new(&|_| Ok(service.setup.clone()))?;
+    let delivery = delivery::run(service.cloud, consumers);
     tokio::join!(delivery, front::serve(listener, service.edge, None));
     Ok(())
 }

@@ -130,9 +130,9 @@ fn load(
         }
         items.extend(store::import::items_of(&course)?);
         if course.outline.state == State::Published {
-            for word in course.outline.words() {
-                *counts.entry(word.clone()).or_default() += 1;
-                changed.insert(word);
+            for term in store::import::terms(&course) {
+                *counts.entry(term.clone()).or_default() += 1;
+                changed.insert(term);
             }
         }
         if number % BATCH == 0 {
@@ -141,9 +141,9 @@ fn load(
                 .import("records", std::mem::take(&mut items))?;
         }
     }
-    for word in changed {
-        let count = counts.get(&word).copied().unwrap_or_default();
-        items.push(store::import::count_item(&word, count)?);
+    for term in changed {
+        let count = counts.get(&term).copied().unwrap_or_default();
+        items.push(store::import::count_item(&term, count)?);
     }
     service.cloud.import("records", items)?;
     middle.ok_or_else(|| error("no course in the middle"))

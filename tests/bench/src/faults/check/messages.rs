@@ -134,7 +134,7 @@ fn mails(snapshot: &Snapshot<'_>) -> PromiseCheck {
 }
 
 /// A status is UNKNOWN only if a fault caused it: no response from SNS or SES, or from the store to a claim or its
-/// result, or a killed dispatcher, which held at most eight messages. The two dispatchers killed at the end count, too.
+/// result, or a killed process, which held at most eight messages. The two that are killed at the end count, too.
 fn unknown(snapshot: &Snapshot<'_>) -> PromiseCheck {
     let mut promise = PromiseCheck::of("a message is UNKNOWN only if a fault caused it");
     let times = |kind: &str| snapshot.faults.get(kind).copied().unwrap_or(0);
@@ -149,7 +149,7 @@ fn unknown(snapshot: &Snapshot<'_>) -> PromiseCheck {
         "dynamodb",
         &["silent", "slow", "refuse", "error", "throttle"],
     );
-    let mut left = carriers + store + 8 * (times("kill of a dispatcher") + 2);
+    let mut left = carriers + store + 8 * (times("kill of dispatcher and worker") + 2);
     let messages = snapshot.tables.of("SMS#", "SMS");
     for item in messages.chain(snapshot.tables.of("OUTBOX#", "OUTBOX")) {
         let card = &item["card"];
@@ -223,7 +223,15 @@ async fn batches(snapshot: &mut Snapshot<'_>, users: &[VirtualUser]) -> PromiseC
             let call = Call::new("GET", format!("/sms/bulk/{}", batch.batch_id));
             let body = snapshot.call(&call.with(&token)).await.body;
             let counts = &body["batch"];
-            let states = ["queued", "sending", "sent", "failed", "unknown"];
+            let states = [
+                "queued",
+                "sending",
+                "sent",
+                "failed",
+                "unknown",
+                "delivered",
+                "undelivered",
+            ];
             let sum: u64 = states
                 .iter()
                 .filter_map(|state| counts[state].as_u64())

@@ -1,0 +1,120 @@
+//! The Lambda function `passkeys`: registering passkeys and signing in with them.
+
+mod list;
+mod register;
+mod remove;
+mod rename;
+mod settings;
+mod sign_in;
+
+use accounts::Sessions;
+use axum::{
+    Router,
+    extract::FromRequestParts,
+    routing::{get, post, put},
+};
+use common::{ApiError, ErrorCode, InvalidValue, Now, Routes, SignedIn, sign_in};
+use domain::{
+    PasskeyId, ValueError,
+    passkey::{Passkey, PasskeyView},
+    user::User,
+};
+use http::request::Parts;
+use identity::{outbox::OutboxSealer, passkeys::RelyingParty};
+use runtime::{ConfigError, Key};
+use serde::Serialize;
+use serde_json::Value;
+use store::{Setup, Store};
+
+/// The keys that this function reads: to sign and verify tokens, and to seal secrets and notifications.
+pub const KEYS: &[Key] = &[
+    Key::TokenSigning,
+    Key::TokenPublic,
+    Key::Sealing,
+    Key::Outbox,
+];
+
+/// The state of the handlers.
+#[derive(Clone)]
+pub(crate) struct Passkeys {
+    store: Store,
+    sessions: Sessions,
+    outbox: OutboxSealer,
+    party: RelyingParty,
+}
+
+/// The routes of this function: everything under `/passkeys` and `/auth/passkey`.
+///
+/// # Errors
+/// As [`Sessions::new`], and when the settings of the relying party are invalid.
+pub fn routes(setup: &Setup) -> Result<Routes, ConfigError> {
+    let passkeys = Passkeys {
+        store: setup.store.clone(),
+        sessions: Sessions::new(setup)?,
+        outbox: setup.keys.parse(Key::Outbox)?,
+        party: settings::relying_party(&setup.settings)?,
+    };
+    Ok(Routes::new(
+        Router::new()
+            .route("/passkeys", get(list::list).post(register::register))
+            .route("/passkeys/registration-options", post(register::options))
+            .route(
+                "/passkeys/{passkeyId}",
+                put(rename::rename).delete(remove::remove),
+            )
+            .route("/auth/passkey/options", post(sign_in::options))
+            .route("/auth/passkey", sign_in(post(sign_in::sign_in)))
+            .with_state(passkeys),
+    )
+    .no_store(&["/passkeys", "/auth/passkey"])
+    .early("/auth/passkey"))
+}
+
+/// The passkey that a request is about.
+#[derive(Serialize)]
+pub(crate) struct PasskeyResponse {
+    passkey: PasskeyView,
+}
+
+impl From<Passkey> for PasskeyResponse {
+    fn from(passkey: Passkey) -> Self {
+        Self {
+            passkey: passkey.into(),
+        }
+    }
+}
+
+/// A person who authenticated in the last ten minutes; otherwise `REAUTHENTICATION_REQUIRED_MESSAGE`.
+pub(crate) struct Recent(SignedIn);
+
+impl<S: Send + Sync> FromRequestParts<S> for Recent {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Ok(Now(now)) = Now::from_request_parts(parts, state).await;
+        let person = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
+        person.require_recent(now)?;
+        Ok(Self(person))
+    }
+}
+
+impl Passkeys {
+    /// The passkey `id` of `user`.
+    ///
+    /// # Errors
+    /// `PASSKEY_NOT_FOUND_MESSAGE` also for those of other accounts.
+    async fn passkey_of(&self, user: &User, id: PasskeyId) -> Result<Passkey, ApiError> {
+        let found = self.store.passkey(user.user_id, id).await?;
+        let found = found.filter(|passkey| passkey.is_of(user));
+        Ok(found.ok_or(ErrorCode::PasskeyNotFound)?)
+    }
+}
+
+/// Reads the answer of a browser to a challenge, which is verified later.
+fn credential(value: Value) -> Result<Value, InvalidValue> {
+    if value.is_object() {
+        Ok(value)
+    } else {
+        Err(ValueError::Type.into())
+    }
+}

@@ -1,0 +1,121 @@
+//! `POST /passkeys/registration-options`: begins the registration of a passkey. `POST /passkeys`: completes it.
+
+use axum::extract::State;
+use common::{
+    ApiError, ApiResult, ErrorCode, Input, Message, Now, SignedIn, Verified, input, ok, success,
+    text,
+};
+use domain::{
+    Line, PasskeyId, ValueError,
+    outbox::Notification,
+    passkey::{Challenge, MAX, Passkey},
+    user::User,
+};
+use identity::{passkeys::Ceremony, random};
+use serde::Serialize;
+use serde_json::Value;
+use store::{Part, Transaction};
+
+use crate::{PasskeyResponse, Passkeys, Recent, credential};
+
+/// The name of a passkey whose owner gives none.
+const DEFAULT_NAME: &str = "Clé d’accès";
+
+#[derive(Serialize)]
+pub(crate) struct RegistrationOptionsResponse {
+    options: Value,
+}
+
+/// The challenge belongs to the session, and replaces an earlier one of it.
+pub(crate) async fn options(
+    State(passkeys): State<Passkeys>,
+    Now(now): Now,
+    _: Verified,
+    Recent(person): Recent,
+) -> ApiResult<RegistrationOptionsResponse> {
+    let (store, user) = (&passkeys.store, &person.user);
+    if user.passkeys >= MAX {
+        return Err(ErrorCode::PasskeysLimit.into());
+    }
+    let stored = store.passkeys(user.user_id).await?.into_iter();
+    let (present, others): (Vec<Passkey>, Vec<Passkey>) =
+        stored.partition(|passkey| passkey.is_of(user));
+    let Ceremony { state, options } = passkeys.party.begin_registration(user, &present)?;
+    // Since the account was read, the series may have risen, and a passkey of the new one been added.
+    let removed = others
+        .into_iter()
+        .filter(|passkey| passkey.series < user.passkey_series);
+    let removed: Vec<Passkey> = removed.collect();
+    let challenge = Challenge::new(state, user.epoch, now);
+    let (stored, deleted) = tokio::join!(
+        store.put_challenge(person.session.sid, &challenge),
+        store.delete_passkeys(&removed)
+    );
+    stored?;
+    deleted?;
+    ok(RegistrationOptionsResponse { options })
+}
+
+input! {
+    pub(crate) struct RegisterRequest {
+        credential: Value = required("credential", credential),
+        name: Option<Line<64>> = optional("name", text),
+    }
+}
+
+/// Uses up the challenge, adds the passkey and notifies the owner in one transaction.
+pub(crate) async fn register(
+    State(passkeys): State<Passkeys>,
+    Now(now): Now,
+    _: Verified,
+    Recent(person): Recent,
+    Input(request): Input<RegisterRequest>,
+) -> ApiResult<PasskeyResponse> {
+    let SignedIn { user, session, .. } = person;
+    let challenge = passkeys.store.challenge(session.sid).await?;
+    let challenge = challenge.filter(|challenge| challenge.is_valid(user.epoch, now));
+    let challenge = challenge.ok_or(ErrorCode::PasskeyInvalid)?;
+    let registered = passkeys
+        .party
+        .finish_registration(&challenge.ceremony, &request.credential)?;
+    let name = match request.name {
+        Some(name) => name,
+        None => DEFAULT_NAME
+            .parse()
+            .map_err(|_: ValueError| ErrorCode::Internal)?,
+    };
+    let mut passkey = Passkey {
+        passkey_id: PasskeyId::new(random::id(now)),
+        user_id: user.user_id,
+        name,
+        created_at: now,
+        last_used_at: None,
+        series: user.passkey_series,
+        credential: registered.ok_or(ErrorCode::PasskeyInvalid)?,
+    };
+    let add = |user: &User, tx: &mut Transaction| {
+        if !session.is_valid(user, now) {
+            return Err(ApiError::invalid_token());
+        }
+        if user.passkeys >= MAX {
+            return Err(ErrorCode::PasskeysLimit.into());
+        }
+        passkey.series = user.passkey_series;
+        tx.use_challenge(session.sid, &challenge);
+        tx.add_passkey(&passkey, user.committee_id);
+        let added = Notification::PasskeyAdded { at: now };
+        tx.send(&passkeys.outbox.notify(user, added, now)?);
+        Ok(user.changed(|user| user.passkeys += 1))
+    };
+    let condition_error = |part| match part {
+        Part::Passkey => ErrorCode::PasskeyAlreadyRegistered.into(),
+        // The account was deleted.
+        Part::User => ApiError::invalid_token(),
+        _ => ErrorCode::PasskeyInvalid.into(),
+    };
+    passkeys
+        .store
+        .update_user(user, add, condition_error)
+        .await?;
+    success(Message::PasskeyCreated, passkey.into())
+}

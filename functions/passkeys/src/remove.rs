@@ -1,0 +1,38 @@
+//! `DELETE /passkeys/{passkeyId}`: removes one of the caller's passkeys.
+
+use axum::extract::State;
+use common::{ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, SignedIn, success};
+use domain::{PasskeyId, outbox::Notification, user::User};
+use store::{Part, Transaction};
+
+use crate::{Passkeys, Recent};
+
+/// Notifies the owner. Sessions that began with the passkey stay.
+pub(crate) async fn remove(
+    State(passkeys): State<Passkeys>,
+    Now(now): Now,
+    Recent(person): Recent,
+    Path(id): Path<PasskeyId>,
+) -> ApiResult<Empty> {
+    let SignedIn { user, session, .. } = person;
+    let passkey = passkeys.passkey_of(&user, id).await?;
+    let remove = |user: &User, tx: &mut Transaction| {
+        if !session.is_valid(user, now) {
+            return Err(ApiError::invalid_token());
+        }
+        tx.remove_passkey(&passkey);
+        let removed = Notification::PasskeyRemoved { at: now };
+        tx.send(&passkeys.outbox.notify(user, removed, now)?);
+        Ok(user.changed(|user| user.passkeys = user.passkeys.saturating_sub(1)))
+    };
+    let condition_error = |part| match part {
+        Part::Passkey => ErrorCode::PasskeyNotFound.into(),
+        // The account was deleted.
+        _ => ApiError::invalid_token(),
+    };
+    passkeys
+        .store
+        .update_user(user, remove, condition_error)
+        .await?;
+    success(Message::PasskeyDeleted, Empty {})
+}

@@ -1,0 +1,42 @@
+//! The settings of the relying party.
+
+use identity::passkeys::RelyingParty;
+use runtime::{ConfigError, Settings};
+use url::Url;
+
+/// Reads `PASSKEY_RP_ID`, the domain to which passkeys are bound for ever, and `PASSKEY_ORIGINS`, the origins of the
+/// pages that may use them. Their defaults are the host and the origin of `PUBLIC_URL`.
+///
+/// # Errors
+/// When one of them is malformed, or an origin is not of the domain or one below it
+/// (<https://www.w3.org/TR/webauthn-3/#rp-id>).
+pub(crate) fn relying_party(settings: &Settings) -> Result<RelyingParty, ConfigError> {
+    let missing = || ConfigError::new("PUBLIC_URL", "is missing");
+    let public_url = settings.url("PUBLIC_URL")?.ok_or_else(missing)?;
+    let origins = settings
+        .optional("PASSKEY_ORIGINS")
+        .unwrap_or(public_url)
+        .split(',');
+    let origins: Result<Vec<Url>, _> = origins.map(|url| Url::parse(url.trim())).collect();
+    let origins = origins.map_err(|_| ConfigError::new("PASSKEY_ORIGINS", "must be URLs"))?;
+    let default = Url::parse(public_url).ok();
+    let default = default.as_ref().and_then(Url::host_str);
+    let id = settings
+        .optional("PASSKEY_RP_ID")
+        .or(default)
+        .unwrap_or_default();
+    let id = id.trim().to_ascii_lowercase();
+    let is_of_domain = |host: &str| host == id || host.ends_with(&format!(".{id}"));
+    let is_allowed = |url: &Url| {
+        let host = url.host_str();
+        let is_secure = url.scheme() == "https" || matches!(host, Some("localhost" | "127.0.0.1"));
+        is_secure && host.is_some_and(is_of_domain)
+    };
+    if !origins.iter().all(is_allowed) {
+        let problem = "must be https URLs of the domain PASSKEY_RP_ID or of domains below it";
+        return Err(ConfigError::new("PASSKEY_ORIGINS", problem));
+    }
+    let origins = origins.iter().map(|url| url.origin().ascii_serialization());
+    RelyingParty::new(&id, origins.collect())
+        .map_err(|_| ConfigError::new("PASSKEY_RP_ID", "must be a domain in ASCII"))
+}

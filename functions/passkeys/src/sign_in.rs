@@ -1,0 +1,177 @@
+//! `POST /auth/passkey/options`: begins a sign-in with a passkey. `POST /auth/passkey`: completes it.
+
+use accounts::{AccountContext, attempts};
+use axum::extract::State;
+use common::{
+    ApiError, ApiResult, Client, ErrorCode, Input, Message, Now, PendingLimit, input, ok, secret,
+    success,
+};
+use domain::{
+    CommitteeId, Instant, PasskeyId, SessionId, UserId,
+    outbox::Notification,
+    passkey::{Challenge, Passkey},
+    session::Method,
+    user::OwnAccount,
+};
+use identity::{
+    passkeys::{Assertion, Ceremony, Verified},
+    random,
+};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Serialize;
+use serde_json::Value;
+use store::PasskeyOwner;
+
+use crate::{Passkeys, credential};
+
+#[derive(Serialize)]
+pub(crate) struct SignInOptionsResponse {
+    options: Value,
+    token: String,
+}
+
+/// Names no account: the authenticator shows the passkeys that it has.
+pub(crate) async fn options(
+    State(passkeys): State<Passkeys>,
+    Now(now): Now,
+) -> ApiResult<SignInOptionsResponse> {
+    let Ceremony { state, options } = passkeys.party.begin_sign_in()?;
+    let id = SessionId::new(random::id(now));
+    let challenge = Challenge::new(state, 0, now);
+    passkeys.store.put_challenge(id, &challenge).await?;
+    ok(SignInOptionsResponse {
+        options,
+        token: passkeys.sessions.passkey_step(id, now)?,
+    })
+}
+
+input! {
+    pub(crate) struct SignInRequest {
+        credential: Value = required("credential", credential),
+        token: SecretString = required("token", secret),
+    }
+}
+
+#[derive(Serialize)]
+pub(crate) struct SignInResponse {
+    user: Box<OwnAccount>,
+}
+
+/// Everything about a sign-in whose answer has a valid signature.
+struct Attempt {
+    account: AccountContext,
+    passkey: Passkey,
+    challenge: Challenge,
+    verified: Verified,
+}
+
+/// Makes the same reads for known and unknown credentials, and gives the same error for all that is wrong. The passkey
+/// is both factors, so no one-time password is asked for. Looks up the credential while the rate limit is counted.
+pub(crate) async fn sign_in(
+    State(passkeys): State<Passkeys>,
+    Now(now): Now,
+    client: Client,
+    limit: PendingLimit,
+    Input(request): Input<SignInRequest>,
+) -> ApiResult<SignInResponse> {
+    let assertion = Assertion::parse(&request.credential);
+    let lookup = async {
+        match &assertion {
+            Some(assertion) => {
+                passkeys
+                    .store
+                    .passkey_owner(&assertion.credential_id())
+                    .await
+            }
+            None => Ok(None),
+        }
+    };
+    let (counted, owner) = tokio::join!(limit.counted(), lookup);
+    counted?;
+    // The identifiers of no account.
+    let no_owner = PasskeyOwner {
+        user_id: UserId::in_path(""),
+        committee_id: CommitteeId::in_path(""),
+        passkey_id: PasskeyId::in_path(""),
+    };
+    let owner = owner?.unwrap_or(no_owner);
+    let token = request.token.expose_secret();
+    let id = passkeys
+        .sessions
+        .challenge_of(token, now)
+        .unwrap_or_else(|| SessionId::in_path(""));
+    let counters = attempts::of_passkey(&client);
+    let (reserved, found) = tokio::join!(
+        attempts::reserve(&passkeys.store, &counters, now),
+        passkeys.sessions.find_with_passkey(&owner, id, now)
+    );
+    let reserved = reserved?;
+    let outcome = found.and_then(|(account, (passkey, challenge))| {
+        passkeys.verify(account, passkey, challenge, assertion.as_ref(), now)
+    });
+    let (attempt, mut reserved) =
+        attempts::record_outcome(&passkeys.store, reserved, outcome).await?;
+    let Verified::Yes(credential) = &attempt.verified else {
+        passkeys.report(&attempt, id, now).await?;
+        return Err(ErrorCode::BadAuthCombination.into());
+    };
+    let mut tx = passkeys.store.transaction();
+    tx.use_challenge(id, &attempt.challenge);
+    tx.use_passkey(&attempt.passkey, credential, now);
+    let amr = vec![Method::Pop, Method::Mfa];
+    let begun = passkeys
+        .sessions
+        .begin(attempt.account, amr, &client, now, tx, &mut reserved)
+        .await;
+    // After a success nothing is left.
+    let _ = passkeys.store.release(reserved).await;
+    let user = begun?.map_err(|_| ErrorCode::BadAuthCombination)?;
+    let token = user.token().to_owned();
+    let response = SignInResponse {
+        user: Box::new(user),
+    };
+    success(Message::LoginSuccess, response).map(|response| response.authorized(&token))
+}
+
+impl Passkeys {
+    /// Verifies `assertion`. `None` when it is wrong, its challenge was used or has expired, or its account is inactive
+    /// or has removed the passkey.
+    fn verify(
+        &self,
+        account: Option<AccountContext>,
+        passkey: Option<Passkey>,
+        challenge: Option<Challenge>,
+        assertion: Option<&Assertion>,
+        now: Instant,
+    ) -> Result<Option<Attempt>, ApiError> {
+        let account = account.filter(|account| account.user.is_active);
+        let challenge = challenge.filter(|challenge| challenge.is_valid(0, now));
+        let (Some(account), Some(passkey), Some(challenge), Some(assertion)) =
+            (account, passkey, challenge, assertion)
+        else {
+            return Ok(None);
+        };
+        if !passkey.is_of(&account.user) {
+            return Ok(None);
+        }
+        let verified = self
+            .party
+            .verify(&challenge.ceremony, assertion, &passkey)?;
+        Ok((verified != Verified::No).then_some(Attempt {
+            account,
+            passkey,
+            challenge,
+            verified,
+        }))
+    }
+
+    /// Notifies the owner of a passkey whose signature counter did not rise, once for each challenge.
+    async fn report(&self, attempt: &Attempt, id: SessionId, now: Instant) -> Result<(), ApiError> {
+        let refused = Notification::PasskeyRefused { at: now };
+        let mut tx = self.store.transaction();
+        tx.use_challenge(id, &attempt.challenge);
+        tx.send(&self.outbox.notify(&attempt.account.user, refused, now)?);
+        let _ = tx.commit().await?;
+        Ok(())
+    }
+}

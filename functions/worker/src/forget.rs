@@ -1,0 +1,157 @@
+//! Deletes the data of erased users, in steps: one with a hundred thousand messages must not keep other work waiting.
+
+use background::AT_ONCE;
+use domain::{
+    UserId,
+    course::{Course, CourseDetails, State},
+    user::{DEFAULT_AVATAR, avatar_key},
+};
+use futures_util::{StreamExt, stream};
+use runtime::Error;
+use store::{CommitOutcome, CourseList, CoursesLeft, StoreError};
+
+use crate::{Services, Worker};
+
+/// Items of each kind that one step reads at most: files, courses, batches, and twice as many messages.
+const PAGE: u16 = 100;
+/// Pages of messages in one step.
+const SMS_PAGES: usize = 2;
+
+impl Worker {
+    /// Erases a user who was not verified in time. Does one step of the deletion of an erased user's files, text
+    /// messages, login activity, sessions, known devices, passkeys and avatar. What is left stays due, and the change of the
+    /// user's item brings the next stream record. Their courses belong to the committee and are kept with the contact
+    /// details of the committee. The avatar comes last: if S3 fails, all other data is already deleted.
+    pub(crate) async fn delete_user_data(&self, id: UserId) -> Result<(), Error> {
+        let Services {
+            store,
+            objects,
+            clock,
+            ..
+        } = &*self.0;
+        store.erase_unverified(id, clock.now()).await?;
+        let Some(erasure) = store.erasure(id, clock.now()).await? else {
+            return Ok(());
+        };
+        let has_files = self.discard_files(id).await?;
+        let courses = self.replace_contacts(id, &erasure.courses).await?;
+        let has_sms = self.delete_sms(id).await?;
+        let has_activity = store.delete_login_activity(id).await?;
+        let has_sessions = store.delete_sessions(id).await?;
+        if has_files || courses != CoursesLeft::None || has_sms || has_activity || has_sessions {
+            return Ok(store
+                .continue_erasure(&erasure, &courses, clock.now())
+                .await?);
+        }
+        store.delete_devices(id).await?;
+        store.delete_passkeys(&store.passkeys(id).await?).await?;
+        if erasure.user.avatar != DEFAULT_AVATAR {
+            objects.delete(avatar_key(&erasure.user.avatar)).await?;
+        }
+        Ok(store.finish_erasure(&erasure.user, clock.now()).await?)
+    }
+
+    /// Discards a page of files. Returns whether there are more.
+    async fn discard_files(&self, id: UserId) -> Result<bool, Error> {
+        let Services { store, clock, .. } = &*self.0;
+        let page = store.files(id, None, PAGE).await?;
+        for listed in page.items {
+            // The list is eventually consistent.
+            let Some(file) = store.file(listed.file_id).await? else {
+                continue;
+            };
+            if !store.discard_file(&file, clock.now()).await? {
+                return Err(StoreError::TransactionConflict.into());
+            }
+        }
+        Ok(page.last.is_some())
+    }
+
+    /// Deletes a page of batches with their chunks, and some pages of messages; queued ones are not sent. Returns
+    /// whether there are more. Fails while a message is being sent and no others are left, so that the erasure is
+    /// retried.
+    async fn delete_sms(&self, id: UserId) -> Result<bool, Error> {
+        let store = &self.0.store;
+        let batches = store.batches_of(id, None, PAGE).await?;
+        for batch in batches.items {
+            let mut tx = store.transaction();
+            tx.delete_batch(&batch);
+            let _ = tx.commit().await?;
+        }
+        let (mut position, mut is_sending) = (None, false);
+        for _ in 0..SMS_PAGES {
+            let page = store.sms_of(id, position.as_deref(), PAGE).await?;
+            let deletions = stream::iter(page.items).map(|sms| async move {
+                let mut tx = store.transaction();
+                tx.delete_sms(sms.sms_id);
+                tx.commit().await
+            });
+            let deleted: Vec<_> = deletions.buffer_unordered(AT_ONCE).collect().await;
+            for outcome in deleted {
+                is_sending |= outcome? != CommitOutcome::Committed;
+            }
+            position = page.last;
+            if position.is_none() {
+                break;
+            }
+        }
+        let has_more = batches.last.is_some() || position.is_some();
+        if is_sending && !has_more {
+            return Err(StoreError::TransactionConflict.into());
+        }
+        Ok(has_more)
+    }
+
+    /// Replaces the contact details in a page of the courses `left`. Returns what is left then.
+    async fn replace_contacts(&self, id: UserId, left: &CoursesLeft) -> Result<CoursesLeft, Error> {
+        let position = match left {
+            CoursesLeft::All => None,
+            CoursesLeft::After(position) => Some(position.as_str()),
+            CoursesLeft::None => return Ok(CoursesLeft::None),
+        };
+        let lists: Vec<CourseList> = State::ALL
+            .iter()
+            .map(|state| CourseList::OfAuthor(id, *state))
+            .collect();
+        let page = self.0.store.courses(&lists, position, PAGE).await?;
+        for course in page.items {
+            self.replace_contact(course).await?;
+        }
+        Ok(page.last.map_or(CoursesLeft::None, CoursesLeft::After))
+    }
+
+    /// Replaces the contact details of a course by those of its committee.
+    async fn replace_contact(&self, listed: Course) -> Result<(), Error> {
+        let Services { store, clock, .. } = &*self.0;
+        let Some(before) = store.course(listed.outline.course_id).await? else {
+            return Ok(());
+        };
+        let Some(committee) = store.committee(before.outline.committee_id).await? else {
+            return Ok(());
+        };
+        let old = &before.details;
+        if old.contact_person.is_none()
+            && old.contact_phone.is_none()
+            && old.contact_email.is_none()
+        {
+            return Ok(());
+        }
+        let details = CourseDetails {
+            description: old.description.clone(),
+            contact_person: None,
+            contact_phone: old.contact_phone.as_ref().map(|_| committee.primary_phone),
+            contact_email: Some(committee.primary_email),
+        };
+        if details == *old {
+            return Ok(());
+        }
+        let after = before.changed(clock.now(), |course| course.details = details);
+        let mut tx = store.transaction();
+        tx.change_course(&before.outline, &after);
+        if tx.commit().await? == CommitOutcome::Committed {
+            Ok(())
+        } else {
+            Err(StoreError::TransactionConflict.into())
+        }
+    }
+}

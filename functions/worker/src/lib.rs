@@ -1,0 +1,137 @@
+//! Background work other than codes, mails and single text messages: expands batches into messages and sends them,
+//! updates the search entries of courses, handles pending uploads and deleted files, deletes the data of erased users,
+//! records delivery receipts of text messages, and stops mails to addresses that bounce or complain.
+
+mod feedback;
+mod files;
+mod forget;
+mod receipts;
+mod sweep;
+
+use std::sync::Arc;
+
+use background::{DueWork, Event, Handled, MessageSender, Record, handle_records};
+use domain::{CourseId, FileId, UserId};
+#[cfg(feature = "lambda")]
+use runtime::Settings;
+use runtime::{Clock, ConfigError, Error, Key};
+use storage::Objects;
+use store::{
+    Setup, Store,
+    keys::{CHUNKS_DUE, ERASE_DUE, FILES_DUE, WORDS_DUE},
+};
+
+/// The secret keys that this function reads from SSM: none.
+pub const KEYS: &[Key] = &[];
+
+/// The kinds of due work whose stream records this function receives.
+pub const STREAM_KINDS: &[&str] = &[CHUNKS_DUE, ERASE_DUE, FILES_DUE, WORDS_DUE];
+
+/// The state of the function. Clones share it.
+#[derive(Clone)]
+pub struct Worker(Arc<Services>);
+
+struct Services {
+    store: Store,
+    sender: MessageSender,
+    due: DueWork,
+    objects: Objects,
+    clock: Clock,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Task {
+    /// Expand the chunk with this partition key into messages.
+    Expand(String),
+    /// Delete the data of an erased user.
+    Erase(UserId),
+    /// Update the search entries of a course.
+    Index(CourseId),
+    /// Handle a pending upload or a deleted file.
+    Settle(FileId),
+}
+
+impl Task {
+    /// The task for the item with the partition key `pk`.
+    fn of(pk: &str) -> Option<Self> {
+        let chunk = || store::is_chunk(pk).then(|| Self::Expand(pk.to_owned()));
+        let file = || store::file_id(pk).map(Self::Settle);
+        let course = || store::course_id(pk).map(Self::Index);
+        let user = || store::user_id(pk).map(Self::Erase);
+        chunk().or_else(file).or_else(course).or_else(user)
+    }
+
+    /// The task to perform at once for `record`. `None` for work that the sweep does: retries, and pending uploads.
+    fn of_record(record: &Record) -> Option<Self> {
+        let task = Self::of(record.due(STREAM_KINDS)?)?;
+        let is_for_stream = match task {
+            Self::Expand(_) => record.is_new(),
+            Self::Settle(_) => !record.is_new(),
+            Self::Erase(_) | Self::Index(_) => true,
+        };
+        is_for_stream.then_some(task)
+    }
+}
+
+/// Builds the worker and opens connections to the tables.
+///
+/// # Errors
+/// A setting that is missing or invalid.
+#[cfg(feature = "lambda")]
+pub async fn start(settings: Settings) -> Result<Worker, ConfigError> {
+    Worker::new(&Setup::start(settings, KEYS).await?)
+}
+
+impl Worker {
+    /// Builds the worker from the setting `FILES_BUCKET` and those of [`MessageSender`].
+    ///
+    /// # Errors
+    /// The first of them that is missing or invalid.
+    pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
+        Ok(Self(Arc::new(Services {
+            store: setup.store.clone(),
+            sender: MessageSender::new(setup)?,
+            due: DueWork::new(setup),
+            objects: Objects::new(&setup.aws, &setup.settings)?,
+            clock: setup.clock.clone(),
+        })))
+    }
+
+    /// Handles an event as Lambda passes it: as [`handle`](Self::handle), or records receipts of text messages or feedback
+    /// on a mail.
+    ///
+    /// # Errors
+    /// A receipt or feedback could not be read or recorded: Lambda repeats the event. Failed stream records are part of
+    /// the response, and failed work of a sweep stays due.
+    pub async fn answer(self, event: Event) -> Result<Handled, Error> {
+        if let Some(logs) = &event.logs {
+            self.record_receipts(logs).await?;
+        } else if let Some(feedback) = event.feedback()? {
+            self.record_feedback(feedback).await?;
+        } else {
+            return Ok(self.handle(event).await);
+        }
+        Ok(Handled::default())
+    }
+
+    /// Performs the tasks of `event`, or a sweep, and returns the records that failed.
+    pub async fn handle(self, event: Event) -> Handled {
+        let Some(records) = event.records else {
+            self.sweep().await;
+            return Handled::default();
+        };
+        let this = &self;
+        let perform = |task| async move { this.perform(task).await };
+        handle_records(records, Task::of_record, perform).await
+    }
+
+    async fn perform(&self, task: Task) -> Result<(), Error> {
+        let Services { store, clock, .. } = &*self.0;
+        match task {
+            Task::Expand(pk) => Ok(store.expand_chunk(&pk, clock.now()).await?),
+            Task::Erase(id) => self.delete_user_data(id).await,
+            Task::Index(id) => Ok(store.index_course(id).await?),
+            Task::Settle(id) => self.settle_file(id).await,
+        }
+    }
+}

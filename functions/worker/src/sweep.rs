@@ -1,0 +1,157 @@
+//! The sweep, which runs every minute: performs work that the stream has missed or that was postponed, sends the messages
+//! of batches at the configured rate, and rebuilds the search index after a deployment with another version of it.
+
+use std::time::Duration;
+
+use background::{AT_ONCE, Messages};
+use domain::Instant;
+use futures_util::{StreamExt, future::join_all, stream};
+use identity::random;
+use runtime::Error;
+use store::{
+    Due, Outbound, OutboundMessage,
+    keys::{
+        BULK_DUE, CHUNKS_DUE, DEAD_DUE, ERASE_DUE, FILES_DUE, STARTED_DUE, UNVERIFIED_DUE,
+        WORDS_DUE,
+    },
+};
+use tokio::time::Instant as Monotonic;
+
+use crate::{Task, Worker};
+
+/// Pieces of work in one page.
+const PAGE: u16 = 100;
+/// Maximum number of pages per kind and sweep.
+const MAX_PAGES: usize = 10;
+/// How long one sweep starts tasks. What is left stays due.
+const TASK_TIME: Duration = Duration::from_secs(50);
+/// Messages that are fetched at once: one for each sender, because others may be sent by concurrent sweeps while these
+/// wait for their slots.
+const FETCH_SIZE: u16 = 8;
+/// How far ahead a message may take a slot. A block of slots ends half a second later, when a single message or a code
+/// still finds one.
+const MAX_SLOT_WAIT: Duration = Duration::from_millis(500);
+/// Delay before failed work is retried.
+const RETRY_DELAY: Duration = Duration::from_secs(60);
+
+impl Worker {
+    /// Performs work that is due, until there is none or the limits of one sweep are reached.
+    pub(crate) async fn sweep(&self) {
+        let (started, waiting) = (Started(self), Waiting(self));
+        tokio::join!(
+            self.perform_tasks(),
+            self.rebuild_index(),
+            self.0.sender.drain(&started),
+            self.0.sender.drain(&waiting),
+            self.emit_dead_letter_count()
+        );
+    }
+
+    /// Re-emits the number of dead letters in every sweep, so that the alarm stays on until an operator has handled
+    /// them.
+    async fn emit_dead_letter_count(&self) {
+        let dead = self.0.due.waiting(DEAD_DUE, PAGE).await.len();
+        if dead > 0 {
+            tracing::error!(
+                metric = "DeadLetters",
+                count = dead,
+                "there are dead letters: work that failed for a day"
+            );
+        }
+    }
+
+    /// Performs all work other than sending messages.
+    async fn perform_tasks(&self) {
+        let ends = Monotonic::now() + TASK_TIME;
+        for _ in 0..MAX_PAGES {
+            let found = [CHUNKS_DUE, ERASE_DUE, UNVERIFIED_DUE, WORDS_DUE, FILES_DUE]
+                .map(|kind| self.0.due.waiting(kind, PAGE));
+            let found: Vec<Due> = join_all(found).await.into_iter().flatten().collect();
+            let all = found.len();
+            let done = stream::iter(found).map(|due| async move {
+                if Monotonic::now() < ends {
+                    self.perform_due(&due).await
+                }
+            });
+            done.buffer_unordered(AT_ONCE).collect::<()>().await;
+            if all < usize::from(PAGE) || Monotonic::now() >= ends {
+                return;
+            }
+        }
+    }
+
+    /// Continues a rebuild of the search index.
+    async fn rebuild_index(&self) {
+        let ends = Monotonic::now() + TASK_TIME;
+        while Monotonic::now() < ends {
+            match self.0.store.rebuild_index(self.0.clock.now()).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(failure) => {
+                    tracing::error!(%failure, "a step of rebuilding the search index failed");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Performs the task of `due`. A failed task is postponed, so that it does not block other work.
+    async fn perform_due(&self, due: &Due) {
+        let Some(task) = Task::of(&due.pk) else {
+            return;
+        };
+        if let Err(failure) = self.perform(task).await {
+            self.0.due.postpone(due, &failure, RETRY_DELAY).await;
+        }
+    }
+}
+
+/// Messages of batches that wait for their turn.
+struct Waiting<'a>(&'a Worker);
+
+impl Messages for Waiting<'_> {
+    const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
+
+    /// Takes 8 of the first 16 messages of a shard, from a random start, because concurrent sweeps read the same lists.
+    async fn fetch(&self) -> Vec<Due> {
+        let mut messages = self.0.0.due.of_a_shard(BULK_DUE, 2 * FETCH_SIZE).await;
+        let start = usize::from(u16::from_be_bytes(random::bytes())) % messages.len().max(1);
+        messages.rotate_left(start);
+        messages.truncate(FETCH_SIZE.into());
+        messages.reverse();
+        messages
+    }
+
+    async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
+        self.0.deliver(what, slot).await
+    }
+}
+
+/// Messages of batches whose turn has come, and whose sending was interrupted, or was refused and is tried again.
+struct Started<'a>(&'a Worker);
+
+impl Messages for Started<'_> {
+    const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
+
+    async fn fetch(&self) -> Vec<Due> {
+        let mut messages = self.0.0.due.waiting(STARTED_DUE, FETCH_SIZE).await;
+        messages.reverse();
+        messages
+    }
+
+    async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
+        self.0.deliver(what, slot).await
+    }
+}
+
+impl Worker {
+    /// Sends the message `what`, unless another process sends or has sent it, at `slot` or at the next free slot.
+    async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
+        let sender = &self.0.sender;
+        match sender.queued(what).await? {
+            Some(OutboundMessage::Sms(sms)) => sender.send_sms(sms, MAX_SLOT_WAIT, slot).await,
+            // The dispatcher sends messages of the service.
+            Some(OutboundMessage::OutboxMessage(_)) | None => Ok(()),
+        }
+    }
+}

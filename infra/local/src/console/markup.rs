@@ -1,0 +1,216 @@
+//! What the pages have in common: the layout, escaping, and the links and codes of a message.
+
+use std::fmt::Display;
+
+use serde_json::Value;
+
+use super::Fields;
+
+/// The pages, by path.
+const PAGES: [(&str, &str); 8] = [
+    ("/_local", "Mail"),
+    ("/_local/texts", "Text messages"),
+    ("/_local/people", "People"),
+    ("/_local/requests", "Requests"),
+    ("/_local/tables", "Tables"),
+    ("/_local/fault-injection", "Faults"),
+    ("/_local/service", "Service"),
+    ("/_local/api", "API reference"),
+];
+
+/// The other pages and files of this program, by path.
+const LINKS: [(&str, &str); 8] = [
+    ("/_local/api/openapi.json", "OpenAPI document"),
+    ("/_local/front", "Front end stand-in"),
+    ("/api/v1/health", "Health"),
+    ("/api/v1/committees", "Committees"),
+    ("/media/default.png", "Default picture"),
+    ("/_local/mail", "Mails as JSON"),
+    ("/_local/sms", "Text messages as JSON"),
+    ("/_local/faults", "Faults as JSON"),
+];
+
+/// The page `title` with the content `main`, which is HTML. The page at `path` is marked in the navigation.
+pub(crate) fn page(title: &str, path: &str, main: &str) -> String {
+    let link = |(target, name): &(&str, &str)| {
+        let current = if *target == path {
+            " aria-current=\"page\""
+        } else {
+            ""
+        };
+        format!("<a href=\"{target}\"{current}>{name}</a>\n")
+    };
+    format!(
+        include_str!("layout.html"),
+        title = escape(title),
+        pages = PAGES.iter().map(link).collect::<String>(),
+        links = LINKS.iter().map(link).collect::<String>(),
+        main = main,
+    )
+}
+
+/// The page for paths without one.
+pub(crate) fn not_found() -> String {
+    let main =
+        "<h1>There is no such local page</h1>\n<p><a href=\"/_local\">Back to the console</a></p>";
+    page("Not found", "", main)
+}
+
+/// The page that says why a form was rejected.
+pub(crate) fn rejected(why: &str, back: &str) -> String {
+    let main = format!(
+        "<h1>Nothing was changed</h1>\n<p>{}</p>\n<p><a href=\"{back}\">Back</a></p>",
+        escape(why)
+    );
+    page("Nothing was changed", "", &main)
+}
+
+/// `text` for HTML: as content, or as the value of an attribute in quotation marks.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+/// `count` with the noun `one`, in the plural unless it is 1.
+pub(super) fn counted(count: impl Display, one: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {one}{plural}")
+}
+
+/// The string `value`; empty for other types.
+pub(super) fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// A button that copies `value`, which `name` describes to screen readers.
+pub(super) fn copy_button(value: &str, name: &str) -> String {
+    format!(
+        "<button type=\"button\" data-copy=\"{}\" aria-label=\"Copy {}\">Copy</button>",
+        escape(value),
+        escape(name)
+    )
+}
+
+/// A moment in RFC 3339; the script shows it in the browser's time zone.
+pub(super) fn time(at: &str) -> String {
+    let at = escape(at);
+    format!("<time datetime=\"{at}\">{at}</time>")
+}
+
+/// The path `path` with `fields` as its query, for an attribute.
+pub(super) fn link(path: &str, fields: &[(&str, &str)]) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    query.extend_pairs(fields.iter().filter(|(_, value)| !value.is_empty()));
+    escape(&format!("{path}?{}", query.finish()))
+}
+
+/// The form above a list of `messages`, at `path`: search, recipient and deletion, which is at `clear`.
+pub(super) fn filter(path: &str, clear: &str, query: &Fields, messages: &[Value]) -> String {
+    let mut recipients: Vec<&str> = messages.iter().map(|one| text(&one["to"])).collect();
+    recipients.sort_unstable();
+    recipients.dedup();
+    let options = recipients
+        .into_iter()
+        .map(|to| format!("<option value=\"{}\"></option>", escape(to)));
+    format!(
+        include_str!("filter.html"),
+        path = path,
+        clear = clear,
+        search = escape(query.get("q")),
+        to = escape(query.get("to")),
+        recipients = options.collect::<String>(),
+    )
+}
+
+/// Whether the form of [`filter`] lets `message` pass: the recipient contains one text, and a field the other one.
+pub(super) fn passes(message: &Value, query: &Fields) -> bool {
+    let contains = |name: &str, part: &str| {
+        let value = text(&message[name]).to_lowercase();
+        value.contains(&part.to_lowercase())
+    };
+    let mut fields = ["subject", "text", "to", "from", "senderId"].into_iter();
+    contains("to", query.get("to")) && fields.any(|name| contains(name, query.get("q")))
+}
+
+/// The links and six-digit codes of a message, with buttons to copy the codes.
+pub(super) fn codes_and_links(message: &str) -> String {
+    let mut found: Vec<String> = Vec::new();
+    for word in message.split(|letter: char| letter.is_whitespace() || "<>\"'".contains(letter)) {
+        let shown = if word.starts_with("http://") || word.starts_with("https://") {
+            let target = word.trim_end_matches(|letter: char| ".,;:!?)]»".contains(letter));
+            // The fragment has the code and the address.
+            let name = target.split('#').next().unwrap_or_default();
+            format!(
+                "<a href=\"{}\" target=\"_blank\" rel=\"noopener noreferrer\">Open {}</a>",
+                escape(target),
+                escape(name)
+            )
+        } else if let Some(code) = code_in(word) {
+            format!(
+                "<span class=\"code\"><code>{code}</code> {}</span>",
+                copy_button(&code, &code)
+            )
+        } else {
+            continue;
+        };
+        if !found.contains(&shown) {
+            found.push(shown);
+        }
+    }
+    if found.is_empty() {
+        return String::new();
+    }
+    format!("<p class=\"found\">{}</p>", found.join(" "))
+}
+
+/// The six digits of `word`, if it has no other letters and digits.
+fn code_in(word: &str) -> Option<String> {
+    let letters: String = word
+        .chars()
+        .filter(|letter| letter.is_alphanumeric())
+        .collect();
+    let is_code = letters.len() == 6 && letters.bytes().all(|byte| byte.is_ascii_digit());
+    is_code.then_some(letters)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_links_are_found_and_escaped() {
+        let message = "Code : 123456. Ou https://front.example.org/a#code=x&email=y, javascript:alert(1) <b>1234567</b>";
+        let found = codes_and_links(message);
+        assert!(found.contains("data-copy=\"123456\""), "{found}");
+        assert!(
+            found.contains(
+                "href=\"https://front.example.org/a#code=x&amp;email=y\" target=\"_blank\""
+            ),
+            "{found}"
+        );
+        assert!(
+            !found.contains("javascript") && !found.contains("1234567"),
+            "{found}"
+        );
+        assert_eq!(codes_and_links("Bonjour"), "");
+    }
+
+    #[test]
+    fn escaped_text_has_no_character_of_markup() {
+        assert_eq!(
+            escape("<a href='x' title=\"&\">"),
+            "&lt;a href=&#39;x&#39; title=&quot;&amp;&quot;&gt;"
+        );
+    }
+}

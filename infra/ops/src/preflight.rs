@@ -1,0 +1,236 @@
+//! What a deployment needs of an account and a region, checked before anything is made. Not checked, because no request
+//! answers it: whether the operator may create a budget, and whether DNS records lead where they should.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use canary::AwsApi;
+use http::{Method, Response};
+use serde_json::{Value, json};
+
+use crate::{Check, Parameters, Stage, problems};
+
+/// Each of the functions in a guarded deployment has a hook, which invokes the others.
+const CONCURRENT_RUNS: u64 = 50;
+/// The tables of a stack without parameters that name others.
+const TABLES: [&str; 2] = ["records", "transient"];
+const JSON: (&str, &str) = ("content-type", "application/x-amz-json-1.1");
+const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
+
+/// Checks the account and region of `api`, and the keys of `stage` in `parameters`. `environment` is that of the
+/// operator. Nothing is changed.
+pub async fn preflight(
+    api: &AwsApi,
+    parameters: &Parameters,
+    stage: Stage,
+    environment: &HashMap<String, String>,
+) -> Vec<Check> {
+    let check = |what: &str, outcome: Result<(), String>| Check {
+        what: what.to_owned(),
+        problem: outcome.err(),
+    };
+    vec![
+        check("all programs use one region", region(environment)),
+        check("the credentials are valid", credentials(api).await),
+        check(
+            "the functions may run at the same time",
+            concurrency(api).await,
+        ),
+        check("SES sends to every address", mails(api).await),
+        check("SNS sends to every number", texts(api).await),
+        check("SNS may spend more than a dollar", spending(api).await),
+        check(
+            "Parameter Store has its higher throughput",
+            throughput(api, stage).await,
+        ),
+        check(
+            "no table of a deleted stack is in the way",
+            tables(api, parameters, stage).await,
+        ),
+        check("the keys are complete", keys(parameters, stage).await),
+    ]
+}
+
+/// `cargo ops` reads `AWS_REGION`; SAM reads `AWS_DEFAULT_REGION`
+/// (<https://docs.aws.amazon.com/sdkref/latest/guide/feature-region.html>).
+fn region(environment: &HashMap<String, String>) -> Result<(), String> {
+    let of = |name: &str| environment.get(name).map(String::as_str);
+    let (Some(ours), theirs) = (of("AWS_REGION"), of("AWS_DEFAULT_REGION")) else {
+        return Err("AWS_REGION is not set".to_owned());
+    };
+    if theirs == Some(ours) {
+        Ok(())
+    } else {
+        Err(format!(
+            "run: export AWS_REGION={ours} AWS_DEFAULT_REGION={ours}"
+        ))
+    }
+}
+
+/// <https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html>
+async fn credentials(api: &AwsApi) -> Result<(), String> {
+    let body = "Action=GetCallerIdentity&Version=2011-06-15";
+    let answer = ask(api, "sts", "/", &[FORM], body).await;
+    let fix = "run: eval \"$(aws configure export-credentials --format env)\"";
+    answer
+        .map(drop)
+        .map_err(|problem| format!("{problem}; {fix}"))
+}
+
+/// <https://docs.aws.amazon.com/lambda/latest/api/API_GetAccountSettings.html>
+async fn concurrency(api: &AwsApi) -> Result<(), String> {
+    let path = "/2016-08-19/account-settings/";
+    let settings = json_of(&get(api, "lambda", path).await?);
+    let runs = settings["AccountLimit"]["ConcurrentExecutions"].as_u64();
+    match runs.unwrap_or_default() {
+        CONCURRENT_RUNS.. => Ok(()),
+        few => Err(format!(
+            "only {few} may: request 1,000 under Service Quotas, Lambda, Concurrent executions; until then deploy with \
+             Guarded=\"false\""
+        )),
+    }
+}
+
+/// <https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_GetAccount.html>
+async fn mails(api: &AwsApi) -> Result<(), String> {
+    let account = json_of(&get(api, "ses", "/v2/email/account").await?);
+    match (&account["ProductionAccessEnabled"], &account["SendingEnabled"]) {
+        (Value::Bool(true), Value::Bool(true)) => Ok(()),
+        (Value::Bool(true), _) => Err("AWS has paused the sending of mails: see the reputation page of SES".to_owned()),
+        _ => Err("it is in the sandbox: run aws sesv2 put-account-details --production-access-enabled …, as in infra/README.md".to_owned()),
+    }
+}
+
+/// <https://docs.aws.amazon.com/sns/latest/api/API_GetSMSSandboxAccountStatus.html>
+async fn texts(api: &AwsApi) -> Result<(), String> {
+    let body = "Action=GetSMSSandboxAccountStatus&Version=2010-03-31";
+    let answer = ask(api, "sns", "/", &[FORM], body).await?;
+    if answer.contains("<IsInSandbox>false<") {
+        Ok(())
+    } else {
+        Err(
+            "it is in the sandbox: request the exit in the console of SNS, Text messaging"
+                .to_owned(),
+        )
+    }
+}
+
+/// The limit is one dollar unless it was raised
+/// (<https://docs.aws.amazon.com/sns/latest/api/API_SetSMSAttributes.html>).
+async fn spending(api: &AwsApi) -> Result<(), String> {
+    let body = "Action=GetSMSAttributes&Version=2010-03-31";
+    let answer = ask(api, "sns", "/", &[FORM], body).await?;
+    let limit = answer
+        .split_once("<key>MonthlySpendLimit</key>")
+        .and_then(|(_, rest)| rest.split_once("<value>")?.1.split_once('<'))
+        .and_then(|(limit, _)| limit.parse::<f64>().ok());
+    if limit.is_some_and(|limit| limit > 1.0) {
+        Ok(())
+    } else {
+        Err("request more under Service Quotas, SNS, Account spend threshold, then run sms-attributes".to_owned())
+    }
+}
+
+/// Each start of a function reads its keys, and an account has 40 reads a second
+/// (<https://docs.aws.amazon.com/general/latest/gr/ssm.html>). AWS charges for the higher throughput
+/// (<https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-throughput.html>), so only prod needs
+/// it.
+async fn throughput(api: &AwsApi, stage: Stage) -> Result<(), String> {
+    if stage != Stage::Deployed("prod") {
+        return Ok(());
+    }
+    let setting = json!({ "SettingId": "/ssm/parameter-store/high-throughput-enabled" });
+    let target = ("x-amz-target", "AmazonSSM.GetServiceSetting");
+    let answer = ask(api, "ssm", "/", &[JSON, target], &setting.to_string()).await?;
+    if json_of(&answer)["ServiceSetting"]["SettingValue"] == "true" {
+        Ok(())
+    } else {
+        Err("turn it on before users arrive: see Parameter Store in infra/README.md".to_owned())
+    }
+}
+
+/// A deleted stack leaves its tables, and a new one cannot make them
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_DescribeTable.html>).
+async fn tables(api: &AwsApi, parameters: &Parameters, stage: Stage) -> Result<(), String> {
+    let Stage::Deployed(name) = stage else {
+        return Ok(());
+    };
+    if !stage.tables(parameters).await?.is_empty() {
+        return Ok(());
+    }
+    for table in TABLES {
+        let table = format!("halqa-{name}-{table}");
+        let body = json!({ "TableName": table }).to_string();
+        let headers = [
+            ("content-type", "application/x-amz-json-1.0"),
+            ("x-amz-target", "DynamoDB_20120810.DescribeTable"),
+        ];
+        let answer = send(api, "dynamodb", Method::POST, "/", &headers, &body).await?;
+        let text = String::from_utf8_lossy(answer.body());
+        if !text.contains("ResourceNotFoundException") {
+            return match answer.status().is_success() {
+                true => Err(format!(
+                    "{table} exists: take it over as infra/README.md says under A deleted stack, or delete it"
+                )),
+                false => Err(format!("DynamoDB answered {}: {text}", answer.status())),
+            };
+        }
+    }
+    Ok(())
+}
+
+async fn keys(parameters: &Parameters, stage: Stage) -> Result<(), String> {
+    let problems = problems(parameters, stage, &[]).await?;
+    match problems.as_slice() {
+        [] => Ok(()),
+        [first, rest @ ..] => Err(format!(
+            "{first} And {} more; run keys, then keys check",
+            rest.len()
+        )),
+    }
+}
+
+async fn get(api: &AwsApi, service: &str, path: &str) -> Result<String, String> {
+    text_of(
+        service,
+        &send(api, service, Method::GET, path, &[], "").await?,
+    )
+}
+
+async fn ask(
+    api: &AwsApi,
+    service: &str,
+    path: &str,
+    headers: &[(&'static str, &'static str)],
+    body: &str,
+) -> Result<String, String> {
+    let answer = send(api, service, Method::POST, path, headers, body).await?;
+    text_of(service, &answer)
+}
+
+async fn send(
+    api: &AwsApi,
+    service: &str,
+    method: Method,
+    path: &str,
+    headers: &[(&'static str, &'static str)],
+    body: &str,
+) -> Result<Response<Bytes>, String> {
+    let body = Bytes::from(body.to_owned());
+    let answer = api.send(service, method, path, headers, body).await;
+    answer.map_err(|problem| format!("{service} does not answer: {problem}"))
+}
+
+fn text_of(service: &str, answer: &Response<Bytes>) -> Result<String, String> {
+    let text = String::from_utf8_lossy(answer.body()).into_owned();
+    if answer.status().is_success() {
+        Ok(text)
+    } else {
+        Err(format!("{service} answered {}: {text}", answer.status()))
+    }
+}
+
+/// `null` for what is no JSON.
+fn json_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}

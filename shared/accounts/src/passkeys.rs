@@ -1,0 +1,75 @@
+//! Signing in with passkeys, and their removal by the first code that verifies a mailbox.
+
+use common::ApiError;
+use domain::{
+    CommitteeId, Instant, SessionId, UserId,
+    outbox::Notification,
+    passkey::{CHALLENGE_LIFE, Challenge, Passkey},
+    user::User,
+};
+use identity::token::{NewToken, TokenUse};
+use store::{PasskeyOwner, Transaction};
+
+use crate::{AccountContext, Codes, Sessions};
+
+impl Codes {
+    /// Notifies the owner if the first code that verifies their mailbox, which turned `before` into `after`, removed
+    /// passkeys: the person who registered the address may have added them.
+    pub fn report_removed_passkeys(
+        &self,
+        tx: &mut Transaction,
+        before: &User,
+        after: &User,
+        now: Instant,
+    ) -> Result<(), ApiError> {
+        if after.passkey_series != before.passkey_series {
+            let removed = Notification::PasskeysRemoved {
+                at: now,
+                by_administrator: false,
+            };
+            tx.send(&self.outbox().notify(after, removed, now)?);
+        }
+        Ok(())
+    }
+}
+
+impl Sessions {
+    /// As [`find`](Self::find), in the same number of requests, with the passkey of `owner` and the challenge
+    /// `challenge`.
+    pub async fn find_with_passkey(
+        &self,
+        owner: &PasskeyOwner,
+        challenge: SessionId,
+        now: Instant,
+    ) -> Result<(Option<AccountContext>, (Option<Passkey>, Option<Challenge>)), ApiError> {
+        let read = self.store.account_with_passkey(owner, challenge);
+        self.complete(owner.user_id, owner.committee_id, read, now)
+            .await
+    }
+
+    /// Signs a token that must accompany the answer to `challenge`: `Bearer …`, valid as long as the challenge. It names
+    /// no account.
+    pub fn passkey_step(&self, challenge: SessionId, now: Instant) -> Result<String, ApiError> {
+        let new_token = NewToken {
+            user_id: UserId::in_path(""),
+            session_id: challenge,
+            issued: now,
+            expires: now.after(CHALLENGE_LIFE),
+            auth_time: now,
+            amr: Vec::new(),
+            committee_id: CommitteeId::in_path(""),
+            epoch: None,
+        };
+        let token = self.signer.sign(TokenUse::PasskeyStep, &new_token)?;
+        Ok(format!("Bearer {token}"))
+    }
+
+    /// The challenge of `token`, as [`passkey_step`](Self::passkey_step) signed it; `None` when it is not valid at
+    /// `now`.
+    pub fn challenge_of(&self, token: &str, now: Instant) -> Option<SessionId> {
+        let (scheme, token) = token.trim().split_once(' ')?;
+        let token = Some(token.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer"))?;
+        let claims = self.verifier.verify(token, TokenUse::PasskeyStep, now)?;
+        Some(claims.sid)
+    }
+}

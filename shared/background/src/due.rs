@@ -1,0 +1,51 @@
+//! Work in the index `due`: reading it, and postponing what failed.
+
+use std::time::Duration;
+
+use runtime::{Clock, Error};
+use store::{Due, Setup, Store, StoreError};
+
+/// Reads due work and postpones what failed. Clones share the connections.
+#[derive(Clone)]
+pub struct DueWork {
+    store: Store,
+    clock: Clock,
+}
+
+impl DueWork {
+    /// Reads the tables of `setup`.
+    pub fn new(setup: &Setup) -> Self {
+        Self {
+            store: setup.store.clone(),
+            clock: setup.clock.clone(),
+        }
+    }
+
+    /// At most `limit` pieces of work of `kind` that are due, the earliest due time first. None if they cannot be
+    /// read, which is logged: the next sweep reads again.
+    pub async fn waiting(&self, kind: &str, limit: u16) -> Vec<Due> {
+        or_none(kind, self.store.due(kind, self.clock.now(), limit).await)
+    }
+
+    /// At most `limit` pieces of work of `kind` in a random shard, whatever their due times, the earliest first. None if
+    /// they cannot be read, which is logged.
+    pub async fn of_a_shard(&self, kind: &str, limit: u16) -> Vec<Due> {
+        or_none(kind, self.store.due_in_a_shard(kind, limit).await)
+    }
+
+    /// Postpones `due` by `pause` because of `failure`, so that it does not block other work. Failures are logged.
+    pub async fn postpone(&self, due: &Due, failure: &Error, pause: Duration) {
+        tracing::error!(?failure, pk = due.pk, "performing a due task failed");
+        let (cause, now) = (failure.to_string(), self.clock.now());
+        if let Err(failure) = self.store.postpone(due, &cause, pause, now).await {
+            tracing::error!(%failure, pk = due.pk, "postponing a failed task failed");
+        }
+    }
+}
+
+fn or_none(kind: &str, found: Result<Vec<Due>, StoreError>) -> Vec<Due> {
+    found.unwrap_or_else(|failure| {
+        tracing::error!(%failure, kind, "reading due work failed");
+        Vec::new()
+    })
+}

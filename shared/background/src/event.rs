@@ -1,0 +1,158 @@
+//! The events of both functions: DynamoDB stream records, log events, feedback on mails, or the schedule that runs every
+//! minute.
+
+use futures_util::{StreamExt, stream};
+use runtime::Error;
+use serde::{Deserialize, Serialize, de::IgnoredAny};
+
+use crate::{AT_ONCE, MailFeedback};
+
+/// A batch of DynamoDB stream records (<https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html>), log events of a
+/// CloudWatch Logs subscription filter, an event of SES in EventBridge
+/// (<https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html>), or, with none of these, the schedule.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Event {
+    /// The records of the stream.
+    #[serde(rename = "Records", default)]
+    pub records: Option<Vec<Record>>,
+    /// The log events, for `worker` alone.
+    #[serde(rename = "awslogs", default)]
+    pub logs: Option<LogData>,
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
+    detail: Option<Detail>,
+}
+
+/// The details of an event of EventBridge; the schedule has none.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+enum Detail {
+    Feedback(Box<MailFeedback>),
+    Other(IgnoredAny),
+}
+
+impl Event {
+    /// The feedback on a mail, for `worker` alone; `None` in events that are not of SES.
+    ///
+    /// # Errors
+    /// The event is of SES and cannot be read.
+    pub fn feedback(&self) -> Result<Option<&MailFeedback>, Error> {
+        match &self.detail {
+            _ if self.source != "aws.ses" => Ok(None),
+            Some(Detail::Feedback(feedback)) => Ok(Some(feedback)),
+            Some(Detail::Other(_)) | None => Err("an event of SES cannot be read".into()),
+        }
+    }
+}
+
+/// Log events of one log group
+/// (<https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/SubscriptionFilters.html#LambdaFunctionExample>).
+#[derive(Debug, Clone, Deserialize)]
+pub struct LogData {
+    /// JSON, compressed with gzip, in base64.
+    pub data: String,
+}
+
+/// A change of one item. Only the attribute `duePk` of the new image is read: a kind of work and the number of a shard.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Record {
+    #[serde(rename = "eventName")]
+    event_name: String,
+    dynamodb: Change,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Change {
+    keys: Keys,
+    #[serde(default)]
+    new_image: Option<Image>,
+    sequence_number: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Keys {
+    pk: Text,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Image {
+    #[serde(rename = "duePk", default)]
+    due_pk: Option<Text>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Text {
+    #[serde(rename = "S")]
+    text: String,
+}
+
+impl Record {
+    /// The partition key of the item if it is now due work of one of `kinds`.
+    pub fn due(&self, kinds: &[&str]) -> Option<&str> {
+        let due = self.dynamodb.new_image.as_ref()?.due_pk.as_ref()?;
+        let is_due = kinds.iter().any(|kind| due.text.starts_with(kind));
+        is_due.then_some(&*self.dynamodb.keys.pk.text)
+    }
+
+    /// Whether the item was created.
+    pub fn is_new(&self) -> bool {
+        self.event_name == "INSERT"
+    }
+}
+
+/// Performs the tasks of `records` that have one, several at once, and returns the records that failed.
+pub async fn handle_records<T, F>(
+    records: Vec<Record>,
+    task_of: fn(&Record) -> Option<T>,
+    perform: impl Fn(T) -> F,
+) -> Handled
+where
+    F: Future<Output = Result<(), Error>>,
+{
+    let tasks = records.into_iter().filter_map(|record| {
+        let task = task_of(&record)?;
+        Some((record.dynamodb.sequence_number, task))
+    });
+    let tasks: Vec<(String, T)> = tasks.collect();
+    let perform = &perform;
+    let results = stream::iter(tasks)
+        .map(|(number, task)| async move { (number, perform(task).await) })
+        .buffered(AT_ONCE)
+        .collect::<Vec<_>>()
+        .await;
+    let mut handled = Handled::default();
+    for (item_identifier, done) in results {
+        if let Err(failure) = done {
+            tracing::error!(?failure, "handling a stream record failed");
+            handled
+                .batch_item_failures
+                .push(FailedItem { item_identifier });
+        }
+    }
+    handled
+}
+
+/// The response for a batch of records: the failed ones, which Lambda retries
+/// (<https://docs.aws.amazon.com/lambda/latest/dg/services-ddb-batchfailurereporting.html>).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Handled {
+    batch_item_failures: Vec<FailedItem>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FailedItem {
+    item_identifier: String,
+}
+
+impl Handled {
+    /// Whether the record with this `sequence_number` failed.
+    pub fn has_failed(&self, sequence_number: &str) -> bool {
+        self.batch_item_failures
+            .iter()
+            .any(|failed| failed.item_identifier == sequence_number)
+    }
+}

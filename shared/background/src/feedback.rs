@@ -1,0 +1,90 @@
+//! Feedback of Amazon SES on a mail: it bounced, or its recipient complained.
+
+use std::collections::HashMap;
+
+use domain::{Instant, UserId, mail_stop::StopCause};
+use serde::Deserialize;
+
+/// Feedback on one mail. Other fields and other kinds of feedback are ignored
+/// (<https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-contents.html>).
+#[derive(Debug, Clone, Deserialize)]
+pub struct MailFeedback {
+    mail: Sent,
+    #[serde(default)]
+    bounce: Option<Bounce>,
+    #[serde(default)]
+    complaint: Option<Complaint>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Sent {
+    timestamp: Instant,
+    destination: Vec<String>,
+    #[serde(default)]
+    tags: HashMap<String, Vec<String>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Bounce {
+    bounce_type: String,
+    bounced_recipients: Vec<Recipient>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Complaint {
+    complained_recipients: Vec<Recipient>,
+    #[serde(default)]
+    complaint_feedback_type: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Recipient {
+    email_address: String,
+}
+
+impl MailFeedback {
+    /// Why mails to the recipients are to be stopped: a hard bounce, or a complaint. `None` for temporary bounces and for
+    /// recipients who say that a mail was not spam.
+    pub fn stop_cause(&self) -> Option<StopCause> {
+        let is_hard = |bounce: &Bounce| bounce.bounce_type == "Permanent";
+        let is_spam = |complaint: &Complaint| {
+            complaint.complaint_feedback_type.as_deref() != Some("not-spam")
+        };
+        if self.bounce.as_ref().is_some_and(is_hard) {
+            Some(StopCause::Bounce)
+        } else {
+            let complaint = self.complaint.as_ref().filter(|one| is_spam(one));
+            complaint.map(|_| StopCause::Complaint)
+        }
+    }
+
+    /// The addresses concerned. A mail of this service has one recipient, to whom it was sent; the address in the report
+    /// may be another one, to which the mail was forwarded.
+    pub fn recipients(&self) -> Vec<&str> {
+        if let [only] = self.mail.destination.as_slice() {
+            return vec![only];
+        }
+        let bounced = self.bounce.iter().flat_map(|one| &one.bounced_recipients);
+        let complained = self
+            .complaint
+            .iter()
+            .flat_map(|one| &one.complained_recipients);
+        bounced
+            .chain(complained)
+            .map(|recipient| recipient.email_address.as_str())
+            .collect()
+    }
+
+    /// When the mail was sent.
+    pub const fn sent_at(&self) -> Instant {
+        self.mail.timestamp
+    }
+
+    /// The account that the mail was about.
+    pub fn account(&self) -> Option<UserId> {
+        self.mail.tags.get("account")?.first()?.parse().ok()
+    }
+}

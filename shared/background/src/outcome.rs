@@ -1,0 +1,43 @@
+//! The outcome of one attempt to send a message.
+
+use domain::sms::Cause;
+use messaging::SendError;
+
+/// The outcome of one attempt to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SendOutcome {
+    /// The carrier accepted it, or there was nothing to send.
+    Sent,
+    /// It will never be accepted.
+    Failed(Cause, String),
+    /// It was not accepted; a retry may succeed.
+    NotSent(String),
+    /// It was sent, but there was no response.
+    Unknown(String),
+}
+
+impl SendOutcome {
+    /// The message has expired.
+    pub fn expired() -> Self {
+        Self::Failed(Cause::Expired, "the message has expired".to_owned())
+    }
+
+    /// The account of the sender, or of the recipient of a notification, is closed.
+    pub fn closed() -> Self {
+        Self::Failed(Cause::SenderClosed, "the account is closed".to_owned())
+    }
+}
+
+impl From<Result<(), SendError>> for SendOutcome {
+    fn from(sent: Result<(), SendError>) -> Self {
+        match sent {
+            Ok(()) => Self::Sent,
+            Err(SendError::Rejected(reason)) => Self::Failed(Cause::CarrierRefused, reason),
+            Err(SendError::OptedOut) => {
+                Self::Failed(Cause::OptedOut, "opted out at the carrier".to_owned())
+            }
+            Err(SendError::NotSent(cause)) => Self::NotSent(cause),
+            Err(SendError::Unknown(cause)) => Self::Unknown(cause),
+        }
+    }
+}

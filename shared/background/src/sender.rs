@@ -1,0 +1,403 @@
+//! Delivery of one message: claim it, send it once, record the outcome.
+
+use std::{collections::VecDeque, time::Duration};
+
+use domain::{
+    E164, Instant, UserId,
+    outbox::State,
+    sms::{Cause, LIFE, SenderId, Sms, Type},
+    user::User,
+};
+use identity::random;
+use messaging::SmsClient;
+use runtime::{Clock, ConfigError, Error};
+use store::{Due, Outbound, OutboundMessage, Setup, Slots, Store, StoreError};
+use tokio::{
+    sync::Mutex,
+    time::{Instant as Monotonic, sleep},
+};
+
+use crate::{DueWork, SendOutcome};
+
+/// Base of the delay before a retry; it doubles with every attempt.
+const BASE_DELAY: Duration = Duration::from_secs(2);
+const MAX_DELAY: Duration = Duration::from_secs(900);
+/// Attempts to record an outcome; with the delays between them, about six seconds in total.
+const RECORD_ATTEMPTS: u32 = 7;
+const RECORD_BASE_DELAY: Duration = Duration::from_millis(50);
+/// How long a message is leased to the process that is about to send it.
+const LEASE: Duration = Duration::from_secs(5);
+/// Delay before failed work of a message is retried.
+const RETRY_DELAY: Duration = Duration::from_secs(10);
+/// Delay before slots are requested again after an error.
+const SLOT_RETRY_DELAY: Duration = Duration::from_millis(200);
+/// Most slots that a sweep takes at once. At high rates this keeps the item of the rate from being written for every
+/// message.
+const MAX_BLOCK: u64 = 20;
+/// When no slot is free, a process waits up to this long, so that many processes do not all ask at once.
+const SLOT_PAUSE: Duration = Duration::from_secs(4);
+/// A message may be sent this long after its slot, if half an interval is not longer. At most 2 %, or one message, more
+/// than the rate are then sent in a second.
+const MAX_LATENESS: Duration = Duration::from_millis(20);
+/// The metric of messages whose delivery is unknown.
+const UNKNOWN: &str = "UnknownMessages";
+
+/// Sends messages: each is claimed, sent once, and its outcome recorded.
+pub struct MessageSender {
+    store: Store,
+    due: DueWork,
+    sms: SmsClient,
+    clock: Clock,
+    claim: Duration,
+    sms_rate: u64,
+    /// The slots that this process has taken for its sweeps and not used yet. Locked while some are requested, so that
+    /// the tasks of this process do not compete for slots.
+    slots: Mutex<VecDeque<Instant>>,
+}
+
+/// The claim on a message: only its holder may send the message, once.
+#[derive(Debug)]
+pub struct Claim {
+    /// The number of attempts including this one.
+    pub attempts: u32,
+    what: Outbound,
+    expires_at: Instant,
+}
+
+/// A text message to send.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextMessage {
+    /// The recipient.
+    pub to: E164,
+    /// The text as it is sent.
+    pub text: String,
+    /// The type, which the carrier treats differently.
+    pub kind: Type,
+    /// The sender name; `None`: the carrier chooses.
+    pub sender: Option<SenderId>,
+    /// Maximum time until the slot that it may reserve.
+    pub max_wait: Duration,
+}
+
+/// What to do with a text message of a user.
+enum Plan {
+    /// Record this outcome without sending the message.
+    Skip(SendOutcome),
+    Send(TextMessage),
+}
+
+impl MessageSender {
+    /// Sends with the clients of `setup` and the settings `SMS_CLAIM_SECONDS` (default 300) and
+    /// `SMS_RATE_PER_SECOND` (default 10).
+    ///
+    /// # Errors
+    /// The first of them that is invalid.
+    pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
+        Ok(Self {
+            store: setup.store.clone(),
+            due: DueWork::new(setup),
+            sms: SmsClient::new(&setup.aws),
+            clock: setup.clock.clone(),
+            claim: setup.settings.seconds("SMS_CLAIM_SECONDS", 300)?,
+            sms_rate: setup.settings.number("SMS_RATE_PER_SECOND", 10)?,
+            slots: Mutex::default(),
+        })
+    }
+
+    /// The message `what` if it is waiting to be sent.
+    pub async fn queued(&self, what: Outbound) -> Result<Option<OutboundMessage>, StoreError> {
+        let content = self.store.outbound(what).await?;
+        Ok(content.filter(|content| content.status() == State::Queued))
+    }
+
+    /// Sends the text message `sms` of a user, as [`send_text`](Self::send_text).
+    pub async fn send_sms(
+        &self,
+        sms: Sms,
+        max_wait: Duration,
+        slot: &mut Option<Instant>,
+    ) -> Result<(), Error> {
+        let what = Outbound::Sms(sms.sms_id);
+        match self.plan(sms, max_wait).await? {
+            Plan::Skip(outcome) => self.skip(what, None, outcome).await,
+            Plan::Send(text) => self.send_text(what, None, &text, slot).await,
+        }
+    }
+
+    async fn plan(&self, sms: Sms, max_wait: Duration) -> Result<Plan, StoreError> {
+        let (sender, has_opted_out, text) = tokio::try_join!(
+            self.open_account(sms.sending.user_id),
+            self.store.has_opted_out(sms.sending.committee_id, &sms.to),
+            self.store.text_of(&sms, self.clock.now()),
+        )?;
+        Ok(match text {
+            _ if sender.is_none() => Plan::Skip(SendOutcome::closed()),
+            _ if has_opted_out => Plan::Skip(SendOutcome::Failed(
+                Cause::OptedOut,
+                "the number has opted out".to_owned(),
+            )),
+            None => Plan::Skip(SendOutcome::Failed(
+                Cause::CarrierRefused,
+                "the text is missing or expired".to_owned(),
+            )),
+            Some(text) => Plan::Send(TextMessage {
+                to: sms.to,
+                text: text.as_str().to_owned(),
+                kind: sms.sending.r#type,
+                sender: sms.sending.sender_id,
+                max_wait,
+            }),
+        })
+    }
+
+    /// Sends `text` as the message `what` unless another process sends or has sent it: at `slot`, which it takes out of
+    /// the option, or at the next free slot. The message is claimed as late as possible: after a crash before the claim
+    /// another process sends it; only a crash between claim and response leaves its delivery unknown.
+    pub async fn send_text(
+        &self,
+        what: Outbound,
+        expires_at: Option<Instant>,
+        text: &TextMessage,
+        slot: &mut Option<Instant>,
+    ) -> Result<(), Error> {
+        match self.slot_in_time(slot.take(), text.max_wait).await? {
+            // Before it is claimed: an error leaves it queued.
+            Some(at) => {
+                let now = self.clock.now();
+                let announce = self.store.announce_text(what, &text.to, now);
+                let (announced, ()) = tokio::join!(announce, sleep(at.since(now)));
+                announced?;
+            }
+            // Later messages, which may be codes, do not wait for this one.
+            None => return Ok(self.store.leave_to_sweep(what, self.clock.now()).await?),
+        }
+        let Some(claim) = self.claim(what, expires_at).await? else {
+            return Ok(());
+        };
+        let TextMessage {
+            to,
+            text,
+            kind,
+            sender,
+            ..
+        } = text;
+        let sent = self.sms.send(to, text, *kind, sender.as_ref()).await;
+        if let Ok(Some(message_id)) = &sent {
+            let link = || self.store.link_receipt(message_id, what, self.clock.now());
+            if let Err(failure) = retried(what, link).await {
+                tracing::warn!(%what, %failure, "the receipt of a message will not be found");
+            }
+        }
+        self.conclude(claim, sent.map(drop).into()).await
+    }
+
+    /// Records `outcome` of the message `what` without sending it.
+    pub async fn skip(
+        &self,
+        what: Outbound,
+        expires_at: Option<Instant>,
+        outcome: SendOutcome,
+    ) -> Result<(), Error> {
+        match self.claim(what, expires_at).await? {
+            Some(claim) => self.conclude(claim, outcome).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Claims the message `what`, which is retried until `expires_at`, or for a day after its first attempt (`None`).
+    /// Returns `None` when another process has claimed or sent it.
+    pub async fn claim(
+        &self,
+        what: Outbound,
+        expires_at: Option<Instant>,
+    ) -> Result<Option<Claim>, StoreError> {
+        let now = self.clock.now();
+        let claimed = self.store.claim(what, now.after(self.claim), now).await?;
+        Ok(claimed.map(|claimed| Claim {
+            attempts: claimed.attempts,
+            what,
+            expires_at: expires_at.unwrap_or_else(|| claimed.tried_at.after(LIFE)),
+        }))
+    }
+
+    /// Records the `outcome` of the message of `claim`. A message that was not sent is queued again until it expires.
+    pub async fn conclude(&self, claim: Claim, outcome: SendOutcome) -> Result<(), Error> {
+        let Claim {
+            attempts,
+            what,
+            expires_at,
+        } = claim;
+        let next = self.clock.now().after(delay(attempts));
+        let (state, failure) = match outcome {
+            SendOutcome::Sent => (State::Sent, None),
+            SendOutcome::Failed(cause, reason) => {
+                // Its sender sees the cause; there is nothing for an operator to do.
+                tracing::info!(%what, cause = reason, "a message failed permanently");
+                (State::Failed, Some(cause))
+            }
+            SendOutcome::Unknown(cause) => {
+                tracing::warn!(%what, cause, metric = UNKNOWN, "the delivery of a message is unknown");
+                (State::Unknown, None)
+            }
+            SendOutcome::NotSent(cause) => {
+                tracing::warn!(%what, cause, attempts, "a message was not sent");
+                if next < expires_at {
+                    (State::Queued, None)
+                } else {
+                    (State::Failed, Some(Cause::Expired))
+                }
+            }
+        };
+        let record = || async move {
+            let (store, now) = (&self.store, self.clock.now());
+            match state {
+                State::Queued => store.requeue(what, attempts, next, now).await,
+                state => {
+                    store
+                        .record_outcome(what, attempts, state, failure, now)
+                        .await
+                }
+            }
+        };
+        Ok(retried(what, record).await?)
+    }
+
+    /// The account `id` if it is active.
+    pub async fn open_account(&self, id: UserId) -> Result<Option<User>, StoreError> {
+        let user = self.store.user(id).await?;
+        Ok(user.filter(|user| user.is_active))
+    }
+
+    /// Leases the message of `due` to this process; `None` when that is not possible. A message whose claim has
+    /// expired ends as `UNKNOWN`.
+    pub(crate) async fn lease(&self, due: &Due) -> Option<Due> {
+        let (now, what) = (self.clock.now(), Outbound::of(&due.pk)?);
+        let leased = async {
+            let leased = self.store.lease(due, now.after(LEASE)).await?;
+            if leased.is_none() && self.store.expire_claim(what, now).await? {
+                tracing::warn!(%what, metric = UNKNOWN, "the claim of a message expired: its delivery is unknown");
+            }
+            Ok::<_, StoreError>(leased)
+        };
+        leased.await.unwrap_or_else(|failure| {
+            tracing::warn!(%failure, %what, "leasing a message failed");
+            None
+        })
+    }
+
+    /// Postpones the message of `due`, whose delivery failed with `failure`.
+    pub(crate) async fn postpone(&self, due: &Due, failure: &Error) {
+        self.due.postpone(due, failure, RETRY_DELAY).await
+    }
+
+    /// The next of the slots that this process has taken, or of up to half a second's worth that it takes together, the
+    /// first at most `max_wait` ahead. Waits until one is free; `None` when that is after `ends`.
+    pub(crate) async fn wait_for_slot(
+        &self,
+        max_wait: Duration,
+        ends: Monotonic,
+    ) -> Option<Instant> {
+        let mut slots = self.slots.lock().await;
+        while let Some(slot) = slots.pop_front() {
+            if !self.is_late(slot) {
+                return Some(slot);
+            }
+        }
+        let block = (self.sms_rate / 2).clamp(1, MAX_BLOCK);
+        while Monotonic::now() < ends {
+            let now = self.clock.now();
+            let taken = self
+                .store
+                .take_slots(self.sms_rate, block, max_wait, now)
+                .await;
+            match taken {
+                Ok(Slots::Taken(starts)) => {
+                    slots.extend(starts);
+                    // The last one is used even if it is late, so that a slow store does not stop the sending.
+                    while slots.len() > 1 && slots.front().is_some_and(|slot| self.is_late(*slot)) {
+                        slots.pop_front();
+                    }
+                    return slots.pop_front();
+                }
+                // Other processes have the next slots and use the following ones as well.
+                Ok(Slots::NoneBefore(free)) => {
+                    let pause = free.since(now) + SLOT_PAUSE.mul_f64(random_fraction());
+                    sleep(pause.min(ends - Monotonic::now())).await;
+                }
+                Err(failure) => {
+                    tracing::warn!(%failure, "taking slots failed");
+                    sleep(SLOT_RETRY_DELAY).await;
+                }
+            }
+        }
+        None
+    }
+
+    /// The slot `taken` by a sweep or, if it has become too late, the next one of this process; without one, a new one.
+    async fn slot_in_time(
+        &self,
+        taken: Option<Instant>,
+        max_wait: Duration,
+    ) -> Result<Option<Instant>, StoreError> {
+        if let Some(slot) = taken {
+            return Ok(if self.is_late(slot) {
+                self.wait_for_slot(max_wait, Monotonic::now() + max_wait)
+                    .await
+            } else {
+                Some(slot)
+            });
+        }
+        let now = self.clock.now();
+        match self
+            .store
+            .take_slots(self.sms_rate, 1, max_wait, now)
+            .await?
+        {
+            Slots::Taken(starts) => Ok(starts.first().copied()),
+            Slots::NoneBefore(_) => Ok(None),
+        }
+    }
+
+    fn is_late(&self, slot: Instant) -> bool {
+        self.clock.now() > slot.after(MAX_LATENESS.max(self.interval() / 2))
+    }
+
+    /// The time between two slots.
+    fn interval(&self) -> Duration {
+        Duration::from_secs(1) / u32::try_from(self.sms_rate).unwrap_or(u32::MAX).max(1)
+    }
+}
+
+/// Repeats `record`, which records what became of `what`, so that a short failure of the store does not lose it.
+async fn retried<F>(what: Outbound, record: impl Fn() -> F) -> Result<(), StoreError>
+where
+    F: Future<Output = Result<(), StoreError>>,
+{
+    let mut attempt = 1;
+    loop {
+        match record().await {
+            Err(error) if attempt < RECORD_ATTEMPTS => {
+                tracing::warn!(%what, failure = %error, "recording the outcome of a message failed");
+                sleep(RECORD_BASE_DELAY * 2_u32.pow(attempt)).await;
+                attempt += 1;
+            }
+            recorded => return recorded,
+        }
+    }
+}
+
+/// Exponential backoff with full jitter, 1 second at least and [`MAX_DELAY`] at most
+/// (<https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/>).
+fn delay(attempts: u32) -> Duration {
+    let longest = BASE_DELAY
+        .saturating_mul(2_u32.saturating_pow(attempts.min(20)))
+        .min(MAX_DELAY);
+    longest
+        .mul_f64(random_fraction())
+        .max(Duration::from_secs(1))
+}
+
+/// Between 0 and 1.
+fn random_fraction() -> f64 {
+    f64::from(u32::from_be_bytes(random::bytes())) / f64::from(u32::MAX)
+}

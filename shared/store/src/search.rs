@@ -1,0 +1,208 @@
+//! Full-text search of published courses. A search reads the entries of all terms of its rarest word at once, merges
+//! them, and filters them by the terms of the other words. Results are checked against the courses, so a stale entry
+//! causes no wrong result.
+//!
+//! # Units
+//!
+//! The courses of a page are read in one BatchGetItem that returns only their `card`. That makes the response smaller,
+//! not the bill: each whole item counts, half a unit per started 4 KB
+//! (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/read-write-operations.html>). A course of usual
+//! length, 2 KB, costs the minimum; one with the longest description, 80 KB, costs ten units. The alternatives cost
+//! more for usual courses:
+//!
+//! - The index `published` contains only cards, but answers only queries: one request and at least half a unit per
+//!   course, or one query that also reads all courses published between the first and the last result.
+//! - A second item with the card costs two more write units at each change of a published course, and half a unit to
+//!   read, as much as the course.
+//! - Cards in the entries make each of the up to 500 entries of a search five times as large, and results outdated
+//!   until the worker has updated them.
+
+use std::collections::{BTreeSet, HashMap};
+
+use aws_sdk_dynamodb::types::ReturnConsumedCapacity;
+use domain::{
+    CourseId, Word,
+    course::{CourseSummary, State},
+};
+use futures_util::future::{try_join, try_join_all};
+use serde::Deserialize;
+use serde_dynamo::from_items;
+
+use crate::{
+    Page, Store, StoreError,
+    keys::{self, AT_PREFIX, IndexVersion, Key, Table},
+    meter::RequestTimer,
+    table::{ListedItem, text},
+};
+
+/// Maximum number of entries that one search reads, of all terms of its rarest word.
+const MAX_READ: usize = 500;
+
+#[derive(Deserialize)]
+struct EntryKey {
+    sk: String,
+}
+
+#[derive(Deserialize)]
+struct Count {
+    pk: String,
+    n: i64,
+}
+
+impl Store {
+    /// At most `limit` published courses after `position` that match all of `words`, latest publication first. Reads at
+    /// most 500 entries, so a page may be short before the list ends.
+    pub async fn search(
+        &self,
+        words: &[Word],
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<CourseSummary>, StoreError> {
+        let current = IndexVersion::CURRENT;
+        let entries = self.entries(current, words, position, limit);
+        let (version, mut page) = try_join(self.index_version(), entries).await?;
+        if version != current {
+            page = self.entries(version, words, position, limit).await?;
+        }
+        let ids: Vec<CourseId> = page
+            .items
+            .iter()
+            .filter_map(|sk| sk.rsplit('#').next())
+            .map(CourseId::in_path)
+            .collect();
+        let keys: Vec<Key> = ids.iter().map(|id| keys::course(*id)).collect();
+        let found: Vec<ListedItem<CourseSummary>> = self.get_many(&keys, "card").await?;
+        let mut found: HashMap<CourseId, CourseSummary> = found
+            .into_iter()
+            .map(|item| (item.card.course_id, item.card))
+            .collect();
+        let words: Vec<Vec<String>> = words.iter().map(|word| version.terms_of(word)).collect();
+        let has_words = |course: &CourseSummary| {
+            let all = version.terms(course);
+            let has_word = |terms: &Vec<String>| terms.iter().any(|term| all.contains(term));
+            course.state == State::Published && words.iter().all(has_word)
+        };
+        let courses = ids
+            .iter()
+            .filter_map(|id| found.remove(id))
+            .filter(has_words);
+        Ok(Page {
+            items: courses.collect(),
+            last: page.last,
+        })
+    }
+
+    /// The sort keys of the entries of courses that match all of `words`.
+    async fn entries(
+        &self,
+        version: IndexVersion,
+        words: &[Word],
+        position: Option<&str>,
+        limit: u16,
+    ) -> Result<Page<String>, StoreError> {
+        let words = words.iter().map(|word| version.terms_of(word)).collect();
+        let words = self.rarest_first(version, words).await?;
+        let Some((rarest, others)) = words.split_first() else {
+            return Ok(Page {
+                items: Vec::new(),
+                last: None,
+            });
+        };
+        // One entry more than `limit`, to know whether this is the last page.
+        let read_limit = if others.is_empty() {
+            usize::from(limit) + 1
+        } else {
+            MAX_READ / rarest.len().max(1)
+        };
+        let pages = rarest
+            .iter()
+            .map(|term| keys::term_partition(version, term))
+            .map(|pk| self.entries_in(pk, others, position, limit, read_limit));
+        let pages = try_join_all(pages).await?;
+        Ok(Page::merged(pages, limit, String::clone, String::clone))
+    }
+
+    /// The terms of each word, beginning with the word that the fewest courses contain. Counts are approximate: a wrong
+    /// one only costs reads.
+    async fn rarest_first(
+        &self,
+        version: IndexVersion,
+        mut words: Vec<Vec<String>>,
+    ) -> Result<Vec<Vec<String>>, StoreError> {
+        if words.len() < 2 {
+            return Ok(words);
+        }
+        // Two words may have a stem in common, and a batch must not name an item twice.
+        let terms: BTreeSet<&String> = words.iter().flatten().collect();
+        let keys: Vec<Key> = terms
+            .into_iter()
+            .map(|term| keys::term_count(version, term))
+            .collect();
+        let counts: Vec<Count> = self.get_many(&keys, "n").await?;
+        let counts: HashMap<String, i64> = counts
+            .into_iter()
+            .map(|count| (count.pk, count.n))
+            .collect();
+        let count = |term: &String| counts.get(&keys::term_partition(version, term)).copied();
+        words.sort_by_cached_key(|terms| terms.iter().filter_map(count).sum::<i64>());
+        Ok(words)
+    }
+
+    /// The sort keys of the entries in the partition `pk` whose courses have a term of each of `others`.
+    async fn entries_in(
+        &self,
+        pk: String,
+        others: &[Vec<String>],
+        position: Option<&str>,
+        limit: u16,
+        read_limit: usize,
+    ) -> Result<Page<String>, StoreError> {
+        let timer = RequestTimer::start();
+        let mut request = self
+            .reads
+            .query()
+            .table_name(self.name(Table::Records))
+            .scan_index_forward(false)
+            .key_condition_expression("pk = :pk AND begins_with(sk, :at)")
+            .projection_expression("sk")
+            .expression_attribute_values(":pk", text(&pk))
+            .expression_attribute_values(":at", text(AT_PREFIX));
+        if !others.is_empty() {
+            let (mut conditions, mut number) = (Vec::new(), 0);
+            for terms in others {
+                let mut alternatives = Vec::new();
+                for term in terms {
+                    alternatives.push(format!("contains(words, :w{number})"));
+                    request =
+                        request.expression_attribute_values(format!(":w{number}"), text(term));
+                    number += 1;
+                }
+                conditions.push(format!("({})", alternatives.join(" OR ")));
+            }
+            request = request.filter_expression(conditions.join(" AND "));
+        }
+        let start = position
+            .map(|sk| HashMap::from([("pk".to_owned(), text(&pk)), ("sk".to_owned(), text(sk))]));
+        let request = request
+            .set_exclusive_start_key(start)
+            .limit(i32::try_from(read_limit).unwrap_or(i32::MAX))
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let response = Box::pin(request.send()).await;
+        timer.read(&response, |response| response.consumed_capacity());
+        let response = response?;
+        let last_evaluated = response
+            .last_evaluated_key
+            .and_then(|key| key.get("sk")?.as_s().ok().cloned());
+        let mut items: Vec<String> = from_items::<_, EntryKey>(response.items.unwrap_or_default())?
+            .into_iter()
+            .map(|key| key.sk)
+            .collect();
+        let last = if items.len() > usize::from(limit) {
+            items.truncate(limit.into());
+            items.last().cloned()
+        } else {
+            last_evaluated
+        };
+        Ok(Page { items, last })
+    }
+}

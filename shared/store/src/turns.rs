@@ -1,0 +1,70 @@
+//! The order in which the messages of batches are sent. Committees that have messages waiting are served in turn,
+//! however many each has: start-time fair queueing (Goyal, Vin and Cheng, SIGCOMM 1996), with a message as the unit.
+//! Each message gets a place in one order; the places of a committee follow one another, beginning at the place that is
+//! being served.
+
+use std::time::Duration;
+
+use domain::{CommitteeId, Instant};
+use serde::Deserialize;
+
+use crate::{
+    Due, Store, StoreError,
+    keys::{self, BULK_DUE},
+    table::ttl,
+    write::Write,
+};
+
+/// How long the next place of a committee is kept after its last batch: longer than any queue.
+const RETENTION: Duration = Duration::from_secs(30 * 86_400);
+
+#[derive(Deserialize)]
+struct NextPlace {
+    /// In milliseconds, as the due time of messages.
+    #[serde(rename = "nextAt")]
+    next_at: i64,
+}
+
+impl Store {
+    /// Takes `count` consecutive places in the order of sending for messages of `committee`, and returns the first. A
+    /// place is a due time in milliseconds, which only orders the messages: the sending rate decides when they are sent.
+    /// After an error or a lost response some places stay empty, which others move into.
+    pub(crate) async fn take_places(
+        &self,
+        committee: CommitteeId,
+        count: usize,
+        now: Instant,
+    ) -> Result<Instant, StoreError> {
+        // What is being served: the first message that waits. The index may be some milliseconds behind.
+        let first = self.due(BULK_DUE, Instant::MAX, 1).await?;
+        let start = first
+            .first()
+            .map_or(now.unix_milliseconds(), Due::milliseconds);
+        let key = keys::next_place(committee);
+        let (_, until) = ttl(now.after(RETENTION));
+        let count = i64::try_from(count).unwrap_or(i64::MAX);
+        let update = |condition: &str, next: &str| {
+            Write::at(&key)
+                .when(condition)
+                .expression(format!("SET nextAt = {next}, #ttl = :ttl"))
+                .name("#ttl", "ttl")
+                .number(":start", start)
+                .number(":count", count)
+                .attribute(":ttl", until.clone())
+        };
+        let next = update("nextAt > :start", "nextAt + :count");
+        let restart = update(
+            "attribute_not_exists(nextAt) OR nextAt <= :start",
+            ":start + :count",
+        );
+        // Another process may take places between the first two attempts.
+        for update in [next.clone(), restart, next] {
+            if let Some(NextPlace { next_at }) = self.update_item(update).await? {
+                return Ok(Instant::from_unix_milliseconds(next_at - count));
+            }
+        }
+        Err(StoreError::Unexpected(
+            "the next place of a committee was deleted".to_owned(),
+        ))
+    }
+}

@@ -1,0 +1,331 @@
+//! The console of `cargo dev` below `/_local`, and the stand-in for the front end.
+
+use std::net::SocketAddr;
+
+use bytes::Bytes;
+use common::Message;
+use http::{Method, Request, Response, header};
+use http_body_util::Full;
+use local::front;
+use serde_json::{Value, json};
+use tests::World;
+use tokio::net::TcpListener;
+
+use super::http::send;
+
+async fn start(world: &World) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let pages = world.pages();
+    tokio::spawn(front::serve(listener, world.edge().clone(), Some(pages)));
+    address
+}
+
+async fn call(address: SocketAddr, method: Method, path: &str, form: &str) -> Response<Bytes> {
+    let request = Request::builder()
+        .method(method)
+        .uri(format!("http://{address}{path}"))
+        .header(header::ACCEPT, "text/html,*/*");
+    send(request.body(Full::from(form.to_owned())).unwrap()).await
+}
+
+async fn read(address: SocketAddr, path: &str) -> String {
+    let answer = call(address, Method::GET, path, "").await;
+    assert_eq!(answer.status(), 200, "{path}");
+    String::from_utf8(answer.body().to_vec()).unwrap()
+}
+
+/// The path of the redirect that the form `form` at `path` leads to.
+async fn submit(address: SocketAddr, path: &str, form: &str) -> String {
+    let answer = call(address, Method::POST, path, form).await;
+    assert_eq!(answer.status(), 303, "{path}");
+    let target = answer.headers()[header::LOCATION].to_str().unwrap();
+    target.to_owned()
+}
+
+/// Sends a text message through the API.
+async fn send_text(world: &World, to: &str, message: &str) {
+    let payload = json!({ "to": to, "message": message });
+    let sent = world.admin().await.post("/sms/single", payload).await;
+    sent.expect_success(Message::SmsAccepted);
+    world.deliver().await;
+}
+
+/// Registers a person, who gets a mail.
+async fn register(world: &World, name: &str, email: &str) {
+    let payload = json!({
+        "name": name, "lastName": "Trabelsi", "email": email, "password": "clé de sol et fa",
+        "committeeID": world.committee(),
+    });
+    let registered = world.anonymous().post("/users/register", payload).await;
+    registered.expect_success(Message::UserRegistered);
+    world.deliver().await;
+}
+
+#[tokio::test]
+async fn pages_answer_with_a_policy_without_inline_scripts() {
+    let world = World::new().await;
+    let address = start(&world).await;
+    for path in [
+        "/_local",
+        "/_local/texts",
+        "/_local/people",
+        "/_local/requests",
+        "/_local/tables",
+        "/_local/fault-injection",
+        "/_local/service",
+        "/_local/front",
+        "/_local/front/reset-password",
+    ] {
+        let answer = call(address, Method::GET, path, "").await;
+        let header = |name: &str| answer.headers()[name].to_str().unwrap();
+        assert_eq!(answer.status(), 200, "{path}");
+        assert_eq!(header("content-type"), "text/html; charset=utf-8", "{path}");
+        assert_eq!(header("x-content-type-options"), "nosniff", "{path}");
+        let policy = header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'"), "{path}: {policy}");
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+        let page = String::from_utf8_lossy(answer.body());
+        let has_inline = ["<style", "style=", "<script>", "onclick"]
+            .iter()
+            .any(|part| page.contains(part));
+        assert!(!has_inline, "{path}");
+        let lang = if path.starts_with("/_local/front") {
+            "fr"
+        } else {
+            "en"
+        };
+        assert!(page.contains(&format!("<html lang=\"{lang}\">")), "{path}");
+    }
+    for (path, kind) in [
+        ("/_local/console.css", "text/css; charset=utf-8"),
+        ("/_local/console.js", "text/javascript; charset=utf-8"),
+        ("/_local/front.css", "text/css; charset=utf-8"),
+        ("/_local/front.js", "text/javascript; charset=utf-8"),
+    ] {
+        let answer = call(address, Method::GET, path, "").await;
+        assert_eq!(answer.status(), 200, "{path}");
+        assert_eq!(answer.headers()[header::CONTENT_TYPE], kind, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn root_leads_to_the_console_and_unknown_pages_back_to_it() {
+    let world = World::new().await;
+    let address = start(&world).await;
+    let root = call(address, Method::GET, "/", "").await;
+    assert_eq!(root.status(), 302);
+    assert_eq!(root.headers()[header::LOCATION], "/_local");
+
+    let page = call(address, Method::GET, "/_local/nowhere", "").await;
+    assert_eq!(page.status(), 404);
+    let text = String::from_utf8_lossy(page.body());
+    assert!(text.contains("<a href=\"/_local\">"), "{text}");
+    let plain = Request::get(format!("http://{address}/_local/nowhere"));
+    let answer = send(plain.body(Full::default()).unwrap()).await;
+    let body: Value = serde_json::from_slice(answer.body()).unwrap();
+    assert_eq!(
+        (answer.status().as_u16(), body),
+        (404, json!({ "error": "There is no such local page." }))
+    );
+}
+
+#[tokio::test]
+async fn mails_are_searched_shown_as_each_view_and_deleted() {
+    let world = World::new().await;
+    register(&world, "Amel", "amel@example.org").await;
+    register(&world, "Nizar", "nizar@example.org").await;
+    let address = start(&world).await;
+    let rows = async |path: &str| {
+        let page = read(address, path).await;
+        let links = page.matches("#message\"").count();
+        // Four of them are the views of the chosen mail.
+        links.saturating_sub(4)
+    };
+    let all = world.cloud().recorder().mails().len();
+    assert_eq!(rows("/_local").await, all);
+    let of_amel = rows("/_local?to=AMEL%40example").await;
+    assert!(of_amel > 0 && of_amel < all, "{of_amel} of {all}");
+    assert_eq!(rows("/_local?q=no+such+text").await, 0);
+
+    let mails = world.mails("nizar@example.org").await;
+    let id = mails[0]["id"].as_str().unwrap();
+    for (view, part) in [
+        ("html", format!("src=\"/_local/mail/{id}/html\" sandbox=")),
+        ("phone", "<iframe class=\"phone\"".to_owned()),
+        ("text", "<pre dir=\"auto\">".to_owned()),
+        ("source", "<h3>HTML</h3>".to_owned()),
+    ] {
+        let page = read(address, &format!("/_local?id={id}&view={view}")).await;
+        assert!(page.contains(&part), "{view}: {page}");
+    }
+    let path = format!("/_local/mail/{id}/html");
+    let document = call(address, Method::GET, &path, "").await;
+    let policy = document.headers()["content-security-policy"]
+        .to_str()
+        .unwrap();
+    assert!(
+        policy.starts_with("sandbox allow-popups allow-popups-to-escape-sandbox;"),
+        "{policy}"
+    );
+    assert!(!policy.contains("script"), "{policy}");
+
+    assert_eq!(submit(address, "/_local/mail/clear", "").await, "/_local");
+    assert_eq!(world.cloud().recorder().mails(), Vec::<Value>::new());
+    assert!(read(address, "/_local").await.contains("No mail."));
+}
+
+#[tokio::test]
+async fn text_messages_show_their_parts_and_no_markup() {
+    let world = World::new().await;
+    let hostile = format!("<script>alert(1)</script> 123456 {}", "ç".repeat(70));
+    send_text(&world, "+21620123456", &hostile).await;
+    send_text(&world, "+21620123457", "Bonjour").await;
+    let address = start(&world).await;
+    let page = read(address, "/_local/texts").await;
+    assert!(!page.contains("<script>"), "{page}");
+    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    assert!(page.contains("<span class=\"cut\"><span>2/2</span></span>"));
+    assert!(page.contains("2 parts · UCS-2") && page.contains("data-copy=\"123456\""));
+    let found = read(address, "/_local/texts?q=bonjour&to=457").await;
+    assert_eq!(found.matches("<article").count(), 1);
+
+    let hostile = "/_local/texts?q=%22%3E%3Cscript%3Ealert(1)%3C/script%3E";
+    let page = read(address, hostile).await;
+    assert!(page.contains("value=\"&quot;&gt;&lt;script&gt;alert(1)"));
+    assert!(!page.contains("<script>"), "{page}");
+    let target = submit(address, "/_local/sms/clear", "").await;
+    assert_eq!(
+        (target.as_str(), world.cloud().recorder().texts().len()),
+        ("/_local/texts", 0)
+    );
+}
+
+#[tokio::test]
+async fn passwords_on_the_page_of_people_sign_in() {
+    let world = World::new().await;
+    let address = start(&world).await;
+    let people = async || {
+        let page = read(address, "/_local/people").await;
+        let bodies = page.split("data-sign-in=\"").skip(1);
+        let bodies = bodies.map(|rest| rest.split('"').next().unwrap().replace("&quot;", "\""));
+        bodies.collect::<Vec<_>>()
+    };
+    assert_eq!(people().await.len(), 1);
+    world.seed().await;
+    let bodies = people().await;
+    assert!(bodies.len() > 10, "{bodies:?}");
+    // The first super admin of a World has another password.
+    let sign_in: Value = serde_json::from_str(&bodies[1]).unwrap();
+    let answer = world.anonymous().post("/auth/login", sign_in).await;
+    answer.expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn requests_are_shown_with_their_own_cost_and_log_line() {
+    let world = World::new().await;
+    // The first request of a network costs more, and registers the log statement before the pages collect its lines.
+    world.anonymous().get("/committees").await;
+    let cost = world.anonymous().get("/committees").await.cost;
+    let address = start(&world).await;
+    call(address, Method::GET, "/api/v1/nowhere", "").await;
+    let path = "/api/v1/committees?q=%3Cb%3Esecret";
+    let (first, second) = tokio::join!(
+        call(address, Method::GET, path, ""),
+        call(address, Method::GET, path, "")
+    );
+    assert_eq!(
+        (first.status().as_u16(), second.status().as_u16()),
+        (200, 200)
+    );
+    call(address, Method::GET, "/api/v1/%3Cb%3E", "").await;
+    let page = read(address, "/_local/requests").await;
+    let units = format!(
+        "{} round trips · {} store requests",
+        cost.round_trips, cost.requests
+    );
+    assert_eq!(page.matches(&units).count(), 2, "{page}");
+    for answer in [&first, &second] {
+        let id = answer.headers()["x-request-id"].to_str().unwrap();
+        let line = format!("INFO request request_id=&quot;{id}&quot;");
+        assert_eq!(page.matches(&line).count(), 1, "{page}");
+    }
+    assert!(!page.contains("secret") && page.contains("GET /api/v1/%3Cb%3E"));
+}
+
+#[tokio::test]
+async fn tables_are_read_by_access_pattern_and_never_written() {
+    let world = World::new().await;
+    let address = start(&world).await;
+    let page = read(address, "/_local/tables").await;
+    let number = |name: &str| {
+        let before = page.split(name).next().unwrap();
+        let value = before.rsplit("<option value=\"").next().unwrap();
+        value.split('"').next().unwrap().to_owned()
+    };
+    let records = world.items("records");
+    let credentials = number("credentials (records)");
+    let keys = read(address, &format!("/_local/tables?pattern={credentials}")).await;
+    assert!(keys.contains("<h2>1 key</h2>"), "{keys}");
+    let user = keys.split("<code>USER#").nth(1).unwrap();
+    let user = user.split('<').next().unwrap();
+    let path = format!("/_local/tables?pattern={credentials}&pk=USER%23{user}&sk=CREDENTIALS");
+    let items = read(address, &path).await;
+    assert!(items.contains("<h2>1 item</h2>"), "{items}");
+    assert!(items.contains("&quot;sk&quot;: &quot;CREDENTIALS&quot;"));
+
+    let listed = number("user (records, index listing)");
+    let committee = world.committee();
+    let path = format!("/_local/tables?pattern={listed}&pk=COMMITTEE%23{committee}%23USERS");
+    let items = read(address, &path).await;
+    assert!(items.contains("<h2>1 item</h2>"), "{items}");
+    let hostile = read(address, "/_local/tables?pk=%3Cscript%3E&pattern=0").await;
+    assert!(!hostile.contains("<script>"), "{hostile}");
+    for method in [Method::POST, Method::PUT, Method::DELETE] {
+        let answer = call(address, method, &path, "pk=x").await;
+        assert_eq!(answer.status(), 404);
+    }
+    assert_eq!(world.items("records"), records);
+}
+
+#[tokio::test]
+async fn fault_forms_set_and_clear_what_the_json_shows() {
+    let world = World::new().await;
+    let address = start(&world).await;
+    let page = "/_local/fault-injection";
+    submit(address, "/_local/fault-injection/clear", "").await;
+    let form = "service=ses&mode=slow&delayMs=1&times=2&operation=&error=";
+    assert_eq!(submit(address, page, form).await, page);
+    submit(address, page, "service=sns&mode=throttle").await;
+    let faults = async || read(address, "/_local/faults").await;
+    assert_eq!(
+        faults().await,
+        r#"{"ses":{"delayMs":1,"mode":"slow","times":2},"sns":{"mode":"throttle"}}"#
+    );
+    let left = read(address, page).await;
+    assert!(left.contains("ses: slow · 1 ms · 2 more"), "{left}");
+
+    submit(address, "/_local/fault-injection/clear", "service=ses").await;
+    assert_eq!(faults().await, r#"{"sns":{"mode":"throttle"}}"#);
+    submit(address, "/_local/fault-injection/strict", "tornMs=3").await;
+    assert_eq!(world.cloud().strictness().torn_ms, 3);
+    submit(address, "/_local/fault-injection/clear", "").await;
+    assert_eq!(faults().await, "{}");
+    for form in ["service=x&mode=slow", "service=ses&mode=<b>", "times=x"] {
+        let answer = call(address, Method::POST, page, form).await;
+        assert_eq!(answer.status(), 400, "{form}");
+        assert!(!String::from_utf8_lossy(answer.body()).contains("<b>"));
+    }
+}
+
+#[tokio::test]
+async fn forms_of_other_origins_are_rejected() {
+    let world = World::new().await;
+    register(&world, "Amel", "amel@example.org").await;
+    let address = start(&world).await;
+    let foreign = Request::post(format!("http://{address}/_local/mail/clear"))
+        .header(header::ORIGIN, "http://localhost:3000");
+    let answer = send(foreign.body(Full::default()).unwrap()).await;
+    assert_eq!(answer.status(), 403);
+    assert!(!world.cloud().recorder().mails().is_empty());
+}

@@ -1,0 +1,213 @@
+//! What WebAuthn requires of a relying party (<https://www.w3.org/TR/webauthn-3/#sctn-rp-operations>): each case changes
+//! one part of a correct answer.
+
+use common::{ErrorCode, Message};
+use data_encoding::BASE64URL_NOPAD;
+use serde_json::{Value, json};
+use tests::{
+    Authenticator, Person, World,
+    authenticator::{BE, BS, UP, UV, begin},
+};
+
+const OPTIONS: &str = "/passkeys/registration-options";
+
+type Change = fn(&mut Authenticator);
+
+/// Changes that make a registration and a sign-in invalid alike.
+const INVALID: &[(&str, Change)] = &[
+    ("origin", |it| {
+        it.client_data = json!({ "origin": "https://evil.example" })
+    }),
+    ("origin with a port", |it| {
+        it.client_data = json!({ "origin": "https://front.example.org:8443" })
+    }),
+    ("origin over http", |it| {
+        it.client_data = json!({ "origin": "http://front.example.org" })
+    }),
+    ("cross origin", |it| {
+        it.client_data = json!({ "crossOrigin": true })
+    }),
+    ("top origin", |it| {
+        it.client_data = json!({ "topOrigin": "https://evil.example" })
+    }),
+    ("type", |it| {
+        it.client_data = json!({ "type": "payment.get" })
+    }),
+    ("challenge", |it| {
+        it.client_data = json!({ "challenge": "AAAAAAAAAAAAAAAAAAAAAA" })
+    }),
+    ("short challenge", |it| {
+        it.client_data = json!({ "challenge": "AAAA" })
+    }),
+    ("relying party", |it| it.rp_id = "evil.example".to_owned()),
+    ("no presence", |it| it.flags = UV),
+    ("no verification", |it| it.flags = UP),
+    ("copied but not eligible", |it| it.flags = UP | UV | BS),
+    ("reserved flag 1", |it| it.flags |= 1 << 1),
+    ("reserved flag 5", |it| it.flags |= 1 << 5),
+    ("extra bytes", |it| it.extra = vec![0]),
+    // {"example": true}
+    ("unknown extension", |it| {
+        it.extensions = b"\xa1\x67example\xf5".to_vec()
+    }),
+    ("truncated extensions", |it| {
+        it.extensions = b"\xa1\x67exam".to_vec()
+    }),
+];
+
+async fn register(person: &Person, change: impl Fn(&mut Value)) -> tests::Answer {
+    let options = person.post(OPTIONS, json!({})).await.expect_ok();
+    let mut credential = Authenticator::es256().create(&options["options"]);
+    change(&mut credential);
+    person
+        .post("/passkeys", json!({ "credential": credential }))
+        .await
+}
+
+#[tokio::test]
+async fn registration_with_one_wrong_part_is_invalid() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let with_type: (&str, Change) = ("type of a sign-in", |it| {
+        it.client_data = json!({ "type": "webauthn.get" })
+    });
+    for (name, change) in INVALID.iter().chain([&with_type]) {
+        let mut authenticator = Authenticator::es256();
+        change(&mut authenticator);
+        let answer = authenticator.register(&member).await;
+        assert_eq!(answer.status, 400, "{name}: {answer:?}");
+        answer.expect_error(ErrorCode::PasskeyInvalid);
+    }
+    let listed = member.get("/passkeys").await.expect_ok();
+    assert_eq!(listed["passkeys"], json!([]));
+}
+
+#[tokio::test]
+async fn sign_in_with_one_wrong_part_is_refused() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let member = world.member().await;
+    let registered = Authenticator::registered_by(&member).await;
+    let more: &[(&str, Change)] = &[
+        ("type of a registration", |it| {
+            it.client_data = json!({ "type": "webauthn.create" })
+        }),
+        ("user handle", |it| it.user_handle = vec![1; 16]),
+        ("empty user handle", |it| it.user_handle = Vec::new()),
+        ("credential", |it| it.credential_id = vec![1; 32]),
+        ("eligible for copies", |it| it.flags |= BE),
+    ];
+    for (name, change) in INVALID.iter().chain(more) {
+        let mut authenticator = registered.clone();
+        change(&mut authenticator);
+        let answer = authenticator.sign_in(&world.anonymous()).await;
+        assert_eq!(answer.status, 401, "{name}: {answer:?}");
+        answer.expect_error(ErrorCode::BadAuthCombination);
+    }
+    // What remains is the signature.
+    let mut authenticator = registered.clone();
+    let anonymous = world.anonymous();
+    for part in ["signature", "authenticatorData", "clientDataJSON"] {
+        let (options, token) = begin(&anonymous).await;
+        let mut credential = authenticator.get(&options);
+        flip_last_bit(&mut credential["response"][part]);
+        anonymous
+            .post(
+                "/auth/passkey",
+                json!({ "credential": credential, "token": token }),
+            )
+            .await
+            .expect_error(ErrorCode::BadAuthCombination);
+    }
+    authenticator
+        .sign_in(&anonymous)
+        .await
+        .expect_success(Message::LoginSuccess);
+}
+
+fn flip_last_bit(text: &mut Value) {
+    let mut bytes = BASE64URL_NOPAD
+        .decode(text.as_str().unwrap().as_bytes())
+        .unwrap();
+    *bytes.last_mut().unwrap() ^= 1;
+    *text = BASE64URL_NOPAD.encode(&bytes).into();
+}
+
+#[tokio::test]
+async fn algorithm_that_was_not_offered_is_invalid() {
+    let world = World::new().await;
+    let member = world.member().await;
+    // RS256 (RFC 8230 §4): a modulus of 2,048 bits and the exponent 65537.
+    let modulus = [0xff; 256];
+    let start = [0xa4, 1, 3, 3, 0x39, 1, 0, 0x20, 0x59, 1, 0];
+    let end = [0x21, 0x43, 1, 0, 1];
+    let rs256 = [&start[..], &modulus[..], &end[..]].concat();
+    let mut authenticator = Authenticator::es256();
+    authenticator.other_key = Some(rs256);
+    authenticator
+        .register(&member)
+        .await
+        .expect_error(ErrorCode::PasskeyInvalid);
+}
+
+#[tokio::test]
+async fn truncated_attestation_object_is_invalid() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let member = world.member().await;
+    for kept in [0, 1, 5, 30, 100, 150, 190] {
+        let answer = register(&member, |credential| {
+            let object = &mut credential["response"]["attestationObject"];
+            let bytes = object.as_str().unwrap().as_bytes();
+            let bytes = BASE64URL_NOPAD.decode(bytes).unwrap();
+            *object = BASE64URL_NOPAD.encode(&bytes[..kept]).into();
+        })
+        .await;
+        answer.expect_error(ErrorCode::PasskeyInvalid);
+    }
+    register(&member, |credential| {
+        let object = &mut credential["response"]["attestationObject"];
+        let mut text = object.as_str().unwrap().to_owned();
+        text.push_str("AAAA");
+        *object = text.into();
+    })
+    .await
+    .expect_error(ErrorCode::PasskeyInvalid);
+}
+
+#[tokio::test]
+async fn json_of_a_credential_is_checked() {
+    let world = World::new().await;
+    let member = world.member().await;
+    for (name, value) in [
+        ("id", json!("AAAA")),
+        ("rawId", json!("AAAA")),
+        ("type", json!("password")),
+        ("response", json!(null)),
+    ] {
+        let answer = register(&member, |credential| credential[name] = value.clone()).await;
+        answer.expect_error(ErrorCode::PasskeyInvalid);
+    }
+    // Fields that a later version of the specification adds.
+    register(&member, |credential| {
+        credential["later"] = json!(1);
+        credential["response"]["later"] = json!(1);
+        credential["clientExtensionResults"]["later"] = json!({});
+    })
+    .await
+    .expect_success(Message::PasskeyCreated);
+}
+
+#[tokio::test]
+async fn unknown_client_data_is_ignored() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut authenticator = Authenticator::eddsa();
+    authenticator.client_data = json!({ "other_keys_can_be_added_here": "by browsers" });
+    authenticator
+        .register(&member)
+        .await
+        .expect_success(Message::PasskeyCreated);
+    authenticator
+        .sign_in(&world.anonymous())
+        .await
+        .expect_success(Message::LoginSuccess);
+}

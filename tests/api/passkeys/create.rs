@@ -1,0 +1,252 @@
+use std::time::Duration;
+
+use common::{ErrorCode, Message};
+use domain::Profile;
+use futures_util::future::join_all;
+use serde_json::json;
+use tests::{
+    Authenticator, NewPerson, PASSWORD, World,
+    authenticator::{BE, BS, UP, UV},
+};
+
+const OPTIONS: &str = "/passkeys/registration-options";
+
+#[tokio::test]
+async fn options_ask_for_a_discoverable_verified_credential() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let options = member.post(OPTIONS, json!({})).await.expect_ok()["options"].clone();
+    assert_eq!(
+        (&options["rp"], &options["user"]["displayName"]),
+        (
+            &json!({ "id": "front.example.org", "name": "Halqa" }),
+            &json!("Amina Ben Salah")
+        )
+    );
+    assert_eq!(options["user"]["name"], member.user().email.as_str());
+    assert_eq!(
+        options["pubKeyCredParams"],
+        json!([{ "type": "public-key", "alg": -8 }, { "type": "public-key", "alg": -7 }])
+    );
+    let selection = &options["authenticatorSelection"];
+    assert_eq!(
+        (&selection["residentKey"], &selection["userVerification"]),
+        (&json!("required"), &json!("required"))
+    );
+    assert_eq!(
+        (&options["attestation"], &options["timeout"]),
+        (&json!("none"), &json!(300_000))
+    );
+    assert_eq!(options["excludeCredentials"], json!([]));
+}
+
+#[tokio::test]
+async fn registration_returns_the_passkey_and_notifies_the_owner() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut authenticator = Authenticator::eddsa();
+    authenticator.flags = UP | UV | BE | BS;
+    let created = authenticator.register(&member).await;
+    let created = created.expect_success(Message::PasskeyCreated)["passkey"].clone();
+    assert_eq!(
+        (&created["name"], &created["lastUsedAt"]),
+        (&json!("Téléphone"), &json!(null))
+    );
+    assert_eq!(
+        (&created["backedUp"], &created["transports"]),
+        (&json!(true), &json!(["internal"]))
+    );
+    let listed = member.get("/passkeys").await.expect_ok();
+    assert_eq!(listed["passkeys"], json!([created]));
+    let mails = world.mails(member.user().email.as_str()).await;
+    assert_eq!(mails.len(), 1, "{mails:?}");
+    assert!(mails[0]["text"].as_str().unwrap().contains("clé d’accès"));
+    let options = member.post(OPTIONS, json!({})).await.expect_ok();
+    let excluded = options["options"]["excludeCredentials"].as_array().unwrap();
+    assert_eq!(excluded.len(), 1, "{excluded:?}");
+}
+
+#[tokio::test]
+async fn passkey_without_name_gets_one() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let options = member.post(OPTIONS, json!({})).await.expect_ok();
+    let credential = Authenticator::es256().create(&options["options"]);
+    let created = member
+        .post("/passkeys", json!({ "credential": credential }))
+        .await
+        .expect_success(Message::PasskeyCreated);
+    assert_eq!(created["passkey"]["name"], "Clé d’accès");
+}
+
+#[tokio::test]
+async fn fields_are_checked_before_the_challenge() {
+    let world = World::new().await;
+    let member = world.member().await;
+    member
+        .post("/passkeys", json!({}))
+        .await
+        .expect_field_error("credential", ErrorCode::FieldRequired);
+    member
+        .post("/passkeys", json!({ "credential": "x" }))
+        .await
+        .expect_field_error("credential", ErrorCode::FieldType);
+    member
+        .post(
+            "/passkeys",
+            json!({ "credential": {}, "name": "x".repeat(65) }),
+        )
+        .await
+        .expect_field_error("name", ErrorCode::FieldLength);
+    member
+        .post("/passkeys", json!({ "credential": {} }))
+        .await
+        .expect_error(ErrorCode::PasskeyInvalid);
+}
+
+#[tokio::test]
+async fn unverified_account_or_old_sign_in_cannot_register() {
+    let world = World::new().await;
+    let unverified = NewPerson::with(Profile::Member).unverified();
+    let unverified = world.person(unverified).await;
+    let member = world.member().await;
+    let options = member.post(OPTIONS, json!({})).await.expect_ok();
+    world.clock().advance(Duration::from_secs(600));
+    let credential = Authenticator::es256().create(&options["options"]);
+    let payload = json!({ "credential": credential });
+    for (path, body) in [(OPTIONS, json!({})), ("/passkeys", payload)] {
+        unverified
+            .post(path, body.clone())
+            .await
+            .expect_error(ErrorCode::AccountNotVerified);
+        member
+            .post(path, body)
+            .await
+            .expect_error(ErrorCode::Reauthentication);
+    }
+}
+
+#[tokio::test]
+async fn member_of_a_closed_committee_registers_and_signs_in() {
+    let world = World::new().await;
+    let closed = world.another_committee("Gafsa", false).await;
+    let member = NewPerson::with(Profile::Member).of(closed);
+    let member = world.person(member).await;
+    let mut authenticator = Authenticator::registered_by(&member).await;
+    let signed_in = authenticator.sign_in(&world.anonymous()).await;
+    signed_in.expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn challenge_is_valid_for_five_minutes() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let options = member.post(OPTIONS, json!({})).await.expect_ok();
+    let mut authenticator = Authenticator::es256();
+    let payload = json!({ "credential": authenticator.create(&options["options"]) });
+    world.clock().advance(Duration::from_secs(300));
+    member
+        .post("/passkeys", payload)
+        .await
+        .expect_error(ErrorCode::PasskeyInvalid);
+}
+
+#[tokio::test]
+async fn challenge_of_another_session_is_invalid() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let elsewhere = world.signed_in(member.user().clone()).await;
+    let other = world.member().await;
+    let options = member.post(OPTIONS, json!({})).await.expect_ok();
+    elsewhere.post(OPTIONS, json!({})).await.expect_ok();
+    other.post(OPTIONS, json!({})).await.expect_ok();
+    let credential = Authenticator::es256().create(&options["options"]);
+    let payload = json!({ "credential": credential });
+    for person in [&elsewhere, &other] {
+        person
+            .post("/passkeys", payload.clone())
+            .await
+            .expect_error(ErrorCode::PasskeyInvalid);
+    }
+    member
+        .post("/passkeys", payload)
+        .await
+        .expect_success(Message::PasskeyCreated);
+}
+
+#[tokio::test]
+async fn challenge_before_a_password_change_is_invalid() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let options = member.post(OPTIONS, json!({})).await.expect_ok();
+    let new = "une lanterne sur le port";
+    let change = json!({ "oldPassword": PASSWORD, "newPassword": new, "confirmPassword": new });
+    member
+        .put("/users/reset-password", change)
+        .await
+        .expect_success(Message::PasswordChanged);
+    let credential = Authenticator::es256().create(&options["options"]);
+    member
+        .post("/passkeys", json!({ "credential": credential }))
+        .await
+        .expect_error(ErrorCode::PasskeyInvalid);
+}
+
+#[tokio::test]
+async fn answer_registers_once() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let options = member.post(OPTIONS, json!({})).await.expect_ok();
+    let credential = Authenticator::es256().create(&options["options"]);
+    let payload = json!({ "credential": credential });
+    let calls = (0..10).map(|_| member.post_until_answered("/passkeys", payload.clone()));
+    let answers = join_all(calls).await;
+    let created = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!(created, 1, "{answers:?}");
+    assert_eq!(world.user(member.user().user_id).await.passkeys, 1);
+}
+
+#[tokio::test]
+async fn credential_of_an_account_cannot_be_registered_again() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut authenticator = Authenticator::registered_by(&member).await;
+    for person in [&member, &world.member().await] {
+        authenticator
+            .register(person)
+            .await
+            .expect_error(ErrorCode::PasskeyAlreadyRegistered);
+    }
+}
+
+#[tokio::test]
+async fn concurrent_registrations_never_exceed_twenty() {
+    let world = World::new().await;
+    let member = world.member().await;
+    for _ in 0..18 {
+        Authenticator::registered_by(&member).await;
+    }
+    // A challenge belongs to a session, so that each call has one of its own.
+    let mut calls = Vec::new();
+    for _ in 0..5 {
+        let session = world.signed_in(member.user().clone()).await;
+        let options = session.post(OPTIONS, json!({})).await.expect_ok();
+        let credential = Authenticator::es256().create(&options["options"]);
+        calls.push((session, json!({ "credential": credential })));
+    }
+    let calls = calls
+        .iter()
+        .map(|(session, payload)| session.post_until_answered("/passkeys", payload.clone()));
+    let answers = join_all(calls).await;
+    let created = answers.iter().filter(|answer| answer.status == 201).count();
+    assert_eq!(created, 2, "{answers:?}");
+    for answer in answers.iter().filter(|answer| answer.status != 201) {
+        answer.expect_error(ErrorCode::PasskeysLimit);
+    }
+    member
+        .post(OPTIONS, json!({}))
+        .await
+        .expect_error(ErrorCode::PasskeysLimit);
+    let listed = member.get("/passkeys").await.expect_ok();
+    assert_eq!(listed["passkeys"].as_array().unwrap().len(), 20);
+}

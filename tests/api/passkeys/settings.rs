@@ -1,0 +1,52 @@
+use common::Message;
+use serde_json::json;
+use tests::{Authenticator, World, authenticator::begin};
+
+#[tokio::test]
+async fn domain_and_origins_come_from_the_settings() {
+    let world = World::with(&[
+        ("PASSKEY_RP_ID", "example.org"),
+        (
+            "PASSKEY_ORIGINS",
+            "https://front.example.org/app, https://other.example.org:8443",
+        ),
+    ])
+    .await;
+    let member = world.member().await;
+    assert_eq!(begin(&member).await.0["rpId"], "example.org");
+    for origin in [
+        "https://front.example.org",
+        "https://other.example.org:8443",
+    ] {
+        let mut authenticator = Authenticator::es256();
+        authenticator.rp_id = "example.org".to_owned();
+        authenticator.client_data = json!({ "origin": origin });
+        authenticator
+            .register(&member)
+            .await
+            .expect_success(Message::PasskeyCreated);
+        authenticator
+            .sign_in(&world.anonymous())
+            .await
+            .expect_success(Message::LoginSuccess);
+    }
+}
+
+#[tokio::test]
+async fn origins_outside_the_domain_stop_the_start() {
+    let world = World::new().await;
+    for (id, origins) in [
+        ("example.com", "https://front.example.org"),
+        ("front.example.org", "https://example.org"),
+        ("front.example.org", "http://front.example.org"),
+        ("front.example.org", "https://notfront.example.org"),
+        ("front.example.org", "front.example.org"),
+    ] {
+        let mut settings = world.settings();
+        settings.set("PASSKEY_RP_ID", id);
+        settings.set("PASSKEY_ORIGINS", origins);
+        let setup = settings.setup(world.clock().clone()).unwrap();
+        let error = local::edge(&setup).err().expect("the setting is invalid");
+        assert!(error.to_string().contains("PASSKEY_ORIGINS"), "{error}");
+    }
+}

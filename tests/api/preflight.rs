@@ -1,0 +1,198 @@
+//! `cargo ops <stage> preflight`, against stand-ins of the AWS services that it asks; SSM's parameters are those of the
+//! local cloud.
+
+use std::{collections::HashMap, convert::Infallible, sync::Arc};
+
+use bytes::Bytes;
+use canary::AwsApi;
+use http::{Request, Response};
+use http_body_util::{BodyExt, Full};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use local::faults::{Fault, Mode, Service};
+use ops::{Parameters, Stage};
+use runtime::Aws;
+use serde_json::json;
+use tests::World;
+use tokio::net::TcpListener;
+
+/// The answers of an account, by service: status and body.
+type Answers = HashMap<&'static str, (u16, String)>;
+
+/// An account that is ready.
+fn ready() -> Answers {
+    let attributes = "<entry><key>MonthlySpendLimit</key><value>200</value></entry>";
+    HashMap::from([
+        (
+            "GetCallerIdentity",
+            (200, "<Account>000000000000</Account>".to_owned()),
+        ),
+        (
+            "account-settings",
+            (
+                200,
+                json!({ "AccountLimit": { "ConcurrentExecutions": 1000 } }).to_string(),
+            ),
+        ),
+        (
+            "account",
+            (
+                200,
+                json!({ "ProductionAccessEnabled": true, "SendingEnabled": true }).to_string(),
+            ),
+        ),
+        (
+            "GetSMSSandboxAccountStatus",
+            (200, "<IsInSandbox>false</IsInSandbox>".to_owned()),
+        ),
+        ("GetSMSAttributes", (200, attributes.to_owned())),
+        (
+            "GetServiceSetting",
+            (
+                200,
+                json!({ "ServiceSetting": { "SettingValue": "true" } }).to_string(),
+            ),
+        ),
+        (
+            "DescribeTable",
+            (
+                400,
+                json!({ "__type": "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException" })
+                    .to_string(),
+            ),
+        ),
+    ])
+}
+
+/// Serves `answers` on a free port and returns the URL.
+async fn start(answers: Answers) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let answers = Arc::new(answers);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let answers = Arc::clone(&answers);
+            let service = service_fn(move |request| {
+                let answers = Arc::clone(&answers);
+                async move { Ok::<_, Infallible>(answer(&answers, request).await) }
+            });
+            tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        }
+    });
+    url
+}
+
+/// The answer to the operation that the target, the form or the path names.
+async fn answer(answers: &Answers, request: Request<Incoming>) -> Response<Full<Bytes>> {
+    let (parts, body) = request.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let form: HashMap<String, String> = form_urlencoded::parse(&body).into_owned().collect();
+    let target = parts.headers.get("x-amz-target");
+    let operation = match (target, form.get("Action")) {
+        (Some(target), _) => target
+            .to_str()
+            .unwrap()
+            .rsplit('.')
+            .next()
+            .unwrap()
+            .to_owned(),
+        (None, Some(action)) => action.clone(),
+        (None, None) => {
+            let path = parts.uri.path().trim_end_matches('/');
+            path.rsplit('/').next().unwrap().to_owned()
+        }
+    };
+    let (status, text) = answers[operation.as_str()].clone();
+    let body = Full::new(Bytes::from(text));
+    Response::builder().status(status).body(body).unwrap()
+}
+
+/// The problems that the checks of an account with `answers` report for prod.
+async fn problems(world: &World, answers: Answers) -> Vec<String> {
+    let mut settings = world.settings();
+    settings.set("AWS_ENDPOINT_URL", start(answers).await);
+    let settings = settings.settings();
+    let aws = Aws::new(&settings).unwrap();
+    let api = AwsApi::new(&aws, world.clock(), &settings).unwrap();
+    let parameters = Parameters::new(&world.setup().aws);
+    let environment =
+        ["AWS_REGION", "AWS_DEFAULT_REGION"].map(|name| (name.to_owned(), "eu-west-3".to_owned()));
+    let prod = Stage::Deployed("prod");
+    let checks = ops::preflight(&api, &parameters, prod, &environment.into()).await;
+    checks
+        .into_iter()
+        .filter_map(|check| check.problem)
+        .collect()
+}
+
+#[tokio::test]
+async fn account_that_is_ready_has_no_problem() {
+    let world = World::new().await;
+    let parameters = Parameters::new(&world.setup().aws);
+    let prod = Stage::Deployed("prod");
+    ops::make(&parameters, prod, world.clock()).await.unwrap();
+    assert_eq!(problems(&world, ready()).await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn each_problem_is_reported_with_its_fix() {
+    let world = World::new().await;
+    let new_account = Answers::from([
+        (
+            "GetCallerIdentity",
+            (403, "<Code>InvalidClientTokenId</Code>".to_owned()),
+        ),
+        (
+            "account-settings",
+            (
+                200,
+                json!({ "AccountLimit": { "ConcurrentExecutions": 10 } }).to_string(),
+            ),
+        ),
+        (
+            "account",
+            (
+                200,
+                json!({ "ProductionAccessEnabled": false, "SendingEnabled": true }).to_string(),
+            ),
+        ),
+        (
+            "GetSMSSandboxAccountStatus",
+            (200, "<IsInSandbox>true</IsInSandbox>".to_owned()),
+        ),
+        ("GetSMSAttributes", (200, "<attributes/>".to_owned())),
+        (
+            "GetServiceSetting",
+            (
+                200,
+                json!({ "ServiceSetting": { "SettingValue": "false" } }).to_string(),
+            ),
+        ),
+        ("DescribeTable", (200, json!({ "Table": {} }).to_string())),
+    ]);
+    let found = problems(&world, new_account).await;
+    let fixes = [
+        "aws configure export-credentials",
+        "Guarded=\"false\"",
+        "put-account-details",
+        "the console of SNS",
+        "sms-attributes",
+        "Parameter Store in infra/README.md",
+        "halqa-prod-records exists",
+        "keys check",
+    ];
+    assert_eq!(found.len(), fixes.len(), "{found:#?}");
+    for (problem, fix) in found.iter().zip(fixes) {
+        assert!(problem.contains(fix), "{problem}");
+    }
+}
+
+#[tokio::test]
+async fn keys_are_created_although_parameter_store_throttles() {
+    let world = World::new().await;
+    let throttled = Fault::new(Mode::Throttle).on("PutParameter").times(3);
+    world.inject_fault_in(Service::Ssm, throttled);
+    let parameters = Parameters::new(&world.setup().aws);
+    let made = ops::make(&parameters, Stage::Deployed("dev"), world.clock());
+    assert_eq!(made.await.unwrap().made.len(), 19);
+}

@@ -1,0 +1,107 @@
+//! The order in which messages of batches are sent: committees take turns. `cargo bench-sms campaign` measures it.
+
+use std::time::Duration;
+
+use domain::{Grant, Profile};
+use local::faults::{Fault, Mode, Service};
+use serde_json::Value;
+use tests::{NewPerson, Person, World};
+
+use super::{numbers, send_to, sender, status, texts};
+
+/// A person of another committee who may send batches.
+async fn other_sender(world: &World) -> Person {
+    let committee = world.another_committee("Sousse", true).await;
+    let person = NewPerson::with(Profile::CommitteeAdmin).granted(&[Grant::SmsBulk]);
+    world.person(person.of(committee)).await
+}
+
+/// The senders of the messages that wait, in the order in which they will be sent.
+fn order(world: &World) -> Vec<String> {
+    let waiting = world.items("records").into_iter();
+    let waiting = waiting.filter(|item| {
+        let list = item["duePk"]["S"].as_str();
+        list.is_some_and(|list| list.starts_with("BULK"))
+    });
+    let mut order: Vec<(i64, String)> = waiting
+        .map(|item| {
+            let place: i64 = item["dueAt"]["N"].as_str().unwrap().parse().unwrap();
+            let user = item["card"]["M"]["userID"]["S"].as_str().unwrap();
+            (place, user.to_owned())
+        })
+        .collect();
+    order.sort();
+    order.into_iter().map(|(_, user)| user).collect()
+}
+
+fn count(order: &[String], of: &Person) -> usize {
+    let id = of.user().user_id.to_string();
+    order.iter().filter(|user| **user == id).count()
+}
+
+#[tokio::test]
+async fn later_committee_takes_every_second_turn() {
+    let world = World::new().await;
+    let (first, second) = (sender(&world).await, other_sender(&world).await);
+    send_to(&first, &numbers(300), "Bonjour").await;
+    world.deliver().await;
+    world.clock().advance(Duration::from_secs(3600));
+    send_to(&second, &numbers(50), "Bonjour").await;
+    world.deliver().await;
+    let order = order(&world);
+    assert_eq!(order.len(), 350);
+    let begin = &order[..100];
+    assert_eq!((count(begin, &first), count(begin, &second)), (50, 50));
+}
+
+#[tokio::test]
+async fn second_batch_of_a_committee_follows_its_first() {
+    let world = World::new().await;
+    let (first, second) = (sender(&world).await, other_sender(&world).await);
+    for _ in 0..4 {
+        send_to(&first, &numbers(50), "Bonjour").await;
+    }
+    send_to(&second, &numbers(100), "Bonjour").await;
+    world.deliver().await;
+    let order = order(&world);
+    let begin = &order[..200];
+    assert_eq!((count(begin, &first), count(begin, &second)), (100, 100));
+}
+
+#[tokio::test]
+async fn message_is_sent_before_its_place_when_none_waits() {
+    let world = World::with(&[("SMS_RATE_PER_SECOND", "1000")]).await;
+    let sender = sender(&world).await;
+    send_to(&sender, &numbers(200), "Bonjour").await;
+    world.deliver().await;
+    world.clock().step_back(Duration::from_secs(60));
+    world.sweep().await;
+    assert_eq!(texts(&world).len(), 200);
+}
+
+#[tokio::test]
+async fn refused_message_is_retried_beside_those_that_wait() {
+    let world = World::with(&[("SMS_RATE_PER_SECOND", "1000")]).await;
+    let sender = sender(&world).await;
+    send_to(&sender, &numbers(1), "Bonjour").await;
+    world.deliver().await;
+    world.inject_fault_in(Service::Sns, Fault::new(Mode::Throttle).times(1));
+    world.sweep().await;
+    assert_eq!(texts(&world).len(), 0);
+    let refused: Value = world
+        .items("records")
+        .into_iter()
+        .find(|item| {
+            let list = item["duePk"]["S"].as_str();
+            list.is_some_and(|list| list.starts_with("STARTED"))
+        })
+        .unwrap();
+    let id = refused["card"]["M"]["smsID"]["S"].as_str().unwrap();
+    send_to(&sender, &numbers(200), "Bonsoir").await;
+    world.deliver().await;
+    world.clock().advance(Duration::from_secs(10));
+    let others = world.another_process_with(&[("SMS_RATE_PER_SECOND", "10")]);
+    let _ = tokio::time::timeout(Duration::from_secs(2), others.sweep()).await;
+    assert_eq!(status(&sender, id).await.0, "SENT");
+    assert!(texts(&world).len() < 100, "the others still wait");
+}

@@ -1,0 +1,274 @@
+//! Mails are stopped after a bounce or a complaint, as `worker` learns it from SES through EventBridge, and sent again
+//! once the owner has proved the mailbox.
+
+use std::time::Duration;
+
+use common::Message;
+use domain::{Instant, Profile, UserId};
+use runtime::Error;
+use serde_json::{Value, json};
+use tests::{NewPerson, PASSWORD, Person, World};
+
+/// "Bounce record" (<https://docs.aws.amazon.com/ses/latest/dg/event-publishing-retrieving-sns-examples.html>), without
+/// the headers of the mail.
+const BOUNCE: &str = r#"{
+    "eventType": "Bounce",
+    "bounce": {
+        "bounceType": "Permanent",
+        "bounceSubType": "General",
+        "bouncedRecipients": [
+            {
+                "emailAddress": "recipient@example.com",
+                "action": "failed",
+                "status": "5.1.1",
+                "diagnosticCode": "smtp; 550 5.1.1 user unknown"
+            }
+        ],
+        "timestamp": "2017-08-05T00:41:02.669Z",
+        "feedbackId": "01000157c44f053b-61b59c11-9236-11e6-8f96-7be8aexample-000000",
+        "reportingMTA": "dsn; mta.example.com"
+    },
+    "mail": {
+        "timestamp": "2017-08-05T00:40:02.012Z",
+        "source": "Sender Name <sender@example.com>",
+        "sourceArn": "arn:aws:ses:us-east-1:123456789012:identity/sender@example.com",
+        "sendingAccountId": "123456789012",
+        "messageId": "EXAMPLE7c191be45-e9aedb9a-02f9-4d12-a87d-dd0099a07f8a-000000",
+        "destination": ["recipient@example.com"],
+        "headersTruncated": false,
+        "tags": {
+            "ses:configuration-set": ["ConfigSet"],
+            "ses:source-ip": ["192.0.2.0"],
+            "ses:from-domain": ["example.com"],
+            "ses:caller-identity": ["ses_user"]
+        }
+    }
+}"#;
+/// "Complaint record" on the same page, likewise.
+const COMPLAINT: &str = r#"{
+    "eventType": "Complaint",
+    "complaint": {
+        "complainedRecipients": [{ "emailAddress": "recipient@example.com" }],
+        "timestamp": "2017-08-05T00:41:02.669Z",
+        "feedbackId": "01000157c44f053b-61b59c11-9236-11e6-8f96-7be8aexample-000000",
+        "userAgent": "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36",
+        "complaintFeedbackType": "abuse",
+        "arrivalDate": "2017-08-05T00:41:02.669Z"
+    },
+    "mail": {
+        "timestamp": "2017-08-05T00:40:01.123Z",
+        "source": "Sender Name <sender@example.com>",
+        "sourceArn": "arn:aws:ses:us-east-1:123456789012:identity/sender@example.com",
+        "sendingAccountId": "123456789012",
+        "messageId": "EXAMPLE7c191be45-e9aedb9a-02f9-4d12-a87d-dd0099a07f8a-000000",
+        "destination": ["recipient@example.com"],
+        "headersTruncated": false,
+        "tags": {
+            "ses:configuration-set": ["ConfigSet"],
+            "ses:caller-identity": ["ses_user"]
+        }
+    }
+}"#;
+
+/// The record `example` about the mail that was sent to `email` at `sent_at`.
+fn record(example: &str, email: &str, sent_at: Instant) -> Value {
+    let mut record: Value = serde_json::from_str(example).unwrap();
+    record["mail"]["timestamp"] = json!(sent_at);
+    record["mail"]["destination"] = json!([email]);
+    record
+}
+
+/// Passes `detail` to the worker in an event of EventBridge
+/// (<https://docs.aws.amazon.com/ses/latest/dg/monitoring-eventbridge.html>).
+async fn invoke(world: &World, detail: Value) -> Result<(), Error> {
+    let event = json!({
+        "version": "0",
+        "id": "12a18625-3cfb-1f0c-5d5d-0d5b1c3b0e8f",
+        "detail-type": "Email Bounced",
+        "source": "aws.ses",
+        "account": "123456789012",
+        "time": "2017-08-05T00:41:02Z",
+        "region": "eu-west-3",
+        "resources": [],
+        "detail": detail,
+    });
+    let worker = world.consumers().worker.clone();
+    worker
+        .answer(serde_json::from_value(event)?)
+        .await
+        .map(|_| ())
+}
+
+/// Reports `example` about a mail to `email` that is sent now.
+async fn report(world: &World, example: &str, email: &str) {
+    let record = record(example, email, world.clock().now());
+    invoke(world, record).await.unwrap();
+}
+
+/// Lets someone without a session request a code for `email`; returns whether it was sent.
+async fn is_code_sent(world: &World, email: &str) -> bool {
+    world.clock().advance(Duration::from_secs(3600));
+    let before = world.mails(email).await.len();
+    let asked = world
+        .anonymous()
+        .post("/auth/passwordless", json!({ "email": email }))
+        .await;
+    asked.expect_success(Message::PasswordlessSent);
+    world.mails(email).await.len() > before
+}
+
+/// The audited actions on `user`, newest first, with what stopped their mails before and after.
+async fn audited(world: &World, user: UserId) -> Vec<[Value; 3]> {
+    let admin = world.admin().await;
+    let audit = admin
+        .get(&format!("/audit?userID={user}"))
+        .await
+        .expect_ok();
+    let entries = audit["audit"].as_array().unwrap().iter();
+    entries
+        .map(|entry| {
+            assert_eq!(entry["targetID"], json!(user));
+            [
+                entry["action"].clone(),
+                entry["before"]["mailStop"].clone(),
+                entry["after"]["mailStop"].clone(),
+            ]
+        })
+        .collect()
+}
+
+fn email_of(person: &Person) -> String {
+    person.user().email.to_string()
+}
+
+#[tokio::test]
+async fn bounce_or_complaint_stops_notices_and_anonymous_codes() {
+    for (example, cause) in [(BOUNCE, "BOUNCE"), (COMPLAINT, "COMPLAINT")] {
+        let world = World::new().await;
+        let member = world.member().await;
+        let email = email_of(&member);
+        assert!(is_code_sent(&world, &email).await);
+        report(&world, example, &email).await;
+        assert!(!is_code_sent(&world, &email).await, "{cause}");
+        let before = world.mails(&email).await.len();
+        let reset = format!("/users/reset-password?sendMethode=email&email={email}");
+        let asked = world.anonymous().get(&reset).await;
+        asked.expect_success(Message::ResetCodeSent);
+        let member = world.signed_in(member.user().clone()).await;
+        let change = json!({
+            "oldPassword": PASSWORD, "newPassword": "cinq cigognes au nord", "confirmPassword": "cinq cigognes au nord",
+        });
+        let changed = member.put("/users/reset-password", change).await;
+        changed.expect_success(Message::PasswordChanged);
+        assert_eq!(world.mails(&email).await.len(), before, "{cause}");
+        let user = member.user().user_id;
+        let stopped = [json!("MAILS_STOPPED"), Value::Null, json!(cause)];
+        assert_eq!(audited(&world, user).await, [stopped]);
+    }
+}
+
+#[tokio::test]
+async fn other_feedback_stops_nothing() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let (email, now) = (email_of(&member), world.clock().now());
+    let mut transient = record(BOUNCE, &email, now);
+    transient["bounce"]["bounceType"] = "Transient".into();
+    let mut not_spam = record(COMPLAINT, &email, now);
+    not_spam["complaint"]["complaintFeedbackType"] = "not-spam".into();
+    let mut delivery = record(BOUNCE, &email, now);
+    delivery.as_object_mut().unwrap().remove("bounce");
+    for detail in [
+        transient,
+        not_spam,
+        delivery,
+        record(BOUNCE, "no address", now),
+        record(BOUNCE, "unknown@example.org", now),
+    ] {
+        invoke(&world, detail).await.unwrap();
+    }
+    assert!(is_code_sent(&world, &email).await);
+    assert_eq!(audited(&world, member.user().user_id).await.len(), 0);
+    assert!(invoke(&world, json!("{}")).await.is_err(), "it is repeated");
+}
+
+#[tokio::test]
+async fn code_of_the_own_session_goes_once_a_day_and_ends_the_stop() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let (email, user) = (email_of(&member), member.user().user_id);
+    report(&world, COMPLAINT, &email).await;
+    for expected in [1, 1] {
+        let asked = member.post("/users/email-verification", json!({})).await;
+        asked.expect_success(Message::VerificationSent);
+        assert_eq!(world.mails(&email).await.len(), expected);
+        world.clock().advance(Duration::from_secs(600));
+    }
+    world.clock().advance(Duration::from_secs(86_400));
+    let member = world.signed_in(member.user().clone()).await;
+    let asked = member.post("/users/email-verification", json!({})).await;
+    asked.expect_success(Message::VerificationSent);
+    assert_eq!(world.mails(&email).await.len(), 2);
+    let proof = json!({ "email": email, "code": world.mailed_code(&email).await });
+    let proved = member.put("/users/email-verification", proof).await;
+    proved.expect_success(Message::EmailVerified);
+    assert!(is_code_sent(&world, &email).await);
+    let complaint = json!("COMPLAINT");
+    assert_eq!(
+        audited(&world, user).await,
+        [
+            [json!("MAILS_RESUMED"), complaint.clone(), Value::Null],
+            [json!("MAILS_STOPPED"), Value::Null, complaint],
+        ]
+    );
+}
+
+#[tokio::test]
+async fn feedback_on_an_older_mail_does_not_stop_mails_again() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let email = email_of(&member);
+    let (first, second) = (
+        record(BOUNCE, &email, world.clock().now()),
+        record(COMPLAINT, &email, world.clock().now()),
+    );
+    for _ in 0..2 {
+        invoke(&world, first.clone()).await.unwrap();
+    }
+    let asked = member.post("/users/email-verification", json!({})).await;
+    asked.expect_success(Message::VerificationSent);
+    let proof = json!({ "email": email, "code": world.mailed_code(&email).await });
+    world.clock().advance(Duration::from_secs(1));
+    let proved = member.put("/users/email-verification", proof).await;
+    proved.expect_success(Message::EmailVerified);
+    for late in [second, first] {
+        invoke(&world, late).await.unwrap();
+    }
+    assert!(is_code_sent(&world, &email).await);
+    report(&world, COMPLAINT, &email).await;
+    assert!(!is_code_sent(&world, &email).await);
+    let audit = audited(&world, member.user().user_id).await;
+    let actions: Vec<&Value> = audit.iter().map(|[action, ..]| action).collect();
+    assert_eq!(actions, ["MAILS_STOPPED", "MAILS_RESUMED", "MAILS_STOPPED"]);
+}
+
+/// A pending address belongs to no account yet: the mail itself names the account that wants it.
+#[tokio::test]
+async fn bounce_of_a_pending_address_is_audited_for_the_account_that_wants_it() {
+    let world = World::with(&[("MAIL_CONFIGURATION_SET", "halqa-prod")]).await;
+    let member = world.person(NewPerson::with(Profile::Member)).await;
+    let user = member.user().user_id;
+    let path = format!("/users/{user}");
+    let wish = json!({ "email": "nouvelle@example.org", "password": PASSWORD });
+    let asked = member.put(&path, wish).await;
+    asked.expect_success(Message::UserUpdated);
+    let mail = world.mails("nouvelle@example.org").await[0].clone();
+    assert_eq!(mail["configurationSet"], "halqa-prod");
+    assert_eq!(mail["tags"], json!([{ "Name": "account", "Value": user }]));
+    let mut bounce = record(BOUNCE, "nouvelle@example.org", world.clock().now());
+    bounce["mail"]["tags"]["account"] = json!([user]);
+    invoke(&world, bounce).await.unwrap();
+    let stopped = [json!("MAILS_STOPPED"), Value::Null, json!("BOUNCE")];
+    assert_eq!(audited(&world, user).await, [stopped]);
+    assert!(is_code_sent(&world, &email_of(&member)).await);
+}
