@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use common::{ErrorCode, Message};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tests::Document;
 
 use crate::effects;
@@ -77,4 +77,14 @@ fn every_message_code_is_in_the_document() {
             message.code()
         );
     }
+}
+
+#[test]
+fn schemas_are_open_and_tests_refuse_unknown_fields() {
+    let text = include_str!("../../infra/api/openapi.yaml");
+    assert!(!text.contains("additionalProperties: false"), "a client could not accept a new field");
+    let mut health = json!({ "code": 200, "version": "1.0.0" });
+    assert_eq!(Document::get().errors("/components/schemas/Health", &health), [""; 0]);
+    health["unknown"] = json!(true);
+    assert_eq!(Document::get().errors("/components/schemas/Health", &health).len(), 1);
 }

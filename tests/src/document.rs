@@ -14,6 +14,9 @@ use crate::Answer;
 /// `infra/api/openapi.yaml`.
 pub struct Document {
     root: Value,
+    /// `root` with closed schemas: clients must accept fields that they do not know, but the tests must notice a field
+    /// that the document does not have.
+    closed: Value,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
@@ -22,10 +25,13 @@ impl Document {
     pub fn get() -> &'static Self {
         static DOCUMENT: OnceLock<Document> = OnceLock::new();
         DOCUMENT.get_or_init(|| {
-            let root = serde_yaml_ng::from_str(include_str!("../../infra/api/openapi.yaml"))
+            let root: Value = serde_yaml_ng::from_str(include_str!("../../infra/api/openapi.yaml"))
                 .expect("the document is YAML");
+            let mut closed = Value::clone(&root);
+            close(&mut closed);
             Self {
                 root,
+                closed,
                 validators: Mutex::default(),
             }
         })
@@ -194,6 +200,16 @@ impl Document {
     }
 
     fn validate(&self, pointer: &str, value: &Value, what: &str) {
+        let errors = self.errors(pointer, value);
+        assert!(
+            errors.is_empty(),
+            "differs from the document: {errors:?} in {what}"
+        );
+    }
+
+    /// How `value` differs from the schema at `pointer`, for example `/components/schemas/Health`. A field that the
+    /// schema does not name is a difference.
+    pub fn errors(&self, pointer: &str, value: &Value) -> Vec<String> {
         let validator = {
             let mut known = self
                 .validators
@@ -205,7 +221,7 @@ impl Document {
                 schema
                     .as_object_mut()
                     .expect("an object")
-                    .extend(self.root.as_object().expect("an object").clone());
+                    .extend(self.closed.as_object().expect("an object").clone());
                 Arc::new(
                     jsonschema::draft202012::new(&schema)
                         .expect("the schemas of the document are valid"),
@@ -213,14 +229,24 @@ impl Document {
             };
             Arc::clone(known.entry(pointer.to_owned()).or_insert_with(make))
         };
-        let errors: Vec<String> = validator
+        validator
             .iter_errors(value)
             .map(|error| format!("{} at {}", error, error.instance_path()))
-            .collect();
-        assert!(
-            errors.is_empty(),
-            "differs from the document: {errors:?} in {what}"
-        );
+            .collect()
+    }
+}
+
+/// Forbids fields that the document does not name in each object schema that names some.
+fn close(schema: &mut Value) {
+    match schema {
+        Value::Object(keywords) => {
+            keywords.values_mut().for_each(close);
+            if keywords.get("properties").is_some_and(Value::is_object) {
+                keywords.entry("additionalProperties").or_insert(json!(false));
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(close),
+        _ => {}
     }
 }
 

@@ -27,6 +27,7 @@ const BREAKING = [
  */
 const ACCEPTED = new Map([
 	["GET /users/{}/export", "an export of more than 4 MB was cut; now it is complete and the response has a link to it"],
+	["POST /users/avatar", "the form is described as client generators read it; the requests are the same"],
 ])
 const METHODS = ["get", "put", "post", "delete", "patch"]
 
