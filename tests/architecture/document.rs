@@ -82,9 +82,20 @@ fn every_message_code_is_in_the_document() {
 #[test]
 fn schemas_are_open_and_tests_refuse_unknown_fields() {
     let text = include_str!("../../infra/api/openapi.yaml");
-    assert!(!text.contains("additionalProperties: false"), "a client could not accept a new field");
+    assert!(
+        !text.contains("additionalProperties: false"),
+        "a client could not accept a new field"
+    );
     let mut health = json!({ "code": 200, "version": "1.0.0" });
-    assert_eq!(Document::get().errors("/components/schemas/Health", &health), [""; 0]);
+    assert_eq!(
+        Document::get().errors("/components/schemas/Health", &health),
+        [""; 0]
+    );
     health["unknown"] = json!(true);
-    assert_eq!(Document::get().errors("/components/schemas/Health", &health).len(), 1);
+    assert_eq!(
+        Document::get()
+            .errors("/components/schemas/Health", &health)
+            .len(),
+        1
+    );
 }

@@ -242,7 +242,9 @@ fn close(schema: &mut Value) {
         Value::Object(keywords) => {
             keywords.values_mut().for_each(close);
             if keywords.get("properties").is_some_and(Value::is_object) {
-                keywords.entry("additionalProperties").or_insert(json!(false));
+                keywords
+                    .entry("additionalProperties")
+                    .or_insert(json!(false));
             }
         }
         Value::Array(items) => items.iter_mut().for_each(close),
