@@ -61,12 +61,18 @@ fn binaries() -> PathBuf {
     cargo
         .args(["build", "--workspace", "--all-targets", "--quiet"])
         .current_dir(ROOT);
-    // Cargo describes the package of a running test in its environment, and build scripts of dependencies (ring) run
-    // again when that differs: then half of the workspace would be compiled again, here and in the next build.
-    for (name, _) in std::env::vars() {
-        if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
-            cargo.env_remove(name);
-        }
+    // Cargo describes the package of a running test in its environment, and the build script of ring runs again when
+    // that differs: then half of the workspace would be compiled again, here and in the next build.
+    for name in [
+        "CARGO_MANIFEST_DIR",
+        "CARGO_MANIFEST_LINKS",
+        "CARGO_PKG_NAME",
+        "CARGO_PKG_VERSION_MAJOR",
+        "CARGO_PKG_VERSION_MINOR",
+        "CARGO_PKG_VERSION_PATCH",
+        "CARGO_PKG_VERSION_PRE",
+    ] {
+        cargo.env_remove(name);
     }
     assert!(
         cargo.status().is_ok_and(|status| status.success()),
