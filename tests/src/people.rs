@@ -4,8 +4,8 @@ use std::sync::atomic::Ordering;
 
 use accounts::Sessions;
 use domain::{
-    CommitteeId, Email, Grant, Instant, Phone, Profile, UserId, committee::Committee,
-    session::Method, user::User,
+    CommitteeId, Email, Grant, Instant, Phone, Profile, UserId, amr::Method, committee::Committee,
+    user::User,
 };
 use identity::{password::Hasher, random};
 use store::{CommitOutcome, NewUser, Reservation};

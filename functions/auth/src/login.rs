@@ -3,7 +3,7 @@
 use accounts::{AccountContext, attempts};
 use axum::extract::State;
 use common::{ApiError, ApiResult, Client, Input, Now, PendingLimit, input, secret, text};
-use domain::{CommitteeId, Email, UserId, session::Method};
+use domain::{CommitteeId, Email, UserId, amr::Method};
 use identity::password::Match;
 use secrecy::SecretString;
 use store::{Credentials, EmailOwner, Transaction};

@@ -8,9 +8,9 @@ use common::{
 };
 use domain::{
     CommitteeId, Email, Instant, Line, UserId,
+    amr::Method,
     code::{Challenge, CodeKind, SendMethod},
     outbox::Notification,
-    session::Method,
 };
 use http::{HeaderMap, header};
 use identity::{

@@ -2,7 +2,7 @@
 
 use accounts::AccountContext;
 use common::{ApiError, ApiResult, Client, ErrorCode, Message, success};
-use domain::{Instant, session::Method, user::OwnAccount};
+use domain::{Instant, amr::Method, user::OwnAccount};
 use serde::Serialize;
 use store::{CommitOutcome, Part, Reservation, StoreError, Transaction};
 

@@ -7,9 +7,9 @@ use common::{
 };
 use domain::{
     Instant,
+    amr::Method,
     otp::{Enrolment, Otp as StoredOtp, Proof},
     outbox::Notification,
-    session::Method,
     user::{OwnAccount, User},
 };
 use http::request::Parts;

@@ -8,9 +8,9 @@ use common::{
 };
 use domain::{
     CommitteeId, Instant, PasskeyId, SessionId, UserId,
+    amr::Method,
     outbox::Notification,
     passkey::{Challenge, Passkey},
-    session::Method,
     user::OwnAccount,
 };
 use identity::{

@@ -5,12 +5,13 @@ use std::{future::Future, time::Duration};
 use common::{ApiError, Client, SignedIn, TokenLifetimes, bearer};
 use domain::{
     CommitteeId, Instant, SessionId, UserId,
+    amr::Method,
     committee::Committee,
     device::KnownDevices,
     login_activity::LoginActivity,
     otp::{Enrolment, Otp},
     outbox::Notification,
-    session::{Method, Session},
+    session::Session,
     user::{Account, OwnAccount, User},
 };
 use http::HeaderMap;

@@ -5,6 +5,7 @@
 //! are trusted and read by `serde`.
 
 pub mod agent;
+pub mod amr;
 pub mod audit;
 pub mod batch;
 pub mod breaker;

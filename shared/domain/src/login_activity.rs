@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{UserId, agent::Agent, instant::Instant, session::Method};
+use crate::{UserId, agent::Agent, amr::Method, instant::Instant};
 
 /// How long a sign-in is kept.
 pub const RETENTION: Duration = Duration::from_secs(180 * 86_400);

@@ -4,7 +4,7 @@
 use std::{collections::HashMap, fmt, str::FromStr};
 
 use data_encoding::BASE64;
-use domain::{CommitteeId, Instant, SessionId, UserId, session::Method};
+use domain::{CommitteeId, Instant, SessionId, UserId, amr::Method};
 use ed25519_dalek::SigningKey;
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};

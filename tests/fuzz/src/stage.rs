@@ -19,7 +19,7 @@ use domain::{
     file::{File, Status, Visibility},
     login_activity::Location,
     question::{Question, QuestionContent, QuestionType},
-    session::Method,
+    amr::Method,
     user::User,
 };
 use identity::{NamedKey, token::PublicKey};
