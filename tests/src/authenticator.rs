@@ -127,11 +127,17 @@ impl Authenticator {
 
     /// The answer to the `options` of a sign-in, as `PublicKeyCredential.toJSON()`.
     pub fn get(&mut self, options: &Value) -> Value {
+        self.get_with(options, |_| {})
+    }
+
+    /// As [`get`](Self::get), for authenticator data after `change`, which the signature covers.
+    pub fn get_with(&mut self, options: &Value, change: impl Fn(&mut Vec<u8>)) -> Value {
         if self.sign_count > 0 {
             self.sign_count += 1;
         }
         let client_data = self.client_data("webauthn.get", options);
-        let data = self.authenticator_data(0, &[]);
+        let mut data = self.authenticator_data(0, &[]);
+        change(&mut data);
         let hash = Sha256::digest(client_data.as_bytes());
         let signature = self.sign(&[&data[..], &hash[..]].concat());
         self.credential(json!({
@@ -183,7 +189,7 @@ impl Authenticator {
     }
 
     /// The public key as a COSE key (RFC 9053 §7).
-    fn public_key(&self) -> Vec<u8> {
+    pub fn public_key(&self) -> Vec<u8> {
         match &self.key {
             Key::Es256(key) => {
                 let point = key.verifying_key().to_encoded_point(false);

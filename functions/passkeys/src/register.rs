@@ -1,14 +1,15 @@
 //! `POST /passkeys/registration-options`: begins the registration of a passkey. `POST /passkeys`: completes it.
 
+use accounts::attempts;
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Input, Message, Now, SignedIn, Verified, input, ok, success,
-    text,
+    ApiError, ApiResult, Client, ErrorCode, Input, Message, Now, SignedIn, Verified, input, ok,
+    success, text,
 };
 use domain::{
-    Line, PasskeyId, ValueError,
+    Instant, Line, PasskeyId, SessionId, ValueError,
     outbox::Notification,
-    passkey::{Challenge, MAX, Passkey},
+    passkey::{Challenge, Credential, MAX, Passkey},
     user::User,
 };
 use identity::{passkeys::Ceremony, random};
@@ -69,6 +70,7 @@ pub(crate) async fn register(
     Now(now): Now,
     _: Verified,
     Recent(person): Recent,
+    client: Client,
     Input(request): Input<RegisterRequest>,
 ) -> ApiResult<PasskeyResponse> {
     let SignedIn { user, session, .. } = person;
@@ -78,24 +80,14 @@ pub(crate) async fn register(
     let registered = passkeys
         .party
         .finish_registration(&challenge.ceremony, &request.credential)?;
-    let name = match request.name {
-        Some(name) => name,
-        None => DEFAULT_NAME
-            .parse()
-            .map_err(|_: ValueError| ErrorCode::Internal)?,
-    };
-    let mut passkey = Passkey {
-        passkey_id: PasskeyId::new(random::id(now)),
-        user_id: user.user_id,
-        name,
-        created_at: now,
-        last_used_at: None,
-        series: user.passkey_series,
-        credential: registered.ok_or(ErrorCode::PasskeyInvalid)?,
-    };
+    let registered = registered.ok_or(ErrorCode::PasskeyInvalid)?;
+    let mut passkey = new_passkey(&user, request.name, registered, now)?;
     let add = |user: &User, tx: &mut Transaction| {
         if !session.is_valid(user, now) {
             return Err(ApiError::invalid_token());
+        }
+        if !user.is_verified {
+            return Err(ErrorCode::AccountNotVerified.into());
         }
         if user.passkeys >= MAX {
             return Err(ErrorCode::PasskeysLimit.into());
@@ -113,9 +105,68 @@ pub(crate) async fn register(
         Part::User => ApiError::invalid_token(),
         _ => ErrorCode::PasskeyInvalid.into(),
     };
-    passkeys
-        .store
-        .update_user(user, add, condition_error)
-        .await?;
+    let added = passkeys.store.update_user(user, add, condition_error).await;
+    if let Err(error) = added {
+        if error.code() == ErrorCode::PasskeyAlreadyRegistered {
+            passkeys
+                .refuse(session.sid, &challenge, &passkey, &client, now)
+                .await?;
+        }
+        return Err(error);
+    }
     success(Message::PasskeyCreated, passkey.into())
+}
+
+fn new_passkey(
+    user: &User,
+    name: Option<Line<64>>,
+    credential: Credential,
+    now: Instant,
+) -> Result<Passkey, ApiError> {
+    let default = || {
+        DEFAULT_NAME
+            .parse()
+            .map_err(|_: ValueError| ErrorCode::Internal)
+    };
+    Ok(Passkey {
+        passkey_id: PasskeyId::new(random::id(now)),
+        user_id: user.user_id,
+        name: name.map_or_else(default, Ok)?,
+        created_at: now,
+        last_used_at: None,
+        series: user.passkey_series,
+        credential,
+    })
+}
+
+impl Passkeys {
+    /// Uses up the challenge of a registration whose credential an account has already. That of another account is
+    /// counted like a wrong answer at sign-in, and its owner is notified.
+    ///
+    /// # Errors
+    /// As [`attempts::reserve`].
+    async fn refuse(
+        &self,
+        session: SessionId,
+        challenge: &Challenge,
+        refused: &Passkey,
+        client: &Client,
+        now: Instant,
+    ) -> Result<(), ApiError> {
+        let mut tx = self.store.transaction();
+        tx.use_challenge(session, challenge);
+        let credential = &refused.credential.credential_id;
+        let owner = self.store.passkey_owner(credential).await?;
+        if let Some(owner) = owner.filter(|owner| owner.user_id != refused.user_id) {
+            // The attempt stays counted.
+            let _ = attempts::reserve(&self.store, &attempts::of_passkey(client), now).await?;
+            if let Some(owner) = self.store.user(owner.user_id).await? {
+                let refused = Notification::PasskeyRegistrationRefused { at: now };
+                tx.send(&self.outbox.notify(&owner, refused, now)?);
+            }
+        }
+        // When the challenge was used in the meantime, the owner was notified then.
+        let _ = tx.commit().await?;
+        Ok(())
+    }
 }

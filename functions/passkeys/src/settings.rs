@@ -2,7 +2,7 @@
 
 use identity::passkeys::RelyingParty;
 use runtime::{ConfigError, Settings};
-use url::Url;
+use url::{Host, Url};
 
 /// Reads `PASSKEY_RP_ID`, the domain to which passkeys are bound for ever, and `PASSKEY_ORIGINS`, the origins of the
 /// pages that may use them. Their defaults are the host and the origin of `PUBLIC_URL`.
@@ -26,10 +26,14 @@ pub(crate) fn relying_party(settings: &Settings) -> Result<RelyingParty, ConfigE
         .or(default)
         .unwrap_or_default();
     let id = id.trim().to_ascii_lowercase();
+    if !matches!(Host::parse(&id), Ok(Host::Domain(_))) {
+        let problem = "must be a domain, which an IP address is not";
+        return Err(ConfigError::new("PASSKEY_RP_ID", problem));
+    }
     let is_of_domain = |host: &str| host == id || host.ends_with(&format!(".{id}"));
     let is_allowed = |url: &Url| {
         let host = url.host_str();
-        let is_secure = url.scheme() == "https" || matches!(host, Some("localhost" | "127.0.0.1"));
+        let is_secure = url.scheme() == "https" || host == Some("localhost");
         is_secure && host.is_some_and(is_of_domain)
     };
     if !origins.iter().all(is_allowed) {

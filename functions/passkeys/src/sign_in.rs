@@ -20,7 +20,7 @@ use identity::{
 use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
 use serde_json::Value;
-use store::PasskeyOwner;
+use store::{Part, PasskeyOwner, Reservation, StoreError};
 
 use crate::{Passkeys, credential};
 
@@ -75,26 +75,9 @@ pub(crate) async fn sign_in(
     Input(request): Input<SignInRequest>,
 ) -> ApiResult<SignInResponse> {
     let assertion = Assertion::parse(&request.credential);
-    let lookup = async {
-        match &assertion {
-            Some(assertion) => {
-                passkeys
-                    .store
-                    .passkey_owner(&assertion.credential_id())
-                    .await
-            }
-            None => Ok(None),
-        }
-    };
-    let (counted, owner) = tokio::join!(limit.counted(), lookup);
+    let (counted, owner) = tokio::join!(limit.counted(), passkeys.owner_of(assertion.as_ref()));
     counted?;
-    // The identifiers of no account.
-    let no_owner = PasskeyOwner {
-        user_id: UserId::in_path(""),
-        committee_id: CommitteeId::in_path(""),
-        passkey_id: PasskeyId::in_path(""),
-    };
-    let owner = owner?.unwrap_or(no_owner);
+    let owner = owner?;
     let token = request.token.expose_secret();
     let id = passkeys
         .sessions
@@ -109,23 +92,9 @@ pub(crate) async fn sign_in(
     let outcome = found.and_then(|(account, (passkey, challenge))| {
         passkeys.verify(account, passkey, challenge, assertion.as_ref(), now)
     });
-    let (attempt, mut reserved) =
-        attempts::record_outcome(&passkeys.store, reserved, outcome).await?;
-    let Verified::Yes(credential) = &attempt.verified else {
-        passkeys.report(&attempt, id, now).await?;
-        return Err(ErrorCode::BadAuthCombination.into());
-    };
-    let mut tx = passkeys.store.transaction();
-    tx.use_challenge(id, &attempt.challenge);
-    tx.use_passkey(&attempt.passkey, credential, now);
-    let amr = vec![Method::Pop, Method::Mfa];
-    let begun = passkeys
-        .sessions
-        .begin(attempt.account, amr, &client, now, tx, &mut reserved)
-        .await;
-    // After a success nothing is left.
-    let _ = passkeys.store.release(reserved).await;
-    let user = begun?.map_err(|_| ErrorCode::BadAuthCombination)?;
+    let (attempt, reserved) = attempts::record_outcome(&passkeys.store, reserved, outcome).await?;
+    let begun = passkeys.begin(attempt, owner, id, &client, now, reserved);
+    let user = begun.await?;
     let token = user.token().to_owned();
     let response = SignInResponse {
         user: Box::new(user),
@@ -134,6 +103,19 @@ pub(crate) async fn sign_in(
 }
 
 impl Passkeys {
+    /// The owner of the credential in `assertion`; when there is none, the identifiers of no account.
+    async fn owner_of(&self, assertion: Option<&Assertion>) -> Result<PasskeyOwner, StoreError> {
+        let owner = match assertion {
+            Some(assertion) => self.store.passkey_owner(&assertion.credential_id()).await?,
+            None => None,
+        };
+        Ok(owner.unwrap_or_else(|| PasskeyOwner {
+            user_id: UserId::in_path(""),
+            committee_id: CommitteeId::in_path(""),
+            passkey_id: PasskeyId::in_path(""),
+        }))
+    }
+
     /// Verifies `assertion`. `None` when it is wrong, its challenge was used or has expired, or its account is inactive
     /// or has removed the passkey.
     fn verify(
@@ -165,13 +147,77 @@ impl Passkeys {
         }))
     }
 
-    /// Notifies the owner of a passkey whose signature counter did not rise, once for each challenge.
-    async fn report(&self, attempt: &Attempt, id: SessionId, now: Instant) -> Result<(), ApiError> {
-        let refused = Notification::PasskeyRefused { at: now };
+    /// Uses up the challenge `id` and starts a session, unless the signature counter did not rise.
+    ///
+    /// # Errors
+    /// `BAD_AUTH_COMBINATION_MESSAGE` when the counter did not rise, or the challenge or the passkey was used or removed
+    /// in the meantime; then `reserved` stays counted.
+    async fn begin(
+        &self,
+        attempt: Attempt,
+        owner: PasskeyOwner,
+        id: SessionId,
+        client: &Client,
+        now: Instant,
+        mut reserved: Reservation,
+    ) -> Result<OwnAccount, ApiError> {
+        let Attempt {
+            account,
+            passkey,
+            challenge,
+            verified,
+        } = attempt;
+        let Verified::Yes(credential) = &verified else {
+            self.report(&passkey, id, &challenge, now).await?;
+            return Err(ErrorCode::BadAuthCombination.into());
+        };
         let mut tx = self.store.transaction();
-        tx.use_challenge(id, &attempt.challenge);
-        tx.send(&self.outbox.notify(&attempt.account.user, refused, now)?);
-        let _ = tx.commit().await?;
+        tx.use_challenge(id, &challenge);
+        tx.use_passkey(&passkey, credential, now);
+        let committee = account.user.committee_id;
+        if owner.committee_id != committee {
+            tx.update_passkey_committee(&passkey, committee);
+        }
+        let amr = vec![Method::Pop, Method::Mfa];
+        let begun = self
+            .sessions
+            .begin(account, amr, client, now, tx, &mut reserved)
+            .await;
+        if let Ok(Err(part)) = begun {
+            // An authenticator and a copy of it that sign in at the same moment have the same counter.
+            if part == Part::Passkey {
+                self.report(&passkey, id, &challenge, now).await?;
+            }
+            return Err(ErrorCode::BadAuthCombination.into());
+        }
+        // After a success nothing is left.
+        let _ = self.store.release(reserved).await;
+        begun?.map_err(|_| ErrorCode::BadAuthCombination.into())
+    }
+
+    /// Notifies the owner of `passkey` that its signature counter did not rise, once for each challenge, unless it was
+    /// removed in the meantime.
+    async fn report(
+        &self,
+        passkey: &Passkey,
+        id: SessionId,
+        challenge: &Challenge,
+        now: Instant,
+    ) -> Result<(), ApiError> {
+        let (user, stored) = tokio::try_join!(
+            self.store.user(passkey.user_id),
+            self.store.passkey(passkey.user_id, passkey.passkey_id)
+        )?;
+        let (Some(user), Some(stored)) = (user, stored) else {
+            return Ok(());
+        };
+        if stored.is_of(&user) {
+            let refused = Notification::PasskeyRefused { at: now };
+            let mut tx = self.store.transaction();
+            tx.use_challenge(id, challenge);
+            tx.send(&self.outbox.notify(&user, refused, now)?);
+            let _ = tx.commit().await?;
+        }
         Ok(())
     }
 }

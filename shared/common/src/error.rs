@@ -86,6 +86,11 @@ impl ApiError {
         }
     }
 
+    /// The code of the response.
+    pub fn code(&self) -> ErrorCode {
+        self.code
+    }
+
     /// 400 for one invalid field.
     pub fn field(field: &str, invalid: impl Into<InvalidValue>) -> Self {
         Self::fields(vec![FieldError::new(field, invalid)])

@@ -150,6 +150,11 @@ pub enum Notification {
         /// When it was refused.
         at: Instant,
     },
+    /// Another account tried to register a passkey of this one.
+    PasskeyRegistrationRefused {
+        /// When it was refused.
+        at: Instant,
+    },
     /// A change of address was requested and is not confirmed yet. Sent to the current address.
     EmailChangeRequested {
         /// Time of the request.

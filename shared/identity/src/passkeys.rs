@@ -253,6 +253,10 @@ impl RelyingParty {
 impl Assertion {
     /// The assertion in `answer`, `PublicKeyCredential.toJSON()` of the browser; `None` when it is malformed.
     pub fn parse(answer: &Value) -> Option<Self> {
+        // `webauthn_rp` 0.3.0 panics in `verify` when `userHandle` is null.
+        if !answer["response"]["userHandle"].is_string() {
+            return None;
+        }
         let answer = answer.to_string();
         DiscoverableAuthentication16::from_json_relaxed(answer.as_bytes())
             .ok()

@@ -4,6 +4,7 @@
 //! A message about a code contains exactly one run of six or more digits, the code, so that programs and
 //! people find it. All other messages contain none.
 
+mod accounts;
 mod moment;
 mod part;
 mod passkeys;
@@ -16,8 +17,10 @@ use domain::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
 
-use self::moment::moment;
-use self::part::{Part, document};
+use self::{
+    moment::moment,
+    part::{Part, document},
+};
 
 /// The content of a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -153,78 +156,17 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
             }));
             (subject, parts)
         }
-        Notification::NewDevice { agent, ip, at } => {
-            let what = "Une connexion à votre compte Halqa a été faite depuis un appareil ou un réseau que nous ne connaissions pas\u{a0}:".to_owned();
-            let (subject, mut parts) = paragraphs(
-                "Nouvelle connexion à votre compte Halqa",
-                what,
-                [YOURS, NOT_YOURS],
-            );
-            parts.insert(1, Part::Facts(device_facts(agent, ip, *at)));
-            (subject, parts)
-        }
+        Notification::NewDevice { agent, ip, at } => accounts::new_device(agent, ip, *at),
         Notification::PasswordChanged { at, has_passkeys } => {
-            let what = format!(
-                "Le mot de passe de votre compte Halqa a été modifié {}.",
-                moment(*at)
-            );
-            let what = what + if *has_passkeys { passkeys::STAY } else { "" };
-            paragraphs(
-                "Votre mot de passe Halqa a été modifié",
-                what,
-                [YOURS, NOT_YOURS],
-            )
+            accounts::password_changed(*at, *has_passkeys)
         }
-        Notification::PasswordRemoved { at } => {
-            let what = format!(
-                "Un code envoyé à cette adresse e-mail a servi pour la première fois à ouvrir votre compte Halqa {}.",
-                moment(*at)
-            );
-            let what = what
-                + " Le mot de passe choisi lors de l’inscription ne vient peut-être pas de vous\u{a0}: nous l’avons supprimé, et nous avons \
-                 fermé les autres sessions.";
-            let next = "Pour vous connecter avec un mot de passe, demandez-en un nouveau depuis la page de connexion.";
-            paragraphs(
-                "Choisissez votre mot de passe Halqa",
-                what,
-                [next, NOT_YOURS],
-            )
-        }
-        Notification::OtpEnabled { at } => {
-            let what = format!(
-                "La double authentification de votre compte Halqa a été activée {}.",
-                moment(*at)
-            );
-            let what = what
-                + " À chaque connexion, un code de votre application d’authentification vous sera demandé.";
-            paragraphs(
-                "Double authentification activée sur votre compte Halqa",
-                what,
-                [YOURS, NOT_YOURS],
-            )
-        }
+        Notification::PasswordRemoved { at } => accounts::password_removed(*at),
+        Notification::OtpEnabled { at } => accounts::otp_enabled(*at),
         Notification::OtpDisabled {
             at,
             by_administrator,
-        } => {
-            let (who, not_yours) = match by_administrator {
-                true => (
-                    " par un administrateur",
-                    "Si vous ne l’aviez pas demandé, prévenez l’administrateur de votre comité.",
-                ),
-                false => ("", NOT_YOURS),
-            };
-            let what = format!(
-                "La double authentification de votre compte Halqa a été désactivée{who} {}.",
-                moment(*at)
-            );
-            let advice = "Votre compte est moins bien protégé\u{a0}: nous vous conseillons de réactiver la double authentification.";
-            paragraphs(
-                "Double authentification désactivée sur votre compte Halqa",
-                what,
-                [advice, not_yours],
-            )
-        }
+        } => accounts::otp_disabled(*at, *by_administrator),
+        Notification::RecoveryCodeUsed { left, at } => accounts::recovery_code_used(*left, *at),
         Notification::PasskeyAdded { at } => passkeys::added(*at),
         Notification::PasskeyRemoved { at } => passkeys::removed(*at),
         Notification::PasskeysRemoved {
@@ -232,62 +174,10 @@ fn words(notification: &Notification, to: &Email, public_url: &str) -> Words {
             by_administrator,
         } => passkeys::all_removed(*at, *by_administrator),
         Notification::PasskeyRefused { at } => passkeys::refused(*at),
-        Notification::EmailChangeRequested { at } => {
-            let what = format!(
-                "Un changement d’adresse e-mail a été demandé pour votre compte Halqa {}.",
-                moment(*at)
-            );
-            let what = what
-                + " L’adresse actuelle reste en vigueur tant que la nouvelle n’est pas vérifiée.";
-            paragraphs(
-                "Changement d’adresse e-mail demandé pour votre compte Halqa",
-                what,
-                [YOURS, NOT_YOURS],
-            )
-        }
-        Notification::EmailChanged { at } => {
-            let what = format!(
-                "L’adresse e-mail de votre compte Halqa a été modifiée {}.",
-                moment(*at)
-            );
-            let what = what
-                + " Ce message est envoyé à l’ancienne adresse, qui ne sert plus à vous connecter.";
-            // A password reset would be mailed to the new address.
-            let not_yours = "Si ce n’est pas vous, prévenez sans attendre l’administrateur de votre comité. Si vous pouvez encore \
-                 vous connecter, changez votre mot de passe et fermez les autres sessions dans votre compte.";
-            paragraphs(
-                "L’adresse e-mail de votre compte Halqa a été modifiée",
-                what,
-                [YOURS, not_yours],
-            )
-        }
-        Notification::PhoneChanged { at } => {
-            let what = format!(
-                "Le numéro de téléphone de votre compte Halqa a été modifié {}.",
-                moment(*at)
-            );
-            paragraphs(
-                "Le numéro de téléphone de votre compte Halqa a été modifié",
-                what,
-                [YOURS, NOT_YOURS],
-            )
-        }
-        Notification::RecoveryCodeUsed { left, at } => {
-            let rest = match left {
-                0 => "Il ne vous en reste aucun\u{a0}: créez-en de nouveaux dans votre compte."
-                    .to_owned(),
-                _ => format!("Il vous en reste {left}."),
-            };
-            let what = format!(
-                "Un code de secours a servi à se connecter à votre compte Halqa {}. {rest}",
-                moment(*at)
-            );
-            paragraphs(
-                "Un code de secours de votre compte Halqa a été utilisé",
-                what,
-                [YOURS, NOT_YOURS],
-            )
-        }
+        Notification::PasskeyRegistrationRefused { at } => passkeys::registration_refused(*at),
+        Notification::EmailChangeRequested { at } => accounts::email_change_requested(*at),
+        Notification::EmailChanged { at } => accounts::email_changed(*at),
+        Notification::PhoneChanged { at } => accounts::phone_changed(*at),
     }
 }
 

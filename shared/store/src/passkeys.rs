@@ -28,7 +28,7 @@ pub struct PasskeyOwner {
     /// The account.
     #[serde(rename = "userID")]
     pub user_id: UserId,
-    /// The account's committee when the passkey was registered; may be outdated.
+    /// The account's committee when the passkey was registered or last used; may be outdated.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
     /// The passkey.
@@ -118,17 +118,13 @@ impl Store {
         self.update_item(update).await
     }
 
-    /// Deletes `passkeys`, which are invalid already because all of them were removed, or their account was.
+    /// Deletes `passkeys`, which are invalid already because all of them were removed, or their account was. When another
+    /// caller deletes some of them at the same time, up to fifty stay, for the next caller that lists them.
     pub async fn delete_passkeys(&self, passkeys: &[Passkey]) -> Result<(), StoreError> {
         for some in passkeys.chunks(DELETED_AT_ONCE) {
             let mut tx = self.transaction();
             for passkey in some {
-                let credential = &passkey.credential.credential_id;
-                tx.remove(
-                    Part::Passkey,
-                    &keys::passkey(passkey.user_id, passkey.passkey_id),
-                );
-                tx.remove(Part::Passkey, &keys::passkey_owner(credential));
+                tx.remove_passkey(passkey);
             }
             let _ = tx.commit().await?;
         }
@@ -184,7 +180,20 @@ impl Transaction {
         self.update(Part::Passkey, update);
     }
 
-    /// Removes `passkey`. The condition fails (`Part::Passkey`) when it was removed before.
+    /// Records that the account of `passkey` is of `committee` now. The condition fails (`Part::Passkey`) when the passkey
+    /// was removed.
+    pub fn update_passkey_committee(&mut self, passkey: &Passkey, committee: CommitteeId) {
+        let owner = keys::passkey_owner(&passkey.credential.credential_id);
+        let update = Write::at(&owner)
+            .when("passkeyID = :id")
+            .expression("SET committeeID = :committee")
+            .value(":id", &passkey.passkey_id)
+            .value(":committee", &committee);
+        self.update(Part::Passkey, update);
+    }
+
+    /// Removes `passkey`. The condition fails (`Part::Passkey`) when it was removed before: its credential may belong to
+    /// another passkey since then.
     pub fn remove_passkey(&mut self, passkey: &Passkey) {
         let delete = Write::at(&keys::passkey(passkey.user_id, passkey.passkey_id))
             .when("attribute_exists(pk)");

@@ -3,9 +3,10 @@
 use std::{cell::RefCell, io, sync::Once};
 
 use common::ErrorCode;
+use data_encoding::BASE64URL_NOPAD;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
-use tests::{PASSWORD, World};
+use tests::{Authenticator, PASSWORD, World, authenticator::begin};
 use tracing::{Level, callsite, subscriber};
 use tracing_subscriber::{
     filter::dynamic_filter_fn,
@@ -156,7 +157,22 @@ async fn secrets_and_addresses_are_never_logged() {
     person
         .put("/users/reset-password", json!({ "oldPassword": "clé de sol et fa", "newPassword": PASSWORD, "confirmPassword": PASSWORD }))
         .await;
+    let member = world.member().await;
+    let mut authenticator = Authenticator::registered_by(&member).await;
+    let credential_id = BASE64URL_NOPAD.encode(&authenticator.credential_id);
+    let (options, passkey_token) = begin(&world.anonymous()).await;
+    let answer = json!({ "credential": authenticator.get(&options), "token": passkey_token });
+    for _ in 0..2 {
+        world
+            .anonymous()
+            .post("/auth/passkey", answer.clone())
+            .await;
+    }
     world.inject(Mode::Refuse);
+    world
+        .anonymous()
+        .post("/auth/passkey", answer.clone())
+        .await;
     world.anonymous().login("amel@example.org", PASSWORD).await;
     person.get("/auth/check").await;
     world.anonymous().post("/users/register", payload).await;
@@ -178,6 +194,12 @@ async fn secrets_and_addresses_are_never_logged() {
         "argon2id",
         &token,
         &signature,
+        &credential_id,
+        passkey_token.as_str().unwrap(),
+        options["challenge"].as_str().unwrap(),
+        answer["credential"]["response"]["signature"]
+            .as_str()
+            .unwrap(),
     ] {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
@@ -233,7 +255,10 @@ async fn failed_sign_ins_are_counted_successful_are_not() {
     anonymous
         .post("/otp/verify", json!({ "code": "123456" }))
         .await;
-    assert_eq!(failures(), 3);
+    let mut unknown = Authenticator::es256();
+    unknown.user_handle = vec![1; 16];
+    unknown.sign_in(&anonymous).await;
+    assert_eq!(failures(), 4);
 }
 
 #[tokio::test]

@@ -150,6 +150,128 @@ async fn algorithm_that_was_not_offered_is_invalid() {
 }
 
 #[tokio::test]
+async fn malformed_public_key_is_invalid() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let member = world.member().await;
+    // RFC 9053 §7.1. Without a change it is the key of the authenticator.
+    let x = |it: &[u8]| it[10..42].to_vec();
+    let y = |it: &[u8]| it[45..].to_vec();
+    let key = |alg: u8, crv: u8, x: &[u8], y: &[u8]| {
+        let length = |it: &[u8]| u8::try_from(it.len()).unwrap();
+        let start = [0xa5, 1, 2, 3, alg, 0x20, crv, 0x21, 0x58, length(x)];
+        [&start[..], x, &[0x22, 0x58, length(y)][..], y].concat()
+    };
+    let own = Authenticator::es256().public_key();
+    let (x, y) = (x(&own), y(&own));
+    assert_eq!(key(0x26, 1, &x, &y), own);
+    let (on_p384, mut entry) = ([1; 48], own.clone());
+    entry[0] = 0xa6;
+    entry.extend([0x23, 0]);
+    for (name, key) in [
+        ("another curve", key(0x26, 2, &x, &y)),
+        ("another algorithm", key(0x27, 1, &x, &y)),
+        ("short x", key(0x26, 1, &x[1..], &y)),
+        ("short y", key(0x26, 1, &x, &y[1..])),
+        ("not on the curve", key(0x26, 1, &[1; 32], &[1; 32])),
+        ("the point at infinity", key(0x26, 1, &[0; 32], &[0; 32])),
+        ("not a map", vec![0x80]),
+        ("an empty map", vec![0xa0]),
+        ("truncated", own[..own.len() - 1].to_vec()),
+        ("one more entry", entry),
+        // ES384, -35: not offered.
+        (
+            "ES384",
+            [
+                &[0xa5, 1, 2, 3, 0x38, 34, 0x20, 2, 0x21, 0x58, 48][..],
+                &on_p384,
+                &[0x22, 0x58, 48],
+                &on_p384,
+            ]
+            .concat(),
+        ),
+    ] {
+        let mut authenticator = Authenticator::es256();
+        authenticator.other_key = Some(key);
+        let answer = authenticator.register(&member).await;
+        assert_eq!(answer.status, 400, "{name}: {answer:?}");
+        answer.expect_error(ErrorCode::PasskeyInvalid);
+    }
+}
+
+#[tokio::test]
+async fn truncated_authenticator_data_is_refused() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut authenticator = Authenticator::registered_by(&member).await;
+    for kept in [0, 1, 31, 32, 33, 36] {
+        let anonymous = world.anonymous();
+        let (options, token) = begin(&anonymous).await;
+        let answer = authenticator.get_with(&options, |data| data.truncate(kept));
+        anonymous
+            .post(
+                "/auth/passkey",
+                json!({ "credential": answer, "token": token }),
+            )
+            .await
+            .expect_error(ErrorCode::BadAuthCombination);
+    }
+}
+
+#[tokio::test]
+async fn sign_in_without_user_handle_is_refused() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut authenticator = Authenticator::registered_by(&member).await;
+    for handle in [None, Some(Value::Null)] {
+        let anonymous = world.anonymous();
+        let (options, token) = begin(&anonymous).await;
+        let mut answer = authenticator.get(&options);
+        let response = answer["response"].as_object_mut().unwrap();
+        response.remove("userHandle");
+        if let Some(handle) = handle {
+            response.insert("userHandle".to_owned(), handle);
+        }
+        anonymous
+            .post(
+                "/auth/passkey",
+                json!({ "credential": answer, "token": token }),
+            )
+            .await
+            .expect_error(ErrorCode::BadAuthCombination);
+    }
+}
+
+#[tokio::test]
+async fn counter_that_falls_to_zero_is_refused() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut authenticator = Authenticator::registered_by(&member).await;
+    authenticator.sign_count = 0;
+    authenticator
+        .sign_in(&world.anonymous())
+        .await
+        .expect_error(ErrorCode::BadAuthCombination);
+}
+
+/// Security keys may send `credProtect` unasked (CTAP 2.1 §12.1).
+#[tokio::test]
+async fn credential_protection_is_accepted() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut authenticator = Authenticator::es256();
+    authenticator.extensions = b"\xa1\x6bcredProtect\x03".to_vec();
+    authenticator
+        .register(&member)
+        .await
+        .expect_success(Message::PasskeyCreated);
+    authenticator.extensions = Vec::new();
+    authenticator
+        .sign_in(&world.anonymous())
+        .await
+        .expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
 async fn truncated_attestation_object_is_invalid() {
     let world = World::with(&[("RATE_LIMIT", "1000")]).await;
     let member = world.member().await;
@@ -185,6 +307,13 @@ async fn json_of_a_credential_is_checked() {
     ] {
         let answer = register(&member, |credential| credential[name] = value.clone()).await;
         answer.expect_error(ErrorCode::PasskeyInvalid);
+    }
+    for prf in [json!({}), json!({ "enabled": null })] {
+        let results = json!({ "prf": prf });
+        let change =
+            |credential: &mut Value| credential["clientExtensionResults"] = results.clone();
+        let answer = register(&member, change).await;
+        assert_ne!(answer.status, 500, "{results}");
     }
     // Fields that a later version of the specification adds.
     register(&member, |credential| {

@@ -211,12 +211,54 @@ async fn credential_of_an_account_cannot_be_registered_again() {
     let world = World::new().await;
     let member = world.member().await;
     let mut authenticator = Authenticator::registered_by(&member).await;
-    for person in [&member, &world.member().await] {
+    let email = member.user().email.as_str();
+    let mails = world.mails(email).await.len();
+    for (person, notified) in [(&member, 0), (&world.member().await, 1)] {
+        let options = person.post(OPTIONS, json!({})).await.expect_ok();
+        let payload = json!({ "credential": authenticator.create(&options["options"]) });
+        person
+            .post("/passkeys", payload.clone())
+            .await
+            .expect_error(ErrorCode::PasskeyAlreadyRegistered);
+        // The challenge is used up.
+        person
+            .post("/passkeys", payload)
+            .await
+            .expect_error(ErrorCode::PasskeyInvalid);
+        let received = world.mails(email).await;
+        assert_eq!(received.len(), mails + notified, "{received:?}");
+    }
+    let received = world.mails(email).await;
+    assert!(
+        received[0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("à un autre compte")
+    );
+}
+
+#[tokio::test]
+async fn credentials_of_other_accounts_are_counted_per_network() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let member = world.member().await;
+    let mut authenticator = Authenticator::registered_by(&member).await;
+    let other = world.member().await;
+    for _ in 0..50 {
         authenticator
-            .register(person)
+            .register(&other)
             .await
             .expect_error(ErrorCode::PasskeyAlreadyRegistered);
     }
+    authenticator
+        .register(&other)
+        .await
+        .expect_error(ErrorCode::TooManyAttempts);
+    // Own passkeys are not counted, and a new one can be added.
+    authenticator
+        .register(&member)
+        .await
+        .expect_error(ErrorCode::PasskeyAlreadyRegistered);
+    Authenticator::registered_by(&other).await;
 }
 
 #[tokio::test]

@@ -185,6 +185,26 @@ async fn passkeys_removed_at_once_are_deleted_before_the_next_one() {
     assert_eq!(stored, 2, "the passkey and the owner of its credential");
 }
 
+#[tokio::test]
+async fn late_deletion_leaves_a_credential_that_was_registered_again() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut authenticator = Authenticator::registered_by(&member).await;
+    let store = world.settings().setup(world.clock().clone()).unwrap().store;
+    let former = store.passkeys(member.user().user_id).await;
+    let former = former.unwrap();
+    store.delete_passkeys(&former).await.unwrap();
+    authenticator
+        .register(&member)
+        .await
+        .expect_success(Message::PasskeyCreated);
+    store.delete_passkeys(&former).await.unwrap();
+    authenticator
+        .sign_in(&world.anonymous())
+        .await
+        .expect_success(Message::LoginSuccess);
+}
+
 fn is_passkey(item: &&Value) -> bool {
     let has = |key: &str| item[key]["S"].as_str().unwrap().starts_with("PASSKEY");
     has("pk") || has("sk")

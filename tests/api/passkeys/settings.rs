@@ -50,3 +50,20 @@ async fn origins_outside_the_domain_stop_the_start() {
         assert!(error.to_string().contains("PASSKEY_ORIGINS"), "{error}");
     }
 }
+
+#[tokio::test]
+async fn domain_that_is_an_address_stops_the_start() {
+    let world = World::new().await;
+    for (id, origins) in [
+        ("127.0.0.1", "https://127.0.0.1"),
+        ("0x7f.1", "https://127.0.0.1"),
+        ("[::1]", "https://[::1]"),
+    ] {
+        let mut settings = world.settings();
+        settings.set("PASSKEY_RP_ID", id);
+        settings.set("PASSKEY_ORIGINS", origins);
+        let setup = settings.setup(world.clock().clone()).unwrap();
+        let error = local::edge(&setup).err().expect("the setting is invalid");
+        assert!(error.to_string().contains("PASSKEY_RP_ID"), "{error}");
+    }
+}

@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use common::{ErrorCode, Message};
 use futures_util::future::join_all;
-use serde_json::json;
+use serde_json::{Value, json};
 use tests::{
-    Authenticator, PASSWORD, TotpApp, World,
+    Authenticator, PASSWORD, Person, TotpApp, World,
     authenticator::{BE, BS, UP, UV, begin},
 };
 
@@ -22,7 +22,7 @@ async fn passkey_signs_in_completely_without_one_time_password() {
     let claims = data_encoding::BASE64URL_NOPAD
         .decode(token.split('.').nth(1).unwrap().as_bytes())
         .unwrap();
-    let claims: serde_json::Value = serde_json::from_slice(&claims).unwrap();
+    let claims: Value = serde_json::from_slice(&claims).unwrap();
     assert_eq!(claims["amr"], json!(["pop", "mfa"]));
     let person = world.anonymous().with_token(token);
     person.get("/auth/current-user").await.expect_ok();
@@ -147,6 +147,26 @@ async fn sign_in_needs_three_round_trips_and_six_requests() {
 }
 
 #[tokio::test]
+async fn first_sign_in_after_a_move_needs_one_more_round_trip() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let mut authenticator = Authenticator::registered_by(&member).await;
+    let sfax = world.another_committee("Sfax", true).await;
+    let admin = world.admin().await;
+    let path = format!("/team/{}", member.user().user_id);
+    admin
+        .put(&path, json!({ "committeeID": sfax }))
+        .await
+        .expect_success(Message::TeamMemberUpdated);
+    for round_trips in [4, 3] {
+        let answer = authenticator.sign_in(&world.anonymous()).await;
+        let user = &answer.expect_success(Message::LoginSuccess)["user"];
+        assert_eq!(user["committeeID"], json!(sfax));
+        assert_eq!(answer.cost.round_trips, round_trips);
+    }
+}
+
+#[tokio::test]
 async fn challenge_is_valid_for_five_minutes() {
     let world = World::new().await;
     let member = world.member().await;
@@ -225,6 +245,76 @@ async fn counter_that_does_not_rise_is_refused_and_reported_once() {
         .sign_in(&anonymous)
         .await
         .expect_success(Message::LoginSuccess);
+}
+
+/// The body of a sign-in: the answer of `authenticator` to a new challenge.
+async fn begun(person: &Person, authenticator: &mut Authenticator) -> Value {
+    let (options, token) = begin(person).await;
+    json!({ "credential": authenticator.get(&options), "token": token })
+}
+
+#[tokio::test]
+async fn copies_that_sign_in_at_once_are_counted_and_reported() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let member = world.member().await;
+    let email = member.user().email.as_str();
+    let mut authenticator = Authenticator::registered_by(&member).await;
+    let anonymous = world.anonymous();
+    for _ in 0..49 {
+        let mut copy = authenticator.clone();
+        let payloads = [
+            begun(&anonymous, &mut authenticator).await,
+            begun(&anonymous, &mut copy).await,
+        ];
+        let calls = payloads
+            .iter()
+            .map(|payload| anonymous.post_until_answered("/auth/passkey", payload.clone()));
+        let mut statuses: Vec<_> = join_all(calls).await.iter().map(|it| it.status).collect();
+        statuses.sort();
+        assert_eq!(statuses, [200, 401]);
+    }
+    let received = world.mails(email).await;
+    let reports = received
+        .iter()
+        .filter(|mail| mail["text"].as_str().unwrap().contains("copiée"));
+    assert_eq!(reports.count(), 49);
+    let mut stranger = Authenticator::es256();
+    stranger.user_handle = authenticator.user_handle.clone();
+    for (who, expected) in [
+        (&mut stranger, ErrorCode::BadAuthCombination),
+        (&mut authenticator, ErrorCode::TooManyAttempts),
+    ] {
+        who.sign_in(&anonymous).await.expect_error(expected);
+    }
+}
+
+#[tokio::test]
+async fn sign_in_beside_the_removal_is_refused_without_a_report() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    let member = world.member().await;
+    let email = member.user().email.as_str();
+    for _ in 0..10 {
+        let mut authenticator = Authenticator::registered_by(&member).await;
+        let listed = member.get("/passkeys").await.expect_ok();
+        let id = listed["passkeys"][0]["passkeyID"].as_str().unwrap();
+        let anonymous = world.anonymous();
+        let payload = begun(&anonymous, &mut authenticator).await;
+        let path = format!("/passkeys/{id}");
+        let (signed_in, removed) = tokio::join!(
+            anonymous.post_until_answered("/auth/passkey", payload),
+            member.delete(&path)
+        );
+        removed.expect_success(Message::PasskeyDeleted);
+        assert!(matches!(signed_in.status, 200 | 401), "{signed_in:?}");
+        authenticator
+            .sign_in(&anonymous)
+            .await
+            .expect_error(ErrorCode::BadAuthCombination);
+    }
+    assert_eq!(world.user(member.user().user_id).await.passkeys, 0);
+    for mail in world.mails(email).await {
+        assert!(!mail["text"].as_str().unwrap().contains("copiée"), "{mail}");
+    }
 }
 
 #[tokio::test]

@@ -53,7 +53,7 @@ impl LocalService {
         };
         let mut all = LocalSettings::default();
         all.with_new_keys().find(&cloud);
-        all.set("PUBLIC_URL", "http://127.0.0.1");
+        all.set("PUBLIC_URL", "http://localhost");
         all.set("RATE_LIMIT", "4000000000");
         for (name, value) in settings {
             all.set(name, *value);

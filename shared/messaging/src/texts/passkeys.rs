@@ -69,6 +69,18 @@ pub(super) fn refused(at: Instant) -> Words {
     paragraphs("Clé d’accès de votre compte Halqa refusée", what, ending)
 }
 
+pub(super) fn registration_refused(at: Instant) -> Words {
+    let what = format!(
+        "Une personne a essayé d’ajouter à un autre compte une clé d’accès de votre compte Halqa {}. Halqa l’a refusé\u{a0}: \
+         votre clé d’accès reste valable, et pour votre compte seulement.",
+        moment(at)
+    );
+    let advice = "Si vous n’avez pas essayé vous-même, une autre personne peut utiliser l’appareil qui contient cette clé \
+                  d’accès. Supprimez-la dans votre compte, puis ajoutez-en une nouvelle.";
+    let ending = [advice, NOT_YOURS];
+    paragraphs("Clé d’accès de votre compte Halqa refusée", what, ending)
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use domain::outbox::Notification;
@@ -81,6 +93,7 @@ pub(super) mod tests {
             Notification::PasskeyAdded { at },
             Notification::PasskeyRemoved { at },
             Notification::PasskeyRefused { at },
+            Notification::PasskeyRegistrationRefused { at },
         ];
         for yes in [false, true] {
             events.push(Notification::PasswordChanged {
