@@ -122,16 +122,13 @@ impl Dispatcher {
                 }
             }
             Recipient::Sms(phone) => match texts::sms(&notification) {
-                Some(text) => {
-                    let (to, kind) = (E164::from(&phone), Type::Transactional);
-                    Plan::Text(TextMessage {
-                        to,
-                        text,
-                        kind,
-                        sender: None,
-                        max_wait: MAX_CODE_SLOT_WAIT,
-                    })
-                }
+                Some(text) => Plan::Text(TextMessage {
+                    to: E164::from(&phone),
+                    text,
+                    kind: Type::Transactional,
+                    sender: None,
+                    max_wait: MAX_CODE_SLOT_WAIT,
+                }),
                 None => Plan::Skip(SendOutcome::Failed(
                     Cause::CarrierRefused,
                     "this notification is sent by mail only".to_owned(),

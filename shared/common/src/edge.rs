@@ -14,7 +14,7 @@ use bytes::Bytes;
 use domain::Instant;
 use futures_util::FutureExt;
 use http::{HeaderValue, Method, StatusCode, Uri, header};
-use identity::random;
+use identity::{random, token::Claims};
 use runtime::{Clock, ConfigError, Key, Settings};
 use store::{Cost, Setup, metered, within};
 use tower::ServiceExt;
@@ -27,6 +27,7 @@ use crate::{
     envelope::Cause,
     headers,
     lifetimes::TokenLifetimes,
+    prefixes::Prefixes,
     throttle::RateLimitState,
 };
 
@@ -42,7 +43,7 @@ pub struct Edge(Arc<Inner>);
 struct Inner {
     router: Router,
     routes: Routes,
-    prefixes: Vec<String>,
+    prefixes: Prefixes,
     powered_by: HeaderValue,
     clock: Clock,
     throttle: Throttle,
@@ -73,7 +74,7 @@ impl Edge {
         Ok(Self(Arc::new(Inner {
             router,
             routes,
-            prefixes: prefixes(settings)?,
+            prefixes: Prefixes::of(settings)?,
             powered_by: powered_by(settings)?,
             clock: setup.clock.clone(),
             throttle: Throttle::new(
@@ -143,28 +144,31 @@ struct Handled {
     user_id: Option<String>,
 }
 
+impl Handled {
+    /// A response outside the rate limit.
+    fn unlimited(response: Response) -> Self {
+        Self {
+            response,
+            rate_limit: None,
+            user_id: None,
+        }
+    }
+}
+
 impl Inner {
     async fn handle(&self, request: http::Request<Bytes>, ip: IpAddr, now: Instant) -> Handled {
-        let path = self.path(request.uri().path());
+        let path = self.prefixes.strip(request.uri().path(), &self.routes);
         if request.method() == Method::OPTIONS {
             let mut response = StatusCode::NO_CONTENT.into_response();
             headers::set_preflight(response.headers_mut(), request.headers());
-            return Handled {
-                response,
-                rate_limit: None,
-                user_id: None,
-            };
+            return Handled::unlimited(response);
         }
         let client = self.content_network.client(ip, request.headers());
         if self.is_exempt_from_limit(path.as_deref(), request.method()) {
             let response = self
                 .route(request, path, Caller::Anonymous, client, now)
                 .await;
-            return Handled {
-                response,
-                rate_limit: None,
-                user_id: None,
-            };
+            return Handled::unlimited(response);
         }
 
         let no_store = path
@@ -173,29 +177,8 @@ impl Inner {
         let token = BearerToken::read(request.headers(), &self.authenticator.verifier, now);
         let (rate_limit, mut response, user_id) = match token {
             BearerToken::Valid(claims, token) if !self.authenticator.has_ended(claims.sid) => {
-                let key = format!("u:{}", claims.sub);
-                let (rate_limit, caller) = match self.throttle.known_over_limit(&key, now) {
-                    Some(over) => (over, Caller::Anonymous),
-                    None => tokio::join!(
-                        self.throttle.count(&key, now),
-                        self.authenticator.authenticate(*claims, token, now)
-                    ),
-                };
-                let person = match &caller {
-                    Caller::SignedIn(person) => Some(Arc::clone(person)),
-                    _ => None,
-                };
-                let response = if rate_limit.is_over {
-                    over_limit()
-                } else {
-                    let (response, ()) = tokio::join!(
-                        self.route(request, path, caller, client, now),
-                        self.touch_last_active(person.as_deref(), now)
-                    );
-                    response
-                };
-                let user_id = person.map(|person| person.user.user_id.to_string());
-                (rate_limit, response, user_id)
+                self.route_with_session(request, path, *claims, token, client, now)
+                    .await
             }
             token => {
                 let caller = match token {
@@ -218,6 +201,41 @@ impl Inner {
             rate_limit: Some(rate_limit),
             user_id,
         }
+    }
+
+    /// Counts the request for its account while the caller is loaded, then calls its handler. Also returns who calls.
+    async fn route_with_session(
+        &self,
+        request: http::Request<Bytes>,
+        path: Option<String>,
+        claims: Claims,
+        token: String,
+        client: Client,
+        now: Instant,
+    ) -> (RateLimitState, Response, Option<String>) {
+        let key = format!("u:{}", claims.sub);
+        let (rate_limit, caller) = match self.throttle.known_over_limit(&key, now) {
+            Some(over) => (over, Caller::Anonymous),
+            None => tokio::join!(
+                self.throttle.count(&key, now),
+                self.authenticator.authenticate(claims, token, now)
+            ),
+        };
+        let person = match &caller {
+            Caller::SignedIn(person) => Some(Arc::clone(person)),
+            _ => None,
+        };
+        let response = if rate_limit.is_over {
+            over_limit()
+        } else {
+            let (response, ()) = tokio::join!(
+                self.route(request, path, caller, client, now),
+                self.touch_last_active(person.as_deref(), now)
+            );
+            response
+        };
+        let user_id = person.map(|person| person.user.user_id.to_string());
+        (rate_limit, response, user_id)
     }
 
     /// Counts the request for its network and calls its handler: afterwards, or, for an early route, meanwhile.
@@ -256,23 +274,6 @@ impl Inner {
             response
         };
         (rate_limit, response)
-    }
-
-    /// The path without API prefix and trailing slash; `None` when the prefix is missing, or present and not allowed.
-    fn path(&self, path: &str) -> Option<String> {
-        let path = path.strip_suffix('/').unwrap_or(path);
-        let after_prefix = |prefix: &String| {
-            path.strip_prefix(prefix.as_str())
-                .filter(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        match self.prefixes.iter().find_map(after_prefix) {
-            Some(rest) => {
-                Some(rest).filter(|rest| !rest.is_empty() && !self.routes.is_unprefixed(rest))
-            }
-            None => Some(path)
-                .filter(|path| self.routes.is_unprefixed(path) || self.routes.is_unlimited(path)),
-        }
-        .map(str::to_owned)
     }
 
     fn is_exempt_from_limit(&self, path: Option<&str>, method: &Method) -> bool {
@@ -356,23 +357,6 @@ impl Inner {
 
 fn over_limit() -> Response {
     ApiError::from(ErrorCode::TooManyRequests).into_response()
-}
-
-fn prefixes(settings: &Settings) -> Result<Vec<String>, ConfigError> {
-    let problem = "must be paths such as /api/v1, separated by commas";
-    let prefixes: Vec<String> = settings.list("API_PREFIXES", "/api/v1,/api/dev", problem)?;
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-_".contains(&byte);
-    let is_valid = |prefix: &String| {
-        prefix.len() > 1
-            && prefix.starts_with('/')
-            && !prefix.ends_with('/')
-            && prefix.bytes().all(is_plain)
-    };
-    if !prefixes.is_empty() && prefixes.iter().all(is_valid) {
-        Ok(prefixes)
-    } else {
-        Err(ConfigError::new("API_PREFIXES", problem))
-    }
 }
 
 fn powered_by(settings: &Settings) -> Result<HeaderValue, ConfigError> {

@@ -26,6 +26,7 @@ mod lambda;
 mod lifetimes;
 mod path;
 mod pending_limit;
+mod prefixes;
 mod query;
 mod requested_committee;
 mod response;

@@ -72,18 +72,14 @@ impl Throttle {
                     ends: window.ends,
                 };
                 // Responses may arrive out of order: within a window the highest count is the latest.
-                self.remember(
-                    key,
-                    now,
-                    |former| {
-                        if former.ends == known.ends {
-                            former.max(known)
-                        } else {
-                            known
-                        }
-                    },
-                    known,
-                );
+                let next = |former: KnownWindow| {
+                    if former.ends == known.ends {
+                        former.max(known)
+                    } else {
+                        known
+                    }
+                };
+                self.remember(key, now, next, known);
                 self.rate_limit(known, now)
             }
             // DynamoDB throttles the item of a key that is far over any limit. Not remembered, because it may also
@@ -98,26 +94,30 @@ impl Throttle {
                     now,
                 )
             }
-            // While the store is unavailable, each process counts for itself instead of failing every request.
             Err(failure) => {
                 tracing::warn!(%failure, "the rate limit is counted in memory");
-                let fresh = KnownWindow {
-                    ends: now.after(self.window),
-                    count: 1,
-                };
-                let next = |former: KnownWindow| {
-                    if now < former.ends {
-                        KnownWindow {
-                            count: former.count + 1,
-                            ..former
-                        }
-                    } else {
-                        fresh
-                    }
-                };
-                self.rate_limit(self.remember(key, now, next, fresh), now)
+                self.count_in_memory(key, now)
             }
         }
+    }
+
+    /// While the store is unavailable, each process counts for itself instead of failing every request.
+    fn count_in_memory(&self, key: &str, now: Instant) -> RateLimitState {
+        let fresh = KnownWindow {
+            ends: now.after(self.window),
+            count: 1,
+        };
+        let next = |former: KnownWindow| {
+            if now < former.ends {
+                KnownWindow {
+                    count: former.count + 1,
+                    ..former
+                }
+            } else {
+                fresh
+            }
+        };
+        self.rate_limit(self.remember(key, now, next, fresh), now)
     }
 
     /// The state of `key` if this process remembers that it is over its limit.
