@@ -84,10 +84,8 @@ pub(crate) async fn create(
         root,
         subdomain,
     } = request;
-    if !cpanel.root_domains.is_empty() && !cpanel.root_domains.contains(&root) {
-        return Err(ErrorCode::RootDomainNotFound.into());
-    }
-    if cpanel.domain_cache.lacks(&root, now) {
+    let is_refused = !cpanel.root_domains.is_empty() && !cpanel.root_domains.contains(&root);
+    if is_refused || cpanel.domain_cache.lacks(&root, now) {
         return Err(ErrorCode::RootDomainNotFound.into());
     }
     let mut session = cpanel.panel_session(now).await?;

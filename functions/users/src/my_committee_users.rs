@@ -6,7 +6,7 @@ use common::{
     choice, input, ok, text,
 };
 use domain::{
-    Profile, Prose, folded,
+    CommitteeId, Profile, Prose, UserId, folded,
     permissions::{Reach, Right},
     user::{Account, Card, User},
 };
@@ -59,24 +59,13 @@ pub(crate) async fn list(
     QueryInput(filter): QueryInput<MyCommitteeUsersQuery>,
 ) -> ApiResult<UsersResponse> {
     let sees_accounts = caller.user.rights().reach(Right::ReadAccounts) >= Reach::Committee;
-    let MyCommitteeUsersQuery {
-        is_active,
-        is_verified,
-        profile,
-        words,
-    } = &filter;
-    let committee_id = committee.id;
-    let list = format!(
-        "GET /users/my-committee-users {committee_id} {is_active:?} {is_verified:?} {profile:?} {words:?} {sees_accounts} \
-         caller={}",
-        caller.user.user_id
-    );
+    let list = filter.list(committee.id, sees_accounts, caller.user.user_id);
     let list = paging.open(&users.cursors, list, now)?;
     let matches = filter
         .is_set()
         .then_some(|user: &User| filter.matches(user, sees_accounts));
     let store = &users.store;
-    let read = store.users(committee_id, list.position(), list.limit, matches);
+    let read = store.users(committee.id, list.position(), list.limit, matches);
     let page = committee.if_exists(store, read).await?;
     let next_cursor = list.next_cursor(page.last)?;
     let view = |user: User| {
@@ -93,6 +82,20 @@ pub(crate) async fn list(
 }
 
 impl MyCommitteeUsersQuery {
+    /// What a cursor is bound to.
+    fn list(&self, committee_id: CommitteeId, sees_accounts: bool, caller: UserId) -> String {
+        let Self {
+            is_active,
+            is_verified,
+            profile,
+            words,
+        } = self;
+        format!(
+            "GET /users/my-committee-users {committee_id} {is_active:?} {is_verified:?} {profile:?} {words:?} {sees_accounts} \
+             caller={caller}"
+        )
+    }
+
     const fn is_set(&self) -> bool {
         self.is_active.is_some()
             || self.is_verified.is_some()

@@ -51,19 +51,12 @@ pub(crate) async fn verify(
     Input(request): Input<VerifyPhoneRequest>,
 ) -> ApiResult<Empty> {
     let challenge = phone_challenge(caller.user.user_id, &caller.user.phone);
-    let Some(VerifiedCode { code, reserved, .. }) = users
+    let code = request.code.as_str();
+    let verified = users
         .codes
-        .verify(
-            CodeKind::Phone,
-            challenge,
-            request.code.as_str(),
-            &client,
-            now,
-        )
-        .await?
-    else {
-        return Err(ErrorCode::VerificationInvalid.into());
-    };
+        .verify(CodeKind::Phone, challenge, code, &client, now)
+        .await?;
+    let VerifiedCode { code, reserved, .. } = verified.ok_or(ErrorCode::VerificationInvalid)?;
     let (verified, _) = tokio::join!(
         verify_number(&users, caller.user, &code, &client, now),
         users.store.release(reserved)

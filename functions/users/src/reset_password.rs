@@ -78,19 +78,12 @@ pub(crate) async fn reset(
     Input(request): Input<ResetPasswordRequest>,
 ) -> ApiResult<Empty> {
     let challenge = email_challenge(&request.email);
-    let Some(VerifiedCode { code, reserved, .. }) = users
+    let code = request.code.as_str();
+    let verified = users
         .codes
-        .verify(
-            CodeKind::Reset,
-            challenge,
-            request.code.as_str(),
-            &client,
-            now,
-        )
-        .await?
-    else {
-        return Err(ErrorCode::ResetCodeInvalid.into());
-    };
+        .verify(CodeKind::Reset, challenge, code, &client, now)
+        .await?;
+    let VerifiedCode { code, reserved, .. } = verified.ok_or(ErrorCode::ResetCodeInvalid)?;
     // If the release fails, the counter expires with its window.
     let (replaced, _) = tokio::join!(
         replace(&users, &request, &code, &client, now),

@@ -51,7 +51,7 @@ impl MessageSender {
             };
             // A slot that was not used is kept for the next message.
             if slot.is_none() && matches!(what, Outbound::Sms(_)) {
-                slot = self.wait_for_slot(M::MAX_SLOT_WAIT, ends).await;
+                slot = self.rate.wait_for_slot(M::MAX_SLOT_WAIT, ends).await;
                 if slot.is_none() {
                     return;
                 }

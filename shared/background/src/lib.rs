@@ -10,6 +10,7 @@ mod event;
 mod feedback;
 mod outcome;
 mod sender;
+mod sms_rate;
 
 pub use drain::Messages;
 pub use due::DueWork;

@@ -1,6 +1,6 @@
 //! Delivery of one message: claim it, send it once, record the outcome.
 
-use std::{collections::VecDeque, time::Duration};
+use std::time::Duration;
 
 use domain::{
     E164, Instant, UserId,
@@ -8,16 +8,15 @@ use domain::{
     sms::{Cause, LIFE, SenderId, Sms, Type},
     user::User,
 };
-use identity::random;
 use messaging::SmsClient;
 use runtime::{Clock, ConfigError, Error};
-use store::{Due, Outbound, OutboundMessage, Setup, Slots, Store, StoreError};
-use tokio::{
-    sync::Mutex,
-    time::{Instant as Monotonic, sleep},
-};
+use store::{Due, Outbound, OutboundMessage, Setup, Store, StoreError};
+use tokio::time::sleep;
 
-use crate::{DueWork, SendOutcome};
+use crate::{
+    DueWork, SendOutcome,
+    sms_rate::{SmsRate, random_fraction},
+};
 
 /// Base of the delay before a retry; it doubles with every attempt.
 const BASE_DELAY: Duration = Duration::from_secs(2);
@@ -29,16 +28,6 @@ const RECORD_BASE_DELAY: Duration = Duration::from_millis(50);
 const LEASE: Duration = Duration::from_secs(5);
 /// Delay before failed work of a message is retried.
 const RETRY_DELAY: Duration = Duration::from_secs(10);
-/// Delay before slots are requested again after an error.
-const SLOT_RETRY_DELAY: Duration = Duration::from_millis(200);
-/// Most slots that a sweep takes at once. At high rates this keeps the item of the rate from being written for every
-/// message.
-const MAX_BLOCK: u64 = 20;
-/// When no slot is free, a process waits up to this long, so that many processes do not all ask at once.
-const SLOT_PAUSE: Duration = Duration::from_secs(4);
-/// A message may be sent this long after its slot, if half an interval is not longer. At most 2 %, or one message, more
-/// than the rate are then sent in a second.
-const MAX_LATENESS: Duration = Duration::from_millis(20);
 /// The metric of messages whose delivery is unknown.
 const UNKNOWN: &str = "UnknownMessages";
 
@@ -49,10 +38,7 @@ pub struct MessageSender {
     sms: SmsClient,
     clock: Clock,
     claim: Duration,
-    sms_rate: u64,
-    /// The slots that this process has taken for its sweeps and not used yet. Locked while some are requested, so that
-    /// the tasks of this process do not compete for slots.
-    slots: Mutex<VecDeque<Instant>>,
+    pub(crate) rate: SmsRate,
 }
 
 /// The claim on a message: only its holder may send the message, once.
@@ -99,8 +85,7 @@ impl MessageSender {
             sms: SmsClient::new(&setup.aws),
             clock: setup.clock.clone(),
             claim: setup.settings.seconds("SMS_CLAIM_SECONDS", 300)?,
-            sms_rate: setup.settings.number("SMS_RATE_PER_SECOND", 10)?,
-            slots: Mutex::default(),
+            rate: SmsRate::new(setup)?,
         })
     }
 
@@ -160,7 +145,7 @@ impl MessageSender {
         text: &TextMessage,
         slot: &mut Option<Instant>,
     ) -> Result<(), Error> {
-        match self.slot_in_time(slot.take(), text.max_wait).await? {
+        match self.rate.slot_in_time(slot.take(), text.max_wait).await? {
             // Before it is claimed: an error leaves it queued.
             Some(at) => {
                 let now = self.clock.now();
@@ -289,83 +274,6 @@ impl MessageSender {
     pub(crate) async fn postpone(&self, due: &Due, failure: &Error) {
         self.due.postpone(due, failure, RETRY_DELAY).await
     }
-
-    /// The next of the slots that this process has taken, or of up to half a second's worth that it takes together, the
-    /// first at most `max_wait` ahead. Waits until one is free; `None` when that is after `ends`.
-    pub(crate) async fn wait_for_slot(
-        &self,
-        max_wait: Duration,
-        ends: Monotonic,
-    ) -> Option<Instant> {
-        let mut slots = self.slots.lock().await;
-        while let Some(slot) = slots.pop_front() {
-            if !self.is_late(slot) {
-                return Some(slot);
-            }
-        }
-        let block = (self.sms_rate / 2).clamp(1, MAX_BLOCK);
-        while Monotonic::now() < ends {
-            let now = self.clock.now();
-            let taken = self
-                .store
-                .take_slots(self.sms_rate, block, max_wait, now)
-                .await;
-            match taken {
-                Ok(Slots::Taken(starts)) => {
-                    slots.extend(starts);
-                    // The last one is used even if it is late, so that a slow store does not stop the sending.
-                    while slots.len() > 1 && slots.front().is_some_and(|slot| self.is_late(*slot)) {
-                        slots.pop_front();
-                    }
-                    return slots.pop_front();
-                }
-                // Other processes have the next slots and use the following ones as well.
-                Ok(Slots::NoneBefore(free)) => {
-                    let pause = free.since(now) + SLOT_PAUSE.mul_f64(random_fraction());
-                    sleep(pause.min(ends - Monotonic::now())).await;
-                }
-                Err(failure) => {
-                    tracing::warn!(%failure, "taking slots failed");
-                    sleep(SLOT_RETRY_DELAY).await;
-                }
-            }
-        }
-        None
-    }
-
-    /// The slot `taken` by a sweep or, if it has become too late, the next one of this process; without one, a new one.
-    async fn slot_in_time(
-        &self,
-        taken: Option<Instant>,
-        max_wait: Duration,
-    ) -> Result<Option<Instant>, StoreError> {
-        if let Some(slot) = taken {
-            return Ok(if self.is_late(slot) {
-                self.wait_for_slot(max_wait, Monotonic::now() + max_wait)
-                    .await
-            } else {
-                Some(slot)
-            });
-        }
-        let now = self.clock.now();
-        match self
-            .store
-            .take_slots(self.sms_rate, 1, max_wait, now)
-            .await?
-        {
-            Slots::Taken(starts) => Ok(starts.first().copied()),
-            Slots::NoneBefore(_) => Ok(None),
-        }
-    }
-
-    fn is_late(&self, slot: Instant) -> bool {
-        self.clock.now() > slot.after(MAX_LATENESS.max(self.interval() / 2))
-    }
-
-    /// The time between two slots.
-    fn interval(&self) -> Duration {
-        Duration::from_secs(1) / u32::try_from(self.sms_rate).unwrap_or(u32::MAX).max(1)
-    }
 }
 
 /// Repeats `record`, which records what became of `what`, so that a short failure of the store does not lose it.
@@ -395,9 +303,4 @@ fn delay(attempts: u32) -> Duration {
     longest
         .mul_f64(random_fraction())
         .max(Duration::from_secs(1))
-}
-
-/// Between 0 and 1.
-fn random_fraction() -> f64 {
-    f64::from(u32::from_be_bytes(random::bytes())) / f64::from(u32::MAX)
 }

@@ -181,16 +181,9 @@ impl Store {
         cause: Option<Cause>,
         now: Instant,
     ) -> Result<(), StoreError> {
-        let update = moving_from(
-            what,
-            State::Sending,
-            "card.#status = :before AND attempts = :attempts",
-            now,
-        );
-        let update = update.number(":attempts", attempts);
-        self.end_message(what, update, state, cause, now)
-            .await
-            .map(|_| ())
+        let update = moving_claimed(what, attempts, now);
+        self.end_message(what, update, state, cause, now).await?;
+        Ok(())
     }
 
     /// Ends the message `what` as `UNKNOWN` if its claim has expired at `now`. Returns whether it did.
@@ -242,16 +235,10 @@ impl Store {
         at: Instant,
         now: Instant,
     ) -> Result<(), StoreError> {
-        let update = moving_from(
-            what,
-            State::Sending,
-            "card.#status = :before AND attempts = :attempts",
-            now,
-        )
-        .number(":attempts", attempts)
-        .expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :at")
-        .value(":after", &State::Queued)
-        .number(":at", at.unix_milliseconds());
+        let update = moving_claimed(what, attempts, now)
+            .expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :at")
+            .value(":after", &State::Queued)
+            .number(":at", at.unix_milliseconds());
         self.apply(update).await?;
         Ok(())
     }
@@ -268,6 +255,12 @@ impl Store {
         self.apply(update).await?;
         Ok(())
     }
+}
+
+/// An update of `what`, if it is claimed as attempt number `attempts`.
+fn moving_claimed(what: Outbound, attempts: u32, now: Instant) -> Write {
+    let condition = "card.#status = :before AND attempts = :attempts";
+    moving_from(what, State::Sending, condition, now).number(":attempts", attempts)
 }
 
 /// An update of `what` under `condition`, in which `:before` is `state`.

@@ -32,13 +32,9 @@ impl Store {
             let request = self
                 .reads
                 .transact_get_items()
-                .set_transact_items(Some(gets.clone()));
-            let response = Box::pin(
-                request
-                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                    .send(),
-            )
-            .await;
+                .set_transact_items(Some(gets.clone()))
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            let response = Box::pin(request.send()).await;
             timer.read(&response, |response| response.consumed_capacity());
             let error = match response {
                 Ok(response) => {

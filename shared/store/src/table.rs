@@ -116,13 +116,9 @@ impl Store {
             .get_item()
             .table_name(self.name(key.table))
             .set_key(Some(key.item()))
-            .consistent_read(true);
-        let response = Box::pin(
-            request
-                .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                .send(),
-        )
-        .await;
+            .consistent_read(true)
+            .return_consumed_capacity(ReturnConsumedCapacity::Total);
+        let response = Box::pin(request.send()).await;
         timer.read(&response, |response| response.consumed_capacity());
         Ok(response?.item.map(from_item).transpose()?)
     }
@@ -309,13 +305,12 @@ impl Store {
         let mut retries = Retries::new();
         loop {
             let timer = RequestTimer::start();
-            let request = self.reads.batch_get_item().set_request_items(Some(wanted));
-            let response = Box::pin(
-                request
-                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                    .send(),
-            )
-            .await;
+            let request = self
+                .reads
+                .batch_get_item()
+                .set_request_items(Some(wanted))
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            let response = Box::pin(request.send()).await;
             timer.read(&response, |response| response.consumed_capacity());
             let response = response?;
             for (table, items) in response.responses.unwrap_or_default() {

@@ -267,14 +267,9 @@ impl Store {
                 .return_values(ReturnValue::AllNew)
                 .return_values_on_condition_check_failure(
                     ReturnValuesOnConditionCheckFailure::AllOld,
-                );
-            match Box::pin(
-                request
-                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                    .send(),
-            )
-            .await
-            {
+                )
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            match Box::pin(request.send()).await {
                 Ok(response) => {
                     timer.wrote(response.consumed_capacity());
                     return Ok(Ok(from_item(response.attributes.unwrap_or_default())?));
@@ -322,14 +317,9 @@ impl Store {
                 .writes
                 .transact_write_items()
                 .set_transact_items(Some(parts.to_vec()))
-                .client_request_token(&token);
-            let error = match Box::pin(
-                request
-                    .return_consumed_capacity(ReturnConsumedCapacity::Total)
-                    .send(),
-            )
-            .await
-            {
+                .client_request_token(&token)
+                .return_consumed_capacity(ReturnConsumedCapacity::Total);
+            let error = match Box::pin(request.send()).await {
                 Ok(response) => {
                     timer.wrote(response.consumed_capacity());
                     return Ok(None);
