@@ -240,6 +240,10 @@ fn invalid_setting_is_named_without_its_value() {
             "{problem}"
         );
     }
+}
+
+#[test]
+fn invalid_certificate_file_is_named() {
     let broken = Panel::new(
         "https://c.example.org",
         "halqa",

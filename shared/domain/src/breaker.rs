@@ -74,90 +74,41 @@ mod tests {
 
     #[test]
     fn breaker_state_follows_failures_probe_and_time() {
+        use BreakerState::{Closed, HalfOpen, Open, Probing};
         let now = Instant::from_unix_milliseconds(1_000_000);
-        let new = Breaker::default();
-        let sound = Breaker {
-            proven: true,
-            ..new
-        };
-        let later = now.unix_milliseconds() + 1;
-        for (case, breaker, expected) in [
-            ("new secret", new, BreakerState::HalfOpen),
+        let (past, later) = (now.unix_milliseconds(), now.unix_milliseconds() + 1);
+        for (case, proven, failures, shut, trial, expected) in [
+            ("new secret", false, 0, 0, false, HalfOpen),
             (
                 "first probe of a new secret",
-                Breaker {
-                    shut: later,
-                    trial: true,
-                    ..new
-                },
-                BreakerState::Probing,
+                false,
+                0,
+                later,
+                true,
+                Probing,
             ),
-            (
-                "first probe expired",
-                Breaker {
-                    shut: now.unix_milliseconds(),
-                    trial: true,
-                    ..new
-                },
-                BreakerState::HalfOpen,
-            ),
-            ("secret works", sound, BreakerState::Closed),
-            (
-                "two failures",
-                Breaker {
-                    failures: 2,
-                    ..sound
-                },
-                BreakerState::Closed,
-            ),
-            (
-                "three failures",
-                Breaker {
-                    failures: 3,
-                    shut: later,
-                    ..sound
-                },
-                BreakerState::Open,
-            ),
+            ("first probe expired", false, 0, past, true, HalfOpen),
+            ("secret works", true, 0, 0, false, Closed),
+            ("two failures", true, 2, 0, false, Closed),
+            ("three failures", true, 3, later, false, Open),
             (
                 "three failures, a minute ago",
-                Breaker {
-                    failures: 3,
-                    shut: now.unix_milliseconds(),
-                    ..sound
-                },
-                BreakerState::HalfOpen,
+                true,
+                3,
+                past,
+                false,
+                HalfOpen,
             ),
-            (
-                "probe after failures",
-                Breaker {
-                    failures: 3,
-                    shut: later,
-                    trial: true,
-                    ..sound
-                },
-                BreakerState::Open,
-            ),
-            (
-                "secret rejected",
-                Breaker {
-                    failures: 3,
-                    shut: later,
-                    ..new
-                },
-                BreakerState::Open,
-            ),
-            (
-                "probe after a rejected secret",
-                Breaker {
-                    failures: 3,
-                    shut: later,
-                    trial: true,
-                    ..new
-                },
-                BreakerState::Open,
-            ),
+            ("probe after failures", true, 3, later, true, Open),
+            ("secret rejected", false, 3, later, false, Open),
+            ("probe after a rejected secret", false, 3, later, true, Open),
         ] {
+            let breaker = Breaker {
+                proven,
+                failures,
+                shut,
+                trial,
+            };
             assert_eq!(breaker.state(now), expected, "{case}");
         }
     }

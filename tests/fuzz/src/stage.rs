@@ -13,13 +13,13 @@ use dispatcher::Dispatcher;
 use domain::{
     CommitteeId, CourseId, FileId, Instant, Profile, QuestionId, UserId,
     agent::Agent,
+    amr::Method,
     committee::Committee,
     course::{Course, CourseDetails, CourseSummary, Currency, Language, State},
     device::KnownDevices,
     file::{File, Status, Visibility},
     login_activity::Location,
     question::{Question, QuestionContent, QuestionType},
-    amr::Method,
     user::User,
 };
 use identity::{NamedKey, token::PublicKey};
