@@ -18,7 +18,7 @@ use identity::{
     sealing::Sealer,
 };
 use runtime::{ConfigError, Key};
-use store::{Reservation, Setup, Store, Transaction};
+use store::{Counter, Reservation, Setup, Store, Transaction};
 
 use crate::{attempts, message_limits};
 
@@ -169,14 +169,9 @@ impl Codes {
     ) -> Result<(), ApiError> {
         let challenge = phone_challenge(user.user_id, &user.phone);
         let counters = message_limits::of_unverified_number(user, client, self.texts_per_day);
-        let Some(reservation) = message_limits::reserve(&self.store, &counters, now).await? else {
-            return Ok(());
-        };
-        let to = Recipient::Sms(user.phone.clone());
-        let sent = self
-            .issue_and_commit(CodeKind::Phone, challenge, Some(user), to, now)
-            .await;
-        self.release_unless_sent(reservation, sent).await
+        let (kind, to) = (CodeKind::Phone, Recipient::Sms(user.phone.clone()));
+        self.issue_within(&counters, kind, challenge, user, to, now)
+            .await
     }
 
     /// Sends a mail with a code that verifies `email`: the address of `user`, or their pending address.
@@ -194,14 +189,26 @@ impl Codes {
                 .await;
         }
         let counters = [message_limits::of_pending_address(email)];
-        let Some(reservation) = message_limits::reserve(&self.store, &counters, now).await? else {
+        let challenge = pending_email_challenge(email, user.user_id);
+        self.issue_within(&counters, kind, challenge, user, to, now)
+            .await
+    }
+
+    /// As `issue_and_commit`, unless one of `counters` is full.
+    async fn issue_within(
+        &self,
+        counters: &[Counter],
+        kind: CodeKind,
+        challenge: Challenge,
+        user: &User,
+        to: Recipient,
+        now: Instant,
+    ) -> Result<(), ApiError> {
+        let Some(reservation) = message_limits::reserve(&self.store, counters, now).await? else {
             return Ok(());
         };
-        let challenge = pending_email_challenge(email, user.user_id);
-        let sent = self
-            .issue_and_commit(kind, challenge, Some(user), to, now)
-            .await;
-        self.release_unless_sent(reservation, sent).await
+        let sent = self.issue_and_commit(kind, challenge, Some(user), to, now);
+        self.release_unless_sent(reservation, sent.await).await
     }
 
     async fn issue_and_commit(
