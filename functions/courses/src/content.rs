@@ -90,25 +90,16 @@ impl Content {
     /// The course `before` with this content instead of its own.
     pub(crate) fn replacing(self, before: &Course, now: Instant) -> Course {
         let Self(Course { outline, details }) = self;
-        let CourseSummary {
-            course_id,
-            committee_id,
-            state,
-            question_count,
-            created_by,
-            created_at,
-            published_at,
-            ..
-        } = before.outline;
+        let kept = &before.outline;
         before.changed(now, |course| {
             course.outline = CourseSummary {
-                course_id,
-                committee_id,
-                state,
-                question_count,
-                created_by,
-                created_at,
-                published_at,
+                course_id: kept.course_id,
+                committee_id: kept.committee_id,
+                state: kept.state,
+                question_count: kept.question_count,
+                created_by: kept.created_by,
+                created_at: kept.created_at,
+                published_at: kept.published_at,
                 ..outline
             };
             course.details = details;

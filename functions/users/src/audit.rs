@@ -4,6 +4,7 @@ use axum::extract::State;
 use common::{ApiResult, Now, Paging, Query, Viewer, ok, rights::ReadAudit};
 use domain::{UserId, audit::AuditEntry, permissions::Reach};
 use serde::Serialize;
+use store::AuditList;
 
 use crate::Users;
 
@@ -25,26 +26,23 @@ pub(crate) async fn list(
     paging: Paging,
 ) -> ApiResult<AuditResponse> {
     let (reach, caller) = (auditor.reach(), auditor.person);
-    let (store, own) = (&users.store, caller.user.committee_id);
+    let own = caller.user.committee_id;
     let user_id = query.get("userID").map(UserId::in_path);
     let list = format!(
         "GET /audit of={user_id:?} reach={reach:?} committee={own} caller={}",
         caller.user.user_id
     );
     let list = paging.open(&users.cursors, list, now)?;
-    let (position, limit) = (list.position(), list.limit);
-    let page = match (user_id, reach) {
-        (None, Reach::Everywhere) => store.audit(position, limit, now).await?,
-        (Some(user), Reach::Everywhere) => {
-            store.audit_of_person(user, position, limit, now).await?
-        }
-        (None, _) => store.audit_of_committee(own, position, limit, now).await?,
-        (Some(user), _) => {
-            store
-                .audit_of_person_in(user, own, position, limit, now)
-                .await?
-        }
+    let entries = match (user_id, reach) {
+        (None, Reach::Everywhere) => AuditList::All,
+        (Some(user), Reach::Everywhere) => AuditList::Person(user),
+        (None, _) => AuditList::Committee(own),
+        (Some(user), _) => AuditList::PersonIn(user, own),
     };
+    let page = users
+        .store
+        .audit(entries, list.position(), list.limit, now)
+        .await?;
     let next_cursor = list.next_cursor(page.last)?;
     ok(AuditResponse {
         audit: page.items,

@@ -20,7 +20,7 @@ use domain::{
 use identity::random;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use store::{CourseList, Page, Senders, StoreError};
+use store::{AuditList, CourseList, Page, Senders, StoreError};
 use tokio::time::timeout;
 
 use crate::Users;
@@ -116,7 +116,7 @@ impl Users {
             }),
             all_pages(|at| async move {
                 let at = at.as_deref();
-                store.audit_of_person(id, at, PAGE, now).await
+                store.audit(AuditList::Person(id), at, PAGE, now).await
             }),
         )?;
         // Authors who have changed committee or lost a right may no longer read their drafts.

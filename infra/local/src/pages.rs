@@ -17,7 +17,7 @@ use responses::{error, html, json_response, response};
 use runtime::Clock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{Setup, Store, StoreError};
+use store::{AuditList, Setup, Store, StoreError};
 
 use crate::{
     cloud::Cloud,
@@ -266,7 +266,7 @@ impl Pages {
     async fn batches(&self) -> Result<Vec<Value>, StoreError> {
         let audit = self
             .store
-            .audit(None, AUDIT_ENTRIES, self.clock.now())
+            .audit(AuditList::All, None, AUDIT_ENTRIES, self.clock.now())
             .await?
             .items
             .into_iter();

@@ -188,18 +188,17 @@ async fn refused_token_stops_waiting_requests_but_not_probes() {
     );
 }
 
+fn panel_of(base: &str, user: &str, token: &str) -> Result<Panel, ConfigError> {
+    let token = SecretString::from(token);
+    Panel::new(base, user, &token, || Ok(Vec::new()), QUICK)
+}
+
 #[test]
 fn invalid_setting_is_named_without_its_value() {
     let make = |base: &str, user: &str, token: &str| {
-        Panel::new(
-            base,
-            user,
-            &SecretString::from(token),
-            || Ok(Vec::new()),
-            QUICK,
-        )
-        .map(|_| ())
-        .map_err(|problem| problem.to_string())
+        panel_of(base, user, token)
+            .map(|_| ())
+            .map_err(|problem| problem.to_string())
     };
     assert_eq!(
         make("https://cpanel.example.org:2083", "halqa", "TOKEN"),
@@ -262,17 +261,7 @@ fn invalid_certificate_file_is_named() {
 
 #[test]
 fn fingerprint_depends_on_url_user_and_token() {
-    let of = |base: &str, user: &str, token: &str| {
-        Panel::new(
-            base,
-            user,
-            &SecretString::from(token),
-            || Ok(Vec::new()),
-            QUICK,
-        )
-        .unwrap()
-        .fingerprint
-    };
+    let of = |base: &str, user: &str, token: &str| panel_of(base, user, token).unwrap().fingerprint;
     let first = of("http://127.0.0.1:1", "a", "b");
     assert_eq!(
         (first.len(), &first),

@@ -178,25 +178,15 @@ impl File {
 
     /// The file with its download `url`.
     pub fn view(self, url: Option<String>) -> FileView {
-        let Self {
-            file_id,
-            name,
-            content_type,
-            size,
-            visibility,
-            status,
-            created_at,
-            ..
-        } = self;
         FileView {
-            file_id,
-            name,
-            content_type,
-            size,
-            visibility,
-            status,
+            file_id: self.file_id,
+            name: self.name,
+            content_type: self.content_type,
+            size: self.size,
+            visibility: self.visibility,
+            status: self.status,
             url,
-            created_at,
+            created_at: self.created_at,
         }
     }
 }
@@ -211,63 +201,4 @@ pub struct Usage {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn writes_end_after_the_form_and_after_calls_before_the_deletion() {
-        let stored = |deleted_at: Option<&str>| {
-            let mut file = serde_json::json!({
-                "fileID": "0198c0de-0000-7000-8000-00000000000e", "userID": "0198c0de-0000-7000-8000-000000000001",
-                "name": "a.txt", "contentType": "text/plain", "size": 5, "visibility": "private", "status": "DELETED",
-                "createdAt": "2026-11-20T11:00:00.000Z",
-            });
-            if let Some(at) = deleted_at {
-                file["deletedAt"] = at.into();
-            }
-            let file: File = serde_json::from_value(file).unwrap();
-            file.writes_end().to_string()
-        };
-        let form_ends = "2026-11-20T11:15:00.000Z";
-        assert_eq!(stored(None), form_ends);
-        assert_eq!(stored(Some("2026-11-20T11:01:00.000Z")), form_ends);
-        assert_eq!(
-            stored(Some("2026-11-20T12:00:00.000Z")),
-            "2026-11-20T12:05:00.000Z"
-        );
-    }
-
-    #[test]
-    fn file_name_rejects_paths_and_direction_overrides() {
-        for (text, expected) in [
-            ("Programme d’été (v2).pdf", None),
-            ("برنامج الدورة.pdf", None),
-            ("../etc/passwd", Some(ValueError::Format)),
-            ("a\\b", Some(ValueError::Format)),
-            ("photo\u{202e}gpj.exe", Some(ValueError::Format)),
-            ("a\r\nb", Some(ValueError::Format)),
-            (" ", Some(ValueError::Required)),
-        ] {
-            assert_eq!(text.parse::<FileName>().err(), expected, "{text:?}");
-        }
-    }
-
-    #[test]
-    fn content_type_rejects_active_content() {
-        for text in [
-            "text/html",
-            "image/svg+xml",
-            "text/javascript",
-            "application/xml",
-            "application/xhtml+xml",
-            "IMAGE/PNG",
-            "text/plain; charset=utf-8",
-        ] {
-            assert_eq!(
-                text.parse::<ContentType>(),
-                Err(ValueError::Value),
-                "{text}"
-            );
-        }
-    }
-}
+mod tests;

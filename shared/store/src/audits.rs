@@ -41,62 +41,52 @@ impl Transaction {
     }
 }
 
+/// A list of audit entries.
+#[derive(Debug, Clone, Copy)]
+pub enum AuditList {
+    /// All entries: one query of each shard.
+    All,
+    /// The entries of a committee.
+    Committee(CommitteeId),
+    /// The entries that have an account as actor or target.
+    Person(UserId),
+    /// Of these, the entries of a committee.
+    PersonIn(UserId, CommitteeId),
+}
+
 impl Store {
-    /// At most `limit` audit entries of all committees after `position`, newest first, of the five years before `now`:
-    /// one query of each shard.
+    /// At most `limit` entries of `list` after `position`, newest first, of the five years before `now`.
     pub async fn audit(
         &self,
+        list: AuditList,
         position: Option<&str>,
         limit: u16,
         now: Instant,
     ) -> Result<Page<AuditEntry>, StoreError> {
-        let shards = keys::shards(keys::AUDIT);
-        let pages = shards
-            .iter()
-            .map(|shard| self.listed_audit(shard, position, limit, now));
-        let pages = join_all(pages)
-            .await
-            .into_iter()
-            .collect::<Result<Vec<_>, _>>()?;
-        let id = |entry: &AuditEntry| entry.audit_id.to_string();
-        Ok(Page::merged(pages, limit, id, id))
-    }
-
-    /// Like [`audit`](Self::audit), of one committee.
-    pub async fn audit_of_committee(
-        &self,
-        committee: CommitteeId,
-        position: Option<&str>,
-        limit: u16,
-        now: Instant,
-    ) -> Result<Page<AuditEntry>, StoreError> {
-        let pk = keys::audit_of_committee(committee, "").pk;
-        self.stored_audit(&pk, position, limit, now).await
-    }
-
-    /// Like [`audit`](Self::audit), of the entries that have `user` as actor or target.
-    pub async fn audit_of_person(
-        &self,
-        user: UserId,
-        position: Option<&str>,
-        limit: u16,
-        now: Instant,
-    ) -> Result<Page<AuditEntry>, StoreError> {
-        let pk = keys::audit_of_person(user, "").pk;
-        self.stored_audit(&pk, position, limit, now).await
-    }
-
-    /// Like [`audit_of_person`](Self::audit_of_person), of the entries of `committee`.
-    pub async fn audit_of_person_in(
-        &self,
-        user: UserId,
-        committee: CommitteeId,
-        position: Option<&str>,
-        limit: u16,
-        now: Instant,
-    ) -> Result<Page<AuditEntry>, StoreError> {
-        let pk = keys::audit_of_person_in(user, committee);
-        self.listed_audit(&pk, position, limit, now).await
+        let page = match list {
+            AuditList::All => {
+                let shards = keys::shards(keys::AUDIT);
+                let pages = shards
+                    .iter()
+                    .map(|shard| self.listed_audit(shard, position, limit));
+                let pages: Result<Vec<_>, _> = join_all(pages).await.into_iter().collect();
+                let id = |entry: &AuditEntry| entry.audit_id.to_string();
+                Page::merged(pages?, limit, id, id)
+            }
+            AuditList::Committee(committee) => {
+                let pk = keys::audit_of_committee(committee, "").pk;
+                self.stored_audit(&pk, position, limit).await?
+            }
+            AuditList::Person(user) => {
+                let pk = keys::audit_of_person(user, "").pk;
+                self.stored_audit(&pk, position, limit).await?
+            }
+            AuditList::PersonIn(user, committee) => {
+                let pk = keys::audit_of_person_in(user, committee);
+                self.listed_audit(&pk, position, limit).await?
+            }
+        };
+        Ok(page.take_while(|entry| now < entry.created_at.after(RETENTION)))
     }
 
     async fn listed_audit(
@@ -104,12 +94,9 @@ impl Store {
         pk: &str,
         position: Option<&str>,
         limit: u16,
-        now: Instant,
     ) -> Result<Page<AuditEntry>, StoreError> {
-        let page = self
-            .cards(&keys::LISTING, pk, position, limit, Order::Descending)
-            .await?;
-        Ok(page.take_while(|entry| is_kept(entry, now)))
+        self.cards(&keys::LISTING, pk, position, limit, Order::Descending)
+            .await
     }
 
     async fn stored_audit(
@@ -117,16 +104,10 @@ impl Store {
         pk: &str,
         position: Option<&str>,
         limit: u16,
-        now: Instant,
     ) -> Result<Page<AuditEntry>, StoreError> {
         let page: Page<ListedItem<AuditEntry>> = self
             .newest(Table::Records, pk, AUDIT_PREFIX, position, limit)
             .await?;
-        let page = page.map(|item| item.card);
-        Ok(page.take_while(|entry| is_kept(entry, now)))
+        Ok(page.map(|item| item.card))
     }
-}
-
-fn is_kept(entry: &AuditEntry, now: Instant) -> bool {
-    now < entry.created_at.after(RETENTION)
 }

@@ -56,6 +56,7 @@ use aws_sdk_dynamodb::{
 };
 use aws_types::SdkConfig;
 
+pub use audits::AuditList;
 pub use breaker::Probe;
 use counters::OpenWindows;
 pub use counters::{Counter, Full, Reservation};
