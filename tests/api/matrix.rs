@@ -96,7 +96,7 @@ fn endpoints() -> Vec<(&'static str, Requirement, &'static str, Value)> {
             Value::Null,
         ),
         ("GET /otp/generate", Verified, "", Value::Null),
-        ("POST /otp/verify", Session, "", json!({})),
+        ("POST /otp/verify", Verified, "", json!({})),
         ("DELETE /otp", Session, "", json!({})),
         ("POST /otp/recovery-codes", Session, "", json!({})),
         (

@@ -2,11 +2,13 @@
 
 use accounts::{AccountContext, attempts};
 use axum::extract::State;
-use common::{ApiError, ApiResult, Client, Input, Now, PendingLimit, input, secret, text};
+use common::{
+    ApiError, ApiResult, Client, ErrorCode, Input, Now, PendingLimit, input, secret, text,
+};
 use domain::{CommitteeId, Email, UserId, amr::Method};
 use identity::password::Match;
 use secrecy::SecretString;
-use store::{Credentials, EmailOwner, Transaction};
+use store::{Credentials, EmailOwner, Part, StoreError, Transaction};
 
 use crate::{
     Auth,
@@ -43,18 +45,39 @@ pub(crate) async fn login(
         auth.sessions
             .find_with_credentials(owner.user_id, owner.committee_id, now)
     );
-    let (reserved, outcome) = (reserved?, async {
-        let (account, credentials) = found?;
-        // Address and account change in one transaction: an account with another address has just given up this one.
-        let account = account.filter(|account| account.user.email == login.email);
-        verify(&auth, account, credentials, &login.password).await
-    });
-    let ((account, tx), mut reserved) =
-        attempts::record_outcome(&auth.store, reserved, outcome.await).await?;
-    let signed_in = sign_in(&auth, account, Method::Pwd, &client, now, tx, &mut reserved).await;
-    // After a success nothing is left.
-    let _ = auth.store.release(reserved).await;
-    signed_in
+    let (mut reserved, mut found) = (reserved?, found);
+    let mut tries = 2;
+    loop {
+        let outcome = async {
+            let (account, credentials) = found?;
+            // Address and account change in one transaction: an account with another address has just given up this one.
+            let account = account.filter(|account| account.user.email == login.email);
+            verify(&auth, account, credentials, &login.password).await
+        };
+        let (account, tx);
+        ((account, tx), reserved) =
+            attempts::record_outcome(&auth.store, reserved, outcome.await).await?;
+        let signed_in = sign_in(&auth, account, Method::Pwd, &client, now, tx, &mut reserved).await;
+        tries -= 1;
+        // The password or its hash was changed while this one was verified: only another hash tells which.
+        if tries > 0 && matches!(signed_in, Ok(Err(Part::Credentials))) {
+            let again = auth
+                .sessions
+                .find_with_credentials(owner.user_id, owner.committee_id, now);
+            found = again.await;
+            continue;
+        }
+        // After a success nothing is left.
+        let _ = auth.store.release(reserved).await;
+        return signed_in?.map_err(conflict);
+    }
+}
+
+fn conflict(part: Part) -> ApiError {
+    match part {
+        Part::Credentials => StoreError::TransactionConflict.into(),
+        _ => ErrorCode::BadAuthCombination.into(),
+    }
 }
 
 /// The account, if `password` is correct and the account active, and a transaction that fails if the password has been

@@ -146,7 +146,9 @@ pub(crate) async fn sign_in_with_code(
         } else {
             Method::Sms
         };
-        sign_in(&auth, account, method, &client, now, tx, &mut reserved).await
+        let signed_in = sign_in(&auth, account, method, &client, now, tx, &mut reserved).await?;
+        // A concurrent request used the code first.
+        Ok(signed_in.map_err(|_| ErrorCode::BadAuthCombination)?)
     };
     let signed_in: ApiResult<SignIn> = signing_in.await;
     // After a success nothing is left.

@@ -1,10 +1,10 @@
 //! The last step of every sign-in of this function: starts a session, or asks for the one-time password.
 
 use accounts::AccountContext;
-use common::{ApiError, ApiResult, Client, ErrorCode, Message, success};
+use common::{ApiError, ApiResponse, Client, Message, success};
 use domain::{Instant, amr::Method, user::OwnAccount};
 use serde::Serialize;
-use store::{CommitOutcome, Part, Reservation, StoreError, Transaction};
+use store::{CommitOutcome, Part, Reservation, Transaction};
 
 use crate::Auth;
 
@@ -19,9 +19,8 @@ pub(crate) enum SignIn {
 /// Signs in `account`, authenticated by `method`, in one transaction with the writes in `tx`, which also releases
 /// `reserved`. After an error the caller releases what is left of it.
 ///
-/// # Errors
-/// If a condition of `tx` fails: `SERVICE_UNAVAILABLE_MESSAGE` when the password or its hash has just been changed, else
-/// `BAD_AUTH_COMBINATION_MESSAGE`, because a concurrent request used the code first.
+/// The inner error is the part of `tx` whose condition failed: a concurrent request changed the password or its hash
+/// (`Part::Credentials`), or used the code first.
 pub(crate) async fn sign_in(
     auth: &Auth,
     account: AccountContext,
@@ -30,23 +29,21 @@ pub(crate) async fn sign_in(
     now: Instant,
     tx: Transaction,
     reserved: &mut Reservation,
-) -> ApiResult<SignIn> {
+) -> Result<Result<ApiResponse<SignIn>, Part>, ApiError> {
     if account.user.is_otp_enabled {
-        return match tx.commit_and_release(reserved).await? {
-            CommitOutcome::Committed => success(
-                Message::OtpRequired,
-                SignIn::OtpStep {
-                    token: auth.sessions.otp_step(&account.user, vec![method], now)?,
-                },
-            ),
-            CommitOutcome::ConditionFailed(part) => Err(conflict(part)),
-        };
+        if let CommitOutcome::ConditionFailed(part) = tx.commit_and_release(reserved).await? {
+            return Ok(Err(part));
+        }
+        let token = auth.sessions.otp_step(&account.user, vec![method], now)?;
+        return success(Message::OtpRequired, SignIn::OtpStep { token }).map(Ok);
     }
-    let user = auth
+    let begun = auth
         .sessions
-        .begin(account, vec![method], client, now, tx, reserved)
-        .await?
-        .map_err(conflict)?;
+        .begin(account, vec![method], client, now, tx, reserved);
+    let user = match begun.await? {
+        Ok(user) => user,
+        Err(part) => return Ok(Err(part)),
+    };
     let token = user.token().to_owned();
     success(
         Message::LoginSuccess,
@@ -54,12 +51,5 @@ pub(crate) async fn sign_in(
             user: Box::new(user),
         },
     )
-    .map(|response| response.authorized(&token))
-}
-
-fn conflict(part: Part) -> ApiError {
-    match part {
-        Part::Credentials => StoreError::TransactionConflict.into(),
-        _ => ErrorCode::BadAuthCombination.into(),
-    }
+    .map(|response| Ok(response.authorized(&token)))
 }

@@ -42,7 +42,7 @@ pub(crate) async fn disable(
     );
     let (stored, proof, code_attempt) = verified?;
     let (disabled, _) = tokio::join!(
-        otp.delete_secret(user, &session, &proof, stored.recovery.len(), now),
+        otp.delete_secret(user, session, &proof, stored.recovery.len(), now),
         otp.store.release(code_attempt)
     );
     disabled?;
@@ -54,16 +54,13 @@ impl Otp {
     async fn delete_secret(
         &self,
         user: User,
-        session: &Session,
+        session: Session,
         proof: &Proof,
         left: usize,
         now: Instant,
-    ) -> Result<User, ApiError> {
+    ) -> Result<(User, Session), ApiError> {
         let id = user.user_id;
-        let delete = |user: &User, tx: &mut Transaction| {
-            if !session.is_valid(user, now) {
-                return Err(ApiError::invalid_token());
-            }
+        let delete = |user: &User, _: &Session, tx: &mut Transaction| {
             tx.remove_otp(id, Some(proof));
             let disabled = Notification::OtpDisabled {
                 at: now,
@@ -82,6 +79,8 @@ impl Otp {
                 user.is_otp_verified = false;
             }))
         };
-        self.store.update_user(user, delete, condition_error).await
+        self.store
+            .update_own(user, session, now, delete, condition_error)
+            .await
     }
 }

@@ -3,13 +3,15 @@
 use accounts::{AccountContext, attempts};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    ApiError, ApiResult, Client, Fields, FromFields, Input, Message, Now, SignedIn, success,
+    ApiError, ApiResult, Client, Fields, FromFields, Input, Message, Now, SignedIn, Verified,
+    success,
 };
 use domain::{
     Instant,
     amr::Method,
     otp::{Enrolment, Otp as StoredOtp, Proof},
     outbox::Notification,
+    session::Session,
     user::{OwnAccount, User},
 };
 use http::request::Parts;
@@ -22,7 +24,7 @@ use store::{Part, Transaction};
 
 use crate::{Otp, SubmittedCode, condition_error, invalid, new_recovery};
 
-/// The caller: a person with a pending token, who is signing in, or a signed-in person, who is enrolling.
+/// The caller: a person with a pending token, who is signing in, or a signed-in and verified person, who is enrolling.
 pub(crate) enum OtpCaller {
     SigningIn(Box<Claims>),
     Enrolling(Box<SignedIn>),
@@ -35,9 +37,10 @@ impl FromRequestParts<Otp> for OtpCaller {
         let Ok(Now(now)) = Now::from_request_parts(parts, otp).await;
         match otp.sessions.claims(&parts.headers, TokenUse::OtpStep, now) {
             Some(claims) => Ok(Self::SigningIn(Box::new(claims))),
-            None => Ok(Self::Enrolling(Box::new(
-                <SignedIn as FromRequestParts<Otp>>::from_request_parts(parts, otp).await?,
-            ))),
+            None => {
+                let Verified(person) = Verified::from_request_parts(parts, otp).await?;
+                Ok(Self::Enrolling(Box::new(person)))
+            }
         }
     }
 }
@@ -224,19 +227,16 @@ impl Otp {
             .store
             .login_activity(user.user_id, OwnAccount::ACTIVITY, now)
             .await?;
-        let enable = |user: &User, tx: &mut Transaction| {
-            if !session.is_valid(user, now) {
-                return Err(ApiError::invalid_token());
-            }
+        let enable = |user: &User, session: &Session, tx: &mut Transaction| {
             let after = user.changed(|user| {
                 user.is_otp_enabled = true;
                 user.is_otp_verified = true;
                 user.epoch += 1;
             });
-            let renewed_session = self.sessions.renewed(&session, &after, Method::Otp, now);
+            let renewed_session = self.sessions.renewed(session, &after, Method::Otp, now);
             tx.complete_enrolment(user.user_id, enrolment);
             tx.set_otp(user.user_id, stored, self.sealer.kid());
-            tx.renew_session(&session, &renewed_session);
+            tx.renew_session(session, &renewed_session);
             tx.send(
                 &self
                     .outbox
@@ -244,9 +244,9 @@ impl Otp {
             );
             Ok(after)
         };
-        let user = self
+        let (user, session) = self
             .store
-            .update_user(user, enable, condition_error)
+            .update_own(user, session, now, enable, condition_error)
             .await?;
         let renewed = self.sessions.renewed(&session, &user, Method::Otp, now);
         self.sessions

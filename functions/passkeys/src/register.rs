@@ -10,6 +10,7 @@ use domain::{
     Instant, Line, PasskeyId, SessionId, ValueError,
     outbox::Notification,
     passkey::{Challenge, Credential, MAX, Passkey},
+    session::Session,
     user::User,
 };
 use identity::{passkeys::Ceremony, random};
@@ -82,10 +83,8 @@ pub(crate) async fn register(
         .finish_registration(&challenge.ceremony, &request.credential)?;
     let registered = registered.ok_or(ErrorCode::PasskeyInvalid)?;
     let mut passkey = new_passkey(&user, request.name, registered, now)?;
-    let add = |user: &User, tx: &mut Transaction| {
-        if !session.is_valid(user, now) {
-            return Err(ApiError::invalid_token());
-        }
+    let sid = session.sid;
+    let add = |user: &User, _: &Session, tx: &mut Transaction| {
         if !user.is_verified {
             return Err(ErrorCode::AccountNotVerified.into());
         }
@@ -93,7 +92,7 @@ pub(crate) async fn register(
             return Err(ErrorCode::PasskeysLimit.into());
         }
         passkey.series = user.passkey_series;
-        tx.use_challenge(session.sid, &challenge);
+        tx.use_challenge(sid, &challenge);
         tx.add_passkey(&passkey, user.committee_id);
         let added = Notification::PasskeyAdded { at: now };
         tx.send(&passkeys.outbox.notify(user, added, now)?);
@@ -101,15 +100,17 @@ pub(crate) async fn register(
     };
     let condition_error = |part| match part {
         Part::Passkey => ErrorCode::PasskeyAlreadyRegistered.into(),
-        // The account was deleted.
-        Part::User => ApiError::invalid_token(),
+        // The account was deleted, or the session has ended.
+        Part::User | Part::Session => ApiError::invalid_token(),
         _ => ErrorCode::PasskeyInvalid.into(),
     };
-    let added = passkeys.store.update_user(user, add, condition_error).await;
-    if let Err(error) = added {
+    let added = passkeys
+        .store
+        .update_own(user, session, now, add, condition_error);
+    if let Err(error) = added.await {
         if error.code() == ErrorCode::PasskeyAlreadyRegistered {
             passkeys
-                .refuse(session.sid, &challenge, &passkey, &client, now)
+                .refuse(sid, &challenge, &passkey, &client, now)
                 .await?;
         }
         return Err(error);

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use common::{ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, SignedIn, success};
-use domain::{PasskeyId, outbox::Notification, user::User};
+use domain::{PasskeyId, outbox::Notification, session::Session, user::User};
 use store::{Part, Transaction};
 
 use crate::{Passkeys, Recent};
@@ -16,10 +16,7 @@ pub(crate) async fn remove(
 ) -> ApiResult<Empty> {
     let SignedIn { user, session, .. } = person;
     let passkey = passkeys.passkey_of(&user, id).await?;
-    let remove = |user: &User, tx: &mut Transaction| {
-        if !session.is_valid(user, now) {
-            return Err(ApiError::invalid_token());
-        }
+    let remove = |user: &User, _: &Session, tx: &mut Transaction| {
         tx.remove_passkey(&passkey);
         let removed = Notification::PasskeyRemoved { at: now };
         tx.send(&passkeys.outbox.notify(user, removed, now)?);
@@ -27,12 +24,12 @@ pub(crate) async fn remove(
     };
     let condition_error = |part| match part {
         Part::Passkey => ErrorCode::PasskeyNotFound.into(),
-        // The account was deleted.
+        // The account was deleted, or the session has ended.
         _ => ApiError::invalid_token(),
     };
     passkeys
         .store
-        .update_user(user, remove, condition_error)
+        .update_own(user, session, now, remove, condition_error)
         .await?;
     success(Message::PasskeyDeleted, Empty {})
 }

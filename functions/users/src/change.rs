@@ -8,6 +8,7 @@ use common::{
 use domain::{
     Email, Instant, Name, Phone, UserId,
     permissions::Right,
+    session::Session,
     user::{Account, User},
 };
 use secrecy::SecretString;
@@ -121,8 +122,9 @@ impl Users {
         applied
     }
 
-    /// Writes the fields of `request`, unless the session has ended since the authentication. Concurrent changes to other fields are kept. `may_send` is whether a code may be
-    /// mailed to a new address; `None` when the password was not verified.
+    /// Writes the fields of `request`, unless the session has ended since the authentication. Concurrent changes to
+    /// other fields are kept. `may_send` is whether a code may be mailed to a new address; `None` when the password was
+    /// not verified.
     ///
     /// # Errors
     /// `FIELD_REQUIRED_MESSAGE` when the address or the number would change without a verified password: another request
@@ -134,10 +136,7 @@ impl Users {
         may_send: Option<bool>,
         now: Instant,
     ) -> Result<User, ApiError> {
-        let apply = |user: &User, tx: &mut Transaction| {
-            if !caller.session.is_valid(user, now) {
-                return Err(ApiError::invalid_token());
-            }
+        let apply = |user: &User, _: &Session, tx: &mut Transaction| {
             if may_send.is_none() && request.changes_contact(user) {
                 return Err(password_required());
             }
@@ -163,15 +162,18 @@ impl Users {
                 }
             }))
         };
-        let user = caller.user.clone();
-        self.store.update_user(user, apply, condition_error).await
+        let (user, session) = (caller.user.clone(), caller.session.clone());
+        let updated = self
+            .store
+            .update_own(user, session, now, apply, condition_error);
+        Ok(updated.await?.0)
     }
 }
 
 /// The error of a failed condition when callers change their own account.
 pub(crate) fn condition_error(part: Part) -> ApiError {
     match part {
-        Part::User => ApiError::invalid_token(),
+        Part::User | Part::Session => ApiError::invalid_token(),
         _ => ErrorCode::Conflict.into(),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::future::Future;
 
-use domain::user::User;
+use domain::{Instant, session::Session, user::User};
 
 use crate::{CommitOutcome, Part, Store, StoreError, Transaction, retry::Retries};
 
@@ -64,6 +64,43 @@ impl Store {
             }
             let read = self.user(user.user_id).await?;
             user = read.ok_or_else(|| on_failed(Part::User))?;
+        }
+    }
+
+    /// As [`update_user`](Self::update_user), for a change that the owner of `user` makes in `session`, which `decide`
+    /// gets as well. A session that does not fit the account is read again, as of one moment, before it is taken for
+    /// ended: another request of it may have renewed it. Returns the account and the session.
+    ///
+    /// # Errors
+    /// As [`update_user`](Self::update_user), and that of `on_failed` for `Part::Session` when the session has ended.
+    pub async fn update_own<E: From<StoreError>>(
+        &self,
+        mut user: User,
+        mut session: Session,
+        now: Instant,
+        mut decide: impl FnMut(&User, &Session, &mut Transaction) -> Result<User, E>,
+        on_failed: impl Fn(Part) -> E,
+    ) -> Result<(User, Session), E> {
+        loop {
+            let (id, mut fits) = (user.user_id, true);
+            let decide = |user: &User, tx: &mut Transaction| {
+                fits = session.is_valid(user, now);
+                match fits {
+                    true => decide(user, &session, tx),
+                    false => Err(on_failed(Part::Session)),
+                }
+            };
+            let error = match self.update_user(user, decide, &on_failed).await {
+                Ok(user) => return Ok((user, session)),
+                Err(error) if fits => return Err(error),
+                Err(error) => error,
+            };
+            // Every round needs a session that was renewed since the last one.
+            let (stored, account) = self.session_at_one_moment(id, session.sid).await?;
+            let renewed = stored.zip(account).filter(|(stored, account)| {
+                stored.is_valid(account, now) && stored.epoch > session.epoch
+            });
+            (session, user) = renewed.ok_or(error)?;
         }
     }
 }

@@ -82,6 +82,43 @@ async fn first_code_enables_otp_ends_sessions_and_returns_recovery_codes() {
 }
 
 #[tokio::test]
+async fn first_code_sent_ten_times_at_once_keeps_the_session() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let generated = member
+        .get("/otp/generate")
+        .await
+        .expect_success(Message::OtpGenerated);
+    let totp_app = TotpApp::with(generated["otpAscii"].as_str().unwrap());
+    let code = totp_app.code(&world);
+    let answers = join_all((0..10).map(|_| verify(&member, &code))).await;
+    let mut statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+    statuses.sort();
+    assert_eq!(statuses, [201, 400, 400, 400, 400, 400, 400, 400, 400, 400]);
+    member.get("/auth/check").await.expect_ok();
+}
+
+#[tokio::test]
+async fn account_that_is_no_longer_verified_cannot_enable_otp() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let generated = member
+        .get("/otp/generate")
+        .await
+        .expect_success(Message::OtpGenerated);
+    let totp_app = TotpApp::with(generated["otpAscii"].as_str().unwrap());
+    let path = format!("/team/{}", member.user().user_id);
+    let admin = world.admin().await;
+    admin
+        .put(&path, json!({ "isVerified": false }))
+        .await
+        .expect_success(Message::TeamMemberUpdated);
+    verify(&member, &totp_app.code(&world))
+        .await
+        .expect_error(ErrorCode::AccountNotVerified);
+}
+
+#[tokio::test]
 async fn otp_sign_in_gives_a_short_session() {
     let world = World::new().await;
     let (member, totp_app) = enrolled(&world).await;

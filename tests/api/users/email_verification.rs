@@ -206,6 +206,32 @@ async fn code_used_fifty_times_at_once_verifies_once() {
 }
 
 #[tokio::test]
+async fn changes_beside_the_first_verification_keep_the_session() {
+    let world = World::with(&[("RATE_LIMIT", "1000")]).await;
+    for _ in 0..5 {
+        let person = world
+            .person(NewPerson::with(Profile::Member).unverified())
+            .await;
+        let email = person.user().email.as_str();
+        person
+            .post("/users/email-verification", json!({}))
+            .await
+            .expect_success(Message::VerificationSent);
+        let proof = json!({ "email": email, "code": world.mailed_link(email).await });
+        let path = format!("/users/{}", person.user().user_id);
+        let changes = (0..6).map(|_| person.put(&path, json!({ "name": "Amel" })));
+        let (verified, changed) = tokio::join!(
+            person.put("/users/email-verification", proof),
+            join_all(changes)
+        );
+        verified.expect_success(Message::EmailVerified);
+        for answer in changed {
+            answer.expect_success(Message::UserUpdated);
+        }
+    }
+}
+
+#[tokio::test]
 async fn missing_fields_are_reported() {
     let world = World::new().await;
     world
