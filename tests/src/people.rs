@@ -8,7 +8,7 @@ use domain::{
     user::User,
 };
 use identity::{password::Hasher, random};
-use store::{CommitOutcome, NewUser, Reservation};
+use store::{CommitOutcome, NewUser, Reservation, Transaction};
 
 use crate::{PASSWORD, Person, World};
 
@@ -128,6 +128,22 @@ impl World {
             .await
             .expect("a hash");
         self.account_with(new_person, password_hash).await
+    }
+
+    /// The transaction with which a request of `person`, such as a change of their password, ends all their sessions but
+    /// its own. It fails if the account changes before it is committed.
+    pub async fn renewal(&self, person: &Person) -> Transaction {
+        let store = &self.setup.store;
+        let user = self.user(person.user().user_id).await;
+        let sessions = store.sessions(&user, self.clock().now()).await;
+        let session = sessions.expect("the store answers").remove(0);
+        let after = user.changed(|user| user.epoch += 1);
+        let mut renewed = session.clone();
+        renewed.epoch = after.epoch;
+        let mut tx = store.transaction();
+        tx.change_user(&user, &after);
+        tx.renew_session(&session, &renewed);
+        tx
     }
 
     /// Like [`World::account`], without a usable password, which saves the time of hashing.

@@ -26,13 +26,18 @@ impl TotpApp {
         }
     }
 
-    /// Enrols `person` through the API; returns the app and its recovery codes.
-    pub async fn enrolled_by(world: &World, person: &Person) -> Self {
+    /// Begins the enrolment of `person` through the API, which the app's code then completes.
+    pub async fn pending_of(person: &Person) -> Self {
         let generated = person
             .get("/otp/generate")
             .await
             .expect_success(Message::OtpGenerated);
-        let mut totp_app = Self::with(generated["otpAscii"].as_str().expect("a secret"));
+        Self::with(generated["otpAscii"].as_str().expect("a secret"))
+    }
+
+    /// Enrols `person` through the API; returns the app and its recovery codes.
+    pub async fn enrolled_by(world: &World, person: &Person) -> Self {
+        let mut totp_app = Self::pending_of(person).await;
         let verified = person
             .post("/otp/verify", json!({ "code": totp_app.code(world) }))
             .await

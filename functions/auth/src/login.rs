@@ -22,7 +22,7 @@ input! {
     }
 }
 
-/// Runs Argon2id once and makes the same reads for known and unknown addresses, so that neither the response nor its
+/// Runs Argon2id once, or twice if the password is changed meanwhile, and makes the same reads for known and unknown addresses, so that neither the response nor its
 /// time reveals who has an account. Looks up the address while the rate limit is counted.
 pub(crate) async fn login(
     State(auth): State<Auth>,
@@ -59,7 +59,7 @@ pub(crate) async fn login(
             attempts::record_outcome(&auth.store, reserved, outcome.await).await?;
         let signed_in = sign_in(&auth, account, Method::Pwd, &client, now, tx, &mut reserved).await;
         tries -= 1;
-        // The password or its hash was changed while this one was verified: only another hash tells which.
+        // The password or its hash was changed while this password was verified, so it is verified again.
         if tries > 0 && matches!(signed_in, Ok(Err(Part::Credentials))) {
             let again = auth
                 .sessions

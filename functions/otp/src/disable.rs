@@ -3,7 +3,8 @@
 use accounts::attempts;
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, Client, Empty, Input, Message, Now, SignedIn, input, secret, success,
+    ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, secret,
+    success,
 };
 use domain::{Instant, otp::Proof, outbox::Notification, session::Session, user::User};
 use secrecy::SecretString;
@@ -59,8 +60,12 @@ impl Otp {
         left: usize,
         now: Instant,
     ) -> Result<(User, Session), ApiError> {
-        let id = user.user_id;
-        let delete = |user: &User, _: &Session, tx: &mut Transaction| {
+        let (id, verified) = (user.user_id, session.epoch);
+        let delete = |user: &User, session: &Session, tx: &mut Transaction| {
+            // The password may have been changed since it was verified.
+            if session.epoch != verified {
+                return Err(ErrorCode::Conflict.into());
+            }
             tx.remove_otp(id, Some(proof));
             let disabled = Notification::OtpDisabled {
                 at: now,

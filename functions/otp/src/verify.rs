@@ -228,6 +228,10 @@ impl Otp {
             .login_activity(user.user_id, OwnAccount::ACTIVITY, now)
             .await?;
         let enable = |user: &User, session: &Session, tx: &mut Transaction| {
+            // The session may have been renewed since, but its enrolment ends with the epoch.
+            if !enrolment.is_valid(session, now) {
+                return Err(invalid());
+            }
             let after = user.changed(|user| {
                 user.is_otp_enabled = true;
                 user.is_otp_verified = true;

@@ -85,6 +85,10 @@ pub(crate) async fn register(
     let mut passkey = new_passkey(&user, request.name, registered, now)?;
     let sid = session.sid;
     let add = |user: &User, _: &Session, tx: &mut Transaction| {
+        // The session may have been renewed since, but its challenge ends with the epoch.
+        if !challenge.is_valid(user.epoch, now) {
+            return Err(ErrorCode::PasskeyInvalid.into());
+        }
         if !user.is_verified {
             return Err(ErrorCode::AccountNotVerified.into());
         }

@@ -136,7 +136,11 @@ impl Users {
         may_send: Option<bool>,
         now: Instant,
     ) -> Result<User, ApiError> {
-        let apply = |user: &User, _: &Session, tx: &mut Transaction| {
+        let apply = |user: &User, session: &Session, tx: &mut Transaction| {
+            // The password may have been changed since it was verified.
+            if may_send.is_some() && session.epoch != caller.session.epoch {
+                return Err(ErrorCode::Conflict.into());
+            }
             if may_send.is_none() && request.changes_contact(user) {
                 return Err(password_required());
             }

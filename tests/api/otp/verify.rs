@@ -4,6 +4,7 @@ use common::{ErrorCode, Message};
 use futures_util::future::join_all;
 use identity::NamedKey;
 use serde_json::{Value, json};
+use store::CommitOutcome;
 use tests::{PASSWORD, Person, TotpApp, World};
 
 const STEP: Duration = Duration::from_secs(30);
@@ -39,11 +40,7 @@ async fn first_code_enables_otp_ends_sessions_and_returns_recovery_codes() {
     let world = World::new().await;
     let member = world.member().await;
     let elsewhere = world.signed_in(member.user().clone()).await;
-    let generated = member
-        .get("/otp/generate")
-        .await
-        .expect_success(Message::OtpGenerated);
-    let totp_app = TotpApp::with(generated["otpAscii"].as_str().unwrap());
+    let totp_app = TotpApp::pending_of(&member).await;
     let answer = verify(&member, &totp_app.code(&world)).await;
     let body = answer.expect_success(Message::OtpVerified);
     assert_eq!(
@@ -85,11 +82,7 @@ async fn first_code_enables_otp_ends_sessions_and_returns_recovery_codes() {
 async fn first_code_sent_ten_times_at_once_keeps_the_session() {
     let world = World::new().await;
     let member = world.member().await;
-    let generated = member
-        .get("/otp/generate")
-        .await
-        .expect_success(Message::OtpGenerated);
-    let totp_app = TotpApp::with(generated["otpAscii"].as_str().unwrap());
+    let totp_app = TotpApp::pending_of(&member).await;
     let code = totp_app.code(&world);
     let answers = join_all((0..10).map(|_| verify(&member, &code))).await;
     let mut statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
@@ -102,11 +95,7 @@ async fn first_code_sent_ten_times_at_once_keeps_the_session() {
 async fn account_that_is_no_longer_verified_cannot_enable_otp() {
     let world = World::new().await;
     let member = world.member().await;
-    let generated = member
-        .get("/otp/generate")
-        .await
-        .expect_success(Message::OtpGenerated);
-    let totp_app = TotpApp::with(generated["otpAscii"].as_str().unwrap());
+    let totp_app = TotpApp::pending_of(&member).await;
     let path = format!("/team/{}", member.user().user_id);
     let admin = world.admin().await;
     admin
@@ -116,6 +105,31 @@ async fn account_that_is_no_longer_verified_cannot_enable_otp() {
     verify(&member, &totp_app.code(&world))
         .await
         .expect_error(ErrorCode::AccountNotVerified);
+}
+
+/// As after a password change by another request of the session.
+#[tokio::test]
+async fn enrolment_of_a_session_renewed_meanwhile_is_invalid() {
+    for turns in 0..40 {
+        let world = World::new().await;
+        let member = world.member().await;
+        let code = TotpApp::pending_of(&member).await.code(&world);
+        let renewal = world.renewal(&member).await;
+        let renew = async {
+            for _ in 0..turns {
+                tokio::task::yield_now().await;
+            }
+            renewal.commit().await.unwrap()
+        };
+        let (answer, renewed) = tokio::join!(verify(&member, &code), renew);
+        match renewed {
+            CommitOutcome::Committed => answer.expect_error(ErrorCode::OtpInvalid),
+            CommitOutcome::ConditionFailed(_) => {
+                drop(answer.expect_success(Message::OtpVerified));
+            }
+        }
+        member.get("/auth/check").await.expect_ok();
+    }
 }
 
 #[tokio::test]

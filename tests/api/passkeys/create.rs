@@ -4,6 +4,7 @@ use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
 use serde_json::json;
+use store::CommitOutcome;
 use tests::{
     Authenticator, NewPerson, PASSWORD, World,
     authenticator::{BE, BS, UP, UV},
@@ -204,6 +205,32 @@ async fn answer_registers_once() {
     let created = answers.iter().filter(|answer| answer.status == 201).count();
     assert_eq!(created, 1, "{answers:?}");
     assert_eq!(world.user(member.user().user_id).await.passkeys, 1);
+}
+
+/// As after a password change by another request of the session.
+#[tokio::test]
+async fn challenge_of_a_session_renewed_meanwhile_is_invalid() {
+    for turns in 0..40 {
+        let world = World::new().await;
+        let member = world.member().await;
+        let options = member.post(OPTIONS, json!({})).await.expect_ok();
+        let payload = json!({ "credential": Authenticator::es256().create(&options["options"]) });
+        let renewal = world.renewal(&member).await;
+        let renew = async {
+            for _ in 0..turns {
+                tokio::task::yield_now().await;
+            }
+            renewal.commit().await.unwrap()
+        };
+        let (answer, renewed) = tokio::join!(member.post("/passkeys", payload), renew);
+        match renewed {
+            CommitOutcome::Committed => answer.expect_error(ErrorCode::PasskeyInvalid),
+            CommitOutcome::ConditionFailed(_) => {
+                drop(answer.expect_success(Message::PasskeyCreated));
+            }
+        }
+        member.get("/auth/check").await.expect_ok();
+    }
 }
 
 #[tokio::test]
