@@ -15,7 +15,7 @@ fn bound(world: &World, hot_writes: u64) {
         hot_writes,
         ..Strictness::default()
     };
-    world.cloud().set_strictness(strictness).unwrap();
+    world.cloud().set_strictness(strictness);
 }
 
 /// Asserts the write units per action of the partitions whose names and keys begin with these texts.

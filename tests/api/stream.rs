@@ -1,4 +1,4 @@
-//! The stream with the fault `repeat`: records arrive repeatedly, late, in another order and beside a poisoned one. The
+//! The stream with the fault `stream`: records arrive repeatedly, late, in another order and beside a poisoned one. The
 //! tables and the inboxes end as if each had arrived once.
 
 use std::{collections::BTreeSet, time::Duration};
@@ -15,7 +15,7 @@ use tests::{NewPerson, PASSWORD, Person, World};
 
 async fn world_with_repeated_records() -> World {
     let world = World::new().await;
-    world.inject_fault_in(Service::Stream, Fault::new(Mode::Repeat));
+    world.inject_fault(Fault::new(Mode::Stream));
     world
 }
 

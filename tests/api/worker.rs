@@ -6,7 +6,7 @@ use http::Method;
 use local::{
     cloud::Consumer,
     delivery,
-    faults::{Fault, Mode, Service},
+    faults::{Fault, Mode},
 };
 use serde_json::{Value, json};
 use tests::{NewPerson, PASSWORD, Person, World};
@@ -107,7 +107,7 @@ async fn code_is_sent_within_two_turns_of_its_own_mapping() {
         let unopened = request_code(&stranger, &format!("10.9.0.{step}")).await;
         let email = request_code(&world, &format!("10.8.0.{step}")).await;
         // Batches with a failed record are retried.
-        world.inject_fault_in(Service::Stream, Fault::new(Mode::Repeat).times(1));
+        world.inject_fault(Fault::new(Mode::Stream).times(1));
         turn(&world, Consumer::Dispatcher).await;
         turn(&world, Consumer::Dispatcher).await;
         assert_eq!(

@@ -5,6 +5,7 @@ use aws_sdk_dynamodb::types::{
     ConditionCheck, ConsumedCapacity, Get, KeysAndAttributes, Put, ReturnConsumedCapacity::Total,
     TransactGetItem, TransactWriteItem,
 };
+use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
 
 use crate::endpoint::{Endpoint, outcome};
@@ -213,4 +214,25 @@ async fn write_is_charged_for_each_index_entry_that_changes() {
             json!(expected),
         );
     }
+}
+
+/// A partition takes 1,000 write units in a second
+/// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html>).
+#[tokio::test]
+async fn partition_over_its_bound_is_throttled_and_others_are_not() {
+    let endpoint = Endpoint::new().await;
+    if !endpoint.inject(Fault::new(Mode::Hot)) {
+        return;
+    }
+    let (hot, cool) = (endpoint.transient("hot"), endpoint.transient("cool"));
+    let mut written = Value::Null;
+    // Three writes exceed the bound of a second.
+    for _ in 0..10 {
+        if written.is_null() {
+            written = hot.put(hot.sized("a", 390 * 1024)).await;
+        }
+    }
+    let throttled = json!("ProvisionedThroughputExceededException");
+    endpoint.check("hot partition", written, throttled);
+    endpoint.check("another", cool.put(cool.key("a")).await, Value::Null);
 }

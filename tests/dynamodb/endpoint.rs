@@ -9,7 +9,12 @@ use aws_sdk_dynamodb::{
         Projection, ProjectionType, ScalarAttributeType,
     },
 };
-use local::{cloud::Cloud, home::LocalSettings};
+use local::{
+    cloud::Cloud,
+    faults::{Fault, Service},
+    home::LocalSettings,
+    strict::Strictness,
+};
 use runtime::{Aws, Settings};
 use serde_json::Value;
 use store::keys::{IndexSchema, TABLES, TableSchema};
@@ -29,8 +34,8 @@ pub(crate) enum Implementation {
 pub(crate) struct Endpoint {
     pub(crate) client: Client,
     implementation: Implementation,
-    /// The folder of the embedded store, deleted at the end of the test.
-    _folder: Option<TempDir>,
+    /// The embedded store, with its folder, which is deleted at the end of the test.
+    embedded: Option<(Cloud, TempDir)>,
 }
 
 impl Endpoint {
@@ -49,7 +54,7 @@ impl Endpoint {
             return Self {
                 client,
                 implementation: Implementation::Ministack,
-                _folder: None,
+                embedded: None,
             };
         }
         let folder = tempfile::tempdir().unwrap();
@@ -57,8 +62,31 @@ impl Endpoint {
         Self {
             client: client(cloud.settings()),
             implementation: Implementation::Embedded,
-            _folder: Some(folder),
+            embedded: Some((cloud, folder)),
         }
+    }
+
+    /// Injects `fault` into the embedded store; `false` for another implementation, of which this cannot be asked.
+    pub(crate) fn inject(&self, fault: Fault) -> bool {
+        let embedded = self.embedded.as_ref();
+        embedded.is_some_and(|(cloud, _)| {
+            cloud.faults().set([(Service::Dynamodb, fault)].into());
+            true
+        })
+    }
+
+    /// Makes transactions of the embedded store take up to `milliseconds`; `false` for another implementation, of which
+    /// this cannot be asked.
+    pub(crate) fn slow_transactions(&self, milliseconds: u64) -> bool {
+        let strictness = Strictness {
+            transaction_ms: milliseconds,
+            ..Strictness::default()
+        };
+        let embedded = self.embedded.as_ref();
+        embedded.is_some_and(|(cloud, _)| {
+            cloud.set_strictness(strictness);
+            true
+        })
     }
 
     /// The partition `pk` of the table `records`. Each test has its own, because all of them use the same ministack.

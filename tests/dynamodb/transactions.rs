@@ -2,6 +2,8 @@
 //! (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>,
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactGetItems.html>).
 
+use std::cell::Cell;
+
 use aws_sdk_dynamodb::{
     operation::transact_write_items::TransactWriteItemsError,
     types::{
@@ -198,6 +200,45 @@ async fn client_request_token_makes_a_repetition_succeed_without_effect() {
         endpoint.check(case, found, expected);
         endpoint.check(case, partition.get("a").await, json!({ "n": n }));
     }
+}
+
+/// Also while another transaction has one of its items, although its own condition no longer holds.
+#[tokio::test]
+async fn written_transaction_under_its_token_has_no_conflicts() {
+    let endpoint = Endpoint::new().await;
+    if !endpoint.slow_transactions(200) {
+        return;
+    }
+    let partition = endpoint.records("conflicts");
+    let parts = || {
+        let new = add_if(&partition, "new", "attribute_not_exists(pk)");
+        vec![new, add(&partition, "shared")]
+    };
+    let written = commit(&endpoint, parts(), Some("token-4")).await;
+    endpoint.check("written", written, Value::Null);
+    let holding = async {
+        let mut held = 0;
+        while held < 5 {
+            let added = commit(&endpoint, vec![add(&partition, "shared")], None).await;
+            held += u32::from(added.is_null());
+        }
+    };
+    let conflicts = Cell::new(0);
+    let repeating = async {
+        loop {
+            let other = commit(&endpoint, parts(), Some("token-5")).await;
+            let is_conflict = other == json!(["ConditionalCheckFailed", "TransactionConflict"]);
+            conflicts.set(conflicts.get() + u32::from(is_conflict));
+            let again = commit(&endpoint, parts(), Some("token-4")).await;
+            endpoint.check("again", again, Value::Null);
+        }
+    };
+    tokio::select! {
+        () = holding => {}
+        () = repeating => {}
+    }
+    assert!(conflicts.get() > 0, "the item was never held");
+    endpoint.check("once", partition.get("new").await, json!({ "n": 1 }));
 }
 
 /// A cancelled transaction is not remembered: the store may repeat it under the same token.

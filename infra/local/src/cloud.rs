@@ -257,17 +257,9 @@ impl Cloud {
         &self.faults
     }
 
-    /// What DynamoDB may do and this store does not do by itself.
-    pub fn strictness(&self) -> Strictness {
-        self.tables.strictness()
-    }
-
-    /// Sets [`strictness`](Self::strictness).
-    ///
-    /// # Errors
-    /// When the tables cannot be copied.
-    pub fn set_strictness(&self, strictness: Strictness) -> Result<(), LocalError> {
-        self.tables.set(strictness)
+    /// Sets what DynamoDB may do and this store does not do by itself.
+    pub fn set_strictness(&self, strictness: Strictness) {
+        self.tables.set(strictness);
     }
 
     /// The partitions of tables and indexes that were used since [`set_strictness`](Self::set_strictness) set a bound of

@@ -1,6 +1,6 @@
 //! Invokes the dispatcher and the worker, as their event source mappings and schedules do on AWS.
 //!
-//! With the fault [`Repeat`](crate::faults::Mode::Repeat) the stream does what Lambda documents: it delivers each
+//! With the fault [`Stream`](crate::faults::Mode::Stream) the stream does what Lambda documents: it delivers each
 //! record once more with a later batch, in another order except for records of the same item, and every batch begins
 //! with a poisoned record, so that it is retried (<https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html>).
 
@@ -113,7 +113,7 @@ pub async fn deliver_to(
     let is_repeated = !records.is_empty()
         && cloud
             .faults()
-            .inject_fault(Service::Stream, GET_RECORDS)
+            .inject_fault(Service::Dynamodb, GET_RECORDS)
             .is_some();
     let kept = if is_repeated {
         records.clone()

@@ -12,10 +12,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Service {
-    /// DynamoDB: the tables.
+    /// DynamoDB: the tables, and the stream that the dispatcher and the worker receive.
     Dynamodb,
-    /// DynamoDB Streams: the records that the dispatcher and the worker receive.
-    Stream,
     /// S3: the bucket.
     S3,
     /// SNS: text messages.
@@ -31,7 +29,7 @@ pub enum Service {
 /// The operation by which Lambda reads the stream.
 pub(crate) const GET_RECORDS: &str = "GetRecords";
 
-/// The kind of a fault.
+/// The kind of a fault. Those of DynamoDB have no effect on another service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -39,12 +37,21 @@ pub enum Mode {
     Slow,
     /// Responds with a throttling error.
     Throttle,
-    /// Reports a conflict with another transaction; writes only.
+    /// Reports a conflict with another transaction. DynamoDB, writes only.
     Conflict,
-    /// Processes only the first key and returns the others as unprocessed; BatchGetItem only.
+    /// Processes only the first key and returns the others as unprocessed. DynamoDB, BatchGetItem only.
     Partial,
-    /// Delivers each record repeatedly, late and beside a poisoned one (see [`crate::delivery`]); stream only.
-    Repeat,
+    /// Answers queries of indexes and eventually consistent reads as of `delayMs` ago, or of the moment when the fault was
+    /// set. DynamoDB, reads only; those of TransactGetItems are of one moment.
+    Stale,
+    /// Reads the items of a BatchGetItem, or of a Query, up to `delayMs` apart. DynamoDB.
+    Torn,
+    /// Throttles partitions of tables and indexes over 1,000 write units or 3,000 read units in a second. DynamoDB.
+    Hot,
+    /// Delivers each record of the stream repeatedly, late and beside a poisoned one (see [`crate::delivery`]). DynamoDB.
+    Stream,
+    /// Closes a connection that was idle for `delayMs` when it is used again. Not for cPanel.
+    Reset,
     /// Fails without doing anything: DynamoDB drops the connection, all others respond with 503.
     Refuse,
     /// Executes the request and then drops the connection.
@@ -63,7 +70,7 @@ pub struct Fault {
     /// The number of requests left to fail; `None`: until cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
-    /// The delay of `slow` in milliseconds; default 3,000, at most 60,000.
+    /// The time of `slow`, `stale`, `torn` and `reset` in milliseconds; default 3,000, at most 60,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
     /// The operation to fail, such as `UpdateItem`, or the cPanel function, such as `list_databases` or
@@ -113,12 +120,12 @@ impl Fault {
         }
     }
 
-    /// The delay of [`Mode::Slow`].
+    /// The delay, or its default.
     pub fn delay(&self) -> Duration {
         Duration::from_millis(self.delay_ms.unwrap_or(3000).min(60_000))
     }
 
-    fn applies_to(&self, operation: &str) -> bool {
+    fn applies_to(&self, service: Service, operation: &str) -> bool {
         let is_write =
             ["UpdateItem", "PutItem", "DeleteItem", "TransactWriteItems"].contains(&operation);
         let function = operation.split_once("::").map(|(_, function)| function);
@@ -130,8 +137,15 @@ impl Fault {
             && match self.mode {
                 Mode::Conflict => is_write,
                 Mode::Partial => operation == "BatchGetItem",
-                Mode::Repeat => operation == GET_RECORDS,
-                _ => operation != GET_RECORDS,
+                Mode::Stale => ["GetItem", "BatchGetItem", "Query"].contains(&operation),
+                Mode::Torn => ["BatchGetItem", "Query"].contains(&operation),
+                Mode::Hot => service == Service::Dynamodb && operation != GET_RECORDS,
+                Mode::Stream => operation == GET_RECORDS,
+                // Applies to connections.
+                Mode::Reset => false,
+                Mode::Slow | Mode::Throttle | Mode::Refuse | Mode::Silent | Mode::Error => {
+                    operation != GET_RECORDS
+                }
             }
     }
 }
@@ -169,11 +183,30 @@ impl Faults {
 
     /// The fault to inject into this request, if any; counts it down.
     pub(crate) fn inject_fault(&self, service: Service, operation: &str) -> Option<Fault> {
+        self.take(service, |fault| fault.applies_to(service, operation))
+    }
+
+    /// Whether a connection to `service` that was idle for this time is closed when it is used again; counts it down.
+    pub(crate) fn closes_after(&self, service: Service, idle: Duration) -> bool {
+        let is_dead = |fault: &Fault| fault.mode == Mode::Reset && idle >= fault.delay();
+        self.take(service, is_dead).is_some()
+    }
+
+    /// How late reads get changes, while a fault of kind [`Mode::Stale`] is left.
+    pub(crate) fn lag(&self) -> Option<Duration> {
+        let active = self.active();
+        let fault = active.by_service.get(&Service::Dynamodb);
+        fault
+            .filter(|fault| fault.mode == Mode::Stale)
+            .map(Fault::delay)
+    }
+
+    fn take(&self, service: Service, applies: impl Fn(&Fault) -> bool) -> Option<Fault> {
         let mut active = self.active();
         let fault = active
             .by_service
             .get_mut(&service)
-            .filter(|fault| fault.applies_to(operation) && fault.times != Some(0))?;
+            .filter(|fault| applies(fault) && fault.times != Some(0))?;
         fault.times = fault.times.map(|times| times - 1);
         let injected = fault.clone();
         if injected.times == Some(0) {

@@ -1,7 +1,7 @@
 //! The HTTP endpoint of the local cloud: detects the AWS service of a request, verifies its signature, checks access,
 //! injects faults and passes the request on.
 
-use std::{convert::Infallible, path::PathBuf, sync::Arc};
+use std::{convert::Infallible, path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use dynoxide::Database;
@@ -48,11 +48,8 @@ pub(crate) async fn accept(listener: TcpListener, endpoint: Arc<CloudEndpoint>) 
             async move {
                 // HTTP/1.1 sends one request at a time on a connection.
                 let mut idle_since: MutexGuard<'_, Option<Instant>> = idle_since.lock().await;
-                let idle = idle_since.map(|since| since.elapsed());
-                if idle.is_some_and(|idle| endpoint.tables.is_dead_after(idle)) {
-                    return Err("the connection was idle for too long".into());
-                }
-                let response = endpoint.answer(request).await;
+                let idle = idle_since.map_or(Duration::ZERO, |since| since.elapsed());
+                let response = endpoint.answer(request, idle).await;
                 *idle_since = Some(Instant::now());
                 response
             }
@@ -102,7 +99,12 @@ const FRAME: usize = 256 * 1024;
 type Dropped = Box<dyn std::error::Error + Send + Sync>;
 
 impl CloudEndpoint {
-    async fn answer(&self, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Dropped> {
+    /// The response to a request on a connection that was idle for this time.
+    async fn answer(
+        &self,
+        request: Request<Incoming>,
+        idle: Duration,
+    ) -> Result<Response<Full<Bytes>>, Dropped> {
         if !host::is_local(&request) {
             return Ok(host::refusal().map(Full::new));
         }
@@ -118,15 +120,20 @@ impl CloudEndpoint {
         let (api, operation) = text("x-amz-target").split_once('.').unwrap_or_default();
         // Requests without a target name the service in the credential scope of their signature.
         let scope = text("authorization").split('/').nth(3).unwrap_or_default();
-        if api.is_empty() && ["", "s3"].contains(&scope) {
+        let (service, kind) = match (api, scope) {
+            ("", "" | "s3") => ("s3", Service::S3),
+            ("", "sns") => ("sns", Service::Sns),
+            ("", "ses") => ("ses", Service::Ses),
+            ("AmazonSSM", _) => ("ssm", Service::Ssm),
+            _ => ("dynamodb", Service::Dynamodb),
+        };
+        if self.tables.is_dead_after(idle) || self.faults.closes_after(kind, idle) {
+            return Err("the connection was idle for too long".into());
+        }
+        if kind == Service::S3 {
             // The file store verifies signatures itself.
             return self.files(Request::from_parts(parts, body)).await;
         }
-        let service = match api {
-            "" => scope,
-            "AmazonSSM" => "ssm",
-            _ => "dynamodb",
-        };
         let role = match self.key.verify(service, &parts, &body) {
             Ok(role) => role,
             Err(error) => return Ok(unauthenticated(service, error)),
@@ -199,9 +206,7 @@ impl CloudEndpoint {
                 Ok(answer())
             }
             Mode::Throttle => Ok(error(throttled, StatusCode::TOO_MANY_REQUESTS)),
-            Mode::Refuse | Mode::Conflict | Mode::Partial | Mode::Repeat => {
-                Ok(error(unavailable, StatusCode::SERVICE_UNAVAILABLE))
-            }
+            Mode::Refuse => Ok(error(unavailable, StatusCode::SERVICE_UNAVAILABLE)),
             Mode::Silent => {
                 answer();
                 Err("injected fault: silent".into())
@@ -210,6 +215,8 @@ impl CloudEndpoint {
                 fault.error.as_deref().unwrap_or(unavailable),
                 StatusCode::BAD_REQUEST,
             )),
+            // The others are of DynamoDB, or of connections.
+            _ => Ok(answer()),
         }
     }
 
@@ -218,26 +225,30 @@ impl CloudEndpoint {
         operation: &str,
         body: &Bytes,
     ) -> Result<Response<Full<Bytes>>, Dropped> {
-        let Some(fault) = self.faults.inject_fault(Service::Dynamodb, operation) else {
-            return Ok(self.tables.answer(operation, body).await);
+        let lag = self.faults.lag();
+        let fault = self.faults.inject_fault(Service::Dynamodb, operation);
+        let answer = || self.tables.answer(operation, body, fault.as_ref(), lag);
+        let Some(fault) = &fault else {
+            return Ok(answer().await);
         };
         match fault.mode {
             Mode::Slow => {
                 tokio::time::sleep(fault.delay()).await;
-                Ok(self.tables.answer(operation, body).await)
+                Ok(answer().await)
             }
             Mode::Throttle => Ok(tables::throttled(operation, body)),
             Mode::Conflict => Ok(tables::conflict(operation, body)),
             Mode::Partial => Ok(tables::first_of_batch(&self.database, body)),
-            Mode::Refuse | Mode::Repeat => Err("injected fault: refuse".into()),
+            Mode::Refuse => Err("injected fault: refuse".into()),
             Mode::Silent => {
-                self.tables.answer(operation, body).await;
+                answer().await;
                 Err("injected fault: silent".into())
             }
             Mode::Error => Ok(tables::dynamodb_error(
                 fault.error.as_deref().unwrap_or("InternalServerError"),
                 json!({}),
             )),
+            Mode::Stale | Mode::Torn | Mode::Hot | Mode::Stream | Mode::Reset => Ok(answer().await),
         }
     }
 

@@ -15,18 +15,15 @@ use http::{Method, Request, Response, StatusCode, header as header_names};
 pub(crate) use responses::redirect;
 use responses::{error, html, json_response, response};
 use runtime::Clock;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use store::{AuditList, Setup, Store, StoreError};
 
 use crate::{
     cloud::Cloud,
     console::{self, Fields, faults, mail, markup, people, service, tables, texts},
-    faults::{Fault, Service},
     home::LocalSettings,
     reference::{Demonstration, Reference},
     requests::RequestLog,
-    strict::Strictness,
 };
 
 /// The replacement for the front end that links in mails point to.
@@ -43,15 +40,6 @@ const MAIL_POLICY: &str = "sandbox allow-popups allow-popups-to-escape-sandbox; 
 const MAX_MESSAGES: usize = 20_000;
 /// The number of newest audit entries that are searched for batches.
 const AUDIT_ENTRIES: u16 = 100;
-
-/// The faults and behaviours of `/_local/faults`.
-#[derive(Serialize, Deserialize)]
-struct InjectedFaults {
-    #[serde(default, skip_serializing_if = "Strictness::is_off")]
-    strict: Strictness,
-    #[serde(flatten)]
-    faults: BTreeMap<Service, Fault>,
-}
 
 /// The local pages.
 #[derive(Clone)]
@@ -140,9 +128,7 @@ impl Pages {
             "/_local/requests" => console::requests::list(&self.requests),
             "/_local/tables" => tables::browser(&self.cloud, &query)
                 .unwrap_or_else(|error| markup::rejected(&error.to_string(), path)),
-            "/_local/fault-injection" => {
-                faults::forms(&self.cloud.faults().left(), self.cloud.strictness())
-            }
+            "/_local/fault-injection" => faults::forms(&self.cloud.faults().left()),
             "/_local/service" => self.service().await,
             _ => {
                 let id = path.strip_prefix("/_local/mail/")?.strip_suffix("/html")?;
@@ -179,11 +165,6 @@ impl Pages {
             ),
             "/_local/fault-injection" => ("/_local/fault-injection", self.inject(form)),
             "/_local/fault-injection/clear" => ("/_local/fault-injection", self.clear(form)),
-            "/_local/fault-injection/strict" => (
-                "/_local/fault-injection",
-                faults::strictness(form)
-                    .and_then(|strictness| text_of(self.cloud.set_strictness(strictness))),
-            ),
             _ => return None,
         };
         Some(match changed {
@@ -205,7 +186,7 @@ impl Pages {
     fn clear(&self, form: &Fields) -> Result<(), String> {
         if form.get("service").is_empty() {
             self.cloud.faults().set(BTreeMap::new());
-            return text_of(self.cloud.set_strictness(Strictness::default()));
+            return Ok(());
         }
         let mut left = self.cloud.faults().left();
         left.remove(&faults::service(form)?);
@@ -243,23 +224,16 @@ impl Pages {
 
     fn put_faults(&self, body: &[u8]) -> Response<Bytes> {
         match serde_json::from_slice(body) {
-            Ok(InjectedFaults { strict, faults }) => {
+            Ok(faults) => {
                 self.cloud.faults().set(faults);
-                match self.cloud.set_strictness(strict) {
-                    Ok(()) => self.faults(),
-                    Err(failure) => error(StatusCode::INTERNAL_SERVER_ERROR, failure),
-                }
+                self.faults()
             }
             Err(malformed) => error(StatusCode::BAD_REQUEST, malformed),
         }
     }
 
     fn faults(&self) -> Response<Bytes> {
-        let faults = InjectedFaults {
-            strict: self.cloud.strictness(),
-            faults: self.cloud.faults().left(),
-        };
-        json_response(StatusCode::OK, &json!(faults))
+        json_response(StatusCode::OK, &json!(self.cloud.faults().left()))
     }
 
     /// The newest batches with their progress.

@@ -1,7 +1,7 @@
 //! What DynamoDB may do and the embedded store, which executes one request at a time, does not do by itself: answer from
 //! the past, read the items of one request at different moments, and report conflicts between concurrent requests.
 //!
-//! Everything is off by default. `PUT /_local/faults` turns it on under `strict`, beside the faults of the services.
+//! Everything is off by default. Tests turn it on as a whole by a [`Strictness`], and a [`Fault`] in parts.
 
 mod heat;
 mod held;
@@ -11,28 +11,31 @@ mod replica;
 mod torn;
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bytes::Bytes;
 use dynoxide::Database;
 use http::Response;
 use http_body_util::Full;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 pub use self::heat::Heat;
 use crate::{
     LocalError,
+    faults::{Fault, Mode},
     random::SeededRandom,
     strict::{heat::HeatMeter, held::HeldItems, replica::Replica},
     tables,
 };
 
+/// How long DynamoDB knows a client request token.
+const TOKEN_LIFE: Duration = Duration::from_secs(600);
+
 /// Upper bounds in milliseconds; 0, the default, turns a behaviour off.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Strictness {
     /// Each change becomes visible to queries of indexes and to eventually consistent reads up to this long after it
     /// was made, changes of different items in any order
@@ -60,8 +63,29 @@ pub struct Strictness {
 }
 
 impl Strictness {
+    /// With what `fault` adds; the bounds of partitions are those of AWS.
+    fn with(self, fault: &Fault) -> Self {
+        let delay = u64::try_from(fault.delay().as_millis()).unwrap_or(0);
+        match fault.mode {
+            Mode::Stale => Self {
+                stale_ms: delay,
+                ..self
+            },
+            Mode::Torn => Self {
+                torn_ms: delay,
+                ..self
+            },
+            Mode::Hot => Self {
+                hot_writes: 1000,
+                hot_reads: 3000,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// Whether every behaviour is off.
-    pub fn is_off(&self) -> bool {
+    fn is_off(&self) -> bool {
         let seed = self.seed;
         *self
             == Self {
@@ -83,6 +107,11 @@ struct State {
     strictness: Strictness,
     /// Present while reads may be stale.
     replica: Option<Replica>,
+    /// How late every change becomes visible to stale reads; if none, each has a random time.
+    lag: Option<Duration>,
+    /// The client request tokens of transactions that were written, and when
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html>).
+    written: BTreeMap<String, Instant>,
     heat: HeatMeter,
     random: SeededRandom,
 }
@@ -92,6 +121,8 @@ impl StrictTables {
         let state = State {
             strictness: Strictness::default(),
             replica: None,
+            lag: None,
+            written: BTreeMap::new(),
             heat: HeatMeter::default(),
             random: SeededRandom::new(0),
         };
@@ -102,25 +133,12 @@ impl StrictTables {
         }
     }
 
-    pub(crate) fn strictness(&self) -> Strictness {
-        self.state().strictness
-    }
-
     /// Sets the behaviours for the following requests.
-    ///
-    /// # Errors
-    /// When the copy of the tables that stale reads need cannot be made.
-    pub(crate) fn set(&self, strictness: Strictness) -> Result<(), LocalError> {
+    pub(crate) fn set(&self, strictness: Strictness) {
         let mut state = self.state();
-        if strictness.stale_ms == 0 {
-            state.replica = None;
-        } else if state.replica.is_none() {
-            state.replica = Some(Replica::of(&self.database)?);
-        }
         state.random = SeededRandom::new(strictness.seed);
         state.heat = HeatMeter::default();
         state.strictness = strictness;
-        Ok(())
     }
 
     /// The partitions that were used since the behaviours were set, those with the most units first; empty unless units
@@ -138,40 +156,70 @@ impl StrictTables {
 
     /// Whether a connection that was idle for this time is closed when it is used again.
     pub(crate) fn is_dead_after(&self, idle: Duration) -> bool {
-        let limit = self.strictness().idle_ms;
+        let limit = self.state().strictness.idle_ms;
         limit > 0 && idle >= Duration::from_millis(limit)
     }
 
-    /// The response to `operation`.
-    pub(crate) async fn answer(&self, operation: &str, body: &Bytes) -> Response<Full<Bytes>> {
-        let strictness = self.strictness();
-        if strictness.is_off() {
+    /// The response to `operation`, with the behaviours of `fault`. Changes become visible to stale reads after `lag`, if
+    /// there is one, which is so while a fault of such reads is left.
+    pub(crate) async fn answer(
+        &self,
+        operation: &str,
+        body: &Bytes,
+        fault: Option<&Fault>,
+        lag: Option<Duration>,
+    ) -> Response<Full<Bytes>> {
+        let standing = match self.prepare(lag) {
+            Ok(standing) => standing,
+            Err(_) => return tables::dynamodb_error("InternalServerError", json!({})),
+        };
+        let strictness = fault.map_or(standing, |fault| standing.with(fault));
+        if strictness.is_off() && lag.is_none() {
             return tables::answer(&self.database, operation, body);
         }
         let request: Value = serde_json::from_slice(body).unwrap_or_default();
         if strictness.hot_writes > 0 || strictness.hot_reads > 0 {
-            return self.metered(operation, body, request).await;
+            return self.metered(strictness, operation, body, request).await;
         }
-        self.respond(operation, body, &request).await
+        self.respond(strictness, operation, body, &request).await
+    }
+
+    /// Makes the copy that stale reads need, or drops it, and returns the behaviours that are set.
+    fn prepare(&self, lag: Option<Duration>) -> Result<Strictness, LocalError> {
+        let mut state = self.state();
+        let is_over = state.lag.is_some() && lag.is_none();
+        state.lag = lag;
+        if let Some(replica) = state.replica.as_mut().filter(|_| is_over) {
+            replica.settle();
+        }
+        if state.strictness.stale_ms == 0 && lag.is_none() {
+            state.replica = None;
+        } else if state.replica.is_none() {
+            state.replica = Some(Replica::of(&self.database)?);
+        }
+        Ok(state.strictness)
     }
 
     async fn respond(
         &self,
+        strictness: Strictness,
         operation: &str,
         body: &Bytes,
         request: &Value,
     ) -> Response<Full<Bytes>> {
-        let strictness = self.strictness();
         let items = item_key::of(operation, request);
         match operation {
             "Query" | "BatchGetItem" if strictness.torn_ms > 0 => {
-                self.torn(operation, request).await
+                self.torn(strictness, operation, request).await
             }
-            "Query" | "BatchGetItem" | "GetItem" => self.read(operation, request),
+            "Query" | "BatchGetItem" | "GetItem" => self.read(strictness, operation, request),
             "TransactGetItems" => match self.held.conflicts(&items) {
                 Some(conflicts) => held::cancelled(&conflicts, &self.database, request),
                 None => tables::answer(&self.database, operation, body),
             },
+            "TransactWriteItems" if self.is_written(request) => {
+                tables::answer(&self.database, operation, body)
+            }
             "TransactWriteItems" if strictness.transaction_ms > 0 => {
                 let hold = match self.held.hold(items.clone()) {
                     Ok(hold) => hold,
@@ -182,6 +230,9 @@ impl StrictTables {
                 self.pause(strictness.transaction_ms).await;
                 let response = self.write(operation, body, &items);
                 drop(hold);
+                if response.status().is_success() {
+                    self.note_written(request);
+                }
                 response
             }
             "PutItem" | "UpdateItem" | "DeleteItem" if self.held.conflicts(&items).is_some() => {
@@ -203,28 +254,51 @@ impl StrictTables {
         let State {
             strictness,
             replica,
+            lag,
             random,
             ..
         } = &mut *state;
         let response = tables::answer(&self.database, operation, body);
         if let Some(replica) = replica {
             for key in items {
-                let lag = random.below(strictness.stale_ms + 1);
-                replica.note(&self.database, key, Duration::from_millis(lag));
+                let random = Duration::from_millis(random.below(strictness.stale_ms + 1));
+                replica.note(&self.database, key, lag.unwrap_or(random));
             }
         }
         response
     }
 
-    /// Executes a read, from the replica unless it is consistent.
-    fn read(&self, operation: &str, request: &Value) -> Response<Full<Bytes>> {
+    /// Executes a read, from the replica if it may be stale and is not consistent.
+    fn read(
+        &self,
+        strictness: Strictness,
+        operation: &str,
+        request: &Value,
+    ) -> Response<Full<Bytes>> {
         let body = Bytes::from(request.to_string());
-        if !is_consistent(operation, request)
+        if strictness.stale_ms > 0
+            && !is_consistent(operation, request)
             && let Some(replica) = &mut self.state().replica
         {
             return tables::answer(replica.current(), operation, &body);
         }
         tables::answer(&self.database, operation, &body)
+    }
+
+    /// Whether a transaction with the token of this one was written: then it succeeds once more, whatever other requests
+    /// do.
+    fn is_written(&self, request: &Value) -> bool {
+        let token = request["ClientRequestToken"].as_str();
+        token.is_some_and(|token| self.state().written.contains_key(token))
+    }
+
+    fn note_written(&self, request: &Value) {
+        let mut state = self.state();
+        let is_recent = |_: &String, at: &mut Instant| at.elapsed() < TOKEN_LIFE;
+        state.written.retain(is_recent);
+        if let Some(token) = request["ClientRequestToken"].as_str() {
+            state.written.insert(token.to_owned(), Instant::now());
+        }
     }
 
     /// Waits for a random time of at most `milliseconds`.

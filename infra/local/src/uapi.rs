@@ -171,14 +171,13 @@ impl Uapi {
                 return Ok(json_response(&flat(&execute())));
             }
             Mode::Throttle => return Ok(page(StatusCode::TOO_MANY_REQUESTS)),
-            Mode::Refuse | Mode::Conflict | Mode::Partial | Mode::Repeat => {
-                return Ok(page(StatusCode::SERVICE_UNAVAILABLE));
-            }
+            Mode::Refuse => return Ok(page(StatusCode::SERVICE_UNAVAILABLE)),
             Mode::Silent => {
                 execute();
                 return Err("injected fault: silent".into());
             }
-            Mode::Error => {}
+            // The others are of AWS services.
+            _ => {}
         }
         Ok(match fault.error.as_deref().unwrap_or("status0") {
             "token" => page(StatusCode::UNAUTHORIZED),

@@ -514,7 +514,7 @@ async fn concurrent_sign_ins_from_one_network_are_not_counted() {
         transaction_ms: 2,
         ..Strictness::default()
     };
-    world.cloud().set_strictness(conflicts).unwrap();
+    world.cloud().set_strictness(conflicts);
     let network = world.anonymous();
     let sign_ins = users
         .iter()

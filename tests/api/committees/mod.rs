@@ -6,7 +6,7 @@ mod show;
 use serde_json::{Value, json};
 
 /// A request with all fields of a committee.
-fn payload(name: &str) -> Value {
+pub(crate) fn payload(name: &str) -> Value {
     json!({
         "nameArabe": "الهيئة الجهوية بصفاقس",
         "nameLatin": name,

@@ -307,8 +307,6 @@ async fn fault_forms_set_and_clear_what_the_json_shows() {
 
     submit(address, "/_local/fault-injection/clear", "service=ses").await;
     assert_eq!(faults().await, r#"{"sns":{"mode":"throttle"}}"#);
-    submit(address, "/_local/fault-injection/strict", "tornMs=3").await;
-    assert_eq!(world.cloud().strictness().torn_ms, 3);
     submit(address, "/_local/fault-injection/clear", "").await;
     assert_eq!(faults().await, "{}");
     for form in ["service=x&mode=slow", "service=ses&mode=<b>", "times=x"] {

@@ -6,10 +6,7 @@ use std::time::Duration;
 use common::{ErrorCode, Message};
 use domain::Profile;
 use futures_util::future::join_all;
-use local::{
-    faults::{Fault, Mode},
-    strict::Strictness,
-};
+use local::faults::{Fault, Mode};
 use serde_json::{Value, json};
 use tests::{NewPerson, PASSWORD, Person, World};
 use tokio::time::timeout;
@@ -255,11 +252,10 @@ async fn ended_session_is_refused_only_after_a_read_of_one_moment() {
 async fn session_renewed_between_two_reads_of_a_batch_stays_valid() {
     let world = World::with(&[("RATE_LIMIT", "10000")]).await;
     let member = world.member().await;
-    let strictness = Strictness {
-        torn_ms: 20,
-        ..Strictness::default()
-    };
-    world.cloud().set_strictness(strictness).unwrap();
+    world.inject_fault(Fault {
+        delay_ms: Some(20),
+        ..Fault::new(Mode::Torn)
+    });
     let change = json!({ "oldPassword": PASSWORD, "newPassword": NEW, "confirmPassword": NEW });
     let changing = tokio::spawn({
         let member = member.clone();
@@ -275,6 +271,26 @@ async fn session_renewed_between_two_reads_of_a_batch_stays_valid() {
         .await
         .unwrap()
         .expect_success(Message::PasswordChanged);
+}
+
+#[tokio::test]
+async fn reset_closes_connections_that_were_idle_and_reads_go_on() {
+    let world = World::new().await;
+    let anonymous = world.anonymous();
+    anonymous.get("/committees").await.expect_ok();
+    let reset = Fault {
+        delay_ms: Some(0),
+        ..Fault::new(Mode::Reset).times(1)
+    };
+    world.inject_fault(reset);
+    anonymous.get("/committees").await.expect_ok();
+    assert!(world.cloud().faults().left().is_empty());
+    world.inject_fault(Fault::new(Mode::Reset).times(1));
+    anonymous.get("/committees").await.expect_ok();
+    assert!(
+        !world.cloud().faults().left().is_empty(),
+        "no connection was idle for three seconds"
+    );
 }
 
 #[tokio::test]

@@ -1,15 +1,21 @@
 //! The local HTTP server on a real port.
 
 use bytes::Bytes;
+use common::Message;
 use http::{HeaderMap, Request, Response, header};
 use http_body_util::{BodyExt, Full};
 use hyper_util::{client::legacy::Client, rt::TokioExecutor};
-use local::front;
+use local::{
+    faults::{Fault, Mode},
+    front,
+};
 use tests::World;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
+
+use crate::committees::payload as committee;
 
 pub(super) async fn start_server(world: &World) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -326,8 +332,44 @@ async fn faults_are_set_read_and_cleared_over_http() {
     );
     let set = r#"{"cpanel":{"error":"status0","mode":"error","operation":"list_databases"}}"#;
     assert_eq!(faults(set).await, (200, set.to_owned()));
+    for mode in ["stale", "torn", "hot", "stream", "reset"] {
+        let set = format!(r#"{{"dynamodb":{{"delayMs":60000,"mode":"{mode}"}}}}"#);
+        assert_eq!(faults(&set).await, (200, set));
+        assert_eq!(committees().await, 200, "{mode}");
+    }
     assert_eq!(faults("{}").await, (200, "{}".to_owned()));
     assert_eq!(faults(r#"{"dynamodb":{"mode":"nonsense"}}"#).await.0, 400);
+}
+
+#[tokio::test]
+async fn stale_reads_show_changes_after_the_delay_or_the_fault() {
+    let world = World::new().await;
+    let address = start_server(&world).await;
+    // The requests of a `Person` wait until all changes are visible.
+    let names = async || {
+        let request = Request::get(format!("http://{address}/api/v1/committees"));
+        let answer = send(request.body(Full::default()).unwrap()).await;
+        String::from_utf8_lossy(answer.body()).into_owned()
+    };
+    let stale = |milliseconds| Fault {
+        delay_ms: Some(milliseconds),
+        ..Fault::new(Mode::Stale)
+    };
+    let admin = world.admin().await;
+    let create = async |name: &str| {
+        let created = admin.post("/committees", committee(name)).await;
+        created.expect_success(Message::CommitteeCreated);
+    };
+    world.inject_fault(stale(60_000));
+    create("Tard").await;
+    assert!(!names().await.contains("Tard"));
+    world.inject_fault(stale(60_000).times(1));
+    assert!(!names().await.contains("Tard"));
+    assert!(names().await.contains("Tard"), "the fault is used up");
+
+    world.inject_fault(stale(0));
+    create("Vite").await;
+    assert!(names().await.contains("Vite"));
 }
 
 #[tokio::test]

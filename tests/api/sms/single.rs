@@ -337,7 +337,7 @@ async fn messages_of_one_committee_do_not_conflict() {
         transaction_ms: 20,
         ..Strictness::default()
     };
-    world.cloud().set_strictness(conflicts).unwrap();
+    world.cloud().set_strictness(conflicts);
     let requests = join_all(senders.into_iter().map(send)).await;
     assert_eq!(requests, [alone; 16], "no transaction is repeated");
 }

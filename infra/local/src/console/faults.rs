@@ -9,46 +9,13 @@ use super::{
     Fields,
     markup::{escape, page, text},
 };
-use crate::{
-    faults::{Fault, Service},
-    strict::Strictness,
-};
+use crate::faults::{Fault, Service};
 
 const PATH: &str = "/_local/fault-injection";
 
-/// The fields of [`Strictness`], and what each does.
-const BEHAVIOURS: [(&str, &str); 7] = [
-    ("staleMs", "Reads and indexes lag by up to, in milliseconds"),
-    (
-        "tornMs",
-        "Items of one read are apart by up to, in milliseconds",
-    ),
-    (
-        "transactionMs",
-        "Transactions take up to, in milliseconds, and conflict meanwhile",
-    ),
-    ("idleMs", "Connections close when idle for, in milliseconds"),
-    (
-        "hotWrites",
-        "Write units per second of a partition; on AWS 1,000",
-    ),
-    (
-        "hotReads",
-        "Read units per second of a partition; on AWS 3,000",
-    ),
-    ("seed", "Seed of the random times"),
-];
-
-/// The page with the faults that are `left` and the behaviours of `strictness`.
-pub(crate) fn forms(left: &BTreeMap<Service, Fault>, strictness: Strictness) -> String {
+/// The page with the faults that are `left`.
+pub(crate) fn forms(left: &BTreeMap<Service, Fault>) -> String {
     let active: String = left.iter().map(active).collect();
-    let current = json!(strictness);
-    let behaviours = BEHAVIOURS.iter().map(|(name, title)| {
-        format!(
-            "<label>{title} <input type=\"number\" name=\"{name}\" min=\"0\" value=\"{}\"></label>\n",
-            current[name]
-        )
-    });
     let main = format!(
         include_str!("faults.html"),
         active = if active.is_empty() {
@@ -56,7 +23,6 @@ pub(crate) fn forms(left: &BTreeMap<Service, Fault>, strictness: Strictness) -> 
         } else {
             active.as_str()
         },
-        behaviours = behaviours.collect::<String>(),
     );
     page("Faults", PATH, &main)
 }
@@ -110,16 +76,6 @@ pub(crate) fn fault(form: &Fields) -> Result<(Service, Fault), String> {
 /// A sentence, when there is no such service.
 pub(crate) fn service(form: &Fields) -> Result<Service, String> {
     read(form.get("service").into())
-}
-
-/// The behaviours that the form describes; empty fields are 0.
-///
-/// # Errors
-/// A sentence, when a field is no number.
-pub(crate) fn strictness(form: &Fields) -> Result<Strictness, String> {
-    let mut fields = Map::new();
-    numbers(form, &BEHAVIOURS.map(|(name, _)| name), &mut fields)?;
-    read(Value::Object(fields))
 }
 
 /// Adds the fields `names` of the form that are not empty.

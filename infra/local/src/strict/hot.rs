@@ -8,7 +8,7 @@ use store::keys::TABLES;
 
 use crate::{
     strict::{
-        StrictTables,
+        StrictTables, Strictness,
         heat::{Partition, partitions, read_units},
         item_key::{ItemKey, of, parts},
     },
@@ -21,6 +21,7 @@ impl StrictTables {
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/gsi-throttling.html>).
     pub(super) async fn metered(
         &self,
+        strictness: Strictness,
         operation: &str,
         body: &Bytes,
         mut request: Value,
@@ -28,17 +29,25 @@ impl StrictTables {
         let items = of(operation, &request);
         let old: Vec<Value> = items.iter().map(|key| key.item(&self.database)).collect();
         let hot: Vec<bool> = match operation {
-            "GetItem" => vec![self.is_hot(&[partition_of(&ItemKey::of(
-                &request["TableName"],
-                &request["Key"],
-            ))])],
-            "Query" => vec![self.is_hot(&[queried(&request)])],
+            "GetItem" => vec![self.is_hot(
+                strictness,
+                &[partition_of(&ItemKey::of(
+                    &request["TableName"],
+                    &request["Key"],
+                ))],
+            )],
+            "Query" => vec![self.is_hot(strictness, &[queried(&request)])],
             "PutItem" | "UpdateItem" | "DeleteItem" => {
-                vec![self.is_write_hot(&request, &items, &old)]
+                vec![self.is_write_hot(strictness, &request, &items, &old)]
             }
             _ => (items.iter().zip(&old).zip(parts(&request)))
                 .map(|((key, old), part)| {
-                    self.is_write_hot(part, std::slice::from_ref(key), std::slice::from_ref(old))
+                    self.is_write_hot(
+                        strictness,
+                        part,
+                        std::slice::from_ref(key),
+                        std::slice::from_ref(old),
+                    )
                 })
                 .collect(),
         };
@@ -46,7 +55,7 @@ impl StrictTables {
             return tables::throttled_at(operation, &hot);
         }
         let postponed = match operation {
-            "BatchGetItem" => self.take_hot_keys(&mut request),
+            "BatchGetItem" => self.take_hot_keys(strictness, &mut request),
             _ => Value::Null,
         };
         let is_postponed = postponed.as_object().is_some_and(|left| !left.is_empty());
@@ -57,9 +66,9 @@ impl StrictTables {
                 return tables::throttled_at(operation, &[]);
             }
             let body = Bytes::from(request.to_string());
-            self.respond(operation, &body, &request).await
+            self.respond(strictness, operation, &body, &request).await
         } else {
-            self.respond(operation, body, &request).await
+            self.respond(strictness, operation, body, &request).await
         };
         let (head, content) = response.into_parts();
         let mut content = content
@@ -149,7 +158,13 @@ impl StrictTables {
     }
 
     /// Whether a partition that a write uses is hot: one of those of the item, or one that the request names.
-    fn is_write_hot(&self, part: &Value, items: &[ItemKey], old: &[Value]) -> bool {
+    fn is_write_hot(
+        &self,
+        strictness: Strictness,
+        part: &Value,
+        items: &[ItemKey],
+        old: &[Value],
+    ) -> bool {
         let mut used: Vec<Partition> = items.iter().map(partition_of).collect();
         for (key, old) in items.iter().zip(old) {
             used.extend(partitions(&key.table, old));
@@ -166,19 +181,19 @@ impl StrictTables {
                 );
             }
         }
-        self.is_hot(&used)
+        self.is_hot(strictness, &used)
     }
 
-    fn is_hot(&self, used: &[Partition]) -> bool {
+    fn is_hot(&self, strictness: Strictness, used: &[Partition]) -> bool {
         let state = self.state();
-        let (reads, writes) = (state.strictness.hot_reads, state.strictness.hot_writes);
+        let (reads, writes) = (strictness.hot_reads, strictness.hot_writes);
         used.iter()
             .any(|partition| state.heat.is_hot(partition, reads, writes))
     }
 
     /// Removes the keys of hot partitions from a BatchGetItem and returns them, by table
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html>).
-    fn take_hot_keys(&self, request: &mut Value) -> Value {
+    fn take_hot_keys(&self, strictness: Strictness, request: &mut Value) -> Value {
         let Some(tables) = request["RequestItems"].as_object_mut() else {
             return Value::Null;
         };
@@ -188,8 +203,12 @@ impl StrictTables {
                 .as_array_mut()
                 .map(std::mem::take)
                 .unwrap_or_default();
-            let is_hot =
-                |key: &Value| self.is_hot(&[partition_of(&ItemKey::of(&json!(table), key))]);
+            let is_hot = |key: &Value| {
+                self.is_hot(
+                    strictness,
+                    &[partition_of(&ItemKey::of(&json!(table), key))],
+                )
+            };
             let (hot, cool): (Vec<Value>, Vec<Value>) = keys.into_iter().partition(is_hot);
             if !hot.is_empty() {
                 postponed[table] = wanted.clone();

@@ -5,20 +5,32 @@ use http::Response;
 use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 
-use crate::{strict::StrictTables, tables};
+use crate::{
+    strict::{StrictTables, Strictness},
+    tables,
+};
 
 impl StrictTables {
-    pub(crate) async fn torn(&self, operation: &str, request: &Value) -> Response<Full<Bytes>> {
+    pub(crate) async fn torn(
+        &self,
+        strictness: Strictness,
+        operation: &str,
+        request: &Value,
+    ) -> Response<Full<Bytes>> {
         let parts = match operation {
-            "BatchGetItem" => self.batch(request).await,
-            _ => self.query(request).await,
+            "BatchGetItem" => self.batch(strictness, request).await,
+            _ => self.query(strictness, request).await,
         };
         // A single item is never torn, and the store's own response reports an invalid request.
-        parts.unwrap_or_else(|| self.read(operation, request))
+        parts.unwrap_or_else(|| self.read(strictness, operation, request))
     }
 
     /// Reads the first of the keys and, after a pause, the others, starting with a random table.
-    async fn batch(&self, request: &Value) -> Option<Response<Full<Bytes>>> {
+    async fn batch(
+        &self,
+        strictness: Strictness,
+        request: &Value,
+    ) -> Option<Response<Full<Bytes>>> {
         let mut first = request.clone();
         let mut second = request.clone();
         let tables = request["RequestItems"].as_object()?;
@@ -45,9 +57,9 @@ impl StrictTables {
         if self.random(2) == 1 {
             std::mem::swap(&mut first, &mut second);
         }
-        let mut answer = self.part("BatchGetItem", &first).await?;
-        self.pause(self.strictness().torn_ms).await;
-        let later = self.part("BatchGetItem", &second).await?;
+        let mut answer = self.part(strictness, "BatchGetItem", &first).await?;
+        self.pause(strictness.torn_ms).await;
+        let later = self.part(strictness, "BatchGetItem", &second).await?;
         for (table, items) in later["Responses"].as_object()? {
             extend(&mut answer["Responses"][table], items);
         }
@@ -56,9 +68,13 @@ impl StrictTables {
     }
 
     /// Reads the first of the items and, after a pause, the others of the page.
-    async fn query(&self, request: &Value) -> Option<Response<Full<Bytes>>> {
+    async fn query(
+        &self,
+        strictness: Strictness,
+        request: &Value,
+    ) -> Option<Response<Full<Bytes>>> {
         // How many items a page of at most 1 MB has, and its units, which are rounded up once.
-        let mut whole = self.part("Query", request).await?;
+        let mut whole = self.part(strictness, "Query", request).await?;
         let count = whole["ScannedCount"].as_u64()?;
         if count < 2 {
             return None;
@@ -66,12 +82,12 @@ impl StrictTables {
         let taken = 1 + self.random(count - 1);
         let mut first = request.clone();
         first["Limit"] = json!(taken);
-        let mut answer = self.part("Query", &first).await?;
+        let mut answer = self.part(strictness, "Query", &first).await?;
         let next = answer["LastEvaluatedKey"].take();
         if next.is_null() {
             return None;
         }
-        self.pause(self.strictness().torn_ms).await;
+        self.pause(strictness.torn_ms).await;
         let mut second = request.clone();
         second["ExclusiveStartKey"] = next;
         if !whole["LastEvaluatedKey"].is_null() {
@@ -79,7 +95,7 @@ impl StrictTables {
         } else if let Some(limit) = request["Limit"].as_u64() {
             second["Limit"] = json!(limit - taken);
         }
-        let mut later = self.part("Query", &second).await?;
+        let mut later = self.part(strictness, "Query", &second).await?;
         extend(&mut answer["Items"], &later["Items"]);
         for field in ["Count", "ScannedCount"] {
             answer[field] = json!(answer[field].as_u64()? + later[field].as_u64()?);
@@ -93,8 +109,13 @@ impl StrictTables {
     }
 
     /// The response to a part of a read; `None` if it is an error.
-    async fn part(&self, operation: &str, request: &Value) -> Option<Value> {
-        let response = self.read(operation, request);
+    async fn part(
+        &self,
+        strictness: Strictness,
+        operation: &str,
+        request: &Value,
+    ) -> Option<Value> {
+        let response = self.read(strictness, operation, request);
         if !response.status().is_success() {
             return None;
         }

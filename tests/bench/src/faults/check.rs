@@ -6,7 +6,10 @@ mod files;
 mod messages;
 mod people;
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use bench::{Result, error};
 use local::random::SeededRandom;
@@ -74,12 +77,16 @@ fn nothing_is_due(snapshot: &Snapshot<'_>) -> PromiseCheck {
 
 fn nothing_refused_is_stored(snapshot: &Snapshot<'_>, users: &[VirtualUser]) -> PromiseCheck {
     let mut promise = PromiseCheck::of("nothing from a refused request is stored");
-    let mut stored = HashSet::new();
+    let mut stored = HashMap::new();
     for item in &snapshot.tables.items {
-        collect_words(item, &mut stored);
+        let mut found = HashSet::new();
+        collect_words(item, &mut found);
+        let key = format!("{} {}", item["pk"], item["sk"]);
+        stored.extend(found.into_iter().map(|word| (word, key.clone())));
     }
     for word in users.iter().flat_map(|user| &user.refused) {
-        promise.check(!stored.contains(word), || word.clone());
+        let place = stored.get(word);
+        promise.check(place.is_none(), || format!("{word} is in {place:?}"));
     }
     promise
 }

@@ -79,7 +79,7 @@ impl FaultInjector {
             hot_writes: 60,
             hot_reads: 300,
             seed: self.seed,
-        })?;
+        });
         let start = Instant::now();
         let (mut next_print, mut next_kill, mut next_move, mut next_stream) =
             (start, start, start, start);
@@ -117,7 +117,8 @@ impl FaultInjector {
             sleep(Duration::from_millis(5)).await;
         }
         cloud.faults().set(BTreeMap::new());
-        cloud.set_strictness(Strictness::default())
+        cloud.set_strictness(Strictness::default());
+        Ok(())
     }
 
     /// All faults so far.
@@ -221,12 +222,12 @@ impl FaultInjector {
             return Ok(());
         }
         if self.random.below(4) == 0 {
-            let repeated = Fault::new(Mode::Repeat).times(1);
+            let repeated = Fault::new(Mode::Stream).times(1);
             deployment
                 .local
                 .cloud
                 .faults()
-                .add(Service::Stream, repeated);
+                .add(Service::Dynamodb, repeated);
         }
         // The sweeps process what fails here.
         tokio::spawn(async move { delivery::deliver(&cloud, &consumers).await.unwrap_or(0) });
