@@ -112,9 +112,10 @@ struct Waiting<'a>(&'a Worker);
 impl Messages for Waiting<'_> {
     const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
 
-    /// Takes 8 of the first 16 messages of a shard, from a random start, because concurrent sweeps read the same lists.
+    /// Takes 8 of the first 16 messages, from a random start, because concurrent sweeps read the same list. Their order
+    /// is that of the committees' turns, so no message is sent more than 16 places and what other sweeps hold too early.
     async fn fetch(&self) -> Vec<Due> {
-        let mut messages = self.0.0.due.of_a_shard(BULK_DUE, 2 * FETCH_SIZE).await;
+        let mut messages = self.0.0.due.first(BULK_DUE, 2 * FETCH_SIZE).await;
         let start = usize::from(u16::from_be_bytes(random::bytes())) % messages.len().max(1);
         messages.rotate_left(start);
         messages.truncate(FETCH_SIZE.into());

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::Instant;
 use runtime::{Clock, Error};
 use store::{Due, Setup, Store, StoreError};
 
@@ -27,10 +28,10 @@ impl DueWork {
         or_none(kind, self.store.due(kind, self.clock.now(), limit).await)
     }
 
-    /// At most `limit` pieces of work of `kind` in a random shard, whatever their due times, the earliest first. None if
-    /// they cannot be read, which is logged.
-    pub async fn of_a_shard(&self, kind: &str, limit: u16) -> Vec<Due> {
-        or_none(kind, self.store.due_in_a_shard(kind, limit).await)
+    /// At most `limit` pieces of work of `kind`, whatever their due times, the earliest first. None if they cannot be
+    /// read, which is logged.
+    pub async fn first(&self, kind: &str, limit: u16) -> Vec<Due> {
+        or_none(kind, self.store.due(kind, Instant::MAX, limit).await)
     }
 
     /// Postpones `due` by `pause` because of `failure`, so that it does not block other work. Failures are logged.

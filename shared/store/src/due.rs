@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Store, StoreError,
     keys::{DEAD_DUE, DUE, Key, Table, shard, shards},
-    retry::random_bytes,
     table::{Page, number, text},
     write::Write,
 };
@@ -79,22 +78,6 @@ impl Store {
         found.sort_by_key(|due| due.due_at);
         found.truncate(limit.into());
         Ok(found)
-    }
-
-    /// At most `limit` pieces of work of `kind` in one of its shards, whatever their due times, the earliest first. It is
-    /// a random shard, or the next that is not empty; none if all are empty.
-    pub async fn due_in_a_shard(&self, kind: &str, limit: u16) -> Result<Vec<Due>, StoreError> {
-        let mut shards = shards(kind);
-        let [random] = random_bytes()?;
-        let start = usize::from(random) % shards.len();
-        shards.rotate_left(start);
-        for shard in shards {
-            let found = self.due_in(shard, Instant::MAX, limit).await?;
-            if !found.is_empty() {
-                return Ok(found);
-            }
-        }
-        Ok(Vec::new())
     }
 
     async fn due_in(

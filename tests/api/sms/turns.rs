@@ -55,6 +55,26 @@ async fn later_committee_takes_every_second_turn() {
 }
 
 #[tokio::test]
+async fn small_batch_is_sent_in_turn_with_a_large_one() {
+    let world = World::new().await;
+    let (large, small) = (sender(&world).await, other_sender(&world).await);
+    send_to(&large, &numbers(200), "Bonjour").await;
+    send_to(&small, &numbers(20), "Bonsoir").await;
+    world.deliver().await;
+    world.sweep().await;
+    let sent = texts(&world);
+    assert_eq!(sent.len(), 220);
+    let of_small = |text: &Value| {
+        text["text"]
+            .as_str()
+            .is_some_and(|text| text.contains("Bonsoir"))
+    };
+    // The newest text is the first of the list.
+    let last = sent.len() - sent.iter().position(of_small).unwrap();
+    assert!(last <= 80, "the last of 20 was sent as the {last}th");
+}
+
+#[tokio::test]
 async fn second_batch_of_a_committee_follows_its_first() {
     let world = World::new().await;
     let (first, second) = (sender(&world).await, other_sender(&world).await);
