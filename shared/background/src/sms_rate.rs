@@ -18,9 +18,10 @@ const SLOT_RETRY_DELAY: Duration = Duration::from_millis(200);
 const MAX_BLOCK: u64 = 20;
 /// When no slot is free, a process asks again up to this long after one may be: less than the wait that a message of a
 /// sweep may have, so that a lone process misses no slot.
-const SLOT_PAUSE: Duration = Duration::from_millis(200);
-/// How often in a row this time doubles, so that many processes do not all ask at once.
-const MAX_DOUBLINGS: u32 = 4;
+const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// When there is none again, other processes take them. This is up to how long it waits then, so that many processes do
+/// not all ask at once.
+const SLOT_PAUSE: Duration = Duration::from_secs(5);
 /// A message may be sent this long after its slot, if half an interval is not longer. At most 2 %, or one message, more
 /// than the rate are then sent in a second.
 const MAX_LATENESS: Duration = Duration::from_millis(20);
@@ -60,7 +61,7 @@ impl SmsRate {
             }
         }
         let block = (self.per_second / 2).clamp(1, MAX_BLOCK);
-        let mut misses = 0;
+        let mut pause = FIRST_PAUSE;
         while Monotonic::now() < ends {
             let now = self.clock.now();
             let taken = self
@@ -78,11 +79,10 @@ impl SmsRate {
                 }
                 // Other processes have the next slots and use the following ones as well.
                 Ok(Slots::NoneBefore(free)) => {
-                    let jitter = SLOT_PAUSE * 2_u32.pow(misses.min(MAX_DOUBLINGS));
-                    misses += 1;
-                    let pause =
-                        free.before(max_wait).since(now) + jitter.mul_f64(random_fraction());
-                    sleep(pause.min(ends - Monotonic::now())).await;
+                    let possible = free.before(max_wait).since(now);
+                    let wait = possible + pause.mul_f64(random_fraction());
+                    sleep(wait.min(ends - Monotonic::now())).await;
+                    pause = SLOT_PAUSE;
                 }
                 Err(failure) => {
                     tracing::warn!(%failure, "taking slots failed");
