@@ -1,6 +1,6 @@
 //! Paging of lists by `limit` and sealed cursors.
 
-use std::str::FromStr;
+use std::{str::FromStr, time::Duration};
 
 use axum::extract::FromRequestParts;
 use domain::{Constraint, Instant};
@@ -13,8 +13,10 @@ use crate::{ApiError, ErrorCode, InvalidValue, Query};
 #[derive(Clone)]
 pub struct Cursors(Sealer);
 
-/// A cursor expires after a day.
-const LIFETIME: std::time::Duration = std::time::Duration::from_secs(86_400);
+/// A cursor expires at the first full hour after a day.
+const LIFETIME: Duration = Duration::from_secs(86_400);
+/// In milliseconds.
+const HOUR: i64 = 3_600_000;
 /// Bytes; longer cursors are rejected before decryption.
 const MAX_LENGTH: usize = 512;
 
@@ -28,20 +30,20 @@ impl FromStr for Cursors {
 }
 
 impl Cursors {
-    /// Seals `position` as a cursor for `list`, a text that identifies route, filter and caller.
+    /// Seals `position` as a cursor for `list`, a text that identifies route, filter and caller. For an hour the cursor is
+    /// the same, so that an unchanged page has an unchanged `ETag`.
     pub fn write(&self, position: &str, list: &str, now: Instant) -> Result<String, ApiError> {
-        let expires = now.after(LIFETIME).unix_milliseconds().to_be_bytes();
-        Ok(self.0.seal(
-            &[&expires[..], position.as_bytes()].concat(),
-            &format!("cursor {list}"),
-        )?)
+        let end = now.after(LIFETIME).unix_milliseconds();
+        let expires = end - end.rem_euclid(HOUR) + HOUR;
+        let plain = [&expires.to_be_bytes(), position.as_bytes()].concat();
+        Ok(self.0.seal_repeatably(&plain, &format!("cursor {list}"))?)
     }
 
     /// The position in `cursor`.
     ///
     /// # Errors
-    /// `INVALID_CURSOR_MESSAGE` unless [`write`](Self::write) produced `cursor` for the same `list` in the last 24
-    /// hours.
+    /// `INVALID_CURSOR_MESSAGE` unless [`write`](Self::write) produced `cursor` for the same `list` and it has not
+    /// expired.
     pub fn read(&self, cursor: &str, list: &str, now: Instant) -> Result<String, ApiError> {
         let open = || {
             let plain = (cursor.len() <= MAX_LENGTH)
@@ -149,13 +151,15 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn cursor_opens_only_for_its_list_within_24_hours(position in "\\PC{0,80}", list in "[A-Z /]{0,40}", hours in 0u64..48) {
+        fn cursor_opens_only_for_its_list_for_a_day(position in "\\PC{0,80}", list in "[A-Z /]{0,40}", hours in 0u64..48) {
             let cursors = NamedKey::generate("2026-11").to_setting().parse::<Cursors>().unwrap();
             let now = Instant::from_unix_milliseconds(1_800_000_000_000);
             let cursor = cursors.write(&position, &list, now).unwrap();
             proptest::prop_assert!(cursor.len() <= MAX_LENGTH);
-            let later = now.after(std::time::Duration::from_secs(hours * 3600));
-            proptest::prop_assert_eq!(cursors.read(&cursor, &list, later).ok(), (hours < 24).then_some(position));
+            let later = now.after(Duration::from_secs(hours * 3600));
+            proptest::prop_assert_eq!(cursors.read(&cursor, &list, later).ok(), (hours < 25).then_some(position.clone()));
+            let same = cursors.write(&position, &list, now.after(Duration::from_secs(3599))).unwrap();
+            proptest::prop_assert_eq!(&same, &cursor);
             let (other_list, longer) = (format!("{list}x"), format!("{cursor}A"));
             proptest::prop_assert!(cursors.read(&cursor, &other_list, now).is_err());
             proptest::prop_assert!(cursors.read(&longer, &list, now).is_err());

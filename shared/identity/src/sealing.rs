@@ -55,7 +55,27 @@ impl Sealer {
     /// # Errors
     /// If `plaintext` exceeds 256 GiB.
     pub fn seal(&self, plaintext: &[u8], place: &str) -> Result<String, UnsealError> {
-        let nonce = random::bytes::<24>();
+        self.seal_under(random::bytes(), plaintext, place)
+    }
+
+    /// As [`seal`](Self::seal), but equal values of a place have equal results: the nonce is an HMAC of both, as in
+    /// <https://datatracker.ietf.org/doc/html/rfc5297>. For values that do not have to hide whether they are equal.
+    ///
+    /// # Errors
+    /// As [`seal`](Self::seal).
+    pub fn seal_repeatably(&self, plaintext: &[u8], place: &str) -> Result<String, UnsealError> {
+        let data = [place.as_bytes(), &[0], plaintext].concat();
+        let mac = self.derive("nonce", &data);
+        let nonce = mac.first_chunk().ok_or(UnsealError)?;
+        self.seal_under(*nonce, plaintext, place)
+    }
+
+    fn seal_under(
+        &self,
+        nonce: [u8; 24],
+        plaintext: &[u8],
+        place: &str,
+    ) -> Result<String, UnsealError> {
         let bound_to = bound_to(&self.current, place);
         let payload = Payload {
             msg: plaintext,

@@ -152,7 +152,9 @@ async fn cursor_is_bound_to_caller_list_and_day() {
             .await
             .expect_error(ErrorCode::InvalidCursor);
     }
-    world.clock().advance(Duration::from_secs(86_400));
+    world.clock().advance(Duration::from_secs(86_399));
+    anonymous.get(&path).await.expect_ok();
+    world.clock().advance(Duration::from_secs(3601));
     anonymous
         .get(&path)
         .await

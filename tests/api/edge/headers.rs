@@ -190,6 +190,23 @@ async fn matching_etag_returns_304_without_body() {
 }
 
 #[tokio::test]
+async fn page_that_has_a_next_cursor_keeps_its_etag() {
+    let world = World::new().await;
+    for name in ["Sfax", "Sousse"] {
+        world.another_committee(name, true).await;
+    }
+    let (anonymous, path) = (world.anonymous(), "/committees?limit=1");
+    let first = anonymous.get(path).await;
+    assert!(first.expect_ok()["nextCursor"].is_string());
+    let head = anonymous
+        .send(Method::HEAD, &format!("/api/v1{path}"), Bytes::new())
+        .await;
+    assert_eq!(head.header("etag"), first.header("etag"));
+    let again = anonymous.with("if-none-match", first.header("etag"));
+    assert_eq!(again.get(path).await.status, 304);
+}
+
+#[tokio::test]
 async fn error_or_write_is_never_304() {
     let world = World::new().await;
     let everything = world.anonymous().with("if-none-match", "*");

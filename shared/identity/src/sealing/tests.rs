@@ -18,6 +18,18 @@ proptest::proptest! {
     }
 }
 
+#[test]
+fn repeatable_value_is_the_same_for_its_place_and_plaintext_alone() {
+    let sealer = with_key_named("k");
+    let seal = |plaintext: &[u8], place| sealer.seal_repeatably(plaintext, place).unwrap();
+    let sealed = seal(b"ab", "c");
+    assert_eq!(sealed, seal(b"ab", "c"));
+    assert_eq!(sealer.open(&sealed, "c").unwrap(), b"ab");
+    let nonces =
+        [&sealed, &seal(b"a", "c"), &seal(b"ab", "d")].map(|sealed| sealed[4..30].to_owned());
+    assert!(nonces[0] != nonces[1] && nonces[0] != nonces[2]);
+}
+
 /// Made with another implementation of AES-256-GCM: the format of the values that were stored first.
 const WITH_AES: &str = "k.AAECAwQFBgcICQoLL42FVLWE71fmLIxLKC0bjlPby56Oup0K";
 /// Made with another implementation of HKDF and XChaCha20-Poly1305, which passes the draft's test vectors.
