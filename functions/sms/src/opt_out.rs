@@ -1,7 +1,9 @@
 //! `/sms/opt-outs/{number}`: reads, adds or removes the opt-out of a number, given in E.164 with or without `+`.
 
 use axum::extract::State;
-use common::{ApiError, ApiResult, Empty, ErrorCode, Message, Now, Path, ok, success};
+use common::{
+    ApiError, ApiResult, Empty, ErrorCode, InvalidValue, Message, Now, Path, ok, success,
+};
 use domain::{E164, ValueError, audit::AuditEntry, sms::OptOut};
 use identity::random;
 use serde::Serialize;
@@ -18,8 +20,11 @@ pub(crate) struct OptOutResponse {
     opt_out: OptOut,
 }
 
-fn number(text: &str) -> Result<E164, ValueError> {
-    format!("+{}", text.strip_prefix('+').unwrap_or(text)).parse()
+/// `FIELD_FORMAT_MESSAGE` for whatever is no valid number.
+fn number(text: &str) -> Result<E164, ApiError> {
+    let number = format!("+{}", text.strip_prefix('+').unwrap_or(text)).parse();
+    let invalid = InvalidValue::of::<E164>(ValueError::Format);
+    number.map_err(|_: ValueError| ApiError::field("number", invalid))
 }
 
 /// `GET`: returns the opt-out of the number.
@@ -45,7 +50,7 @@ pub(crate) async fn add(
     editor: OptOutEditor,
     Path(text): Path<String>,
 ) -> ApiResult<OptOutResponse> {
-    let number = number(&text).map_err(|_| ApiError::field("number", ValueError::Format))?;
+    let number = number(&text)?;
     let committee_id = editor.committee(&messages).await?;
     let opt_out = OptOut {
         number,
@@ -82,7 +87,7 @@ pub(crate) async fn remove(
     editor: OptOutEditor,
     Path(text): Path<String>,
 ) -> ApiResult<Empty> {
-    let number = number(&text).map_err(|_| ApiError::field("number", ValueError::Format))?;
+    let number = number(&text)?;
     let committee = editor.committee(&messages).await?;
     let mut tx = messages.store.transaction();
     tx.opt_in(committee, &number);

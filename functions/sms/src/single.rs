@@ -3,8 +3,8 @@
 use axum::extract::State;
 use bytes::Bytes;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, Message, Now, Permitted, phone,
-    rights::SendSms, text,
+    ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, InvalidValue, Message, Now,
+    Permitted, phone, rights::SendSms, text,
 };
 use domain::{
     E164, Instant, Line, SmsId, ValueError,
@@ -53,7 +53,7 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
         .then(|| fields.required("to", text::<E164>));
     let (field, number) = match (whole, parts) {
         (None, None) => {
-            fields.reject("to", ValueError::Required);
+            fields.reject("to", InvalidValue::of::<E164>(ValueError::Required));
             return None;
         }
         (None, Some(number)) => ("phone", number),

@@ -3,11 +3,11 @@
 use accounts::{Registration, attempts};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Input, Message, Now,
-    committee_id, phone, secret, success, text,
+    ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Input, InvalidValue,
+    Message, Now, committee_id, phone, secret, success, text,
 };
 use domain::{
-    CommitteeId, Email, Instant, Name, Phone, UserId, ValueError,
+    CommitteeId, Constraint, Email, Instant, Name, Phone, UserId, ValueError,
     committee::Committee,
     password::Owner,
     user::{Account, User},
@@ -48,7 +48,12 @@ impl FromFields<Users> for RegisterRequest {
         let name: Option<Name> = fields.required("name", text);
         let last_name: Option<Name> = fields.required("lastName", text);
         let email: Option<Email> = fields.required("email", text);
-        let password = fields.required("password", secret);
+        let password = fields.required("password", |value| {
+            secret(value).map_err(|invalid| InvalidValue {
+                constraint: Constraint::password(users.min_length),
+                ..invalid
+            })
+        });
         let confirmation = fields.optional("confirmPassword", secret);
         let phone = phone(fields);
         let committee_id = fields.required("committeeID", committee_id);

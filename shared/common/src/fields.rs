@@ -46,14 +46,7 @@ impl Fields {
         let value = self.object.remove(name).unwrap_or(Value::Null);
         let is_empty = value.is_null() || value.as_str().is_some_and(str::is_empty);
         let result = if is_empty {
-            // Reading an empty text fails with the constraint of a valid value.
-            let constraint = read(Value::String(String::new()))
-                .err()
-                .map(|error| error.constraint);
-            Err(InvalidValue {
-                code: ErrorCode::FieldRequired,
-                constraint: constraint.unwrap_or_default(),
-            })
+            Err(invalid(ErrorCode::FieldRequired, read))
         } else {
             read(value)
         };
@@ -69,7 +62,7 @@ impl Fields {
     ) -> Option<Option<T>> {
         match self.object.remove(name) {
             None => Some(None),
-            Some(Value::Null) => self.ok_or_reject(name, Err(ValueError::Type.into())),
+            Some(Value::Null) => self.ok_or_reject(name, Err(invalid(ErrorCode::FieldType, read))),
             Some(value) => {
                 let result = read(value);
                 self.ok_or_reject(name, result).map(Some)
@@ -251,6 +244,17 @@ impl Fields {
     }
 }
 
+/// The error `code`, with the constraint of what `read` accepts.
+fn invalid<T>(
+    code: ErrorCode,
+    read: impl FnOnce(Value) -> Result<T, InvalidValue>,
+) -> InvalidValue {
+    // Reading an empty text fails with that constraint.
+    let error = read(Value::String(String::new())).err();
+    let constraint = error.map(|error| error.constraint).unwrap_or_default();
+    InvalidValue { code, constraint }
+}
+
 /// Reads a text as a `T`: `FIELD_TYPE_MESSAGE` for another JSON type, else the error of `T`.
 pub fn text<T: FromStr<Err = ValueError> + Constrained>(value: Value) -> Result<T, InvalidValue> {
     let parsed = match value {
@@ -320,7 +324,11 @@ pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
             Err(error) => ("phone", error),
         },
     };
-    fields.reject(field, error);
+    let invalid = match field {
+        "phoneCode" => InvalidValue::of::<Line<3>>(error),
+        _ => InvalidValue::of::<Line<15>>(error),
+    };
+    fields.reject(field, invalid);
     None
 }
 

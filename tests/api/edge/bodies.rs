@@ -244,7 +244,35 @@ async fn field_error_says_what_would_be_valid() {
         error.as_object_mut().unwrap().remove("RESPONSE_CODE");
         error
     };
+    let nothing = json!({ "confirmPassword": null, "phoneCode": "21621", "phone": "20123456" });
+    let nothing = world
+        .anonymous()
+        .post("/users/register", nothing)
+        .await
+        .json();
+    let sms = admin.post("/sms/single", json!({})).await.json();
+    let opt_out = admin.put("/sms/opt-outs/abc", json!({})).await.json();
     for (answer, field, expected) in [
+        (
+            &nothing,
+            "password",
+            json!({ "RESPONSE_TEXT": "Ce champ est obligatoire.", "min": 8, "max": 128 }),
+        ),
+        (
+            &nothing,
+            "phoneCode",
+            json!({ "RESPONSE_TEXT": "Le format de ce champ est incorrect.", "min": 1, "max": 3 }),
+        ),
+        (
+            &sms,
+            "to",
+            json!({ "RESPONSE_TEXT": "Ce champ est obligatoire.", "format": "e164" }),
+        ),
+        (
+            &opt_out,
+            "number",
+            json!({ "RESPONSE_TEXT": "Ce numéro doit être au format international, par exemple +21655000789.", "format": "e164" }),
+        ),
         (
             &courses,
             "courseTitle",
