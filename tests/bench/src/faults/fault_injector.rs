@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// The run ends after this time, even with fewer faults than wanted.
-const TIMEOUT: Duration = Duration::from_secs(540);
+const TIMEOUT: Duration = Duration::from_secs(1500);
 /// Faults per hundred responses; each request causes several requests to the cloud.
 const FAULTS_PER_HUNDRED: u64 = 50;
 /// Errors of DynamoDB.

@@ -31,7 +31,7 @@ use local::{
 };
 use runtime::Clock;
 use serde_json::{Value, json};
-use store::keys::BULK_DUE;
+use store::keys::{BULK_DUE, STARTED_DUE};
 use tokio::time::sleep;
 
 /// The arguments with which this program starts itself in another role.
@@ -267,14 +267,7 @@ async fn crash(seed: u64, messages: usize) -> Result<()> {
         }
         if checked.elapsed() > Duration::from_secs(2) {
             checked = Instant::now();
-            let later = service.setup.clock.now().after(TIMEOUT);
-            let is_done = service
-                .setup
-                .store
-                .due(BULK_DUE, later, 1)
-                .await?
-                .is_empty();
-            if is_done && kills == KILLS {
+            if kills == KILLS && is_done(&service).await? {
                 break;
             }
         }
@@ -288,6 +281,17 @@ async fn crash(seed: u64, messages: usize) -> Result<()> {
         start.elapsed().as_secs()
     ));
     report(&service, messages)
+}
+
+/// Whether no message waits for its turn, and none for the end of its sending.
+async fn is_done(service: &LocalService) -> Result<bool> {
+    let later = service.setup.clock.now().after(TIMEOUT);
+    for kind in [BULK_DUE, STARTED_DUE] {
+        if !service.setup.store.due(kind, later, 1).await?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Compares the status of each message with how often it was sent.
