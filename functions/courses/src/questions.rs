@@ -2,12 +2,12 @@
 
 use axum::extract::State;
 use common::{
-    ApiError, ApiResult, ErrorCode, Fields, Input, Message, Now, Path, Permitted, flag, input,
-    rights::WriteCourses, success, text,
+    ApiError, ApiResult, ErrorCode, Fields, Input, InvalidValue, Message, Now, Path, Permitted,
+    flag, input, rights::WriteCourses, success, text,
 };
 use domain::{
-    CourseId, QuestionId,
-    question::{PlacedQuestion, Question, QuestionContent, QuestionType, check_options},
+    Constraint, CourseId, QuestionId, Unit, ValueError,
+    question::{OPTIONS, PlacedQuestion, Question, QuestionContent, QuestionType, check_options},
 };
 use identity::random;
 use serde::Serialize;
@@ -23,6 +23,19 @@ input! {
     }
 }
 
+fn invalid_options(error: ValueError) -> InvalidValue {
+    let constraint = match error {
+        ValueError::Required | ValueError::Length => {
+            Constraint::length(*OPTIONS.start(), *OPTIONS.end(), Unit::Elements)
+        }
+        _ => Constraint::default(),
+    };
+    InvalidValue {
+        code: error.into(),
+        constraint,
+    }
+}
+
 /// Reads the content of a question.
 pub(crate) fn wording(fields: &mut Fields) -> Option<QuestionContent> {
     let language = fields.required("language", text);
@@ -32,7 +45,7 @@ pub(crate) fn wording(fields: &mut Fields) -> Option<QuestionContent> {
     let options = fields.texts("options");
     let (question_type, options) = (question_type?, options?);
     let options = check_options(question_type, options)
-        .map_err(|error| fields.reject("options", error))
+        .map_err(|error| fields.reject("options", invalid_options(error)))
         .ok();
     Some(QuestionContent {
         language: language?,

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use axum::extract::State;
-use common::{ApiResult, Now, Paging, QueryInput, SignedIn, input, ok, text};
-use domain::{Prose, ValueError, Word, course::CourseSummary, words};
+use common::{
+    ApiResult, ErrorCode, InvalidValue, Now, Paging, QueryInput, SignedIn, input, ok, text,
+};
+use domain::{Constraint, Prose, Unit, Word, course::CourseSummary, words};
 use serde::Serialize;
 
 use crate::Courses;
@@ -15,17 +17,20 @@ const MAX_WORDS: usize = 5;
 input! {
     pub(crate) struct SearchQuery {
         /// `None` lists all published courses.
-        words: Option<Vec<Word>> = nullable("q", |value| Ok(search_words(text(value)?)?)),
+        words: Option<Vec<Word>> = nullable("q", |value| search_words(text(value)?)),
     }
 }
 
 /// The words of `text` that are distinct when folded. `Prose` because pasted Arabic text can carry bidirectional controls.
-fn search_words(text: Prose<200>) -> Result<Vec<Word>, ValueError> {
+fn search_words(text: Prose<200>) -> Result<Vec<Word>, InvalidValue> {
     let words: BTreeMap<String, Word> = words(text.as_str())
         .map(|word| (word.folded(), word))
         .collect();
     if words.len() > MAX_WORDS {
-        Err(ValueError::Length)
+        Err(InvalidValue {
+            code: ErrorCode::FieldLength,
+            constraint: Constraint::length(1, MAX_WORDS, Unit::Elements),
+        })
     } else {
         Ok(words.into_values().collect())
     }

@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 
 use axum::extract::FromRequestParts;
-use common::{ApiError, ApiResult, ErrorCode, Message, success};
-use domain::{Instant, ValueError, user::User};
+use common::{ApiError, ApiResult, ErrorCode, InvalidValue, Message, success};
+use domain::{Instant, Line, ValueError, user::User};
 use http::request::Parts;
 use serde::{Serialize, de::DeserializeOwned};
 use store::{CommitOutcome, Earlier, Idempotent, StoreError, Transaction};
@@ -54,7 +54,8 @@ impl IdempotencyKey {
         message: Message,
         now: Instant,
     ) -> Result<Submission<'a>, ApiError> {
-        let key = self.0.map_err(|error| ApiError::field(HEADER, error))?;
+        let invalid = |error| ApiError::field(HEADER, InvalidValue::of::<Line<255>>(error));
+        let key = self.0.map_err(invalid)?;
         Ok(Submission {
             sender,
             key: key.map(|key| Idempotent::new(sender.user_id, route, &key, body)),

@@ -65,10 +65,14 @@ fn number(fields: &mut Fields, messages: &Messages) -> Option<E164> {
             return None;
         }
     };
+    let invalid = |error| match field {
+        "to" => InvalidValue::of::<E164>(error),
+        _ => error.into(),
+    };
     messages
         .country_codes
         .mobile(number.as_str())
-        .map_err(|error| fields.reject(field, error))
+        .map_err(|error| fields.reject(field, invalid(error)))
         .ok()
         .map(|mobile| mobile.number)
 }

@@ -73,6 +73,12 @@ pub(crate) async fn change(
     committee?;
     let before = before?;
     let committee = admin.committee_of(&team.store, &before).await?;
+    let require_allowed = |before: &User| {
+        require_may_set(&admin, before, &request)?;
+        require_unchanged(before, &committee, request.version, &headers)
+    };
+    // A refused request is not counted for the account.
+    require_allowed(&before)?;
     let mail = match &request.email {
         Some(email) => {
             team.codes
@@ -82,8 +88,7 @@ pub(crate) async fn change(
         None => None,
     };
     let update = |before: &User, tx: &mut Transaction| {
-        require_may_set(&admin, before, &request)?;
-        require_unchanged(before, &committee, request.version, &headers)?;
+        require_allowed(before)?;
         team.changed(tx, before, &request, committee_id, mail.is_some(), now)
     };
     let edited = admin

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, ErrorCode, Input, Message, Now, Path, SignedIn, input, phone,
-    secret, success, text,
+    success, text,
 };
 use domain::{
     Email, Instant, Name, Phone, UserId,
@@ -24,7 +24,7 @@ input! {
         phone: Option<Phone> = group(phone),
         email: Option<Email> = optional("email", text),
         /// Required when the address or the number changes.
-        password: Option<SecretString> = nullable("password", secret),
+        password: Option<SecretString> = optional_secret("password"),
     }
 }
 

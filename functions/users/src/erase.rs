@@ -3,7 +3,7 @@
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, Path, SignedIn, input,
-    secret, success,
+    success,
 };
 use domain::{
     Instant, Profile, UserId,
@@ -18,7 +18,7 @@ use crate::Users;
 
 input! {
     pub(crate) struct DeleteUserRequest {
-        password: Option<SecretString> = nullable("password", secret),
+        password: Option<SecretString> = optional_secret("password"),
     }
 }
 

@@ -31,6 +31,7 @@ use domain::{Constraint, Instant, ValueError, password::Owner, user::User};
 use identity::{known_passwords, password::Hasher};
 use runtime::{ConfigError, Key};
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
 use storage::Objects;
 use store::{Reservation, Setup, Store};
 
@@ -212,11 +213,26 @@ pub(crate) struct NewPassword {
 
 impl NewPassword {
     fn read(fields: &mut Fields) -> Option<Self> {
-        let password = fields.required("newPassword", secret);
+        // The shortest length depends on the account.
+        let length = Constraint {
+            min: None,
+            ..Constraint::password(0)
+        };
+        let password = fields.required("newPassword", new_password(length));
         let confirmation = fields.required("confirmPassword", secret);
         Some(Self {
             password: password?,
             confirmation: confirmation?,
+        })
+    }
+}
+
+/// Reads a new password, whose errors have the constraint `length`. It is checked later, with the other rules.
+fn new_password(length: Constraint) -> impl FnOnce(Value) -> Result<SecretString, InvalidValue> {
+    |value| {
+        secret(value).map_err(|invalid| InvalidValue {
+            constraint: length,
+            ..invalid
         })
     }
 }

@@ -3,8 +3,8 @@
 use accounts::{Registration, attempts};
 use axum::extract::{FromRequestParts, State};
 use common::{
-    ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Input, InvalidValue,
-    Message, Now, committee_id, phone, secret, success, text,
+    ApiError, ApiResult, Client, ErrorCode, FieldError, Fields, FromFields, Input, Message, Now,
+    committee_id, phone, secret, success, text,
 };
 use domain::{
     CommitteeId, Constraint, Email, Instant, Name, Phone, UserId, ValueError,
@@ -18,7 +18,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use store::{CommitOutcome, EmailOwner, NewUser};
 
-use crate::{Users, are_equal};
+use crate::{Users, are_equal, new_password};
 
 /// Rejects the request before its body is read if registration is closed.
 pub(crate) struct RegistrationAllowed;
@@ -48,12 +48,8 @@ impl FromFields<Users> for RegisterRequest {
         let name: Option<Name> = fields.required("name", text);
         let last_name: Option<Name> = fields.required("lastName", text);
         let email: Option<Email> = fields.required("email", text);
-        let password = fields.required("password", |value| {
-            secret(value).map_err(|invalid| InvalidValue {
-                constraint: Constraint::password(users.min_length),
-                ..invalid
-            })
-        });
+        let length = Constraint::password(users.min_length);
+        let password = fields.required("password", new_password(length));
         let confirmation = fields.optional("confirmPassword", secret);
         let phone = phone(fields);
         let committee_id = fields.required("committeeID", committee_id);

@@ -106,6 +106,15 @@ impl Fields {
         self.patch(name, read).map(Patch::value)
     }
 
+    /// Reads the secret `name`, which is not trimmed. Absent, null and empty are `Some(None)`.
+    pub fn optional_secret(&mut self, name: &str) -> Option<Option<SecretString>> {
+        match self.object.remove(name) {
+            None | Some(Value::Null) => Some(None),
+            Some(Value::String(text)) if text.is_empty() => Some(None),
+            Some(value) => self.ok_or_reject(name, secret(value)).map(Some),
+        }
+    }
+
     /// Reads several fields into one value, as a method that `input!` can name.
     pub fn group<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         read(self)
@@ -127,7 +136,7 @@ impl Fields {
                 self.ok_or_reject(name, number.map_err(InvalidValue::of::<T>))
                     .map(Some)
             }
-            Some(_) => self.ok_or_reject(name, Err(ValueError::Type.into())),
+            Some(_) => self.ok_or_reject(name, Err(InvalidValue::of::<T>(ValueError::Type))),
         }
     }
 
@@ -249,8 +258,8 @@ fn invalid<T>(
     code: ErrorCode,
     read: impl FnOnce(Value) -> Result<T, InvalidValue>,
 ) -> InvalidValue {
-    // Reading an empty text fails with that constraint.
-    let error = read(Value::String(String::new())).err();
+    // Reading null fails with that constraint.
+    let error = read(Value::Null).err();
     let constraint = error.map(|error| error.constraint).unwrap_or_default();
     InvalidValue { code, constraint }
 }
@@ -305,7 +314,12 @@ pub fn secret(value: Value) -> Result<SecretString, InvalidValue> {
 /// Reads a phone number from the fields `phoneCode` and `phone`. Two empty texts are the empty number. `Some(None)` when
 /// both are absent, `None` after an error.
 pub fn phone(fields: &mut Fields) -> Option<Option<Phone>> {
-    let code = fields.optional("phoneCode", text_or_empty::<Line<15>>);
+    let code = fields.optional("phoneCode", |value| {
+        text_or_empty::<Line<15>>(value).map_err(|invalid| InvalidValue {
+            constraint: Line::<3>::constraint(),
+            ..invalid
+        })
+    });
     let number = fields.optional("phone", text_or_empty::<Line<15>>);
     let (code, number) = (code?, number?);
     if code.is_none() && number.is_none() {
@@ -346,21 +360,21 @@ pub fn integer<N: TryFrom<u64> + Into<u64> + Copy>(
         // serde_json reads whole numbers beyond 64 bits as floating-point ones.
         let is_huge = |number: &Number| number.as_f64().is_some_and(|number| number.abs() >= 9e18);
         let is_whole = |number: &&Number| number.is_i64() || number.is_u64() || is_huge(number);
-        let number = value.as_number().filter(is_whole).ok_or(ValueError::Type)?;
-        let max = (*range.end() < MAX_SAFE_INTEGER).then_some(*range.end() as f64);
-        let outside = InvalidValue {
-            code: ErrorCode::FieldValue,
+        let invalid = |code| InvalidValue {
+            code,
             constraint: Constraint {
                 min: Some(*range.start() as f64),
-                max,
+                max: (*range.end() < MAX_SAFE_INTEGER).then_some(*range.end() as f64),
                 ..Constraint::default()
             },
         };
+        let number = value.as_number().filter(is_whole);
+        let number = number.ok_or_else(|| invalid(ErrorCode::FieldType))?;
         number
             .as_u64()
             .filter(|number| range.contains(number))
             .and_then(|number| N::try_from(number).ok())
-            .ok_or(outside)
+            .ok_or_else(|| invalid(ErrorCode::FieldValue))
     }
 }
 

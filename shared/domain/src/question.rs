@@ -1,6 +1,6 @@
 //! Questions of a course.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::RangeInclusive};
 
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +103,9 @@ pub struct PlacedQuestion {
     pub order: usize,
 }
 
+/// How many options a question of a type with options has.
+pub const OPTIONS: RangeInclusive<usize> = 2..=50;
+
 /// Checks that `options` fit `question_type`: 2 to 50 different ones, or none. An empty list counts as none.
 ///
 /// # Errors
@@ -117,7 +120,7 @@ pub fn check_options(
         (false, None) => Ok(None),
         (false, Some(_)) => Err(ValueError::Value),
         (true, None) => Err(ValueError::Required),
-        (true, Some(options)) if !(2..=50).contains(&options.len()) => Err(ValueError::Length),
+        (true, Some(options)) if !OPTIONS.contains(&options.len()) => Err(ValueError::Length),
         (true, Some(options)) if options.iter().collect::<HashSet<_>>().len() < options.len() => {
             Err(ValueError::Value)
         }

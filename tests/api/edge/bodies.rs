@@ -251,6 +251,24 @@ async fn field_error_says_what_would_be_valid() {
         .await
         .json();
     let sms = admin.post("/sms/single", json!({})).await.json();
+    let abroad = json!({ "to": "+33612345678", "message": "Bonjour" });
+    let abroad = admin.post("/sms/single", abroad).await.json();
+    let key = admin.with("idempotency-key", &"k".repeat(256));
+    let key = key.post(
+        "/sms/single",
+        json!({ "to": "+21620123456", "message": "a" }),
+    );
+    let key = key.await.json();
+    let file = admin.post("/files", json!({ "size": "5" })).await.json();
+    let words = admin
+        .get("/courses/search-all?q=aa+bb+cc+dd+ee+ff")
+        .await
+        .json();
+    let reset = world.anonymous();
+    let reset = reset.post("/users/reset-password", json!({})).await.json();
+    let questions = format!("/courses/questions/{}", world.committee());
+    let questions = admin.post(&questions, json!({ "questions": [{ "language": "FR", "question": "Où ?", "questionType": "DROPDOWN", "options": ["a"] }] }));
+    let questions = questions.await.json();
     let opt_out = admin.put("/sms/opt-outs/abc", json!({})).await.json();
     for (answer, field, expected) in [
         (
@@ -267,6 +285,36 @@ async fn field_error_says_what_would_be_valid() {
             &sms,
             "to",
             json!({ "RESPONSE_TEXT": "Ce champ est obligatoire.", "format": "e164" }),
+        ),
+        (
+            &abroad,
+            "to",
+            json!({ "RESPONSE_TEXT": "La valeur de ce champ n’est pas permise.", "format": "e164" }),
+        ),
+        (
+            &key,
+            "Idempotency-Key",
+            json!({ "RESPONSE_TEXT": "Ce champ doit contenir entre 1 et 255 caractères.", "min": 1, "max": 255 }),
+        ),
+        (
+            &file,
+            "size",
+            json!({ "RESPONSE_TEXT": "Ce champ n’est pas du type attendu.", "min": 1, "max": 100_000_000 }),
+        ),
+        (
+            &words,
+            "q",
+            json!({ "RESPONSE_TEXT": "Ce champ doit contenir entre 1 et 5 éléments.", "min": 1, "max": 5 }),
+        ),
+        (
+            &reset,
+            "newPassword",
+            json!({ "RESPONSE_TEXT": "Ce champ est obligatoire.", "max": 128 }),
+        ),
+        (
+            &questions,
+            "questions[0].options",
+            json!({ "RESPONSE_TEXT": "Ce champ doit contenir entre 2 et 50 éléments.", "min": 2, "max": 50 }),
         ),
         (
             &opt_out,

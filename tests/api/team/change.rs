@@ -286,6 +286,24 @@ async fn request_for_a_taken_address_counts_and_needs_the_right_to_edit() {
 }
 
 #[tokio::test]
+async fn refused_change_of_an_address_is_not_counted() {
+    let world = World::new().await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    let other = world.account(&NewPerson::with(Profile::Member)).await;
+    for email in ["neuve@example.org", "admin@example.org"] {
+        change(&admin, &other, json!({ "email": email, "profile": "SA" }))
+            .await
+            .expect_error(ErrorCode::Forbidden);
+        change(&admin, &other, json!({ "email": email, "version": 99 }))
+            .await
+            .expect_error(ErrorCode::VersionConflict);
+    }
+    change(&admin, &other, json!({ "email": "neuve@example.org" }))
+        .await
+        .expect_success(Message::TeamMemberUpdated);
+}
+
+#[tokio::test]
 async fn administrator_cannot_give_or_edit_more_than_their_own_rights() {
     let world = World::new().await;
     let admin = world

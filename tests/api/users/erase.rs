@@ -100,6 +100,36 @@ async fn erasure_removes_personal_data_and_frees_the_address() {
 
 /// Files are deleted with their owner. Courses stay, with the contact data of the committee.
 #[tokio::test]
+async fn password_of_spaces_is_a_password_everywhere() {
+    let world = World::new().await;
+    let password = " ".repeat(9);
+    let payload = json!({
+        "name": "Amel", "lastName": "Trabelsi", "email": "amel@example.org", "password": password,
+        "committeeID": world.committee(),
+    });
+    let anonymous = world.anonymous();
+    anonymous
+        .post("/users/register", payload)
+        .await
+        .expect_success(Message::UserRegistered);
+    let login = anonymous.login("amel@example.org", &password).await;
+    let user = login.expect_success(Message::LoginSuccess)["user"].clone();
+    let owner = anonymous.with_token(user["token"].as_str().unwrap());
+    let id = user["userID"].as_str().unwrap();
+    let change = json!({ "phoneCode": "216", "phone": "20123456", "password": password });
+    owner
+        .put(&format!("/users/{id}"), change)
+        .await
+        .expect_success(Message::UserUpdated);
+    erase(&owner, id, json!({ "password": "" }))
+        .await
+        .expect_field_error("password", ErrorCode::FieldRequired);
+    erase(&owner, id, json!({ "password": password }))
+        .await
+        .expect_success(Message::UserDeleted);
+}
+
+#[tokio::test]
 async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
     let world = World::new().await;
     let (trainer, reader) = (
