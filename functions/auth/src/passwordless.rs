@@ -129,7 +129,7 @@ pub(crate) async fn sign_in_with_code(
         });
         let mut account = found.ok_or(ErrorCode::BadAuthCombination)?;
         let mut tx = auth.store.transaction();
-        tx.use_code(kind, challenge, &verified, &client.network, now);
+        tx.use_code(kind, challenge, &verified, now);
         if verified.by_mail && !account.user.has_verified_mailbox() {
             let before = account.user;
             account.user = before.changed(|user| user.verify_mailbox(auth.mailbox_verifies, false));
@@ -150,7 +150,9 @@ pub(crate) async fn sign_in_with_code(
         // A concurrent request used the code first.
         Ok(signed_in.map_err(|_| ErrorCode::BadAuthCombination)?)
     };
-    let signed_in: ApiResult<SignIn> = signing_in.await;
+    let found = (kind, challenge, &verified);
+    let signed_in = auth.codes.unless_used(found, &client, signing_in.await);
+    let signed_in: ApiResult<SignIn> = signed_in.await;
     // After a success nothing is left.
     let _ = auth.store.release(reserved).await;
     signed_in

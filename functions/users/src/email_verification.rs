@@ -73,17 +73,17 @@ pub(crate) async fn verify(
     };
     // In a session the code must be its account's own: somebody else may want the same address, and their mail looks the
     // same.
-    if caller_id.is_some_and(|caller| caller != verified.user_id) {
-        // A code that is not used costs no attempt.
-        let _ = users.store.release(reserved).await;
-        return Err(ErrorCode::VerificationInvalid.into());
-    }
+    let is_foreign = caller_id.is_some_and(|caller| caller != verified.user_id);
     let found = (challenge, &verified);
-    let (changed, _) = tokio::join!(
-        verify_mailbox(&users, &email, found, session.as_ref(), &client, now),
-        users.store.release(reserved)
-    );
-    changed?;
+    let changing = async {
+        match is_foreign {
+            true => Err(ErrorCode::VerificationInvalid.into()),
+            false => verify_mailbox(&users, &email, found, session.as_ref(), now).await,
+        }
+    };
+    let (changed, _) = tokio::join!(changing, users.store.release(reserved));
+    let found = (CodeKind::Email, challenge, &verified);
+    users.codes.unless_used(found, &client, changed).await?;
     success(Message::EmailVerified, Empty {})
 }
 
@@ -95,7 +95,6 @@ async fn verify_mailbox(
     email: &Email,
     (challenge, code): (Challenge, &Code),
     session: Option<&Session>,
-    client: &Client,
     now: Instant,
 ) -> Result<User, ApiError> {
     let invalid = || ApiError::from(ErrorCode::VerificationInvalid);
@@ -109,7 +108,7 @@ async fn verify_mailbox(
         if !user.may_use(code) || !(is_change || is_current) {
             return Err(invalid());
         }
-        tx.use_code(CodeKind::Email, challenge, code, &client.network, now);
+        tx.use_code(CodeKind::Email, challenge, code, now);
         if is_change {
             let notification = Notification::EmailChanged { at: now };
             tx.release_email(&user.email);

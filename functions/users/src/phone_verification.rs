@@ -58,10 +58,11 @@ pub(crate) async fn verify(
         .await?;
     let VerifiedCode { code, reserved, .. } = verified.ok_or(ErrorCode::VerificationInvalid)?;
     let (verified, _) = tokio::join!(
-        verify_number(&users, caller.user, &code, &client, now),
+        verify_number(&users, caller.user, &code, now),
         users.store.release(reserved)
     );
-    verified?;
+    let found = (CodeKind::Phone, challenge, &code);
+    users.codes.unless_used(found, &client, verified).await?;
     success(Message::PhoneVerified, Empty {})
 }
 
@@ -70,7 +71,6 @@ async fn verify_number(
     users: &Users,
     user: User,
     code: &Code,
-    client: &Client,
     now: Instant,
 ) -> Result<User, ApiError> {
     let (id, phone) = (user.user_id, user.phone.clone());
@@ -79,7 +79,7 @@ async fn verify_number(
             return Err(ErrorCode::VerificationInvalid.into());
         }
         let challenge = phone_challenge(id, &phone);
-        tx.use_code(CodeKind::Phone, challenge, code, &client.network, now);
+        tx.use_code(CodeKind::Phone, challenge, code, now);
         Ok(user.changed(|user| user.is_phone_verified = true))
     };
     let condition_error = |_| ErrorCode::VerificationInvalid.into();

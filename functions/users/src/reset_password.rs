@@ -86,10 +86,11 @@ pub(crate) async fn reset(
     let VerifiedCode { code, reserved, .. } = verified.ok_or(ErrorCode::ResetCodeInvalid)?;
     // If the release fails, the counter expires with its window.
     let (replaced, _) = tokio::join!(
-        replace(&users, &request, &code, &client, now),
+        replace(&users, &request, &code, now),
         users.store.release(reserved)
     );
-    replaced?;
+    let found = (CodeKind::Reset, challenge, &code);
+    users.codes.unless_used(found, &client, replaced).await?;
     success(Message::PasswordChanged, Empty {})
 }
 
@@ -98,7 +99,6 @@ async fn replace(
     users: &Users,
     request: &ResetPasswordRequest,
     code: &Code,
-    client: &Client,
     now: Instant,
 ) -> Result<(), ApiError> {
     let new_hash = OnceCell::new();
@@ -130,7 +130,7 @@ async fn replace(
             },
         );
         let mut tx = users.store.transaction();
-        tx.use_code(CodeKind::Reset, challenge, code, &client.network, now);
+        tx.use_code(CodeKind::Reset, challenge, code, now);
         tx.change_password(user.user_id, old_hash.as_deref(), new_hash);
         tx.change_user(&user, &after);
         tx.send(&users.codes.outbox().notify(&after, notification, now)?);

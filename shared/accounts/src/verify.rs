@@ -17,7 +17,7 @@ use crate::{
     email_challenge, pending_email_challenge,
 };
 
-/// A code that [`Codes::verify`] found.
+/// A code that [`Codes::verify`] found. The attempt is counted at it.
 #[derive(Debug)]
 pub struct VerifiedCode {
     /// The stored code.
@@ -30,8 +30,8 @@ pub struct VerifiedCode {
 
 impl Codes {
     /// Finds the code of `kind` for `challenge` whose digits or link code is `text` and which is valid for the network of
-    /// `client`. The caller marks it as used and releases its reservation. `None` when there is none; then the failed
-    /// attempt is counted.
+    /// `client`. The caller uses it up, or calls [`unless_used`](Self::unless_used), and releases the
+    /// reservation. `None` when there is none; the attempt stays counted then.
     ///
     /// # Errors
     /// `TOO_MANY_ATTEMPTS_MESSAGE` when the network has had too many wrong attempts.
@@ -43,12 +43,8 @@ impl Codes {
         client: &Client,
         now: Instant,
     ) -> Result<Option<VerifiedCode>, ApiError> {
-        let read = async {
-            let code = self.store.code(kind, challenge).await?;
-            Ok(code.map(|code| (challenge, code)).into_iter().collect())
-        };
-        self.verify_among(kind, challenge, read, text, client, now)
-            .await
+        let tried = self.try_each(kind, [challenge], client, now);
+        self.verify_among(kind, tried, text, client, now).await
     }
 
     /// As [`verify`](Self::verify), for a code that verifies `email`: that of the account with the address, or of an
@@ -68,81 +64,101 @@ impl Codes {
         let kind = CodeKind::Email;
         let named = id_of_link(text).map(UserId::new).or(caller);
         let wanted_by = |user| pending_email_challenge(email, user);
-        let current = email_challenge(email);
-        let read = async {
-            let of_named = async {
-                match named {
-                    Some(user) => self.store.code(kind, wanted_by(user)).await,
-                    None => Ok(None),
-                }
-            };
-            let (of_owner, of_named, of_newest) = tokio::try_join!(
-                self.store.code(kind, current),
-                of_named,
+        let known = [Some(email_challenge(email)), named.map(wanted_by)];
+        let tried = async {
+            let (mut codes, newest) = tokio::try_join!(
+                self.try_each(kind, known.into_iter().flatten(), client, now),
                 self.store.pending_codes(wanted_by(UserId::in_path("")))
             )?;
-            let others = of_newest
-                .into_iter()
-                .filter(|code| Some(code.user_id) != named);
-            let pending = of_named.into_iter().chain(others);
-            let pending = pending.map(|code| (wanted_by(code.user_id), code));
-            Ok(of_owner
-                .map(|code| (current, code))
-                .into_iter()
-                .chain(pending)
-                .collect())
+            let others = newest.into_iter().map(|code| code.user_id);
+            let others = others.filter(|user| Some(*user) != named).map(wanted_by);
+            codes.extend(self.try_each(kind, others, client, now).await?);
+            Ok(codes)
         };
-        self.verify_among(kind, current, read, text, client, now)
-            .await
+        self.verify_among(kind, tried, text, client, now).await
     }
 
-    /// Verifies `text` against the codes that `read` returns. A wrong attempt is counted for each of them; when there is
-    /// none, the same write is made for `challenge`, so that the time does not reveal it.
+    /// Counts an attempt at the code of each of `challenges`, and returns those that are valid for the network of `client`.
+    /// It makes the same write when there is no code, so that the time does not reveal it.
+    async fn try_each(
+        &self,
+        kind: CodeKind,
+        challenges: impl IntoIterator<Item = Challenge>,
+        client: &Client,
+        now: Instant,
+    ) -> Result<Vec<(Challenge, Code)>, StoreError> {
+        let tries = challenges.into_iter().map(|challenge| async move {
+            let store = &self.store;
+            let code = store
+                .take_try(kind, challenge, &client.network, now)
+                .await?;
+            Ok(code.map(|code| (challenge, code)))
+        });
+        let codes: Result<Vec<_>, StoreError> = join_all(tries).await.into_iter().collect();
+        Ok(codes?.into_iter().flatten().collect())
+    }
+
+    /// Compares `text` with the codes that `tried` returns, at which an attempt is counted. If it is right, the attempts
+    /// at the others are returned.
     async fn verify_among(
         &self,
         kind: CodeKind,
-        challenge: Challenge,
-        read: impl Future<Output = Result<Vec<(Challenge, Code)>, StoreError>>,
+        tried: impl Future<Output = Result<Vec<(Challenge, Code)>, StoreError>>,
         text: &str,
         client: &Client,
         now: Instant,
     ) -> Result<Option<VerifiedCode>, ApiError> {
         let counters = attempts::of_code(client);
-        let (reserved, codes) = tokio::join!(attempts::reserve(&self.store, &counters, now), read);
+        let (reserved, codes) = tokio::join!(attempts::reserve(&self.store, &counters, now), tried);
         let reserved = reserved?;
-        let codes = match codes {
+        let mut codes = match codes {
             Ok(codes) => codes,
             Err(error) => {
                 let _ = self.store.release(reserved).await;
                 return Err(ApiError::from(error));
             }
         };
-        let matches = |(challenge, code): &&(Challenge, Code)| {
+        let matches = |(challenge, code): &(Challenge, Code)| {
             let data = mac_input(kind, *challenge, text);
             let (digits, link) = (
                 self.sealer.is_mac(&code.digits, PURPOSE, &data),
                 self.sealer.is_mac(&code.link, PURPOSE, &data),
             );
-            (digits | link) && code.is_valid(&client.network, now)
+            digits | link
         };
-        if let Some((challenge, code)) = codes.iter().find(matches).cloned() {
-            return Ok(Some(VerifiedCode {
-                code,
-                challenge,
-                reserved,
-            }));
+        let Some(at) = codes.iter().position(matches) else {
+            return Ok(None);
+        };
+        let (challenge, code) = codes.swap_remove(at);
+        let others = codes
+            .iter()
+            .map(|(challenge, code)| self.return_try(kind, *challenge, code, client));
+        join_all(others).await;
+        Ok(Some(VerifiedCode {
+            code,
+            challenge,
+            reserved,
+        }))
+    }
+
+    /// Returns the attempt at `code` if `used` is an error: only wrong attempts stay counted.
+    pub async fn unless_used<T>(
+        &self,
+        (kind, challenge, code): (CodeKind, Challenge, &Code),
+        client: &Client,
+        used: Result<T, ApiError>,
+    ) -> Result<T, ApiError> {
+        if used.is_err() {
+            self.return_try(kind, challenge, code, client).await;
         }
-        let found: Vec<Challenge> = codes.iter().map(|(challenge, _)| *challenge).collect();
-        let tried = if found.is_empty() {
-            vec![challenge]
-        } else {
-            found
-        };
-        let counted = join_all(tried.into_iter().map(|challenge| {
-            self.store
-                .count_failed_attempt(kind, challenge, &client.network, now)
-        }));
-        counted.await.into_iter().collect::<Result<(), _>>()?;
-        Ok(None)
+        used
+    }
+
+    /// If this fails, the attempt stays counted.
+    async fn return_try(&self, kind: CodeKind, challenge: Challenge, code: &Code, client: &Client) {
+        let store = &self.store;
+        let _ = store
+            .return_try(kind, challenge, code, &client.network)
+            .await;
     }
 }

@@ -118,11 +118,3 @@ pub struct Code {
     /// Wrong attempts by network.
     pub networks: BTreeMap<String, u32>,
 }
-
-impl Code {
-    /// Whether the code is valid for `network` at `now`: not expired, and below both limits of wrong attempts.
-    pub fn is_valid(&self, network: &str, now: Instant) -> bool {
-        let network_tries = self.networks.get(network).copied().unwrap_or_default();
-        now < self.expires_at && self.tries < MAX_TRIES && network_tries < MAX_TRIES_PER_NETWORK
-    }
-}

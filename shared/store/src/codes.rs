@@ -16,15 +16,6 @@ use crate::{
 const MAX_PENDING: u16 = 10;
 
 impl Store {
-    /// The code of `kind` for `challenge`, valid or not.
-    pub async fn code(
-        &self,
-        kind: CodeKind,
-        challenge: Challenge,
-    ) -> Result<Option<Code>, StoreError> {
-        self.get(&keys::code(kind, challenge)).await
-    }
-
     /// The codes, valid or not, of the ten newest accounts that want the pending address of `challenge`.
     pub async fn pending_codes(&self, challenge: Challenge) -> Result<Vec<Code>, StoreError> {
         let pk = keys::code(CodeKind::Email, challenge).pk;
@@ -40,18 +31,19 @@ impl Store {
         Ok(page.items)
     }
 
-    /// Counts a failed attempt from `network` at the code of `kind` for `challenge`, in the totals per network and
-    /// for all networks. Does nothing when there is no valid code.
-    pub async fn count_failed_attempt(
+    /// Counts an attempt from `network` at the code of `kind` for `challenge`, for the network and for all, and returns
+    /// the code. `None` when there is none, or it has expired, or has had too many attempts. An attempt is counted before
+    /// it is compared, so that concurrent ones are not more than sequential ones.
+    pub async fn take_try(
         &self,
         kind: CodeKind,
         challenge: Challenge,
         network: &str,
         now: Instant,
-    ) -> Result<(), StoreError> {
+    ) -> Result<Option<Code>, StoreError> {
         let key = keys::code(kind, challenge);
         let counted = Write::at(&key)
-            .when(VALID)
+            .when("expiresAt > :now AND tries < :most AND (attribute_not_exists(networks.#network) OR networks.#network < :mostHere)")
             .expression("SET networks.#network = if_not_exists(networks.#network, :zero) + :one ADD tries :one")
             .name("#network", network)
             .value(":now", &now)
@@ -59,7 +51,24 @@ impl Store {
             .number(":mostHere", MAX_TRIES_PER_NETWORK)
             .number(":zero", 0)
             .number(":one", 1);
-        self.apply(counted).await?;
+        self.update_item(counted).await
+    }
+
+    /// Takes back an attempt from `network` at `code`, if it was not used or replaced.
+    pub async fn return_try(
+        &self,
+        kind: CodeKind,
+        challenge: Challenge,
+        code: &Code,
+        network: &str,
+    ) -> Result<(), StoreError> {
+        let returned = Write::at(&keys::code(kind, challenge))
+            .when("link = :link")
+            .expression("SET networks.#network = networks.#network - :one, tries = tries - :one")
+            .name("#network", network)
+            .text(":link", &code.link)
+            .number(":one", 1);
+        self.apply(returned).await?;
         Ok(())
     }
 }
@@ -73,27 +82,14 @@ impl Transaction {
         self.put(Part::Code, put);
     }
 
-    /// Uses up `code`. The condition fails (`Part::Code`) when it was used or replaced, or is not valid for
-    /// `network` at `now`; of several concurrent uses exactly one succeeds.
-    pub fn use_code(
-        &mut self,
-        kind: CodeKind,
-        challenge: Challenge,
-        code: &Code,
-        network: &str,
-        now: Instant,
-    ) {
+    /// Uses up `code`, at which an attempt was counted. The condition fails (`Part::Code`) when it was used or replaced,
+    /// or has expired at `now`; of several concurrent uses exactly one succeeds.
+    pub fn use_code(&mut self, kind: CodeKind, challenge: Challenge, code: &Code, now: Instant) {
         let key = keys::code(kind, challenge);
         let used = Write::at(&key)
-            .when(format!("link = :link AND {VALID}"))
-            .name("#network", network)
+            .when("link = :link AND expiresAt > :now")
             .text(":link", &code.link)
-            .value(":now", &now)
-            .number(":most", MAX_TRIES)
-            .number(":mostHere", MAX_TRIES_PER_NETWORK);
+            .value(":now", &now);
         self.delete(Part::Code, used);
     }
 }
-
-/// The condition of [`Code::is_valid`].
-const VALID: &str = "expiresAt > :now AND tries < :most AND (attribute_not_exists(networks.#network) OR networks.#network < :mostHere)";

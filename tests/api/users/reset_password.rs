@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use common::{ErrorCode, Message};
-use domain::Profile;
+use domain::{Profile, code::CodeKind};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World};
@@ -164,6 +164,57 @@ async fn code_used_fifty_times_at_once_resets_once() {
                 || answer.code() == ErrorCode::ResetCodeInvalid.code()),
         "{answers:?}"
     );
+}
+
+/// An attempt that is not counted is not compared.
+#[tokio::test]
+async fn concurrent_attempts_at_a_code_stay_within_its_limits() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let email = &member.user().email;
+    ask(&world.anonymous(), "email", email.as_str())
+        .await
+        .expect_success(Message::ResetCodeSent);
+    let (store, now) = (&world.setup().store, world.clock().now());
+    let attempts = async |networks: &[&str]| {
+        let tries = networks.iter().cycle().take(30).map(|network| {
+            let challenge = accounts::email_challenge(email);
+            store.take_try(CodeKind::Reset, challenge, network, now)
+        });
+        let codes = join_all(tries).await.into_iter();
+        codes
+            .filter(|code| code.as_ref().unwrap().is_some())
+            .count()
+    };
+    assert_eq!(attempts(&["one"]).await, 5);
+    assert_eq!(attempts(&["a", "b", "c", "d", "e", "f"]).await, 15);
+    assert_eq!(attempts(&["last"]).await, 0);
+    let code = world.mailed_code(email.as_str()).await;
+    reset(&world.anonymous(), payload(email.as_str(), &code))
+        .await
+        .expect_error(ErrorCode::ResetCodeInvalid);
+}
+
+#[tokio::test]
+async fn attempt_with_a_right_code_that_is_not_used_is_not_counted() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let email = member.user().email.as_str();
+    ask(&world.anonymous(), "email", email)
+        .await
+        .expect_success(Message::ResetCodeSent);
+    let code = world.mailed_code(email).await;
+    let mut weak = payload(email, &code);
+    weak["newPassword"] = json!("court");
+    weak["confirmPassword"] = json!("court");
+    for _ in 0..6 {
+        reset(&world.anonymous(), weak.clone())
+            .await
+            .expect_error(ErrorCode::PasswordTooShort);
+    }
+    reset(&world.anonymous(), payload(email, &code))
+        .await
+        .expect_success(Message::PasswordChanged);
 }
 
 #[tokio::test]

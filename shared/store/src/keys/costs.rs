@@ -51,7 +51,7 @@ pub const COSTS: &[Budget] = &[
     // edge; counter and code; user, committee and devices || sign-ins;
     // transaction: deletes the code, releases the counter, adds session, sign-in and devices, as POST /auth/login. The
     // first code of an account also verifies it, deletes the password and adds a message: once 10 units more
-    costs("GET /auth/passwordless", 4, 5.0, 12.0),
+    costs("GET /auth/passwordless", 4, 4.0, 13.0),
     costs("POST /auth/logout", 2, 3.0, 3.0),
     costs("GET /auth/sessions", 2, 4.0, 1.0),
     costs("DELETE /auth/sessions/{sid}", 2, 3.0, 3.0),
@@ -86,16 +86,16 @@ pub const COSTS: &[Budget] = &[
     // as POST /auth/passwordless
     costs("GET /users/reset-password", 4, 2.0, 11.0),
     // edge; counter and code; user and credentials; transaction of code, password, account and message
-    costs("POST /users/reset-password", 4, 3.0, 15.0),
+    costs("POST /users/reset-password", 4, 2.0, 16.0),
     // edge; three counters and the credentials; counter of changes; transaction of four writes || release of the counters
     costs("PUT /users/reset-password", 4, 4.0, 20.0),
     costs("POST /users/email-verification", 3, 4.0, 11.0),
     // edge; counter and codes; user and stop of mails; transaction of code and account. The end of a stop is audited: 10
     // write units more
-    costs("PUT /users/email-verification", 4, 4.0, 5.0),
+    costs("PUT /users/email-verification", 4, 3.0, 6.0),
     // edge; three message counters; four counters of text messages; transaction of code and message
     costs("POST /users/phone-verification", 4, 3.0, 15.0),
-    costs("PUT /users/phone-verification", 3, 4.0, 8.0),
+    costs("PUT /users/phone-verification", 3, 3.0, 9.0),
     costs("GET /users/activity", 2, 4.0, 1.0),
     // with a filter up to three queries of 100 users, one after the other: 4 round trips. Of another committee one read
     // unit more, for the committee, at the same time
