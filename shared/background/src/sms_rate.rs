@@ -22,6 +22,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(200);
 /// When there is none again, other processes take them. This is up to how long it waits then, so that many processes do
 /// not all ask at once.
 const SLOT_PAUSE: Duration = Duration::from_secs(5);
+/// How long a message whose slot has become too late waits for another one: less than its lease.
+const LATE_WAIT: Duration = Duration::from_secs(2);
 /// A message may be sent this long after its slot, if half an interval is not longer. At most 2 %, or one message, more
 /// than the rate are then sent in a second.
 const MAX_LATENESS: Duration = Duration::from_millis(20);
@@ -79,8 +81,7 @@ impl SmsRate {
                 }
                 // Other processes have the next slots and use the following ones as well.
                 Ok(Slots::NoneBefore(free)) => {
-                    let possible = free.before(max_wait).since(now);
-                    let wait = possible + pause.mul_f64(random_fraction());
+                    let wait = free.since(now) + pause.mul_f64(random_fraction());
                     sleep(wait.min(ends - Monotonic::now())).await;
                     pause = SLOT_PAUSE;
                 }
@@ -101,7 +102,7 @@ impl SmsRate {
     ) -> Result<Option<Instant>, StoreError> {
         if let Some(slot) = taken {
             return Ok(if self.is_late(slot) {
-                self.wait_for_slot(max_wait, Monotonic::now() + max_wait)
+                self.wait_for_slot(max_wait, Monotonic::now() + LATE_WAIT)
                     .await
             } else {
                 Some(slot)
