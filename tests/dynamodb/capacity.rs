@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::{
     ConditionCheck, ConsumedCapacity, Get, KeysAndAttributes, Put, ReturnConsumedCapacity::Total,
     TransactGetItem, TransactWriteItem,
 };
-use local::faults::{Fault, Mode};
+use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
 
 use crate::endpoint::{Endpoint, outcome};
@@ -221,9 +221,11 @@ async fn write_is_charged_for_each_index_entry_that_changes() {
 #[tokio::test]
 async fn partition_over_its_bound_is_throttled_and_others_are_not() {
     let endpoint = Endpoint::new().await;
-    if !endpoint.inject(Fault::new(Mode::Hot)) {
+    let Some(cloud) = endpoint.embedded() else {
         return;
-    }
+    };
+    let fault = Fault::new(Mode::Hot);
+    cloud.faults().set([(Service::Dynamodb, fault)].into());
     let (hot, cool) = (endpoint.transient("hot"), endpoint.transient("cool"));
     let mut written = Value::Null;
     // Three writes exceed the bound of a second.

@@ -9,12 +9,7 @@ use aws_sdk_dynamodb::{
         Projection, ProjectionType, ScalarAttributeType,
     },
 };
-use local::{
-    cloud::Cloud,
-    faults::{Fault, Service},
-    home::LocalSettings,
-    strict::Strictness,
-};
+use local::{cloud::Cloud, home::LocalSettings};
 use runtime::{Aws, Settings};
 use serde_json::Value;
 use store::keys::{IndexSchema, TABLES, TableSchema};
@@ -66,27 +61,9 @@ impl Endpoint {
         }
     }
 
-    /// Injects `fault` into the embedded store; `false` for another implementation, of which this cannot be asked.
-    pub(crate) fn inject(&self, fault: Fault) -> bool {
-        let embedded = self.embedded.as_ref();
-        embedded.is_some_and(|(cloud, _)| {
-            cloud.faults().set([(Service::Dynamodb, fault)].into());
-            true
-        })
-    }
-
-    /// Makes transactions of the embedded store take up to `milliseconds`; `false` for another implementation, of which
-    /// this cannot be asked.
-    pub(crate) fn slow_transactions(&self, milliseconds: u64) -> bool {
-        let strictness = Strictness {
-            transaction_ms: milliseconds,
-            ..Strictness::default()
-        };
-        let embedded = self.embedded.as_ref();
-        embedded.is_some_and(|(cloud, _)| {
-            cloud.set_strictness(strictness);
-            true
-        })
+    /// The embedded store; `None` for another implementation, of which its behaviours cannot be asked.
+    pub(crate) fn embedded(&self) -> Option<&Cloud> {
+        self.embedded.as_ref().map(|(cloud, _)| cloud)
     }
 
     /// The partition `pk` of the table `records`. Each test has its own, because all of them use the same ministack.

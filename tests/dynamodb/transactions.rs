@@ -11,6 +11,7 @@ use aws_sdk_dynamodb::{
         TransactWriteItem, Update, builders::UpdateBuilder,
     },
 };
+use local::strict::Strictness;
 use serde_json::{Value, json};
 
 use crate::{
@@ -206,9 +207,13 @@ async fn client_request_token_makes_a_repetition_succeed_without_effect() {
 #[tokio::test]
 async fn written_transaction_under_its_token_has_no_conflicts() {
     let endpoint = Endpoint::new().await;
-    if !endpoint.slow_transactions(200) {
+    let Some(cloud) = endpoint.embedded() else {
         return;
-    }
+    };
+    cloud.set_strictness(Strictness {
+        transaction_ms: 200,
+        ..Strictness::default()
+    });
     let partition = endpoint.records("conflicts");
     let parts = || {
         let new = add_if(&partition, "new", "attribute_not_exists(pk)");

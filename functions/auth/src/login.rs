@@ -22,8 +22,9 @@ input! {
     }
 }
 
-/// Runs Argon2id once, or twice if the password is changed meanwhile, and makes the same reads for known and unknown addresses, so that neither the response nor its
-/// time reveals who has an account. Looks up the address while the rate limit is counted.
+/// Runs Argon2id once, or twice if the password is changed meanwhile, and makes the same reads for known and unknown
+/// addresses, so that neither the response nor its time reveals who has an account. Looks up the address while the rate
+/// limit is counted.
 pub(crate) async fn login(
     State(auth): State<Auth>,
     Now(now): Now,

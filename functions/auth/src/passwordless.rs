@@ -151,7 +151,9 @@ pub(crate) async fn sign_in_with_code(
         Ok(signed_in.map_err(|_| ErrorCode::BadAuthCombination)?)
     };
     let found = (kind, challenge, &verified);
-    let signed_in = auth.codes.unless_used(found, &client, signing_in.await);
+    let signed_in = auth
+        .codes
+        .return_unless_used(found, &client, signing_in.await);
     let signed_in: ApiResult<SignIn> = signed_in.await;
     // After a success nothing is left.
     let _ = auth.store.release(reserved).await;

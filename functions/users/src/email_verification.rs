@@ -83,7 +83,10 @@ pub(crate) async fn verify(
     };
     let (changed, _) = tokio::join!(changing, users.store.release(reserved));
     let found = (CodeKind::Email, challenge, &verified);
-    users.codes.unless_used(found, &client, changed).await?;
+    users
+        .codes
+        .return_unless_used(found, &client, changed)
+        .await?;
     success(Message::EmailVerified, Empty {})
 }
 

@@ -62,7 +62,10 @@ pub(crate) async fn verify(
         users.store.release(reserved)
     );
     let found = (CodeKind::Phone, challenge, &code);
-    users.codes.unless_used(found, &client, verified).await?;
+    users
+        .codes
+        .return_unless_used(found, &client, verified)
+        .await?;
     success(Message::PhoneVerified, Empty {})
 }
 

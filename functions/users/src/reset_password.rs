@@ -90,7 +90,10 @@ pub(crate) async fn reset(
         users.store.release(reserved)
     );
     let found = (CodeKind::Reset, challenge, &code);
-    users.codes.unless_used(found, &client, replaced).await?;
+    users
+        .codes
+        .return_unless_used(found, &client, replaced)
+        .await?;
     success(Message::PasswordChanged, Empty {})
 }
 

@@ -30,7 +30,7 @@ pub struct VerifiedCode {
 
 impl Codes {
     /// Finds the code of `kind` for `challenge` whose digits or link code is `text` and which is valid for the network of
-    /// `client`. The caller uses it up, or calls [`unless_used`](Self::unless_used), and releases the
+    /// `client`. The caller uses it up, or calls [`return_unless_used`](Self::return_unless_used), and releases the
     /// reservation. `None` when there is none; the attempt stays counted then.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl Codes {
         client: &Client,
         now: Instant,
     ) -> Result<Option<VerifiedCode>, ApiError> {
-        let tried = self.try_each(kind, [challenge], client, now);
+        let tried = self.count_attempts(kind, [challenge], client, now);
         self.verify_among(kind, tried, text, client, now).await
     }
 
@@ -67,12 +67,12 @@ impl Codes {
         let known = [Some(email_challenge(email)), named.map(wanted_by)];
         let tried = async {
             let (mut codes, newest) = tokio::try_join!(
-                self.try_each(kind, known.into_iter().flatten(), client, now),
+                self.count_attempts(kind, known.into_iter().flatten(), client, now),
                 self.store.pending_codes(wanted_by(UserId::in_path("")))
             )?;
             let others = newest.into_iter().map(|code| code.user_id);
             let others = others.filter(|user| Some(*user) != named).map(wanted_by);
-            codes.extend(self.try_each(kind, others, client, now).await?);
+            codes.extend(self.count_attempts(kind, others, client, now).await?);
             Ok(codes)
         };
         self.verify_among(kind, tried, text, client, now).await
@@ -80,7 +80,7 @@ impl Codes {
 
     /// Counts an attempt at the code of each of `challenges`, and returns those that are valid for the network of `client`.
     /// It makes the same write when there is no code, so that the time does not reveal it.
-    async fn try_each(
+    async fn count_attempts(
         &self,
         kind: CodeKind,
         challenges: impl IntoIterator<Item = Challenge>,
@@ -90,7 +90,7 @@ impl Codes {
         let tries = challenges.into_iter().map(|challenge| async move {
             let store = &self.store;
             let code = store
-                .take_try(kind, challenge, &client.network, now)
+                .count_attempt(kind, challenge, &client.network, now)
                 .await?;
             Ok(code.map(|code| (challenge, code)))
         });
@@ -110,12 +110,17 @@ impl Codes {
     ) -> Result<Option<VerifiedCode>, ApiError> {
         let counters = attempts::of_code(client);
         let (reserved, codes) = tokio::join!(attempts::reserve(&self.store, &counters, now), tried);
-        let reserved = reserved?;
-        let mut codes = match codes {
-            Ok(codes) => codes,
-            Err(error) => {
+        let (reserved, mut codes) = match (reserved, codes) {
+            (Ok(reserved), Ok(codes)) => (reserved, codes),
+            (Ok(reserved), Err(error)) => {
                 let _ = self.store.release(reserved).await;
-                return Err(ApiError::from(error));
+                return Err(error.into());
+            }
+            (Err(error), codes) => {
+                // A blocked network does not use up the attempts of the others.
+                self.return_attempts(kind, &codes.unwrap_or_default(), client)
+                    .await;
+                return Err(error);
             }
         };
         let matches = |(challenge, code): &(Challenge, Code)| {
@@ -130,10 +135,7 @@ impl Codes {
             return Ok(None);
         };
         let (challenge, code) = codes.swap_remove(at);
-        let others = codes
-            .iter()
-            .map(|(challenge, code)| self.return_try(kind, *challenge, code, client));
-        join_all(others).await;
+        self.return_attempts(kind, &codes, client).await;
         Ok(Some(VerifiedCode {
             code,
             challenge,
@@ -142,23 +144,25 @@ impl Codes {
     }
 
     /// Returns the attempt at `code` if `used` is an error: only wrong attempts stay counted.
-    pub async fn unless_used<T>(
+    pub async fn return_unless_used<T>(
         &self,
         (kind, challenge, code): (CodeKind, Challenge, &Code),
         client: &Client,
         used: Result<T, ApiError>,
     ) -> Result<T, ApiError> {
         if used.is_err() {
-            self.return_try(kind, challenge, code, client).await;
+            let unused = [(challenge, code.clone())];
+            self.return_attempts(kind, &unused, client).await;
         }
         used
     }
 
-    /// If this fails, the attempt stays counted.
-    async fn return_try(&self, kind: CodeKind, challenge: Challenge, code: &Code, client: &Client) {
-        let store = &self.store;
-        let _ = store
-            .return_try(kind, challenge, code, &client.network)
-            .await;
+    /// Returns an attempt at each of `codes`. One whose return fails stays counted.
+    async fn return_attempts(&self, kind: CodeKind, codes: &[(Challenge, Code)], client: &Client) {
+        let returns = codes.iter().map(|(challenge, code)| {
+            self.store
+                .return_attempt(kind, *challenge, code, &client.network)
+        });
+        join_all(returns).await;
     }
 }

@@ -34,7 +34,7 @@ impl Store {
     /// Counts an attempt from `network` at the code of `kind` for `challenge`, for the network and for all, and returns
     /// the code. `None` when there is none, or it has expired, or has had too many attempts. An attempt is counted before
     /// it is compared, so that concurrent ones are not more than sequential ones.
-    pub async fn take_try(
+    pub async fn count_attempt(
         &self,
         kind: CodeKind,
         challenge: Challenge,
@@ -55,7 +55,7 @@ impl Store {
     }
 
     /// Takes back an attempt from `network` at `code`, if it was not used or replaced.
-    pub async fn return_try(
+    pub async fn return_attempt(
         &self,
         kind: CodeKind,
         challenge: Challenge,

@@ -179,7 +179,7 @@ async fn concurrent_attempts_at_a_code_stay_within_its_limits() {
     let attempts = async |networks: &[&str]| {
         let tries = networks.iter().cycle().take(30).map(|network| {
             let challenge = accounts::email_challenge(email);
-            store.take_try(CodeKind::Reset, challenge, network, now)
+            store.count_attempt(CodeKind::Reset, challenge, network, now)
         });
         let codes = join_all(tries).await.into_iter();
         codes
