@@ -52,7 +52,7 @@ use std::sync::Arc;
 
 use aws_sdk_dynamodb::{
     Client,
-    config::{Builder, retry::RetryConfig, timeout::TimeoutConfig},
+    config::{Builder, StalledStreamProtectionConfig, retry::RetryConfig, timeout::TimeoutConfig},
 };
 use aws_types::SdkConfig;
 
@@ -106,7 +106,12 @@ impl Store {
         let retries = RetryConfig::standard()
             .with_max_attempts(2)
             .with_initial_backoff(std::time::Duration::from_millis(25));
-        let reads = Builder::from(sdk).retry_config(retries).build();
+        // The time-outs end earlier than this protection of long bodies would, which measures every body.
+        let unmeasured = StalledStreamProtectionConfig::disabled();
+        let reads = Builder::from(sdk)
+            .retry_config(retries)
+            .stalled_stream_protection(unmeasured.clone())
+            .build();
         // The single attempt of a write has as much time as both attempts of a read.
         let timeout = sdk
             .timeout_config()
@@ -118,6 +123,7 @@ impl Store {
         let writes = Builder::from(sdk)
             .retry_config(RetryConfig::disabled())
             .timeout_config(timeouts.build())
+            .stalled_stream_protection(unmeasured)
             .build();
         Self {
             reads: Client::from_conf(reads),

@@ -63,7 +63,7 @@ impl Case {
     }
 
     /// Starts the function, and waits until it requests its first event.
-    async fn start(&self) -> Result<(Process, RuntimeApi)> {
+    pub(crate) async fn start(&self) -> Result<(Process, RuntimeApi)> {
         let mut api = RuntimeApi::open().await?;
         let mut environment = self.environment.clone();
         environment.push(("AWS_LAMBDA_RUNTIME_API".to_owned(), api.address.to_string()));
@@ -114,7 +114,7 @@ impl Case {
 }
 
 /// Calls the function, and returns how long it took; a status other than 200 is an error.
-async fn call(api: &mut RuntimeApi, event: &Bytes) -> Result<Duration> {
+pub(crate) async fn call(api: &mut RuntimeApi, event: &Bytes) -> Result<Duration> {
     let (took, answer) = api.call(event).await?;
     let answer: Value = serde_json::from_slice(&answer).unwrap_or_default();
     if answer["statusCode"]

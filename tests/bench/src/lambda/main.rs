@@ -6,6 +6,7 @@
 //! `lambda.md` and `lambda.svg`.
 
 mod case;
+mod delayed;
 mod process;
 mod report;
 mod tls;
@@ -14,7 +15,7 @@ use std::{fs, path::PathBuf, process::Command};
 
 use bench::{
     Result, error, print,
-    service::{EMAIL, LocalService, PASSWORD, Tables},
+    service::{EMAIL, LocalService, PASSWORD, Tables, call},
     write_page,
 };
 use bytes::Bytes;
@@ -23,6 +24,7 @@ use runtime::Clock;
 use serde_json::{Value, json};
 
 use case::Case;
+use delayed::Delayed;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const USUAL: [&str; 5] = ["fallback", "auth", "courses", "sms", "canary"];
@@ -39,6 +41,8 @@ const EVENTS: [(&str, &str); 10] = [
     ("dispatcher", "sweep"),
     ("worker", "sweep"),
 ];
+/// The name of the case that is also measured with a delayed store.
+const AUTHENTICATED_READ: &str = "auth, current-user";
 const ROUNDS: usize = 15;
 
 fn main() -> Result<()> {
@@ -51,7 +55,9 @@ async fn run(named: Vec<String>) -> Result<()> {
     let mut service = LocalService::start(Tables::Memory, &[]).await?;
     seed::fill(&service.settings, Clock::default(), EMAIL, PASSWORD).await?;
     let body = json!({ "email": EMAIL, "password": PASSWORD });
-    let login = service.call("POST", "/auth/login", &body).await?.cost;
+    let login = call(&service.edge, "POST", "/auth/login", "", &body)
+        .await?
+        .cost;
     let plain = service.settings.get("AWS_ENDPOINT_URL").unwrap_or_default();
     let cloud = plain.trim_start_matches("http://").parse().map_err(error)?;
     let bundle = service.folder.path().join("bundle.pem");
@@ -71,17 +77,21 @@ async fn run(named: Vec<String>) -> Result<()> {
     } {
         cases.extend(cases_of(&service, &function)?);
     }
+    let mut delayed = Delayed::new(&service)?;
     for _ in 0..ROUNDS {
         for case in &mut cases {
             let name = case.name.clone();
             let failed = |cause| error(format!("{name}: {cause}"));
             case.measure_round().await.map_err(failed)?;
         }
+        if let Some(case) = cases.iter().find(|case| case.name == AUTHENTICATED_READ) {
+            delayed.measure_round(&service, case).await?;
+        }
     }
     for case in &mut cases {
         case.measure_memory().await?;
     }
-    let page = report::page(&cases, login);
+    let page = report::page(&cases, &delayed, login);
     print(&page);
     if named.is_empty() {
         write_page("lambda", &page, &report::svg(&cases)?)?;
