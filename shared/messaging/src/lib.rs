@@ -71,8 +71,7 @@ impl<E: Error + ProvideErrorMetadata + 'static> From<SdkError<E>> for SendError 
     }
 }
 
-/// Codes of permanent errors. All others are temporary: throttling, a spending limit, a paused account, keys
-/// that are being rotated.
+/// Codes of permanent errors. All others are temporary: throttling, a paused account, keys that are being rotated.
 const PERMANENT: [&str; 5] = [
     "InvalidParameter",
     "InvalidParameterValue",
@@ -201,8 +200,13 @@ impl SmsClient {
     }
 }
 
+/// What is not set here comes from [`Aws::sdk`]: attempts of less than a second. An answer that comes later would leave a
+/// message `UNKNOWN` that was sent, or refused.
 fn timeouts() -> TimeoutConfig {
-    TimeoutConfig::builder().operation_timeout(TIMEOUT).build()
+    TimeoutConfig::builder()
+        .operation_attempt_timeout(TIMEOUT)
+        .operation_timeout(TIMEOUT)
+        .build()
 }
 
 fn attribute(value: &str) -> Result<MessageAttributeValue, BuildError> {

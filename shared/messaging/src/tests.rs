@@ -32,6 +32,17 @@ async fn send((mails, texts): &(MailClient, SmsClient)) -> [Result<(), SendError
     ]
 }
 
+#[test]
+fn attempt_has_as_much_time_as_the_whole_call() {
+    let (MailClient { ses: mails, .. }, SmsClient { sns: texts }) = clients("http://127.0.0.1:9");
+    let of_mails = mails.config().timeout_config();
+    for timeouts in [of_mails, texts.config().timeout_config()] {
+        let timeouts = timeouts.unwrap();
+        assert_eq!(timeouts.operation_attempt_timeout(), Some(TIMEOUT));
+        assert_eq!(timeouts.operation_timeout(), Some(TIMEOUT));
+    }
+}
+
 #[tokio::test]
 async fn connection_never_opened_is_not_sent() {
     for sent in send(&clients("http://127.0.0.1:9")).await {
