@@ -48,7 +48,7 @@ impl Worker {
         if erasure.user.avatar != DEFAULT_AVATAR {
             objects.delete(avatar_key(&erasure.user.avatar)).await?;
         }
-        Ok(store.finish_erasure(&erasure.user, clock.now()).await?)
+        Ok(store.finish_erasure(&erasure, clock.now()).await?)
     }
 
     /// Discards a page of files. Returns whether there are more.

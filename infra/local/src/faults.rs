@@ -54,7 +54,7 @@ pub enum Mode {
     Reset,
     /// Fails without doing anything: DynamoDB drops the connection, all others respond with 503.
     Refuse,
-    /// Executes the request and then drops the connection.
+    /// Executes the request and then drops the connection, DynamoDB after `delayMs` if it is given.
     Silent,
     /// Responds with the error that `error` names. For cPanel: `token`, `forbidden`, `status0`, `missing`,
     /// `wrapped`, `oversized`, `broken`, `redirect`, `blank` and `html`.
@@ -70,7 +70,8 @@ pub struct Fault {
     /// The number of requests left to fail; `None`: until cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
-    /// The time of `slow`, `stale`, `torn` and `reset` in milliseconds; default 3,000, at most 60,000.
+    /// The time of `slow`, `stale`, `torn` and `reset` in milliseconds; default 3,000, at most 60,000. Of `silent` by
+    /// default 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
     /// The operation to fail, such as `UpdateItem`, or the cPanel function, such as `list_databases` or

@@ -203,10 +203,10 @@ pub(crate) fn response(status: StatusCode, json: String) -> Response<Full<Bytes>
 pub(crate) fn dynamodb_error(name: &str, mut body: Value) -> Response<Full<Bytes>> {
     body["__type"] = format!("com.amazonaws.dynamodb.v20120810#{name}").into();
     body["message"] = REFUSED.into();
-    let status = if name == "InternalServerError" {
-        StatusCode::INTERNAL_SERVER_ERROR
-    } else {
-        StatusCode::BAD_REQUEST
+    let status = match name {
+        "InternalServerError" | "InternalFailure" => StatusCode::INTERNAL_SERVER_ERROR,
+        "ServiceUnavailable" => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::BAD_REQUEST,
     };
     response(status, body.to_string())
 }

@@ -43,7 +43,12 @@ impl Codes {
         client: &Client,
         now: Instant,
     ) -> Result<Option<VerifiedCode>, ApiError> {
-        let tried = self.count_attempts(kind, [challenge], client, now);
+        let tried = async {
+            let mut codes = Vec::new();
+            let challenges = [challenge];
+            let counted = self.count_attempts(kind, challenges, client, now, &mut codes);
+            (counted.await, codes)
+        };
         self.verify_among(kind, tried, text, client, now).await
     }
 
@@ -66,27 +71,35 @@ impl Codes {
         let wanted_by = |user| pending_email_challenge(email, user);
         let known = [Some(email_challenge(email)), named.map(wanted_by)];
         let tried = async {
-            let (mut codes, newest) = tokio::try_join!(
-                self.count_attempts(kind, known.into_iter().flatten(), client, now),
-                self.store.pending_codes(wanted_by(UserId::in_path("")))
-            )?;
-            let others = newest.into_iter().map(|code| code.user_id);
-            let others = others.filter(|user| Some(*user) != named).map(wanted_by);
-            codes.extend(self.count_attempts(kind, others, client, now).await?);
-            Ok(codes)
+            let (known, mut codes) = (known.into_iter().flatten(), Vec::new());
+            let counted = async {
+                let (counted, newest) = tokio::join!(
+                    self.count_attempts(kind, known, client, now, &mut codes),
+                    self.store
+                        .pending_codes(wanted_by(UserId::in_path("")), now)
+                );
+                counted?;
+                let others = newest?.into_iter().map(|code| code.user_id);
+                let others = others.filter(|user| Some(*user) != named).map(wanted_by);
+                self.count_attempts(kind, others, client, now, &mut codes)
+                    .await
+            };
+            (counted.await, codes)
         };
         self.verify_among(kind, tried, text, client, now).await
     }
 
-    /// Counts an attempt at the code of each of `challenges`, and returns those that are valid for the network of `client`.
-    /// It makes the same write when there is no code, so that the time does not reveal it.
+    /// Counts an attempt at the code of each of `challenges`, and adds those that are valid for the network of `client` to
+    /// `codes`, also if another attempt cannot be counted. It makes the same write when there is no code, so that the
+    /// time does not reveal it.
     async fn count_attempts(
         &self,
         kind: CodeKind,
         challenges: impl IntoIterator<Item = Challenge>,
         client: &Client,
         now: Instant,
-    ) -> Result<Vec<(Challenge, Code)>, StoreError> {
+        codes: &mut Vec<(Challenge, Code)>,
+    ) -> Result<(), StoreError> {
         let tries = challenges.into_iter().map(|challenge| async move {
             let store = &self.store;
             let code = store
@@ -94,32 +107,39 @@ impl Codes {
                 .await?;
             Ok(code.map(|code| (challenge, code)))
         });
-        let codes: Result<Vec<_>, StoreError> = join_all(tries).await.into_iter().collect();
-        Ok(codes?.into_iter().flatten().collect())
+        let mut counted = Ok(());
+        for code in join_all(tries).await {
+            match code {
+                Ok(code) => codes.extend(code),
+                Err(error) => counted = Err(error),
+            }
+        }
+        counted
     }
 
-    /// Compares `text` with the codes that `tried` returns, at which an attempt is counted. If it is right, the attempts
-    /// at the others are returned.
+    /// Compares `text` with the codes of `tried`, at which an attempt is counted. If it is right, the attempts at the others
+    /// are returned, and all of them after an error.
     async fn verify_among(
         &self,
         kind: CodeKind,
-        tried: impl Future<Output = Result<Vec<(Challenge, Code)>, StoreError>>,
+        tried: impl Future<Output = (Result<(), StoreError>, Vec<(Challenge, Code)>)>,
         text: &str,
         client: &Client,
         now: Instant,
     ) -> Result<Option<VerifiedCode>, ApiError> {
         let counters = attempts::of_code(client);
-        let (reserved, codes) = tokio::join!(attempts::reserve(&self.store, &counters, now), tried);
-        let (reserved, mut codes) = match (reserved, codes) {
-            (Ok(reserved), Ok(codes)) => (reserved, codes),
+        let (reserved, (counted, mut codes)) =
+            tokio::join!(attempts::reserve(&self.store, &counters, now), tried);
+        let reserved = match (reserved, counted) {
+            (Ok(reserved), Ok(())) => reserved,
             (Ok(reserved), Err(error)) => {
+                self.return_attempts(kind, &codes, client).await;
                 let _ = self.store.release(reserved).await;
                 return Err(error.into());
             }
-            (Err(error), codes) => {
+            (Err(error), _) => {
                 // A blocked network does not use up the attempts of the others.
-                self.return_attempts(kind, &codes.unwrap_or_default(), client)
-                    .await;
+                self.return_attempts(kind, &codes, client).await;
                 return Err(error);
             }
         };

@@ -12,23 +12,24 @@ use crate::{
     write::Write,
 };
 
-/// Codes that [`Store::pending_codes`] returns at most.
-const MAX_PENDING: u16 = 10;
+/// Codes that [`Store::pending_codes`] returns and reads at most. Some of those that are read have expired and are not
+/// deleted yet.
+const MAX_PENDING: usize = 10;
+const MAX_READ: u16 = 50;
 
 impl Store {
-    /// The codes, valid or not, of the ten newest accounts that want the pending address of `challenge`.
-    pub async fn pending_codes(&self, challenge: Challenge) -> Result<Vec<Code>, StoreError> {
+    /// The codes of the ten newest accounts that want the pending address of `challenge` and whose code has not expired.
+    pub async fn pending_codes(
+        &self,
+        challenge: Challenge,
+        now: Instant,
+    ) -> Result<Vec<Code>, StoreError> {
         let pk = keys::code(CodeKind::Email, challenge).pk;
         let page: Page<Code> = self
-            .newest(
-                Table::Transient,
-                &pk,
-                PENDING_CODE_PREFIX,
-                None,
-                MAX_PENDING,
-            )
+            .newest(Table::Transient, &pk, PENDING_CODE_PREFIX, None, MAX_READ)
             .await?;
-        Ok(page.items)
+        let valid = page.items.into_iter().filter(|code| now < code.expires_at);
+        Ok(valid.take(MAX_PENDING).collect())
     }
 
     /// Counts an attempt from `network` at the code of `kind` for `challenge`, for the network and for all, and returns

@@ -108,8 +108,8 @@ impl Store {
             }
         }
         let reservation = Reservation(taken);
+        // A count that cannot be released remains until its window ends.
         if let Some(error) = failed {
-            // A count that cannot be released remains until its window ends.
             let _ = self.release(reservation).await;
             return Err(error);
         }
@@ -125,7 +125,7 @@ impl Store {
         match full.max_by_key(|full| full.ends) {
             None => Ok(Ok(reservation)),
             Some(full) => {
-                self.release(reservation).await?;
+                let _ = self.release(reservation).await;
                 Ok(Err(full))
             }
         }

@@ -14,7 +14,8 @@ use crate::{
     write::Write,
 };
 
-/// After this time, requests that were running when the user was erased have ended: the data is deleted once more.
+/// After this time, requests that were running when the user was erased have ended, and the indexes list what they
+/// wrote: the data is deleted once more, in a second pass.
 const SECOND_PASS_DELAY: Duration = Duration::from_secs(60);
 
 /// The courses of an erased user whose contact details are not replaced yet.
@@ -37,6 +38,7 @@ pub struct Erasure {
     pub user: User,
     /// What is left of the courses.
     pub courses: CoursesLeft,
+    is_second_pass: bool,
     due_at: i64,
 }
 
@@ -47,6 +49,8 @@ struct Erased {
     due_at: Option<i64>,
     #[serde(default)]
     courses_left: CoursesLeft,
+    #[serde(default)]
+    is_second_pass: bool,
 }
 
 impl Transaction {
@@ -92,6 +96,7 @@ impl Store {
             Some(Erasure {
                 user: erased.card,
                 courses: erased.courses_left,
+                is_second_pass: erased.is_second_pass,
                 due_at,
             })
         }))
@@ -115,23 +120,25 @@ impl Store {
         Ok(())
     }
 
-    /// Records that the data of `user` was deleted at `now`. Schedules a second pass if the user was erased less
-    /// than a minute ago.
-    pub async fn finish_erasure(&self, user: &User, now: Instant) -> Result<(), StoreError> {
+    /// Records that the data was deleted at `now`. Schedules the second pass after the first one.
+    pub async fn finish_erasure(&self, erasure: &Erasure, now: Instant) -> Result<(), StoreError> {
+        let user = &erasure.user;
         let update = Write::at(&keys::user(user.user_id))
             .when("attribute_exists(card.erasedAt)")
             .text(":default", DEFAULT_AVATAR);
-        let second_pass = user
-            .erased_at
-            .map(|erased_at| erased_at.after(SECOND_PASS_DELAY))
-            .filter(|second_pass| now < *second_pass);
-        let update = match second_pass {
-            Some(second_pass) => update
-                .expression("SET card.avatar = :default, dueAt = :again REMOVE coursesLeft")
-                .number(":again", second_pass.unix_milliseconds()),
-            None => {
-                update.expression("SET card.avatar = :default REMOVE duePk, dueAt, coursesLeft")
-            }
+        let update = if erasure.is_second_pass {
+            update.expression(
+                "SET card.avatar = :default REMOVE duePk, dueAt, coursesLeft, isSecondPass",
+            )
+        } else {
+            let erased_at = user.erased_at.unwrap_or(now);
+            let second_pass = erased_at.after(SECOND_PASS_DELAY).max(now);
+            update
+                .expression(
+                    "SET card.avatar = :default, dueAt = :again, isSecondPass = :true REMOVE coursesLeft",
+                )
+                .number(":again", second_pass.unix_milliseconds())
+                .value(":true", &true)
         };
         self.apply(update).await?;
         Ok(())

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use aws_sdk_dynamodb::{
+    config::http::HttpResponse,
     error::{DisplayErrorContext, ProvideErrorMetadata, SdkError},
     operation::RequestId,
 };
@@ -36,13 +37,12 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-impl<E, R> From<SdkError<E, R>> for StoreError
+impl<E> From<SdkError<E, HttpResponse>> for StoreError
 where
     E: ProvideErrorMetadata + std::error::Error + 'static,
-    R: fmt::Debug,
-    SdkError<E, R>: RequestId,
+    SdkError<E, HttpResponse>: RequestId,
 {
-    fn from(error: SdkError<E, R>) -> Self {
+    fn from(error: SdkError<E, HttpResponse>) -> Self {
         // AWS support needs the request id; the message never contains an item.
         let cause = || {
             format!(
@@ -61,7 +61,10 @@ where
                 Some("TransactionConflictException" | "TransactionInProgressException") => {
                     Self::TransactionConflict
                 }
-                Some("InternalServerError" | "ServiceUnavailable") | None => {
+                // Whatever the code: InternalServerError, InternalFailure, ServiceUnavailable
+                // (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html>).
+                _ if service.raw().status().is_server_error() => Self::Unavailable(cause()),
+                Some("RequestTimeout" | "RequestTimeoutException") | None => {
                     Self::Unavailable(cause())
                 }
                 Some(_) => Self::Unexpected(cause()),

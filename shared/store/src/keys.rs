@@ -145,7 +145,8 @@
 //! Indexes are read as of some moment before; the items of one BatchGetItem or Query are read at different moments,
 //! between which a transaction may stand; transactions that have an item in common conflict; any request may be
 //! throttled, or take effect although its response is lost. Transactions are repeated under one client token, after
-//! conflicts until the deadline (`edge/faults.rs::persistent_conflicts_return_503`), after throttling a few times
+//! conflicts until the deadline (`edge/faults.rs::persistent_conflicts_return_503`), once after a response that does not
+//! come (`edge/faults.rs::registration_with_lost_response_succeeds_once`), after throttling a few times
 //! (`edge/faults.rs::throttled_transaction_is_retried_then_returns_503`); unprocessed keys of a batch are read again
 //! (`edge/faults.rs::partial_batch_is_retried_until_complete`). The rest, by access:
 //!
@@ -157,11 +158,14 @@
 //! | counters of attempts | conflict with the sign-ins that release them | retried; what is not released stays counted until the window ends | `auth/login.rs::concurrent_sign_ins_from_one_network_are_not_counted` |
 //! | account, devices and secret of a sign-in, in a batch | changed between the reads and the transaction | the transaction checks the password and uses up the code | `otp/verify.rs::code_used_fifty_times_at_once_signs_in_once` |
 //! | one-time code | used at the same time | the delete in the transaction has a condition | `auth/passwordless.rs::link_used_fifty_times_at_once_signs_in_once` |
+//! | the same | throttled after a part of the attempts is counted | these are returned | `users/take_over.rs::attempt_that_ends_with_503_is_not_counted` |
+//! | the same | expired, but not yet deleted by its `ttl` | more are read than may be tried | `users/take_over.rs::expired_codes_of_newer_accounts_hide_no_valid_one` |
 //! | the same | many attempts at the same time | an attempt is counted by a condition before it is compared | `users/reset_password.rs::concurrent_attempts_at_a_code_stay_within_its_limits` |
 //! | owner of a credential, account, passkey and challenge of a sign-in | changed between the reads and the transaction | the transaction uses up the challenge and raises the counter; removing all passkeys ends all sessions | `passkeys/sign_in.rs::answer_used_fifty_times_at_once_signs_in_once` |
 //! | number of passkeys of an account | added at the same time | the account's version is a condition | `passkeys/create.rs::concurrent_registrations_never_exceed_twenty` |
 //! | challenge | lost response of its write | it is unused and expires | `passkeys/create.rs::challenge_is_valid_for_five_minutes` |
 //! | end of a session | lost response | a transaction of one item is repeated under its token | `edge/faults.rs::session_end_with_lost_response_succeeds` |
+//! | the same | renewed since it was read | it ends in any epoch that is not earlier | `auth/logout.rs::logout_beside_a_renewal_of_the_session_ends_it` |
 //! | change of an account | changed since it was read; conflict | the version is a condition; it is read and decided again | `team/change.rs::concurrent_changes_without_version_lose_no_acknowledged_one` |
 //! | `EMAIL#` | taken at the same time; lost response | the put has a condition, under one token | `edge/faults.rs::registration_with_lost_response_succeeds_once` |
 //! | stop of mails | feedback of SES comes twice, late or in another order | the time of the mail is a condition: one from before the mailbox was proved again stops nothing | `users/mail_stops.rs::feedback_on_an_older_mail_does_not_stop_mails_again` |
@@ -195,7 +199,8 @@
 //! | `RATE` | lost response | the slots are lost; none is given twice | `sms/rate.rs::concurrent_slots_are_evenly_spaced_and_unique` |
 //! | `PLACE#<committee>`, after the first of `BULK` | lost response; the index lags behind | places stay empty, or the committee begins a few places earlier or later | `sms/turns.rs::later_committee_takes_every_second_turn` |
 //! | data of an erased user, deleted in steps | a step is repeated, by a late record or after a failure | every write can be repeated; the due time of the step is a condition of the next one | `worker.rs::code_is_sent_within_two_turns_of_its_own_mapping` |
-//! | the same | requests that still run write more | deleted again after a minute | `users/erase.rs::data_written_during_erasure_is_removed_too` |
+//! | the same | requests that still run write more | deleted again in a second pass, a minute after the erasure or later | `users/erase.rs::data_written_during_erasure_is_removed_too` |
+//! | the same | stale: the index does not list a course yet, or a change moved it | the second pass reads all courses again | `users/erase.rs::erasure_of_many_steps_reads_the_courses_once_more` |
 //! | `SEALED#` | stale: a secret is still listed under its former key | the sealed text is a condition | `ops.rs::sealing_key_is_kept_while_a_secret_uses_it` |
 //! | `BREAKER#` | probed at the same time | the probe is a condition | `cpanel/breaker.rs::half_open_breaker_lets_one_caller_through_and_rejects_others` |
 

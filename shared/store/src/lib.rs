@@ -90,6 +90,8 @@ pub struct Store {
     reads: Client,
     /// Never retries: a repeated conditional write may report failure for a write that succeeded.
     writes: Client,
+    /// Makes single attempts, which `transact` repeats under one token.
+    transactions: Client,
     names: Arc<Names>,
     open_windows: OpenWindows,
 }
@@ -112,7 +114,12 @@ impl Store {
             .retry_config(retries)
             .stalled_stream_protection(unmeasured.clone())
             .build();
-        // The single attempt of a write has as much time as both attempts of a read.
+        // Transactions are repeated under one token, so an attempt leaves time for a second one.
+        let transactions = Builder::from(sdk)
+            .retry_config(RetryConfig::disabled())
+            .stalled_stream_protection(unmeasured.clone())
+            .build();
+        // The single attempt of another write has as much time as both attempts of a read.
         let timeout = sdk
             .timeout_config()
             .and_then(|timeouts| timeouts.operation_timeout());
@@ -127,6 +134,7 @@ impl Store {
             .build();
         Self {
             reads: Client::from_conf(reads),
+            transactions: Client::from_conf(transactions),
             writes: Client::from_conf(writes),
             names: Arc::new(Names { records, transient }),
             open_windows: OpenWindows::default(),

@@ -189,7 +189,7 @@ impl Store {
         Ok(page)
     }
 
-    /// Ends the session `sid` of `user`. Returns whether it was active at `now`.
+    /// Ends the session `sid` of `user`, also if it was renewed since `user` was read. Returns whether it was active at `now`.
     pub async fn end_session(
         &self,
         user: &User,
@@ -197,7 +197,7 @@ impl Store {
         now: Instant,
     ) -> Result<bool, StoreError> {
         let delete = Write::at(&keys::session(user.user_id, sid))
-            .when("epoch = :epoch AND expiresAt > :now")
+            .when("epoch >= :epoch AND expiresAt > :now")
             .number(":epoch", user.epoch)
             .value(":now", &now);
         let mut tx = self.transaction();

@@ -314,7 +314,7 @@ impl Store {
         loop {
             let timer = RequestTimer::start();
             let request = self
-                .writes
+                .transactions
                 .transact_write_items()
                 .set_transact_items(Some(parts.to_vec()))
                 .client_request_token(&token)

@@ -53,6 +53,25 @@ async fn concurrent_logouts_end_the_session_and_none_fails() {
 }
 
 #[tokio::test]
+async fn logout_beside_a_renewal_of_the_session_ends_it() {
+    for turns in 0..40 {
+        let world = World::new().await;
+        let member = world.member().await;
+        let renewal = world.renewal(&member).await;
+        let renew = async {
+            for _ in 0..turns {
+                tokio::task::yield_now().await;
+            }
+            renewal.commit().await.unwrap()
+        };
+        let (answer, _) = tokio::join!(member.post("/auth/logout", json!({})), renew);
+        answer.expect_success(Message::LogoutSuccess);
+        let after = member.get("/auth/check").await;
+        after.expect_error(ErrorCode::BadAuthCombination);
+    }
+}
+
+#[tokio::test]
 async fn ended_session_request_counts_against_the_address() {
     let world = World::new().await;
     let member = world.member().await;

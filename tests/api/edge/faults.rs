@@ -295,10 +295,19 @@ async fn reset_closes_connections_that_were_idle_and_reads_go_on() {
 
 #[tokio::test]
 async fn registration_with_lost_response_succeeds_once() {
+    // The connection is dropped, or stays open until the attempt times out.
+    for delay in [0, 5_000] {
+        registration_with_lost_response(delay).await;
+    }
+}
+
+async fn registration_with_lost_response(delay: u64) {
     let world = World::new().await;
     let payload = payload(&world).await;
     let before = world.items("records").len();
-    world.inject_fault(Fault::new(Mode::Silent).on("TransactWriteItems").times(1));
+    let mut silent = Fault::new(Mode::Silent).on("TransactWriteItems").times(1);
+    silent.delay_ms = Some(delay);
+    world.inject_fault(silent);
     world
         .anonymous()
         .post("/users/register", payload.clone())
@@ -314,6 +323,26 @@ async fn registration_with_lost_response_succeeds_once() {
         .post("/users/register", payload)
         .await
         .expect_error(ErrorCode::EmailAlreadyUsed);
+}
+
+#[tokio::test]
+async fn internal_error_of_any_name_is_retried_then_returns_503() {
+    for name in [
+        "InternalServerError",
+        "InternalFailure",
+        "ServiceUnavailable",
+    ] {
+        let world = World::new().await;
+        let payload = payload(&world).await;
+        let failure = Fault::named(name).on("TransactWriteItems");
+        world.inject_fault(failure.clone());
+        let anonymous = world.anonymous();
+        let refused = anonymous.post("/users/register", payload.clone()).await;
+        refused.expect_error(ErrorCode::Unavailable);
+        world.inject_fault(failure.times(1));
+        let answer = anonymous.post("/users/register", payload).await;
+        answer.expect_success(Message::UserRegistered);
+    }
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use domain::{Grant, Profile};
 use http::Method;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
+use store::CoursesLeft;
 use tests::{Answer, NewPerson, PASSWORD, Person, World};
 
 async fn erase(by: &Person, id: impl std::fmt::Display, payload: Value) -> Answer {
@@ -98,7 +99,6 @@ async fn erasure_removes_personal_data_and_frees_the_address() {
         .expect_success(Message::UserRegistered);
 }
 
-/// Files are deleted with their owner. Courses stay, with the contact data of the committee.
 #[tokio::test]
 async fn password_of_spaces_is_a_password_everywhere() {
     let world = World::new().await;
@@ -129,6 +129,7 @@ async fn password_of_spaces_is_a_password_everywhere() {
         .expect_success(Message::UserDeleted);
 }
 
+/// Files are deleted with their owner. Courses stay, with the contact data of the committee.
 #[tokio::test]
 async fn erasure_removes_files_and_keeps_courses_of_the_committee() {
     let world = World::new().await;
@@ -232,6 +233,34 @@ async fn erasure_replaces_the_contacts_of_more_courses_than_one_step_reads() {
     assert_eq!(with_contact(), 101);
     world.deliver().await;
     assert_eq!(with_contact(), 0);
+}
+
+/// Its first steps may read the index before it lists a course.
+#[tokio::test]
+async fn erasure_of_many_steps_reads_the_courses_once_more() {
+    let world = World::new().await;
+    let trainer = world.person(NewPerson::with(Profile::Trainer)).await;
+    let course = json!({
+        "courseTitle": "Soudure", "description": "Souder en trois jours.", "courseType": "ONLINE",
+        "sectionOfMatter": "Énergie", "contactEmail": "amina@example.org",
+    });
+    let created = trainer.post("/courses", course).await;
+    created.expect_success(Message::CourseCreated);
+    let id = trainer.user().user_id;
+    erase(&trainer, id, json!({ "password": PASSWORD }))
+        .await
+        .expect_success(Message::UserDeleted);
+    let (store, now) = (&world.setup().store, world.clock().now());
+    let erasure = store.erasure(id, now).await.unwrap().unwrap();
+    store
+        .continue_erasure(&erasure, &CoursesLeft::None, now)
+        .await
+        .unwrap();
+    world.clock().advance(Duration::from_secs(61));
+    world.deliver().await;
+    let items = world.items("records");
+    let mut items = items.iter().map(Value::to_string);
+    assert!(!items.any(|item| item.contains("amina@")));
 }
 
 /// Another process may write for the account during the erasure.

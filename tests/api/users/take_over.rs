@@ -435,6 +435,48 @@ async fn code_of_an_older_account_is_found_behind_ten_newer_ones() {
         .expect_success(Message::EmailVerified);
 }
 
+/// An account that wants an address, and the digits that were sent there.
+async fn wanting(world: &World, email: &str) -> (Person, String) {
+    let person = world.member().await;
+    let path = format!("/users/{}", person.user().user_id);
+    let wish = json!({ "email": email, "password": PASSWORD });
+    let answer = person.put(&path, wish).await;
+    answer.expect_success(Message::UserUpdated);
+    let digits = world.mailed_code(email).await;
+    (person, digits)
+}
+
+#[tokio::test]
+async fn expired_codes_of_newer_accounts_hide_no_valid_one() {
+    let world = World::new().await;
+    let (first, _) = wanting(&world, "voulue@example.org").await;
+    for _ in 0..10 {
+        wanting(&world, "voulue@example.org").await;
+    }
+    world.clock().advance(Duration::from_secs(601));
+    first
+        .post("/users/email-verification", json!({}))
+        .await
+        .expect_success(Message::VerificationSent);
+    let digits = world.mailed_code("voulue@example.org").await;
+    verify(&world.anonymous(), "voulue@example.org", &digits)
+        .await
+        .expect_success(Message::EmailVerified);
+}
+
+#[tokio::test]
+async fn attempt_that_ends_with_503_is_not_counted() {
+    let world = World::new().await;
+    let (person, digits) = wanting(&world, "voulue@example.org").await;
+    let verified = async || verify(&person, "voulue@example.org", &digits).await;
+    world.inject_fault(Fault::new(Mode::Throttle).on("Query"));
+    for _ in 0..6 {
+        verified().await.expect_error(ErrorCode::Unavailable);
+    }
+    world.clear_faults();
+    verified().await.expect_success(Message::EmailVerified);
+}
+
 #[tokio::test]
 async fn unverified_mailbox_gets_ten_notifications_a_day() {
     let world = World::new().await;
