@@ -54,7 +54,7 @@ impl Codes {
 
     /// As [`verify`](Self::verify), for a code that verifies `email`: that of the account with the address, or of an
     /// account that wants it. Six digits do not name the account: they find the codes of `caller`, whose session it is,
-    /// and of the ten newest accounts that want the address; the long code names its account.
+    /// and of the ten newest accounts that want the address and whose code has not expired; the long code names its account.
     ///
     /// # Errors
     /// As [`verify`](Self::verify).
@@ -133,8 +133,10 @@ impl Codes {
         let reserved = match (reserved, counted) {
             (Ok(reserved), Ok(())) => reserved,
             (Ok(reserved), Err(error)) => {
-                self.return_attempts(kind, &codes, client).await;
-                let _ = self.store.release(reserved).await;
+                let _ = tokio::join!(
+                    self.return_attempts(kind, &codes, client),
+                    self.store.release(reserved)
+                );
                 return Err(error.into());
             }
             (Err(error), _) => {

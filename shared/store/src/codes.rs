@@ -15,10 +15,11 @@ use crate::{
 /// Codes that [`Store::pending_codes`] returns and reads at most. Some of those that are read have expired and are not
 /// deleted yet.
 const MAX_PENDING: usize = 10;
-const MAX_READ: u16 = 50;
+const MAX_READ: u16 = 100;
 
 impl Store {
-    /// The codes of the ten newest accounts that want the pending address of `challenge` and whose code has not expired.
+    /// The codes of the ten newest accounts that want the pending address of `challenge` and whose code has not expired, among
+    /// the hundred newest: an address gets 20 codes a day.
     pub async fn pending_codes(
         &self,
         challenge: Challenge,

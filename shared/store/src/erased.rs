@@ -120,11 +120,13 @@ impl Store {
         Ok(())
     }
 
-    /// Records that the data was deleted at `now`. Schedules the second pass after the first one.
+    /// Records that the data was deleted at `now`. Schedules the second pass after the first one. Does nothing when another
+    /// process has done a step since `erasure` was read, because that one may have found more.
     pub async fn finish_erasure(&self, erasure: &Erasure, now: Instant) -> Result<(), StoreError> {
         let user = &erasure.user;
         let update = Write::at(&keys::user(user.user_id))
-            .when("attribute_exists(card.erasedAt)")
+            .when("attribute_exists(card.erasedAt) AND dueAt = :at")
+            .number(":at", erasure.due_at)
             .text(":default", DEFAULT_AVATAR);
         let update = if erasure.is_second_pass {
             update.expression(

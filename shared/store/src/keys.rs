@@ -145,10 +145,11 @@
 //! Indexes are read as of some moment before; the items of one BatchGetItem or Query are read at different moments,
 //! between which a transaction may stand; transactions that have an item in common conflict; any request may be
 //! throttled, or take effect although its response is lost. Transactions are repeated under one client token, after
-//! conflicts until the deadline (`edge/faults.rs::persistent_conflicts_return_503`), once after a response that does not
-//! come (`edge/faults.rs::registration_with_lost_response_succeeds_once`), after throttling a few times
-//! (`edge/faults.rs::throttled_transaction_is_retried_then_returns_503`); unprocessed keys of a batch are read again
-//! (`edge/faults.rs::partial_batch_is_retried_until_complete`). The rest, by access:
+//! conflicts until the deadline (`edge/faults.rs::persistent_conflicts_return_503`), and a few times within 1.5 s after
+//! throttling (`edge/faults.rs::throttled_transaction_is_retried_then_returns_503`), an internal error
+//! (`edge/faults.rs::internal_error_of_any_name_is_retried_then_returns_503`) or a response that does not come, of which
+//! one that times out is repeated once (`edge/faults.rs::registration_with_lost_response_succeeds_once`); unprocessed
+//! keys of a batch are read again (`edge/faults.rs::partial_batch_is_retried_until_complete`). The rest, by access:
 //!
 //! | access | what may happen | why it is harmless | test in `tests/api` |
 //! |---|---|---|---|
@@ -159,7 +160,7 @@
 //! | account, devices and secret of a sign-in, in a batch | changed between the reads and the transaction | the transaction checks the password and uses up the code | `otp/verify.rs::code_used_fifty_times_at_once_signs_in_once` |
 //! | one-time code | used at the same time | the delete in the transaction has a condition | `auth/passwordless.rs::link_used_fifty_times_at_once_signs_in_once` |
 //! | the same | throttled after a part of the attempts is counted | these are returned | `users/take_over.rs::attempt_that_ends_with_503_is_not_counted` |
-//! | the same | expired, but not yet deleted by its `ttl` | more are read than may be tried | `users/take_over.rs::expired_codes_of_newer_accounts_hide_no_valid_one` |
+//! | the same | expired, but not yet deleted by its `ttl` | a hundred are read, as many as an address gets in five days | `users/take_over.rs::expired_codes_of_newer_accounts_hide_no_valid_one` |
 //! | the same | many attempts at the same time | an attempt is counted by a condition before it is compared | `users/reset_password.rs::concurrent_attempts_at_a_code_stay_within_its_limits` |
 //! | owner of a credential, account, passkey and challenge of a sign-in | changed between the reads and the transaction | the transaction uses up the challenge and raises the counter; removing all passkeys ends all sessions | `passkeys/sign_in.rs::answer_used_fifty_times_at_once_signs_in_once` |
 //! | number of passkeys of an account | added at the same time | the account's version is a condition | `passkeys/create.rs::concurrent_registrations_never_exceed_twenty` |

@@ -93,8 +93,8 @@ impl Store {
 }
 
 impl Transaction {
-    /// Writes everything or nothing. Retries conflicts until the deadline of the request, and throttling for up to 1.5
-    /// seconds.
+    /// Writes everything or nothing. Retries conflicts until the deadline of the request, and throttling, internal errors and
+    /// missing responses for up to 1.5 seconds.
     ///
     /// # Errors
     /// Nothing was written after [`StoreError::Throttled`] and [`StoreError::TransactionConflict`]; after

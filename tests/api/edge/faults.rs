@@ -28,7 +28,7 @@ async fn requests_during_fault(mode: Mode, allowed: &[u16]) {
     let (records, transient) = (world.items("records").len(), world.items("transient").len());
 
     world.inject_fault(Fault {
-        delay_ms: Some(10_000),
+        delay_ms: (mode == Mode::Slow).then_some(10_000),
         ..Fault::new(mode)
     });
     let requests: [(&Person, &str, &str, Value); 9] = [

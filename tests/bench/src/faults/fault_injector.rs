@@ -174,7 +174,10 @@ impl FaultInjector {
         };
         let times = u32::try_from(self.random.below(3)).unwrap_or(0);
         let mut fault = Fault::new(mode).times(1 + times);
-        fault.delay_ms = Some(50 + self.random.below(1450));
+        // Half of the lost responses drop the connection at once.
+        if mode != Mode::Silent || self.random.below(2) == 0 {
+            fault.delay_ms = Some(50 + self.random.below(1450));
+        }
         let names: &[&str] = match service {
             Service::Dynamodb => &DYNAMODB_ERRORS,
             Service::Cpanel => &CPANEL_ERRORS,
