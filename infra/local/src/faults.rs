@@ -70,8 +70,8 @@ pub struct Fault {
     /// The number of requests left to fail; `None`: until cleared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
-    /// The time of `slow`, `stale`, `torn` and `reset` in milliseconds; default 3,000, at most 60,000. Of `silent` by
-    /// default 0.
+    /// The time of `slow`, `stale`, `torn`, `reset` and `silent` in milliseconds; default 3,000, of `silent` 0; at
+    /// most 60,000.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
     /// The operation to fail, such as `UpdateItem`, or the cPanel function, such as `list_databases` or
@@ -123,7 +123,8 @@ impl Fault {
 
     /// The delay, or its default.
     pub fn delay(&self) -> Duration {
-        Duration::from_millis(self.delay_ms.unwrap_or(3000).min(60_000))
+        let default = if self.mode == Mode::Silent { 0 } else { 3000 };
+        Duration::from_millis(self.delay_ms.unwrap_or(default).min(60_000))
     }
 
     fn applies_to(&self, service: Service, operation: &str) -> bool {

@@ -242,8 +242,7 @@ impl CloudEndpoint {
             Mode::Refuse => Err("injected fault: refuse".into()),
             Mode::Silent => {
                 answer().await;
-                let delay = fault.delay_ms.map_or(Duration::ZERO, |_| fault.delay());
-                tokio::time::sleep(delay).await;
+                tokio::time::sleep(fault.delay()).await;
                 Err("injected fault: silent".into())
             }
             Mode::Error => Ok(tables::dynamodb_error(

@@ -45,8 +45,7 @@ impl Codes {
     ) -> Result<Option<VerifiedCode>, ApiError> {
         let tried = async {
             let mut codes = Vec::new();
-            let challenges = [challenge];
-            let counted = self.count_attempts(kind, challenges, client, now, &mut codes);
+            let counted = self.count_attempts(kind, [challenge], client, now, &mut codes);
             (counted.await, codes)
         };
         self.verify_among(kind, tried, text, client, now).await

@@ -109,16 +109,12 @@ impl Store {
             .with_max_attempts(2)
             .with_initial_backoff(std::time::Duration::from_millis(25));
         // The time-outs end earlier than this protection of long bodies would, which measures every body.
-        let unmeasured = StalledStreamProtectionConfig::disabled();
-        let reads = Builder::from(sdk)
-            .retry_config(retries)
-            .stalled_stream_protection(unmeasured.clone())
-            .build();
-        // Transactions are repeated under one token, so an attempt leaves time for a second one.
-        let transactions = Builder::from(sdk)
+        let single = Builder::from(sdk)
             .retry_config(RetryConfig::disabled())
-            .stalled_stream_protection(unmeasured.clone())
-            .build();
+            .stalled_stream_protection(StalledStreamProtectionConfig::disabled());
+        let reads = single.clone().retry_config(retries).build();
+        // Transactions are repeated under one token, so an attempt leaves time for a second one.
+        let transactions = single.clone().build();
         // The single attempt of another write has as much time as both attempts of a read.
         let timeout = sdk
             .timeout_config()
@@ -127,11 +123,7 @@ impl Store {
         timeouts
             .set_operation_attempt_timeout(timeout)
             .set_operation_timeout(timeout);
-        let writes = Builder::from(sdk)
-            .retry_config(RetryConfig::disabled())
-            .timeout_config(timeouts.build())
-            .stalled_stream_protection(unmeasured)
-            .build();
+        let writes = single.timeout_config(timeouts.build()).build();
         Self {
             reads: Client::from_conf(reads),
             transactions: Client::from_conf(transactions),

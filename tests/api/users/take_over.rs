@@ -4,10 +4,9 @@
 use std::time::Duration;
 
 use common::{ErrorCode, Message};
-use domain::Profile;
 use local::faults::{Fault, Mode, Service};
 use serde_json::{Value, json};
-use tests::{NewPerson, PASSWORD, Person, World};
+use tests::{PASSWORD, Person, World};
 
 pub(crate) const ADDRESS: &str = "victime@example.org";
 const ATTACKER_NAME: &str = "Virement urgent";
@@ -49,6 +48,14 @@ async fn reset_password(world: &World, code: &str) -> tests::Answer {
 pub(crate) async fn verify(person: &Person, email: &str, code: &str) -> tests::Answer {
     let payload = json!({ "email": email, "code": code });
     person.put("/users/email-verification", payload).await
+}
+
+/// Requests `email` as the new address of `person`.
+async fn request_address(person: &Person, email: &str) {
+    let path = format!("/users/{}", person.user().user_id);
+    let change = json!({ "email": email, "password": PASSWORD });
+    let answer = person.put(&path, change).await;
+    answer.expect_success(Message::UserUpdated);
 }
 
 pub(crate) async fn not_me(world: &World, code: &str) -> tests::Answer {
@@ -381,12 +388,7 @@ async fn two_people_who_want_one_address_confirm_their_own_change() {
     let world = World::new().await;
     let (one, two) = (world.member().await, world.member().await);
     for person in [&one, &two] {
-        let path = format!("/users/{}", person.user().user_id);
-        let wish = json!({ "email": "voulue@example.org", "password": PASSWORD });
-        person
-            .put(&path, wish)
-            .await
-            .expect_success(Message::UserUpdated);
+        request_address(person, "voulue@example.org").await;
     }
     let mails = world.mails("voulue@example.org").await;
     let first = tests::digits(mails[1]["text"].as_str().unwrap());
@@ -403,19 +405,13 @@ async fn two_people_who_want_one_address_confirm_their_own_change() {
 async fn code_of_an_older_account_is_found_behind_ten_newer_ones() {
     let world = World::with(&[("MESSAGE_INTERVAL_SECONDS", "1")]).await;
     let first = world.member().await;
-    let wish = json!({ "email": "voulue@example.org", "password": PASSWORD });
-    let request = async |person: &Person| {
-        let path = format!("/users/{}", person.user().user_id);
-        let answer = person.put(&path, wish.clone()).await;
-        answer.expect_success(Message::UserUpdated);
-    };
-    request(&first).await;
+    request_address(&first, "voulue@example.org").await;
     let (digits, link) = (
         world.mailed_code("voulue@example.org").await,
         world.mailed_link("voulue@example.org").await,
     );
     for _ in 0..10 {
-        request(&world.person(NewPerson::with(Profile::Member)).await).await;
+        request_address(&world.member().await, "voulue@example.org").await;
     }
     verify(&world.anonymous(), "voulue@example.org", &digits)
         .await
@@ -435,23 +431,13 @@ async fn code_of_an_older_account_is_found_behind_ten_newer_ones() {
         .expect_success(Message::EmailVerified);
 }
 
-/// An account that wants an address, and the digits that were sent there.
-async fn wanting(world: &World, email: &str) -> (Person, String) {
-    let person = world.member().await;
-    let path = format!("/users/{}", person.user().user_id);
-    let wish = json!({ "email": email, "password": PASSWORD });
-    let answer = person.put(&path, wish).await;
-    answer.expect_success(Message::UserUpdated);
-    let digits = world.mailed_code(email).await;
-    (person, digits)
-}
-
 #[tokio::test]
 async fn expired_codes_of_newer_accounts_hide_no_valid_one() {
     let world = World::new().await;
-    let (first, _) = wanting(&world, "voulue@example.org").await;
+    let first = world.member().await;
+    request_address(&first, "voulue@example.org").await;
     for _ in 0..10 {
-        wanting(&world, "voulue@example.org").await;
+        request_address(&world.member().await, "voulue@example.org").await;
     }
     world.clock().advance(Duration::from_secs(601));
     first
@@ -467,7 +453,9 @@ async fn expired_codes_of_newer_accounts_hide_no_valid_one() {
 #[tokio::test]
 async fn attempt_that_ends_with_503_is_not_counted() {
     let world = World::new().await;
-    let (person, digits) = wanting(&world, "voulue@example.org").await;
+    let person = world.member().await;
+    request_address(&person, "voulue@example.org").await;
+    let digits = world.mailed_code("voulue@example.org").await;
     let verified = async || verify(&person, "voulue@example.org", &digits).await;
     world.inject_fault(Fault::new(Mode::Throttle).on("Query"));
     for _ in 0..6 {
@@ -498,11 +486,7 @@ async fn code_of_another_account_is_invalid_in_a_session() {
     let [attacker, owner] = [world.member().await, world.member().await];
     let mut codes = Vec::new();
     for person in [&owner, &attacker] {
-        let path = format!("/users/{}", person.user().user_id);
-        person
-            .put(&path, json!({ "email": ADDRESS, "password": PASSWORD }))
-            .await
-            .expect_success(Message::UserUpdated);
+        request_address(person, ADDRESS).await;
         codes.push(world.mailed_link(ADDRESS).await);
     }
     verify(&owner, ADDRESS, &codes[1])
@@ -521,11 +505,7 @@ async fn wanted_address_gets_twenty_codes_a_day_of_all_accounts() {
     let mut people = Vec::new();
     for _ in 0..8 {
         let person = world.member().await;
-        let path = format!("/users/{}", person.user().user_id);
-        person
-            .put(&path, json!({ "email": ADDRESS, "password": PASSWORD }))
-            .await
-            .expect_success(Message::UserUpdated);
+        request_address(&person, ADDRESS).await;
         people.push(person);
     }
     for _ in 0..2 {
