@@ -1,7 +1,10 @@
 //! The sweep, which runs every minute: performs work that the stream has missed or that was postponed, sends the messages
 //! of batches at the configured rate, and rebuilds the search index after a deployment with another version of it.
 
-use std::time::Duration;
+use std::{
+    sync::atomic::{AtomicU8, Ordering},
+    time::Duration,
+};
 
 use background::{AT_ONCE, Messages};
 use domain::Instant;
@@ -37,7 +40,7 @@ const RETRY_DELAY: Duration = Duration::from_secs(60);
 impl Worker {
     /// Performs work that is due, until there is none or the limits of one sweep are reached.
     pub(crate) async fn sweep(&self) {
-        let (started, waiting) = (Started(self), Waiting(self));
+        let (started, waiting) = (Started(self), Waiting::new(self));
         tokio::join!(
             self.perform_tasks(),
             self.rebuild_index(),
@@ -107,24 +110,45 @@ impl Worker {
 }
 
 /// Messages of batches that wait for their turn.
-struct Waiting<'a>(&'a Worker);
+struct Waiting<'a> {
+    worker: &'a Worker,
+    /// The lowest bit selects the half that the next fetch takes.
+    fetches: AtomicU8,
+}
+
+impl<'a> Waiting<'a> {
+    fn new(worker: &'a Worker) -> Self {
+        let [fetches] = random::bytes();
+        Self {
+            worker,
+            fetches: AtomicU8::new(fetches),
+        }
+    }
+}
 
 impl Messages for Waiting<'_> {
     const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
 
-    /// Takes 8 of the first 16 messages, from a random start, because concurrent sweeps read the same list. Their order
-    /// is that of the committees' turns, so no message is sent more than 16 places and what other sweeps hold too early.
+    /// Takes the first 8 messages and the 8 after them in turn, beginning with either and with any message of the half,
+    /// because concurrent sweeps read the same list. The order of the list is that of the committees' turns: a message
+    /// is skipped at most twice, so it is sent at most about 16 places, and what other sweeps hold, out of that order.
     async fn fetch(&self) -> Vec<Due> {
-        let mut messages = self.0.0.due.first(BULK_DUE, 2 * FETCH_SIZE).await;
-        let start = usize::from(u16::from_be_bytes(random::bytes())) % messages.len().max(1);
+        let size = usize::from(FETCH_SIZE);
+        let mut messages = self.worker.0.due.first(BULK_DUE, 2 * FETCH_SIZE).await;
+        let is_second_half = self.fetches.fetch_add(1, Ordering::Relaxed) % 2 == 1;
+        if is_second_half && messages.len() > size {
+            messages.drain(..size);
+        }
+        messages.truncate(size);
+        let [start] = random::bytes();
+        let start = usize::from(start) % messages.len().max(1);
         messages.rotate_left(start);
-        messages.truncate(FETCH_SIZE.into());
         messages.reverse();
         messages
     }
 
     async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
-        self.0.deliver(what, slot).await
+        self.worker.deliver(what, slot).await
     }
 }
 

@@ -71,7 +71,7 @@ async fn small_batch_is_sent_in_turn_with_a_large_one() {
     };
     // The newest text is the first of the list.
     let last = sent.len() - sent.iter().position(of_small).unwrap();
-    assert!(last <= 80, "the last of 20 was sent as the {last}th");
+    assert!(last <= 64, "the last of 20 was sent as the {last}th");
 }
 
 #[tokio::test]
