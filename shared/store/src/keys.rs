@@ -196,6 +196,7 @@
 //! | lists in `due`, merged | stale: done work is still listed, new work not yet | conditions on `duePk` and `dueAt`; the next sweep finds it | `dispatcher.rs::concurrent_dispatchers_send_a_message_once` |
 //! | claim and outcome of a message | lost response, or the process ends | UNKNOWN: it is never sent twice | `dispatcher.rs::dispatcher_killed_while_sending_leaves_message_unknown` |
 //! | `RECEIPT#` | the receipt comes before the outcome, twice, or in another order | both are written to one item: the second writer sees the other value and ends the message | `sms/receipts.rs::receipt_before_the_outcome_is_not_lost` |
+//! | the same | the process ends between its writes | the message stays claimed until its receipt is linked | `sms/receipts.rs::receipt_is_linked_despite_a_crash_in_between` |
 //! | `TEXTS#` | several texts to one number may have a receipt without a known id | only a single candidate is matched, else none | `sms/receipts.rs::receipt_without_known_id_matches_a_single_candidate` |
 //! | `RATE` | lost response | the slots are lost; none is given twice | `sms/rate.rs::concurrent_slots_are_evenly_spaced_and_unique` |
 //! | `PLACE#<committee>`, after the first of `BULK` | lost response; the index lags behind | places stay empty, or the committee begins a few places earlier or later | `sms/turns.rs::later_committee_takes_every_second_turn` |

@@ -41,10 +41,10 @@ pub enum OutboundMessage {
     Sms(Sms),
 }
 
-/// A message whose sending has ended.
+/// A message that may have got a receipt while it was being sent.
 #[derive(Deserialize)]
-struct Ended {
-    /// The carrier's id in a receipt that came meanwhile and can only be this message's.
+struct Received {
+    /// The carrier's id in the receipt, which can only be this message's.
     #[serde(rename = "receiptID", default)]
     receipt_id: Option<String>,
 }
@@ -199,14 +199,26 @@ impl Store {
             .await
     }
 
+    /// A message whose outcome is unknown ends as its receipt says. The receipt is linked first: when that fails, the
+    /// message stays claimed and is tried again.
     async fn end_message(
         &self,
         what: Outbound,
-        update: Write,
+        mut update: Write,
         state: State,
         cause: Option<Cause>,
         now: Instant,
     ) -> Result<bool, StoreError> {
+        if state == State::Unknown {
+            let received: Option<Received> = self.get(&what.key()).await?;
+            let receipt_id = received.and_then(|received| received.receipt_id);
+            if let Some(receipt_id) = &receipt_id {
+                self.link_receipt(receipt_id, what, now).await?;
+            }
+            update = update
+                .and("(attribute_not_exists(receiptID) OR receiptID = :linked)")
+                .text(":linked", receipt_id.as_deref().unwrap_or_default());
+        }
         let (_, until) = ttl(now.after(RETENTION));
         let update = update
             .expression(
@@ -217,13 +229,7 @@ impl Store {
             .value(":after", &state)
             .value(":cause", &cause)
             .attribute(":ttl", until);
-        let Some(Ended { receipt_id }) = self.update_item(update).await? else {
-            return Ok(false);
-        };
-        if let Some(receipt_id) = receipt_id.filter(|_| state == State::Unknown) {
-            self.link_receipt(&receipt_id, what, now).await?;
-        }
-        Ok(true)
+        self.apply(update).await
     }
 
     /// Queues the message `what` again, due at `at`, after it was not sent. Does nothing unless it is claimed as

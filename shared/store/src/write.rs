@@ -63,6 +63,13 @@ impl Write {
         self
     }
 
+    /// Adds `condition` to the condition expression.
+    pub(crate) fn and(self, condition: &str) -> Self {
+        let first = self.condition.as_deref().unwrap_or_default();
+        let both = format!("{first} AND {condition}");
+        self.when(both)
+    }
+
     /// Sets the update expression.
     pub(crate) fn expression(mut self, expression: impl Into<String>) -> Self {
         self.expression = expression.into();

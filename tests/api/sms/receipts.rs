@@ -304,21 +304,49 @@ async fn receipt_of_a_code_matches_no_other_text_to_its_number() {
     assert_eq!(statuses, ["DELIVERED"]);
 }
 
-/// The process ends after SNS has accepted the message, before it records anything.
-#[tokio::test]
-async fn receipt_of_an_interrupted_sending_ends_the_message() {
-    let world = World::new().await;
-    let admin = sender(&world).await;
-    let id = send_one(&admin, NUMBER).await;
+/// The process ends after SNS has accepted the message, before it records anything. Its receipt, of a failure, arrives
+/// while the message is claimed. Returns the id of the message, whose claim has expired.
+async fn interrupted_sending(world: &World, admin: &tests::Person) -> String {
+    let id = send_one(admin, NUMBER).await;
     let (store, now) = (&world.setup().store, world.clock().now());
     let what = Outbound::of(&format!("SMS#{id}")).unwrap();
     let number = NUMBER.parse().unwrap();
     store.announce_text(what, &number, now).await.unwrap();
     let until = now.after(Duration::from_secs(300));
     assert!(store.claim(what, until, now).await.unwrap().is_some());
-    report(&world, &[log(FAILURE, "34d9b400", NUMBER, now)]).await;
-    assert_eq!(status(&admin, &id).await.0, "SENDING");
+    report(world, &[log(FAILURE, "34d9b400", NUMBER, now)]).await;
+    assert_eq!(status(admin, &id).await.0, "SENDING");
     world.clock().advance(Duration::from_secs(301));
+    id
+}
+
+#[tokio::test]
+async fn receipt_of_an_interrupted_sending_ends_the_message() {
+    let world = World::new().await;
+    let admin = sender(&world).await;
+    let id = interrupted_sending(&world, &admin).await;
+    world.sweep().await;
+    assert_eq!(delivery(&admin, &id).await.0, "UNDELIVERED");
+    assert_eq!(texts(&world).len(), 0);
+}
+
+/// The process that ends the message with its receipt is killed after one of its writes.
+#[tokio::test]
+async fn receipt_is_linked_despite_a_crash_in_between() {
+    let world = World::new().await;
+    let admin = sender(&world).await;
+    let id = interrupted_sending(&world, &admin).await;
+    let slow = Fault {
+        delay_ms: Some(200),
+        ..Fault::new(Mode::Slow).on("UpdateItem")
+    };
+    let life = slow.delay().mul_f64(1.5);
+    world.inject_fault_in(Service::Dynamodb, slow);
+    let (store, now) = (&world.setup().store, world.clock().now());
+    let what = Outbound::of(&format!("SMS#{id}")).unwrap();
+    let killed = tokio::time::timeout(life, store.expire_claim(what, now)).await;
+    assert!(killed.is_err());
+    world.clear_faults();
     world.sweep().await;
     assert_eq!(delivery(&admin, &id).await.0, "UNDELIVERED");
     assert_eq!(texts(&world).len(), 0);
