@@ -26,6 +26,8 @@ const RECORD_ATTEMPTS: u32 = 7;
 const RECORD_BASE_DELAY: Duration = Duration::from_millis(50);
 /// How long a message is leased to the process that is about to send it.
 const LEASE: Duration = Duration::from_secs(5);
+/// Delay before the next message after one could not be leased.
+const LEASE_RETRY_DELAY: Duration = Duration::from_millis(200);
 /// Delay before failed work of a message is retried.
 const RETRY_DELAY: Duration = Duration::from_secs(10);
 /// The metric of messages whose delivery is unknown.
@@ -264,10 +266,15 @@ impl MessageSender {
             }
             Ok::<_, StoreError>(leased)
         };
-        leased.await.unwrap_or_else(|failure| {
-            tracing::warn!(%failure, %what, "leasing a message failed");
-            None
-        })
+        match leased.await {
+            Ok(leased) => leased,
+            Err(failure) => {
+                tracing::warn!(%failure, %what, "leasing a message failed");
+                // The message stays first in its list, and the store may be throttling.
+                sleep(LEASE_RETRY_DELAY).await;
+                None
+            }
+        }
     }
 
     /// Postpones the message of `due`, whose delivery failed with `failure`.

@@ -41,12 +41,23 @@ pub enum OutboundMessage {
     Sms(Sms),
 }
 
-/// A message that may have got a receipt while it was being sent.
+/// What decides whether a message may end as `UNKNOWN`.
 #[derive(Deserialize)]
-struct Received {
-    /// The carrier's id in the receipt, which can only be this message's.
+#[serde(rename_all = "camelCase")]
+struct Sending {
+    card: Status,
+    #[serde(default)]
+    attempts: u32,
+    /// When its claim expires, in Unix milliseconds.
+    due_at: Option<i64>,
+    /// The carrier's id in a receipt that came meanwhile and can only be this message's.
     #[serde(rename = "receiptID", default)]
     receipt_id: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Status {
+    status: State,
 }
 
 /// A claimed message.
@@ -181,44 +192,63 @@ impl Store {
         cause: Option<Cause>,
         now: Instant,
     ) -> Result<(), StoreError> {
-        let update = moving_claimed(what, attempts, now);
-        self.end_message(what, update, state, cause, now).await?;
+        let is_claimed = |sending: &Sending| sending.attempts == attempts;
+        let mut update = moving_claimed(what, attempts, now);
+        if state == State::Unknown {
+            let Some(linked) = self.link_kept_receipt(what, is_claimed, now).await? else {
+                return Ok(());
+            };
+            update = with_receipt(update, &linked);
+        }
+        self.end_message(update, state, cause, now).await?;
         Ok(())
     }
 
     /// Ends the message `what` as `UNKNOWN` if its claim has expired at `now`. Returns whether it did.
     pub async fn expire_claim(&self, what: Outbound, now: Instant) -> Result<bool, StoreError> {
+        let moment = now.unix_milliseconds();
+        let has_expired = |sending: &Sending| sending.due_at.is_some_and(|until| until <= moment);
+        let Some(linked) = self.link_kept_receipt(what, has_expired, now).await? else {
+            return Ok(false);
+        };
         let update = moving_from(
             what,
             State::Sending,
             "card.#status = :before AND dueAt <= :moment",
             now,
         );
-        let update = update.number(":moment", now.unix_milliseconds());
-        self.end_message(what, update, State::Unknown, None, now)
-            .await
+        let update = with_receipt(update.number(":moment", moment), &linked);
+        self.end_message(update, State::Unknown, None, now).await
     }
 
-    /// A message whose outcome is unknown ends as its receipt says. The receipt is linked first: when that fails, the
-    /// message stays claimed and is tried again.
-    async fn end_message(
+    /// Ends the message `what`, whose outcome is unknown, as the receipt kept with it says, before it ends as `UNKNOWN`:
+    /// when this fails, the message stays claimed and is tried again. Returns the id of the receipt, empty without one;
+    /// `None` unless the message is being sent and `is_claimed` holds.
+    async fn link_kept_receipt(
         &self,
         what: Outbound,
-        mut update: Write,
+        is_claimed: impl Fn(&Sending) -> bool,
+        now: Instant,
+    ) -> Result<Option<String>, StoreError> {
+        let found: Option<Sending> = self.get(&what.key()).await?;
+        let sending =
+            found.filter(|sending| sending.card.status == State::Sending && is_claimed(sending));
+        let Some(Sending { receipt_id, .. }) = sending else {
+            return Ok(None);
+        };
+        if let Some(receipt_id) = &receipt_id {
+            self.link_receipt(receipt_id, what, now).await?;
+        }
+        Ok(Some(receipt_id.unwrap_or_default()))
+    }
+
+    async fn end_message(
+        &self,
+        update: Write,
         state: State,
         cause: Option<Cause>,
         now: Instant,
     ) -> Result<bool, StoreError> {
-        if state == State::Unknown {
-            let received: Option<Received> = self.get(&what.key()).await?;
-            let receipt_id = received.and_then(|received| received.receipt_id);
-            if let Some(receipt_id) = &receipt_id {
-                self.link_receipt(receipt_id, what, now).await?;
-            }
-            update = update
-                .and("(attribute_not_exists(receiptID) OR receiptID = :linked)")
-                .text(":linked", receipt_id.as_deref().unwrap_or_default());
-        }
         let (_, until) = ttl(now.after(RETENTION));
         let update = update
             .expression(
@@ -242,7 +272,10 @@ impl Store {
         now: Instant,
     ) -> Result<(), StoreError> {
         let update = moving_claimed(what, attempts, now)
-            .expression("SET card.#status = :after, card.updatedAt = :now, dueAt = :at")
+            // A receipt that came is another message's, since this one was not sent.
+            .expression(
+                "SET card.#status = :after, card.updatedAt = :now, dueAt = :at REMOVE receiptID",
+            )
             .value(":after", &State::Queued)
             .number(":at", at.unix_milliseconds());
         self.apply(update).await?;
@@ -267,6 +300,13 @@ impl Store {
 fn moving_claimed(what: Outbound, attempts: u32, now: Instant) -> Write {
     let condition = "card.#status = :before AND attempts = :attempts";
     moving_from(what, State::Sending, condition, now).number(":attempts", attempts)
+}
+
+/// `update` under the further condition that no receipt came after `linked`.
+fn with_receipt(update: Write, linked: &str) -> Write {
+    update
+        .and("(attribute_not_exists(receiptID) OR receiptID = :linked)")
+        .text(":linked", linked)
 }
 
 /// An update of `what` under `condition`, in which `:before` is `state`.

@@ -4,7 +4,7 @@ use std::{io::Write, time::Duration};
 
 use common::Message;
 use data_encoding::BASE64;
-use domain::{Instant, Profile};
+use domain::{Instant, Profile, outbox::State};
 use flate2::{Compression, write::GzEncoder};
 use local::faults::{Fault, Mode, Service};
 use runtime::Error;
@@ -315,6 +315,8 @@ async fn interrupted_sending(world: &World, admin: &tests::Person) -> String {
     let until = now.after(Duration::from_secs(300));
     assert!(store.claim(what, until, now).await.unwrap().is_some());
     report(world, &[log(FAILURE, "34d9b400", NUMBER, now)]).await;
+    // Another process that finds the message in its list does not end it.
+    assert!(!store.expire_claim(what, now).await.unwrap());
     assert_eq!(status(admin, &id).await.0, "SENDING");
     world.clock().advance(Duration::from_secs(301));
     id
@@ -328,6 +330,26 @@ async fn receipt_of_an_interrupted_sending_ends_the_message() {
     world.sweep().await;
     assert_eq!(delivery(&admin, &id).await.0, "UNDELIVERED");
     assert_eq!(texts(&world).len(), 0);
+}
+
+/// The receipt came from another message to the same number.
+#[tokio::test]
+async fn receipt_during_a_refused_attempt_does_not_decide_the_next_one() {
+    let world = World::new().await;
+    let admin = sender(&world).await;
+    let id = send_one(&admin, NUMBER).await;
+    let (store, now) = (&world.setup().store, world.clock().now());
+    let what = Outbound::of(&format!("SMS#{id}")).unwrap();
+    let number = NUMBER.parse().unwrap();
+    store.announce_text(what, &number, now).await.unwrap();
+    let until = now.after(Duration::from_secs(300));
+    store.claim(what, until, now).await.unwrap().unwrap();
+    report(&world, &[log(FAILURE, "34d9b400", NUMBER, now)]).await;
+    store.requeue(what, 1, now, now).await.unwrap();
+    store.claim(what, until, now).await.unwrap().unwrap();
+    let ended = store.record_outcome(what, 2, State::Unknown, None, now);
+    ended.await.unwrap();
+    assert_eq!(status(&admin, &id).await.0, "UNKNOWN");
 }
 
 /// The process that ends the message with its receipt is killed after one of its writes.
