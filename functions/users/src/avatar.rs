@@ -251,6 +251,10 @@ impl Users {
     async fn replace_avatar(&self, mut user: User, picture: &Avatar) -> Result<User, ApiError> {
         for _ in 0..MAX_ATTEMPTS {
             let path = self.avatars.path(&user, picture);
+            // Its object exists. Stored again, it could outlive a replacement or an erasure that deletes it meanwhile.
+            if path == user.avatar {
+                return Ok(user);
+            }
             self.avatars.store(&path, picture).await?;
             let mut stored = user.clone();
             let set = |found: &User, _: &mut Transaction| {
@@ -262,7 +266,7 @@ impl Users {
                     return Err(NotReplaced::Changed);
                 }
                 Ok(found.changed(|user| {
-                    user.avatar_number += u64::from(user.avatar != path);
+                    user.avatar_number += 1;
                     user.avatar.clone_from(&path);
                 }))
             };
@@ -271,9 +275,7 @@ impl Users {
                 .update_user(user.clone(), set, |_| NotReplaced::Closed);
             match update.await {
                 Ok(after) => {
-                    if user.avatar != path {
-                        self.avatars.delete(&user.avatar).await;
-                    }
+                    self.avatars.delete(&user.avatar).await;
                     return Ok(after);
                 }
                 // The change may have been made, so either picture may be in force: both objects are kept.
