@@ -18,7 +18,7 @@ use identity::{
     token::TokenUse,
 };
 use serde::Serialize;
-use store::EmailOwner;
+use store::{EmailOwner, Part, StoreError};
 
 use crate::{
     Auth,
@@ -147,8 +147,12 @@ pub(crate) async fn sign_in_with_code(
             Method::Sms
         };
         let signed_in = sign_in(&auth, account, method, &client, now, tx, &mut reserved).await?;
-        // A concurrent request used the code first.
-        Ok(signed_in.map_err(|_| ErrorCode::BadAuthCombination)?)
+        signed_in.map_err(|part| match part {
+            // The account was changed since it was read.
+            Part::User => StoreError::TransactionConflict.into(),
+            // A concurrent request used the code first.
+            _ => ErrorCode::BadAuthCombination.into(),
+        })
     };
     let found = (kind, challenge, &verified);
     let signed_in = auth

@@ -278,6 +278,36 @@ async fn mailed_code_verifies_the_account_texted_code_does_not() {
 }
 
 #[tokio::test]
+async fn code_beside_a_change_of_the_account_can_be_used_afterwards() {
+    let world = World::new().await;
+    let account = world
+        .account(&NewPerson::with(Profile::Member).unverified())
+        .await;
+    let email = account.email.as_str();
+    pending(&world, email).await;
+    let code = world.mailed_link(email).await;
+    let (admin, anonymous) = (world.admin().await, world.anonymous());
+    world.inject_fault(Fault {
+        delay_ms: Some(500),
+        ..Fault::new(Mode::Slow).on("TransactWriteItems").times(1)
+    });
+    let change = async {
+        while !world.cloud().faults().left().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        let body = json!({ "name": "Aziza" });
+        let path = format!("/team/{}", account.user_id);
+        admin.put(&path, body).await
+    };
+    let (beside, changed) = tokio::join!(sign_in(&anonymous, &code), change);
+    changed.expect_success(Message::TeamMemberUpdated);
+    beside.expect_error(ErrorCode::Unavailable);
+    sign_in(&anonymous, &code)
+        .await
+        .expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
 async fn approval_mode_mailed_code_does_not_verify_the_account() {
     let world = World::with(&[("REGISTRATION", "approval")]).await;
     let user = world
