@@ -256,7 +256,7 @@ impl MessageSender {
     }
 
     /// Leases the message of `due` to this process; `None` when that is not possible. A message whose claim has
-    /// expired ends as `UNKNOWN`.
+    /// expired ends as `UNKNOWN`, one that cannot be read is postponed.
     pub(crate) async fn lease(&self, due: &Due) -> Option<Due> {
         let (now, what) = (self.clock.now(), Outbound::of(&due.pk)?);
         let leased = async {
@@ -268,6 +268,11 @@ impl MessageSender {
         };
         match leased.await {
             Ok(leased) => leased,
+            // It would stay the first of its list.
+            Err(failure @ StoreError::Unexpected(_)) => {
+                self.postpone(due, &failure.into()).await;
+                None
+            }
             Err(failure) => {
                 tracing::warn!(%failure, %what, "leasing a message failed");
                 // The message stays first in its list, and the store may be throttling.
