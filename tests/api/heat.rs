@@ -100,7 +100,7 @@ async fn text_messages_write_the_documented_units() {
         &world,
         &[
             ("transient", "QUOTA#COMMITTEE#", 1.0),
-            ("due", "OUTBOX#", 4.0),
+            ("due", "SINGLE#", 4.0),
             ("published", "COMMITTEE#", 3.0),
         ],
     );

@@ -12,16 +12,22 @@ use messaging::MailClient;
 #[cfg(feature = "lambda")]
 use runtime::Settings;
 use runtime::{Clock, ConfigError, Error, Key};
-use store::{Due, Outbound, OutboundMessage, Setup, Store, keys::OUTBOX_DUE};
+use store::{
+    Due, Outbound, OutboundMessage, Setup, Store,
+    keys::{OUTBOX_DUE, SINGLE_DUE},
+};
 
 /// The secret keys that this function reads from SSM.
 pub const KEYS: &[Key] = &[Key::Outbox];
 
 /// The kinds of due work whose stream records this function receives.
-pub const STREAM_KINDS: &[&str] = &[OUTBOX_DUE];
+pub const STREAM_KINDS: &[&str] = &[OUTBOX_DUE, SINGLE_DUE];
 
 /// Messages that are fetched at once.
 const FETCH_SIZE: u16 = 20;
+/// How far ahead a single text message may take a slot: twice as far as messages of batches, so that they always leave
+/// one for it.
+const MAX_SLOT_WAIT: Duration = Duration::from_secs(1);
 
 /// The state of the function. Clones share it.
 #[derive(Clone)]
@@ -86,7 +92,9 @@ impl Dispatcher {
     /// Sends the messages of `event`, or all that are due, and returns the records that failed.
     pub async fn handle(self, event: Event) -> Handled {
         let Some(records) = event.records else {
-            self.0.sender.drain(&self).await;
+            let [codes, singles] = [OUTBOX_DUE, SINGLE_DUE].map(|kind| List(&self, kind));
+            let sender = &self.0.sender;
+            tokio::join!(sender.drain(&codes), sender.drain(&singles));
             return Handled::default();
         };
         let this = &self;
@@ -101,23 +109,32 @@ fn new_message(record: &Record) -> Option<Outbound> {
     Outbound::of(pk)
 }
 
-impl Messages for Dispatcher {
-    /// Twice as far as messages of batches, so that they always leave a slot for a single message.
-    const MAX_SLOT_WAIT: Duration = Duration::from_secs(1);
+/// The messages of one kind of due work. Codes and mails do not wait behind single text messages, which are sent at the
+/// sending rate.
+struct List<'a>(&'a Dispatcher, &'static str);
+
+impl Messages for List<'_> {
+    const MAX_SLOT_WAIT: Duration = MAX_SLOT_WAIT;
 
     async fn fetch(&self) -> Vec<Due> {
-        let mut messages = self.0.due.waiting(OUTBOX_DUE, FETCH_SIZE).await;
+        let Self(dispatcher, kind) = self;
+        let mut messages = dispatcher.0.due.waiting(kind, FETCH_SIZE).await;
         messages.reverse();
         messages
     }
 
     async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
+        self.0.deliver(what, slot).await
+    }
+}
+
+impl Dispatcher {
+    /// Sends the message `what`, unless another process sends or has sent it, at `slot` or at the next free slot.
+    async fn deliver(&self, what: Outbound, slot: &mut Option<Instant>) -> Result<(), Error> {
         let sender = &self.0.sender;
         match sender.queued(what).await? {
             None => Ok(()),
-            Some(OutboundMessage::Sms(sms)) => {
-                sender.send_sms(sms, Self::MAX_SLOT_WAIT, slot).await
-            }
+            Some(OutboundMessage::Sms(sms)) => sender.send_sms(sms, MAX_SLOT_WAIT, slot).await,
             Some(OutboundMessage::OutboxMessage(message)) => {
                 self.deliver_outbox_message(what, &message, slot).await
             }

@@ -61,14 +61,14 @@
 //! | idempotent response, or who holds its key | transient | `IDEMPOTENCY#<sha-256>` | `IDEMPOTENCY` | |
 //! | circuit breaker of a cPanel token | transient | `BREAKER#<sha-256>` | `BREAKER` | |
 //!
-//! The index `due` holds outbox messages and single text messages under `OUTBOX` until they are sent, messages of
-//! batches under `BULK` until their turn comes and then under `STARTED` until they are sent, chunks under `CHUNKS` until they are expanded into messages, new accounts under
-//! `UNVERIFIED` until they are verified or erased, erased users under `ERASE` until their data is deleted, courses under
-//! `WORDS` until their search entries are current, and files under `FILES` until they are uploaded or deleted. Work that
-//! has failed for a day moves to `DEAD`, where it stays until an operator handles it. The whole service writes to each
-//! of these lists and to `AUDIT`, so they are in 16 shards: `OUTBOX#00` to `OUTBOX#0f`, by a hash of the item's key; a
-//! reader queries them all and merges the results (`keys/shards.rs`). The challenge of a code is derived from an e-mail
-//! address, or from a user's id and phone number.
+//! The index `due` holds outbox messages under `OUTBOX` and single text messages under `SINGLE` until they are sent,
+//! messages of batches under `BULK` until their turn comes and then under `STARTED` until they are sent, chunks under
+//! `CHUNKS` until they are expanded into messages, new accounts under `UNVERIFIED` until they are verified or erased,
+//! erased users under `ERASE` until their data is deleted, courses under `WORDS` until their search entries are current,
+//! and files under `FILES` until they are uploaded or deleted. Work that has failed for a day moves to `DEAD`, where it
+//! stays until an operator handles it. The whole service writes to each of these lists and to `AUDIT`, so they are in 16
+//! shards: `OUTBOX#00` to `OUTBOX#0f`, by a hash of the item's key; a reader queries them all and merges the results
+//! (`keys/shards.rs`). The challenge of a code is derived from an e-mail address, or from a user's id and phone number.
 //!
 //! `lastActive` of a user is in `card`, because lists of accounts show it: each of its writes, one in five minutes and
 //! active user, also writes the entry in `listing`. With the attribute outside the index, a page of accounts would need
@@ -129,6 +129,7 @@
 //! | `SEALED#<key name>` | enrolment, or a secret that is sealed again: 1 unit | 1,000 enrolments in the whole service |
 //! | `OPTOUTS#<committee or ALL>` | opt-out: 1 unit | 1,000 opt-outs of one list |
 //! | `OUTBOX` in `due`, 16 shards | a message is queued, claimed and sent: 4 units | 16 × 250 messages |
+//! | `SINGLE` in `due`, 16 shards | a message is queued, claimed and sent: 4 units | 16 × 250 messages |
 //! | `BULK` in `due`, 16 shards | a message is queued and leased: 2 units | 16 × 500 messages |
 //! | `STARTED` in `due`, 16 shards | a message is leased, claimed and sent: 4 units | 16 × 250 messages |
 //! | `USER#<id>#SMS`, `BATCH#<id>#SMS` | a message is claimed and sent: 2 units | 500 messages of one sender or batch, 50 times the sending rate |
@@ -194,6 +195,7 @@
 //! | messages of a batch, counted | stale: a message not yet, or in a former state | what is not counted counts as queued | `sms/batch.rs::batch_counters_always_add_up` |
 //! | chunk | expanded twice, lost response | its delete has a condition, and ids follow from the place | `sms/bulk.rs::chunk_becomes_messages_once_despite_crashes` |
 //! | lists in `due`, merged | stale: done work is still listed, new work not yet | conditions on `duePk` and `dueAt`; the next sweep finds it | `dispatcher.rs::concurrent_dispatchers_send_a_message_once` |
+//! | the same | an item has an unexpected shape | it is postponed, and a dead letter after a day | `sms/turns.rs::messages_that_cannot_be_read_delay_no_other` |
 //! | claim and outcome of a message | lost response, or the process ends | UNKNOWN: it is never sent twice | `dispatcher.rs::dispatcher_killed_while_sending_leaves_message_unknown` |
 //! | `RECEIPT#` | the receipt comes before the outcome, twice, or in another order | both are written to one item: the second writer sees the other value and ends the message | `sms/receipts.rs::receipt_before_the_outcome_is_not_lost` |
 //! | the same | the process ends between its writes | the message stays claimed until its receipt is linked | `sms/receipts.rs::receipt_is_linked_despite_a_crash_in_between` |
@@ -227,7 +229,7 @@ use domain::{CommitteeId, Email, UserId, folded};
 pub use files::FILES_DUE;
 pub(crate) use files::*;
 pub(crate) use messages::*;
-pub use messages::{BULK_DUE, CHUNKS_DUE, OUTBOX_DUE, STARTED_DUE};
+pub use messages::{BULK_DUE, CHUNKS_DUE, OUTBOX_DUE, SINGLE_DUE, STARTED_DUE};
 pub use schema::{AUTHORED, DUE, IndexSchema, LISTING, PUBLISHED, TABLES, Table, TableSchema};
 pub(crate) use search::*;
 use sha2::{Digest, Sha256};

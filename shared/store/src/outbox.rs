@@ -55,9 +55,10 @@ struct Sending {
     receipt_id: Option<String>,
 }
 
+/// The state alone of a message's `card`.
 #[derive(Deserialize)]
-struct Status {
-    status: State,
+pub(crate) struct Status {
+    pub(crate) status: State,
 }
 
 /// A claimed message.

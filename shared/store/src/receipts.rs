@@ -11,7 +11,7 @@ use serde::Deserialize;
 use crate::{
     Outbound, Page, Store, StoreError,
     keys::{self, Table},
-    outbox::RETENTION,
+    outbox::{RETENTION, Status},
     table::{text, ttl},
     write::Write,
 };
@@ -42,11 +42,6 @@ struct Candidate {
     card: Status,
     #[serde(rename = "receiptID")]
     receipt_id: String,
-}
-
-#[derive(Deserialize)]
-struct Status {
-    status: State,
 }
 
 #[derive(Deserialize)]

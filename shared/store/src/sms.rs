@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     CommitOutcome, Page, Part, Store, StoreError, Transaction,
-    keys::{self, BULK_DUE, CHUNK_PREFIX, CHUNKS_DUE, IndexKey, Key, OUTBOX_DUE, SWEEP_DELAY},
+    keys::{self, BULK_DUE, CHUNK_PREFIX, CHUNKS_DUE, IndexKey, Key, SINGLE_DUE, SWEEP_DELAY},
+    outbox::Status,
     table::{ListedItem, Order, due, ttl},
     write::Write,
 };
@@ -25,11 +26,6 @@ const COUNT_PAGE: u16 = 1000;
 #[derive(Serialize, Deserialize)]
 struct StoredText {
     text: Text,
-}
-
-#[derive(Deserialize)]
-struct StatusOnly {
-    status: State,
 }
 
 /// Whether `pk` is the partition key of a chunk.
@@ -46,7 +42,7 @@ impl Transaction {
     /// Queues `sms` with the text `text`.
     pub fn accept_sms(&mut self, sms: &Sms, text: &Text) {
         self.put_text(&keys::sms_text(sms.sms_id), text, sms.sending.created_at);
-        self.put_sms(sms, OUTBOX_DUE, sms.sending.created_at.after(SWEEP_DELAY))
+        self.put_sms(sms, SINGLE_DUE, sms.sending.created_at.after(SWEEP_DELAY))
     }
 
     /// Queues `batch` as `chunks`. `text` is the text of all messages that have none of their own.
@@ -253,7 +249,7 @@ impl Store {
         let (mut states, mut position) = (Vec::new(), None);
         loop {
             let list = keys::sms_of_batch(batch.batch_id);
-            let page: Page<ListedItem<StatusOnly>> = self
+            let page: Page<ListedItem<Status>> = self
                 .list(
                     &keys::LISTING,
                     &list,

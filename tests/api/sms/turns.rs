@@ -1,13 +1,16 @@
-//! The order in which messages of batches are sent: committees take turns. `cargo bench-sms campaign` measures it.
+//! The order in which messages are sent: codes and mails, single text messages, then batches, in which committees take
+//! turns. `cargo bench-sms campaign` measures it.
 
 use std::time::Duration;
 
+use aws_sdk_dynamodb::{Client, types::AttributeValue};
+use common::Message;
 use domain::{Grant, Profile};
 use local::faults::{Fault, Mode, Service};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tests::{NewPerson, Person, World};
 
-use super::{numbers, send_to, sender, status, texts};
+use super::{numbers, send_one, send_to, sender, status, texts};
 
 /// A person of another committee who may send batches.
 async fn other_sender(world: &World) -> Person {
@@ -32,6 +35,16 @@ fn order(world: &World) -> Vec<String> {
         .collect();
     order.sort();
     order.into_iter().map(|(_, user)| user).collect()
+}
+
+/// The messages of batches whose turn has come.
+fn started(world: &World) -> Vec<Value> {
+    let items = world.items("records").into_iter();
+    let is_started = |item: &Value| {
+        let list = item["duePk"]["S"].as_str();
+        list.is_some_and(|list| list.starts_with("STARTED"))
+    };
+    items.filter(is_started).collect()
 }
 
 fn count(order: &[String], of: &Person) -> usize {
@@ -108,14 +121,7 @@ async fn refused_message_is_retried_beside_those_that_wait() {
     world.inject_fault_in(Service::Sns, Fault::new(Mode::Throttle).times(1));
     world.sweep().await;
     assert_eq!(texts(&world).len(), 0);
-    let refused: Value = world
-        .items("records")
-        .into_iter()
-        .find(|item| {
-            let list = item["duePk"]["S"].as_str();
-            list.is_some_and(|list| list.starts_with("STARTED"))
-        })
-        .unwrap();
+    let refused = started(&world).remove(0);
     let id = refused["card"]["M"]["smsID"]["S"].as_str().unwrap();
     send_to(&sender, &numbers(200), "Bonsoir").await;
     world.deliver().await;
@@ -124,4 +130,56 @@ async fn refused_message_is_retried_beside_those_that_wait() {
     let _ = tokio::time::timeout(Duration::from_secs(2), others.sweep()).await;
     assert_eq!(status(&sender, id).await.0, "SENT");
     assert!(texts(&world).len() < 100, "the others still wait");
+}
+
+#[tokio::test]
+async fn single_messages_that_wait_for_their_slots_delay_no_code() {
+    let world = World::with(&[("SMS_RATE_PER_SECOND", "1")]).await;
+    let sender = sender(&world).await;
+    for number in numbers(20) {
+        send_one(&sender, &number).await;
+    }
+    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    world
+        .anonymous()
+        .post("/auth/passwordless", json!({ "email": member.email }))
+        .await
+        .expect_success(Message::PasswordlessSent);
+    world.clock().advance(Duration::from_secs(60));
+    let _ = tokio::time::timeout(Duration::from_secs(2), world.sweep()).await;
+    assert_eq!(world.cloud().recorder().mails().len(), 1);
+    assert!(texts(&world).len() < 20, "the others still wait");
+}
+
+#[tokio::test]
+async fn messages_that_cannot_be_read_delay_no_other() {
+    let world = World::with(&[("SMS_RATE_PER_SECOND", "1000")]).await;
+    let sender = sender(&world).await;
+    send_to(&sender, &numbers(9), "Bonjour").await;
+    world.deliver().await;
+    world.inject_fault_in(Service::Sns, Fault::new(Mode::Throttle).times(9));
+    world.sweep().await;
+    let refused = started(&world);
+    assert_eq!(refused.len(), 9);
+    let now = world.clock().now().unix_milliseconds().to_string();
+    // As many as are read at once.
+    for item in &refused[..8] {
+        let text = |name: &str| AttributeValue::S(item[name]["S"].as_str().unwrap().to_owned());
+        Client::new(world.setup().aws.sdk())
+            .update_item()
+            .table_name("records")
+            .key("pk", text("pk"))
+            .key("sk", text("sk"))
+            .update_expression("SET card.#status = :sending, attempts = :none, dueAt = :now")
+            .expression_attribute_names("#status", "status")
+            .expression_attribute_values(":sending", AttributeValue::S("SENDING".to_owned()))
+            .expression_attribute_values(":none", AttributeValue::S("none".to_owned()))
+            .expression_attribute_values(":now", AttributeValue::N(now.clone()))
+            .send()
+            .await
+            .unwrap();
+    }
+    world.clock().advance(Duration::from_secs(5));
+    world.sweep().await;
+    assert_eq!(texts(&world).len(), 1);
 }

@@ -179,8 +179,11 @@ pub(crate) fn idempotency(request: &str) -> Key {
     transient(format!("IDEMPOTENCY#{}", hashed(request)), "IDEMPOTENCY")
 }
 
-/// The list in the index `due` of outbox messages and single text messages.
+/// The list in the index `due` of outbox messages.
 pub const OUTBOX_DUE: &str = "OUTBOX";
+
+/// The list in the index `due` of single text messages, which wait for the sending rate.
+pub const SINGLE_DUE: &str = "SINGLE";
 
 /// The list in the index `due` of messages of batches that wait for their turn: their due times are places in the order
 /// of sending. Only the sweep sends them, not the stream.
