@@ -37,7 +37,7 @@ pub(crate) struct Auth {
     mailbox_verifies: bool,
 }
 
-/// The routes of this function: everything under `/auth`.
+/// The routes below `/auth`, except those of `passkeys`.
 ///
 /// # Errors
 /// As [`Sessions::new`], [`Codes::new`] and [`Registration::of`].

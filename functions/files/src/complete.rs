@@ -28,7 +28,7 @@ pub(crate) async fn complete(
     }
     let file = match files.store.complete_file(id).await? {
         Some(file) => file,
-        // Changed meanwhile: completed by another call or the sweeper, or deleted by the owner.
+        // Changed meanwhile: completed by another call or the sweep, or deleted by the owner.
         None => files.own_file(id, owner).await?,
     };
     success(

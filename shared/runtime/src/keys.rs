@@ -22,8 +22,8 @@ pub enum Key {
     Cursor,
     /// `OUTBOX_KEYS`: encrypt messages in the outbox. Separate, so that the dispatcher can decrypt nothing else.
     Outbox,
-    /// `EDGE_SECRETS`: the secrets by which the content network in front of the gateway authenticates. Read only when
-    /// `EDGE` is `on`.
+    /// `EDGE_SECRETS`: the secrets by which the content network in front of the gateway authenticates. Read unless
+    /// `EDGE` is `off`; by the canary always.
     Edge,
     /// `CPANEL_TOKEN`: the API token of the hosting account's cPanel. Optional: a deployment may have no cPanel.
     CpanelToken,

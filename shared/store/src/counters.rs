@@ -1,4 +1,4 @@
-//! Security counters: limits on failed attempts.
+//! Counters of a window: failed attempts, messages, and requests that cost much.
 
 use std::{
     collections::HashMap,
@@ -14,22 +14,22 @@ use crate::{
     keys::{self, Key},
 };
 
-/// A limit on failures: at most `max` for `key` in a window of the length `window`.
+/// A limit: at most `max` for `key` in a window of the length `window`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
-    /// What is counted, such as `login-account`.
+    /// What is counted, such as `password-network`; a name in PascalCase is also the metric of what was refused.
     pub name: &'static str,
     /// The account, network or combination that it is counted for. Stored as a hash.
     pub key: String,
-    /// Maximum number of failures per window.
+    /// Maximum number per window.
     pub max: u64,
     /// Length of the window.
     pub window: Duration,
 }
 
-/// Counts added in advance to several counters, for an attempt that may fail; by default to none.
+/// Counts added in advance to several counters; by default to none. They stay unless they are released.
 #[derive(Debug, Default)]
-#[must_use = "it is to be released after a success"]
+#[must_use = "it stays counted unless it is released"]
 pub struct Reservation(Vec<(Key, Window)>);
 
 /// A counter that has reached its limit.

@@ -179,7 +179,7 @@
 //! | lists of courses, merged | stale: a course that moves is in two lists, or in none | of two one is shown; the next read has it | `courses/committee.rs::list_is_sorted_by_last_change_and_pages_are_complete` |
 //! | `AUDIT`, merged | stale: the latest entries come late in one shard | entries never change; the next read has them | `users/audit.rs::pages_of_all_committees_have_every_entry_once_in_order` |
 //! | messages of a committee, merged | stale: the latest come late, in one shard | a position is an id: no entry that stays is repeated or skipped | `sms/list.rs::committee_pages_repeat_and_skip_nothing_while_messages_are_sent` |
-//! | published courses and words | stale: entries of former titles | the course itself decides whether it is shown | `courses/search_all.rs::changed_course_is_found_by_its_new_words_only` |
+//! | courses found by words | stale: entries of former titles | the course itself decides whether it is shown | `courses/search_all.rs::changed_course_is_found_by_its_new_words_only` |
 //! | entries of a course's words | written twice, or by a late record | the course's version is a condition; the counts only choose a word | `courses/search_all.rs::concurrent_dispatchers_write_the_same_words` |
 //! | the same, more than one transaction | the process ends in between | the course stays due, and has all terms recorded that may have entries | `courses/search_all.rs::course_with_many_stems_is_indexed_in_several_transactions` |
 //! | `SEARCH`, and the entries of two versions | the process ends within a step; a search reads the former version | a step is repeated; former entries stay for an hour | `courses/search_rebuild.rs::rebuild_during_changes_and_a_crash_misses_no_course` |
@@ -284,7 +284,7 @@ pub(crate) fn email(email: &Email) -> Key {
     records(format!("EMAIL#{}", hashed(email.as_str())), "EMAIL")
 }
 
-/// Whether mails to `email` are stopped.
+/// The item that says whether mails to `email` are stopped.
 pub(crate) fn mail_stop(email: &Email) -> Key {
     records(format!("EMAIL#{}", hashed(email.as_str())), "STOP")
 }

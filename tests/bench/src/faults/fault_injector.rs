@@ -1,4 +1,4 @@
-//! Injects faults: errors of the five AWS services and cPanel, stale and torn reads, conflicts, killed processes, moved
+//! Injects faults: errors of DynamoDB, S3, SNS, SES and cPanel, stale and torn reads, conflicts, killed processes, moved
 //! clocks, and lost or repeated parts of the stream.
 
 use std::{collections::BTreeMap, net::Ipv4Addr, time::Duration};
