@@ -27,8 +27,8 @@ use crate::Users;
 
 /// Entries per page of a list; the store ends pages at 1 MB.
 const PAGE: u16 = 1000;
-/// Bytes of the largest export in a response. Lambda limits a response to 6 MB, in which the body is a JSON string
-/// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
+/// Bytes of the largest export in a response, as part of the JSON string that Lambda makes of the body and limits to
+/// 6 MB (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
 const MAX_INLINE: usize = 4_000_000;
 /// How long the lists are read; with the upload of at most 8 seconds it fits into the function's timeout of 29. This is
 /// the only limit on the size: at an estimated 5 MB per second an export can have 100 MB, which is 200,000 text
@@ -80,7 +80,8 @@ pub(crate) async fn export(
         Err(StoreError::Unavailable(cause))
     });
     let text = to_raw_value(&read?)?;
-    let export = if text.get().len() <= MAX_INLINE {
+    let escaped = text.get().bytes().filter(|byte| b"\"\\".contains(byte));
+    let export = if text.get().len() + escaped.count() <= MAX_INLINE {
         ExportView::Inline(text)
     } else {
         users.export_link(text, now).await?

@@ -15,6 +15,11 @@ use crate::{
     write::Write,
 };
 
+/// Most bytes of descriptions in a page of merged lists, as in one of a single list, which ends at 1 MB. Escaped in JSON
+/// and again in Lambda's response they are four times as many at most, of the 6 MB that are possible
+/// (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
+const MAX_PAGE: usize = 1_000_000;
+
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Stored {
     pub(crate) card: CourseSummary,
@@ -63,12 +68,27 @@ impl Store {
             .await
             .into_iter()
             .collect::<Result<Vec<_>, _>>()?;
-        Ok(Page::merged(
+        let mut page = Page::merged(
             pages,
             limit,
             |course| keys::change_of(&course.outline),
             |course| course.outline.course_id,
-        ))
+        );
+        let mut bytes = 0;
+        let fits = page.items.iter().take_while(|course| {
+            let description = course.details.description.as_ref();
+            bytes += description.map_or(0, |text| text.as_str().len());
+            bytes <= MAX_PAGE
+        });
+        let fits = fits.count().max(1);
+        if page.items.len() > fits {
+            page.items.truncate(fits);
+            page.last = page
+                .items
+                .last()
+                .map(|course| keys::change_of(&course.outline));
+        }
+        Ok(page)
     }
 
     async fn course_page(

@@ -149,6 +149,28 @@ async fn long_descriptions_shorten_pages_without_losing_courses() {
 }
 
 #[tokio::test]
+async fn longest_page_of_two_lists_fits_into_a_lambda_response() {
+    let world = World::with(&[("RATE_LIMIT", "1000000")]).await;
+    let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
+    for number in 0..80 {
+        let mut long = payload(&format!("Cours {number}"));
+        long["description"] = json!("\"".repeat(20_000));
+        let id = id_of(&created_course(&admin, long).await);
+        if number % 2 == 0 {
+            admin
+                .post(&format!("/courses/{id}/publish"), json!({}))
+                .await
+                .expect_success(Message::CoursePublished);
+        }
+    }
+    let page = admin.get("/courses/committee?limit=100").await.expect_ok();
+    let response = json!({ "body": page.to_string() }).to_string();
+    assert!(response.len() < 6_000_000, "{}", response.len());
+    let walked = walk(&admin, "/courses/committee", 100).await;
+    assert_eq!(walked.len(), 80);
+}
+
+#[tokio::test]
 async fn invalid_query_parameter_is_reported() {
     let world = World::new().await;
     let admin = world.person(NewPerson::with(Profile::CommitteeAdmin)).await;
