@@ -1,6 +1,8 @@
 //! `GET /cpanel/subdomain`: lists the subdomains of the hosting account. `POST` creates one with a single request;
 //! if that fails, the panel's list of domains shows whether the subdomain was created.
 
+use std::time::Duration;
+
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, ErrorCode, Fields, FromFields, Input, Message, Now, Permitted, Viewer, ok,
@@ -15,12 +17,15 @@ use domain::{
 };
 use identity::random;
 use serde::Serialize;
-use store::CommitOutcome;
+use store::{CommitOutcome, within};
 
 use crate::{
     Cpanel,
     panel_session::{PanelSession, error_code},
 };
+
+/// Time limit of the retries of the audit entry.
+const AUDIT_TIME: Duration = Duration::from_secs(2);
 
 #[derive(Serialize)]
 pub(crate) struct SubdomainsResponse {
@@ -127,7 +132,8 @@ impl Cpanel {
         );
         let mut tx = self.store.transaction();
         tx.record_audit(&entry);
-        match tx.commit().await? {
+        // The panel may have taken the time for retries of the request.
+        match within(AUDIT_TIME, tx.commit()).await? {
             CommitOutcome::Committed => Ok(()),
             CommitOutcome::ConditionFailed(_) => Err(ErrorCode::Conflict.into()),
         }
