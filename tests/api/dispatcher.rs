@@ -358,10 +358,10 @@ async fn handle(world: &World, function: &str, event: Value) -> Value {
     let event = serde_json::from_value(event).unwrap();
     let consumers = world.consumers().clone();
     let handled = match function {
-        "dispatcher" => consumers.dispatcher.handle(event).await,
-        _ => consumers.worker.handle(event).await,
+        "dispatcher" => consumers.dispatcher.answer(event).await,
+        _ => consumers.worker.answer(event).await,
     };
-    serde_json::to_value(handled).unwrap()
+    serde_json::to_value(handled.unwrap()).unwrap()
 }
 
 #[tokio::test]

@@ -76,7 +76,8 @@ async fn handle_poisoned_record(world: &World) -> Value {
         },
     }] });
     let worker = world.consumers().worker.clone();
-    let handled = worker.handle(serde_json::from_value(event).unwrap()).await;
+    let event = serde_json::from_value(event).unwrap();
+    let handled = worker.answer(event).await.unwrap();
     serde_json::to_value(handled).unwrap()
 }
 

@@ -315,7 +315,7 @@ fn stream_filters_select_the_kinds_of_work_of_each_function() {
 
 #[test]
 fn uploads_expire_after_a_day_and_served_objects_do_not() {
-    let id = FileId::in_path("");
+    let id = FileId::NONE;
     let rules =
         &template()["Resources"]["FilesBucket"]["Properties"]["LifecycleConfiguration"]["Rules"];
     let mut uploads = 0;

@@ -36,8 +36,8 @@ pub(crate) async fn login(
     counted?;
     // The identifiers of no account.
     let no_owner = EmailOwner {
-        user_id: UserId::in_path(""),
-        committee_id: CommitteeId::in_path(""),
+        user_id: UserId::NONE,
+        committee_id: CommitteeId::NONE,
     };
     let owner = owner?.unwrap_or(no_owner);
     let counters = attempts::of_password(&login.email, &client);

@@ -50,8 +50,8 @@ pub(crate) async fn request(
         auth.store.email_owner(&request.email)
     );
     let no_owner = EmailOwner {
-        user_id: UserId::in_path(""),
-        committee_id: CommitteeId::in_path(""),
+        user_id: UserId::NONE,
+        committee_id: CommitteeId::NONE,
     };
     let (reservation, owner) = (reservation?, owner?.unwrap_or(no_owner));
     let user = auth

@@ -104,8 +104,7 @@ impl Canary {
     /// # Errors
     /// When one of them is missing or invalid.
     pub fn new(startup: &Startup) -> Result<Self, ConfigError> {
-        let missing = || ConfigError::new("CANARY_URL", "is missing");
-        let url = startup.settings.url("CANARY_URL")?.ok_or_else(missing)?;
+        let url = startup.settings.required_url("CANARY_URL")?;
         let visitor = Visitor::new(startup.aws.clone(), url.to_owned());
         Ok(Self {
             visitor: visitor.with_edge_secret(&startup.keys)?,

@@ -14,7 +14,7 @@ input! {
     /// The committee with a placeholder identifier.
     pub(crate) struct CreateCommitteeRequest {
         committee: Committee = group(|fields| {
-            Committee::new(CommitteeId::in_path(""), read(fields, Presence::Required)?)
+            Committee::new(CommitteeId::NONE, read(fields, Presence::Required)?)
         }),
     }
 }

@@ -41,7 +41,7 @@ pub(crate) async fn change(
     headers: HeaderMap,
     Input(request): Input<UpdateCourseRequest>,
 ) -> ApiResult<CourseResponse> {
-    if id == CourseId::in_path("") {
+    if id == CourseId::NONE {
         return Err(ErrorCode::CourseNotFound.into());
     }
     let (message, course) = courses

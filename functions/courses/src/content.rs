@@ -34,13 +34,13 @@ impl<S> FromFields<S> for Content {
         {
             fields.reject("endAt", ValueError::Value);
         }
-        let no_user = UserId::in_path("");
+        let no_user = UserId::NONE;
         let no_time = Instant::from_unix_milliseconds(0);
         Some(Self(Course {
             outline: CourseSummary {
                 // Placeholders, which `into_draft` and `replacing` overwrite.
-                course_id: CourseId::in_path(""),
-                committee_id: CommitteeId::in_path(""),
+                course_id: CourseId::NONE,
+                committee_id: CommitteeId::NONE,
                 course_title: course_title?,
                 course_sub_title: course_sub_title?,
                 price: price?,

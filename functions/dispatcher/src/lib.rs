@@ -60,8 +60,7 @@ impl Dispatcher {
     /// The first of them that is missing or invalid.
     pub fn new(setup: &Setup) -> Result<Self, ConfigError> {
         let settings = &setup.settings;
-        let missing = || ConfigError::new("PUBLIC_URL", "is missing");
-        let public_url = settings.url("PUBLIC_URL")?.ok_or_else(missing)?;
+        let public_url = settings.required_url("PUBLIC_URL")?;
         let mail_from = settings
             .optional("MAIL_FROM")
             .unwrap_or("Halqa <no-reply@example.org>");
@@ -81,25 +80,20 @@ impl Dispatcher {
         })))
     }
 
-    /// [`handle`](Self::handle), with the signature of a Lambda handler.
+    /// Sends the messages of `event`, or all that are due, and returns the records that failed.
     ///
     /// # Errors
     /// None: failed records are part of the response, and failed work of a sweep stays due.
     pub async fn answer(self, event: Event) -> Result<Handled, Error> {
-        Ok(self.handle(event).await)
-    }
-
-    /// Sends the messages of `event`, or all that are due, and returns the records that failed.
-    pub async fn handle(self, event: Event) -> Handled {
         let Some(records) = event.records else {
             let [codes, singles] = [OUTBOX_DUE, SINGLE_DUE].map(|kind| List(&self, kind));
             let sender = &self.0.sender;
             tokio::join!(sender.drain(&codes), sender.drain(&singles));
-            return Handled::default();
+            return Ok(Handled::default());
         };
         let this = &self;
         let send = |what| async move { this.deliver(what, &mut None).await };
-        handle_records(records, new_message, send).await
+        Ok(handle_records(records, new_message, send).await)
     }
 }
 

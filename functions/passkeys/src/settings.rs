@@ -11,8 +11,7 @@ use url::{Host, Url};
 /// When one of them is malformed, or an origin is not of the domain or one below it
 /// (<https://www.w3.org/TR/webauthn-3/#rp-id>).
 pub(crate) fn relying_party(settings: &Settings) -> Result<RelyingParty, ConfigError> {
-    let missing = || ConfigError::new("PUBLIC_URL", "is missing");
-    let public_url = settings.url("PUBLIC_URL")?.ok_or_else(missing)?;
+    let public_url = settings.required_url("PUBLIC_URL")?;
     let origins = settings
         .optional("PASSKEY_ORIGINS")
         .unwrap_or(public_url)

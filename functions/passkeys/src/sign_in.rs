@@ -82,7 +82,7 @@ pub(crate) async fn sign_in(
     let id = passkeys
         .sessions
         .challenge_of(token, now)
-        .unwrap_or_else(|| SessionId::in_path(""));
+        .unwrap_or(SessionId::NONE);
     let counters = attempts::of_passkey(&client);
     let (reserved, found) = tokio::join!(
         attempts::reserve(&passkeys.store, &counters, now),
@@ -109,10 +109,10 @@ impl Passkeys {
             Some(assertion) => self.store.passkey_owner(&assertion.credential_id()).await?,
             None => None,
         };
-        Ok(owner.unwrap_or_else(|| PasskeyOwner {
-            user_id: UserId::in_path(""),
-            committee_id: CommitteeId::in_path(""),
-            passkey_id: PasskeyId::in_path(""),
+        Ok(owner.unwrap_or(PasskeyOwner {
+            user_id: UserId::NONE,
+            committee_id: CommitteeId::NONE,
+            passkey_id: PasskeyId::NONE,
         }))
     }
 

@@ -23,7 +23,7 @@ pub(crate) async fn list(
     paging: Paging,
 ) -> ApiResult<SmsListResponse> {
     let (store, caller, senders) = (&messages.store, &request.caller, request.senders());
-    let batch = query.get("batchID").map(BatchId::in_path);
+    let batch = query.get("batchID").map(BatchId::or_none);
     let list = format!(
         "GET /sms batch={batch:?} of={senders:?} caller={}",
         caller.user.user_id

@@ -47,7 +47,7 @@ pub(crate) async fn show(
 pub(crate) async fn add(
     State(messages): State<Messages>,
     Now(now): Now,
-    editor: OptOutEditor,
+    OptOutEditor(editor): OptOutEditor,
     Path(text): Path<String>,
 ) -> ApiResult<OptOutResponse> {
     let number = number(&text)?;
@@ -84,7 +84,7 @@ pub(crate) async fn add(
 pub(crate) async fn remove(
     State(messages): State<Messages>,
     Now(now): Now,
-    editor: OptOutEditor,
+    OptOutEditor(editor): OptOutEditor,
     Path(text): Path<String>,
 ) -> ApiResult<Empty> {
     let number = number(&text)?;

@@ -23,7 +23,7 @@ pub(crate) async fn list(
     let committee = viewer.committee(&messages).await?;
     let list = format!(
         "GET /sms/opt-outs committee={committee:?} caller={}",
-        viewer.user()
+        viewer.user().user_id
     );
     let list = paging.open(&messages.cursors, list, now)?;
     let page = messages

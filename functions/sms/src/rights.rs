@@ -6,7 +6,7 @@ use common::{
     input, rights::ManageSms,
 };
 use domain::{
-    CommitteeId, Instant, UserId,
+    CommitteeId, Instant,
     permissions::{Reach, Right},
     sms::{Scope, Sending},
     user::User,
@@ -92,13 +92,13 @@ impl ListRequest {
     }
 }
 
-/// Extractor: a verified administrator, who may see the opt-outs of a committee.
-#[derive(Debug, Clone)]
-pub(crate) struct OptOutViewer(OptOutEditor);
-
 /// Extractor: an [`OptOutViewer`] whose own committee is active, who may also change opt-outs.
 #[derive(Debug, Clone)]
-pub(crate) struct OptOutEditor {
+pub(crate) struct OptOutEditor(pub(crate) OptOutViewer);
+
+/// Extractor: a verified administrator, who may see the opt-outs of a committee.
+#[derive(Debug, Clone)]
+pub(crate) struct OptOutViewer {
     person: SignedIn,
     /// The query parameter `committeeID`; ignored unless the person administers all committees.
     requested: Option<CommitteeId>,
@@ -114,8 +114,8 @@ impl<S: Send + Sync> FromRequestParts<S> for OptOutViewer {
         let requested = query
             .get("committeeID")
             .filter(|_| reach == Reach::Everywhere)
-            .map(CommitteeId::in_path);
-        Ok(Self(OptOutEditor { person, requested }))
+            .map(CommitteeId::or_none);
+        Ok(Self { person, requested })
     }
 }
 
@@ -123,28 +123,13 @@ impl<S: Send + Sync> FromRequestParts<S> for OptOutEditor {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let OptOutViewer(editor) = OptOutViewer::from_request_parts(parts, state).await?;
-        editor.person.require_active_committee()?;
-        Ok(editor)
+        let viewer = OptOutViewer::from_request_parts(parts, state).await?;
+        viewer.person.require_active_committee()?;
+        Ok(Self(viewer))
     }
 }
 
 impl OptOutViewer {
-    /// As [`OptOutEditor::committee`].
-    pub(crate) async fn committee(
-        &self,
-        messages: &Messages,
-    ) -> Result<Option<CommitteeId>, ApiError> {
-        self.0.committee(messages).await
-    }
-
-    /// The user who made the request.
-    pub(crate) const fn user(&self) -> UserId {
-        self.0.user().user_id
-    }
-}
-
-impl OptOutEditor {
     /// The committee whose opt-outs are meant: the person's own one or, if they administer all committees, the
     /// requested one; `None` is the list for all committees.
     ///

@@ -26,7 +26,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ActivityRequest {
         let caller = <SignedIn as FromRequestParts<S>>::from_request_parts(parts, state).await?;
         let Ok(query) = Query::from_request_parts(parts, state).await;
         let own = caller.user.user_id;
-        let about = query.get("userID").map_or(own, UserId::in_path);
+        let about = query.get("userID").map_or(own, UserId::or_none);
         if about != own {
             if caller.user.rights().reach(Right::ManageUsers) == Reach::Nowhere {
                 return Err(ErrorCode::Forbidden.into());

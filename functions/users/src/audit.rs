@@ -27,7 +27,7 @@ pub(crate) async fn list(
 ) -> ApiResult<AuditResponse> {
     let (reach, caller) = (auditor.reach(), auditor.person);
     let own = caller.user.committee_id;
-    let user_id = query.get("userID").map(UserId::in_path);
+    let user_id = query.get("userID").map(UserId::or_none);
     let list = format!(
         "GET /audit of={user_id:?} reach={reach:?} committee={own} caller={}",
         caller.user.user_id

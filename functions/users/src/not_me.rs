@@ -35,7 +35,7 @@ pub(crate) async fn remove(
     let hash = removal_hash(request.code.as_str());
     let found = async {
         // The same read for an unknown address.
-        let id = owner?.map_or_else(|| UserId::in_path(""), |owner| owner.user_id);
+        let id = owner?.map_or(UserId::NONE, |owner| owner.user_id);
         users.store.user(id).await
     };
     let is_removable = |user: &User| user.removal_code.as_ref() == Some(&hash);

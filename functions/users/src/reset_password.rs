@@ -38,7 +38,7 @@ pub(crate) async fn request(
     );
     let (reserved, owner) = (
         reserved?,
-        owner?.map_or_else(|| UserId::in_path(""), |owner| owner.user_id),
+        owner?.map_or(UserId::NONE, |owner| owner.user_id),
     );
     let user = users
         .store

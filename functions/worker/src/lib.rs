@@ -97,8 +97,8 @@ impl Worker {
         })))
     }
 
-    /// Handles an event as Lambda passes it: as [`handle`](Self::handle), or records receipts of text messages or feedback
-    /// on a mail.
+    /// Performs the tasks of the stream records of `event` and returns the records that failed; or records receipts of
+    /// text messages or feedback on a mail; or performs a sweep.
     ///
     /// # Errors
     /// A receipt or feedback could not be read or recorded: Lambda repeats the event. Failed stream records are part of
@@ -108,21 +108,14 @@ impl Worker {
             self.record_receipts(logs).await?;
         } else if let Some(feedback) = event.feedback()? {
             self.record_feedback(feedback).await?;
+        } else if let Some(records) = event.records {
+            let this = &self;
+            let perform = |task| async move { this.perform(task).await };
+            return Ok(handle_records(records, Task::of_record, perform).await);
         } else {
-            return Ok(self.handle(event).await);
+            self.sweep().await;
         }
         Ok(Handled::default())
-    }
-
-    /// Performs the tasks of `event`, or a sweep, and returns the records that failed.
-    pub async fn handle(self, event: Event) -> Handled {
-        let Some(records) = event.records else {
-            self.sweep().await;
-            return Handled::default();
-        };
-        let this = &self;
-        let perform = |task| async move { this.perform(task).await };
-        handle_records(records, Task::of_record, perform).await
     }
 
     async fn perform(&self, task: Task) -> Result<(), Error> {

@@ -51,10 +51,11 @@ impl Consumers {
         let event: Event = serde_json::from_value(event).map_err(|error| {
             LocalError::new(format!("The functions do not know this event: {error}."))
         })?;
-        Ok(match consumer {
-            Consumer::Dispatcher => self.dispatcher.clone().handle(event).await,
-            Consumer::Worker => self.worker.clone().handle(event).await,
-        })
+        let handled = match consumer {
+            Consumer::Dispatcher => self.dispatcher.clone().answer(event).await,
+            Consumer::Worker => self.worker.clone().answer(event).await,
+        };
+        handled.map_err(|failure| LocalError::new(failure.to_string()))
     }
 }
 

@@ -51,13 +51,13 @@ impl Sessions {
     /// no account.
     pub fn passkey_step(&self, challenge: SessionId, now: Instant) -> Result<String, ApiError> {
         let new_token = NewToken {
-            user_id: UserId::in_path(""),
+            user_id: UserId::NONE,
             session_id: challenge,
             issued: now,
             expires: now.after(CHALLENGE_LIFE),
             auth_time: now,
             amr: Vec::new(),
-            committee_id: CommitteeId::in_path(""),
+            committee_id: CommitteeId::NONE,
             epoch: None,
         };
         let token = self.signer.sign(TokenUse::PasskeyStep, &new_token)?;

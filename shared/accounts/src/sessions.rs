@@ -327,7 +327,7 @@ impl Sessions {
             expires: now.after(PASSWORDLESS_STEP_LIFETIME),
             auth_time: now,
             amr: Vec::new(),
-            committee_id: CommitteeId::in_path(""),
+            committee_id: CommitteeId::NONE,
             epoch: None,
         };
         Ok(format!(

@@ -74,8 +74,7 @@ impl Codes {
             let counted = async {
                 let (counted, newest) = tokio::join!(
                     self.count_attempts(kind, known, client, now, &mut codes),
-                    self.store
-                        .pending_codes(wanted_by(UserId::in_path("")), now)
+                    self.store.pending_codes(wanted_by(UserId::NONE), now)
                 );
                 counted?;
                 let others = newest?.into_iter().map(|code| code.user_id);

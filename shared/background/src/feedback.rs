@@ -28,21 +28,13 @@ struct Sent {
 #[serde(rename_all = "camelCase")]
 struct Bounce {
     bounce_type: String,
-    bounced_recipients: Vec<Recipient>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Complaint {
-    complained_recipients: Vec<Recipient>,
     #[serde(default)]
     complaint_feedback_type: Option<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Recipient {
-    email_address: String,
 }
 
 impl MailFeedback {
@@ -61,21 +53,10 @@ impl MailFeedback {
         }
     }
 
-    /// The addresses concerned. A mail of this service has one recipient, to whom it was sent; the address in the report
-    /// may be another one, to which the mail was forwarded.
-    pub fn recipients(&self) -> Vec<&str> {
-        if let [only] = self.mail.destination.as_slice() {
-            return vec![only];
-        }
-        let bounced = self.bounce.iter().flat_map(|one| &one.bounced_recipients);
-        let complained = self
-            .complaint
-            .iter()
-            .flat_map(|one| &one.complained_recipients);
-        bounced
-            .chain(complained)
-            .map(|recipient| recipient.email_address.as_str())
-            .collect()
+    /// The addresses to which the mail was sent: one in mails of this service. Those in the report may be others, to
+    /// which it was forwarded.
+    pub fn recipients(&self) -> &[String] {
+        &self.mail.destination
     }
 
     /// When the mail was sent.

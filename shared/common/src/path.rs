@@ -22,7 +22,7 @@ pub trait InPath {
 macro_rules! in_path {
     ($($id:ident)*) => {$(impl InPath for $id {
         fn in_path(texts: &[&str]) -> Self {
-            $id::in_path(texts.first().copied().unwrap_or_default())
+            $id::or_none(texts.first().copied().unwrap_or_default())
         }
     })*};
 }
@@ -31,7 +31,7 @@ in_path!(UserId BatchId CommitteeId CourseId FileId PasskeyId SessionId SmsId);
 impl InPath for (CourseId, QuestionId) {
     fn in_path(texts: &[&str]) -> Self {
         let text = |number: usize| texts.get(number).copied().unwrap_or_default();
-        (CourseId::in_path(text(0)), QuestionId::in_path(text(1)))
+        (CourseId::or_none(text(0)), QuestionId::or_none(text(1)))
     }
 }
 

@@ -24,7 +24,7 @@ impl RequestedCommittee {
     /// `FORBIDDEN_MESSAGE` when it is another one than their own, and their `right` does not cover all committees.
     pub fn of(query: &Query, caller: &User, right: Right) -> Result<Self, ErrorCode> {
         let own = caller.committee_id;
-        let id = query.get("committeeID").map_or(own, CommitteeId::in_path);
+        let id = query.get("committeeID").map_or(own, CommitteeId::or_none);
         let is_own = id == own;
         if is_own || caller.rights().reach(right) == Reach::Everywhere {
             Ok(Self { id, is_own })

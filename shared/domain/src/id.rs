@@ -20,10 +20,13 @@ macro_rules! ids {
                 Self(id)
             }
 
-            /// Parses a path segment. A malformed identifier becomes the nil UUID, which no item has, so that it
-            /// gets the same 404 as an unknown object, at the same point.
-            pub fn in_path(text: &str) -> Self {
-                text.parse().unwrap_or(Self(Uuid::nil()))
+            /// The identifier of no object: the nil UUID.
+            pub const NONE: Self = Self(Uuid::nil());
+
+            /// Parses an identifier from outside. A malformed one becomes [`NONE`](Self::NONE), so that it gets the
+            /// same 404 as an unknown object, at the same point.
+            pub fn or_none(text: &str) -> Self {
+                text.parse().unwrap_or(Self::NONE)
             }
 
             /// The UUID.
@@ -92,7 +95,7 @@ mod tests {
             "urn:uuid:0198c0de-0000-7000-8000-000000000001",
         ] {
             assert_eq!(text.parse::<UserId>(), Err(ValueError::Format), "{text}");
-            assert_eq!(UserId::in_path(text).uuid(), Uuid::nil());
+            assert_eq!(UserId::or_none(text).uuid(), Uuid::nil());
         }
     }
 }

@@ -24,7 +24,7 @@ async fn send((mails, texts): &(MailClient, SmsClient)) -> [Result<(), SendError
     let (to, number) = ("b@example.org".parse().unwrap(), "+21620123456");
     let number = number.parse().unwrap();
     [
-        mails.send(&to, &mail, UserId::in_path("")).await,
+        mails.send(&to, &mail, UserId::NONE).await,
         texts
             .send(&number, "Bonjour", Type::Transactional, None)
             .await

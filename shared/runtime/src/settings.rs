@@ -77,6 +77,15 @@ impl Settings {
             .map(|days| Duration::from_secs(days.saturating_mul(86_400)))
     }
 
+    /// The URL `name`, as [`url`](Self::url).
+    ///
+    /// # Errors
+    /// When it is missing or invalid.
+    pub fn required_url(&self, name: &str) -> Result<&str, ConfigError> {
+        self.url(name)?
+            .ok_or_else(|| ConfigError::new(name, "is missing"))
+    }
+
     /// The URL `name`, if it is set: https, or http on 127.0.0.1 or localhost.
     ///
     /// # Errors

@@ -42,16 +42,13 @@ struct DueItem {
 
 /// The id of the file with the partition key `pk`; `None` for other items.
 pub fn file_id(pk: &str) -> Option<FileId> {
-    pk.strip_prefix(FILE_PREFIX).map(FileId::in_path)
+    pk.strip_prefix(FILE_PREFIX).map(FileId::or_none)
 }
 
 impl Store {
     /// The file `id`, unless it is deleted.
     pub async fn file(&self, id: FileId) -> Result<Option<File>, StoreError> {
-        let file = self
-            .get::<ListedItem<File>>(&keys::file(id))
-            .await?
-            .map(|item| item.card);
+        let file: Option<File> = self.card(&keys::file(id)).await?;
         Ok(file.filter(|file| file.status != Status::Deleted))
     }
 

@@ -90,7 +90,7 @@ impl Outbound {
             .map(Self::OutboxMessage);
         message.or_else(|| {
             pk.strip_prefix(SMS_PREFIX)
-                .map(|id| Self::Sms(SmsId::in_path(id)))
+                .map(|id| Self::Sms(SmsId::or_none(id)))
         })
     }
 
@@ -129,14 +129,11 @@ impl Store {
     pub async fn outbound(&self, what: Outbound) -> Result<Option<OutboundMessage>, StoreError> {
         let key = what.key();
         Ok(match what {
-            Outbound::OutboxMessage(_) => self
-                .get::<ListedItem<OutboxItem>>(&key)
-                .await?
-                .map(|item| OutboundMessage::OutboxMessage(item.card)),
-            Outbound::Sms(_) => self
-                .get::<ListedItem<Sms>>(&key)
-                .await?
-                .map(|item| OutboundMessage::Sms(item.card)),
+            Outbound::OutboxMessage(_) => {
+                let message = self.card(&key).await?;
+                message.map(OutboundMessage::OutboxMessage)
+            }
+            Outbound::Sms(_) => self.card(&key).await?.map(OutboundMessage::Sms),
         })
     }
 

@@ -68,7 +68,7 @@ impl Store {
             .items
             .iter()
             .filter_map(|sk| sk.rsplit('#').next())
-            .map(CourseId::in_path)
+            .map(CourseId::or_none)
             .collect();
         let keys: Vec<Key> = ids.iter().map(|id| keys::course(*id)).collect();
         let found: Vec<ListedItem<CourseSummary>> = self.get_many(&keys, "card").await?;

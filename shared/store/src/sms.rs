@@ -50,8 +50,11 @@ impl Transaction {
         let (key, now) = (keys::batch(batch.batch_id), batch.sending.created_at);
         let put = key
             .holding(&ListedItem { card: batch })
-            .with(keys::batch_index_key(batch.sending.user_id, batch.batch_id).attributes())
-            .with(keys::batch_in_index_key(batch.sending.committee_id, batch.batch_id).attributes())
+            .with(keys::batch_of_user_index_key(batch.sending.user_id, batch.batch_id).attributes())
+            .with(
+                keys::batch_of_committee_index_key(batch.sending.committee_id, batch.batch_id)
+                    .attributes(),
+            )
             .with([ttl(now.after(RETENTION))]);
         self.put_new(Part::New, put);
         if let Some(text) = text {
@@ -89,8 +92,10 @@ impl Transaction {
             .map(|batch| keys::sms_of_batch_index_key(batch, sms.sms_id));
         let put = key
             .holding(&ListedItem { card: sms })
-            .with(keys::sms_index_key(sms.sending.user_id, sms.sms_id).attributes())
-            .with(keys::sms_in_index_key(sms.sending.committee_id, sms.sms_id).attributes())
+            .with(keys::sms_of_user_index_key(sms.sending.user_id, sms.sms_id).attributes())
+            .with(
+                keys::sms_of_committee_index_key(sms.sending.committee_id, sms.sms_id).attributes(),
+            )
             .with(of_batch.into_iter().flat_map(IndexKey::attributes))
             .with(due(kind, &key, at))
             .with([ttl(sms.sending.created_at.after(RETENTION))]);

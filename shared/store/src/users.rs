@@ -52,7 +52,7 @@ pub(crate) fn unless_erased(item: Option<ListedItem<User>>) -> Option<User> {
 
 /// The id of the user with the partition key `pk`; `None` for other items.
 pub fn user_id(pk: &str) -> Option<UserId> {
-    pk.strip_prefix(USER_PREFIX).map(UserId::in_path)
+    pk.strip_prefix(USER_PREFIX).map(UserId::or_none)
 }
 
 impl Store {

@@ -62,7 +62,7 @@ enum Change {
 
 /// The id of the course with the partition key `pk`; `None` for other items.
 pub fn course_id(pk: &str) -> Option<CourseId> {
-    pk.strip_prefix(COURSE_PREFIX).map(CourseId::in_path)
+    pk.strip_prefix(COURSE_PREFIX).map(CourseId::or_none)
 }
 
 /// The entries of `course`, one per term; empty while it is not published.

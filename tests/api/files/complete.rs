@@ -171,7 +171,7 @@ async fn files_of_earlier_releases_complete_where_they_are() {
             .await
             .expect_success(Message::FileCreated);
         let id = announced["file"]["fileID"].as_str().unwrap().to_owned();
-        let key = storage::file_key(FileId::in_path(&id));
+        let key = storage::file_key(FileId::or_none(&id));
         bucket(&world)
             .put(&key, "text/plain", b"hallo".as_slice().into())
             .await

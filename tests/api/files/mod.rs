@@ -90,7 +90,7 @@ fn bucket(world: &World) -> Objects {
 
 /// The sizes of the upload of the file `id` and of the object that is served.
 async fn sizes(world: &World, id: &str) -> [Option<u64>; 2] {
-    let (bucket, id) = (bucket(world), FileId::in_path(id));
+    let (bucket, id) = (bucket(world), FileId::or_none(id));
     let upload = bucket.head(&storage::upload_key(id)).await.unwrap();
     let file = bucket.head(&storage::file_key(id)).await.unwrap();
     [upload, file].map(|object| object.map(|object| object.size))

@@ -134,7 +134,7 @@ async fn copy_that_ends_after_the_deletion_is_removed_too() {
         .expect_success(Message::FileDeleted);
     world.deliver().await;
     assert_eq!(sizes(&world, &id).await, [None, None]);
-    let key = storage::file_key(FileId::in_path(&id));
+    let key = storage::file_key(FileId::or_none(&id));
     bucket(&world)
         .put(&key, "text/plain", b"hallo".as_slice().into())
         .await

@@ -336,7 +336,7 @@ async fn files_are_hidden_even_if_the_avatar_cannot_be_removed() {
     let file_after = world
         .setup()
         .store
-        .file(domain::FileId::in_path(&id))
+        .file(domain::FileId::or_none(&id))
         .await
         .unwrap();
     assert_eq!(file_after, None);

@@ -24,17 +24,17 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     let party = RelyingParty::new("front.example.org", origins).expect("a domain");
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
     let user = User::new(
-        UserId::in_path("0198c0de-0000-7000-8000-000000000003"),
+        UserId::or_none("0198c0de-0000-7000-8000-000000000003"),
         "Amina".parse().expect("a name"),
         "Ben Salah".parse().expect("a name"),
         "amina@example.org".parse().expect("an address"),
-        CommitteeId::in_path("0198c0de-0000-7000-8000-000000000001"),
+        CommitteeId::or_none("0198c0de-0000-7000-8000-000000000001"),
         now,
     );
     let client_data = br#"{"type":"webauthn.create","challenge":"$CHALLENGE","origin":"https://front.example.org","crossOrigin":false}"#;
     let credential = registered(&party, &user, client_data, &attestation());
     let passkey = Passkey {
-        passkey_id: PasskeyId::in_path(""),
+        passkey_id: PasskeyId::NONE,
         user_id: user.user_id,
         name: "Clé".parse().expect("a name"),
         created_at: now,

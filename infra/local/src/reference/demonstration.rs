@@ -261,7 +261,7 @@ impl Demonstration {
         let missing = || LocalError::new("The super admin has no account.");
         let user = self
             .store
-            .user(UserId::in_path(id))
+            .user(UserId::or_none(id))
             .await?
             .ok_or_else(missing)?;
         let now = self.clock.now();

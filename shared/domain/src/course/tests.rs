@@ -4,8 +4,8 @@ fn course() -> Course {
     let now = Instant::from_unix_milliseconds(1_800_000_000_000);
     Course {
         outline: CourseSummary {
-            course_id: CourseId::in_path(""),
-            committee_id: CommitteeId::in_path(""),
+            course_id: CourseId::NONE,
+            committee_id: CommitteeId::NONE,
             course_title: "Sécurité électrique".parse().unwrap(),
             course_sub_title: None,
             price: None,
@@ -21,7 +21,7 @@ fn course() -> Course {
             state: State::Draft,
             version: 1,
             question_count: 0,
-            created_by: UserId::in_path(""),
+            created_by: UserId::NONE,
             created_at: now,
             updated_at: now,
             published_at: None,

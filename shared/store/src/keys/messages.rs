@@ -45,7 +45,7 @@ pub(crate) fn sms_by(user: UserId) -> String {
     format!("USER#{user}#SMS")
 }
 
-pub(crate) fn sms_index_key(user: UserId, id: SmsId) -> IndexKey {
+pub(crate) fn sms_of_user_index_key(user: UserId, id: SmsId) -> IndexKey {
     IndexKey {
         index: &AUTHORED,
         pk: sms_by(user),
@@ -58,7 +58,7 @@ pub(crate) fn sms_in(committee: CommitteeId) -> String {
     format!("COMMITTEE#{committee}#SMS")
 }
 
-pub(crate) fn sms_in_index_key(committee: CommitteeId, id: SmsId) -> IndexKey {
+pub(crate) fn sms_of_committee_index_key(committee: CommitteeId, id: SmsId) -> IndexKey {
     let id = id.to_string();
     IndexKey {
         index: &PUBLISHED,
@@ -84,7 +84,7 @@ pub(crate) fn batches_by(user: UserId) -> String {
     format!("USER#{user}#BATCHES")
 }
 
-pub(crate) fn batch_index_key(user: UserId, id: BatchId) -> IndexKey {
+pub(crate) fn batch_of_user_index_key(user: UserId, id: BatchId) -> IndexKey {
     IndexKey {
         index: &AUTHORED,
         pk: batches_by(user),
@@ -97,7 +97,7 @@ pub(crate) fn batches_in(committee: CommitteeId) -> String {
     format!("COMMITTEE#{committee}#BATCHES")
 }
 
-pub(crate) fn batch_in_index_key(committee: CommitteeId, id: BatchId) -> IndexKey {
+pub(crate) fn batch_of_committee_index_key(committee: CommitteeId, id: BatchId) -> IndexKey {
     IndexKey {
         index: &PUBLISHED,
         pk: batches_in(committee),

@@ -45,7 +45,7 @@ impl Delayed {
             .event
             .as_ref()
             .ok_or_else(|| error("the case has no event"))?;
-        let unknown = CommitteeId::in_path("");
+        let unknown = CommitteeId::NONE;
         for round in 0..=CALLS {
             let start = Instant::now();
             self.store.committee(unknown).await.map_err(error)?;

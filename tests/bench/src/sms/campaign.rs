@@ -144,7 +144,7 @@ async fn move_admin_to_another_committee(service: &LocalService) -> Result<()> {
     });
     let created = service.call("POST", "/committees", &body).await?;
     let id = text(&created.body["committee"]["committeeID"]);
-    let committee_id = CommitteeId::in_path(&id);
+    let committee_id = CommitteeId::or_none(&id);
     change_account(service, EMAIL, |user| User {
         committee_id,
         ..user
