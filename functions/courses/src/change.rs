@@ -13,7 +13,7 @@ use domain::{
 use http::{HeaderMap, header};
 
 use crate::{
-    CourseResponse, CourseWithQuestions, Courses, content::Content, publication_errors,
+    CourseResponse, CourseWithQuestions, Courses, content::Content, publication_errors, ready,
     rights::changeable,
 };
 
@@ -58,7 +58,9 @@ pub(crate) async fn change(
                 let before = changeable(Some(before), &writer.person)?;
                 request.check_conditions(&before, stored.etag, &headers)?;
                 let after = request.content.clone().replacing(&before, now);
-                require_ready(&after)?;
+                if after.outline.state == Stage::Published {
+                    ready(publication_errors(&after))?;
+                }
                 tx.change_course(&before.outline, &after);
                 Ok::<_, ApiError>((tx, (Message::CourseUpdated, after)))
             },
@@ -101,21 +103,6 @@ impl UpdateCourseRequest {
         } else {
             Err(ErrorCode::VersionConflict)
         }
-    }
-}
-
-/// # Errors
-/// `COURSE_NOT_READY_MESSAGE` with all errors, when the course is published and not ready for publication.
-fn require_ready(course: &Course) -> Result<(), ApiError> {
-    let errors = if course.outline.state == Stage::Published {
-        publication_errors(course)
-    } else {
-        Vec::new()
-    };
-    if errors.is_empty() {
-        Ok(())
-    } else {
-        Err(ApiError::with_errors(ErrorCode::CourseNotReady, errors))
     }
 }
 

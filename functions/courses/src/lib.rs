@@ -124,11 +124,17 @@ impl Courses {
             let code = ErrorCode::CommitteeInvalid;
             errors.push(FieldError::new("committeeID", code));
         }
-        if errors.is_empty() {
-            Ok(())
-        } else {
-            Err(ApiError::with_errors(ErrorCode::CourseNotReady, errors))
-        }
+        ready(errors)
+    }
+}
+
+/// # Errors
+/// `COURSE_NOT_READY_MESSAGE` with `errors`, if there are any.
+fn ready(errors: Vec<FieldError>) -> Result<(), ApiError> {
+    if errors.is_empty() {
+        Ok(())
+    } else {
+        Err(ApiError::with_errors(ErrorCode::CourseNotReady, errors))
     }
 }
 

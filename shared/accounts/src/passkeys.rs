@@ -1,6 +1,6 @@
 //! Signing in with passkeys, and their removal by the first code that verifies a mailbox.
 
-use common::ApiError;
+use common::{ApiError, token_of};
 use domain::{
     CommitteeId, Instant, SessionId, UserId,
     outbox::Notification,
@@ -67,8 +67,7 @@ impl Sessions {
     /// The challenge of `token`, as [`passkey_step`](Self::passkey_step) signed it; `None` when it is not valid at
     /// `now`.
     pub fn challenge_of(&self, token: &str, now: Instant) -> Option<SessionId> {
-        let (scheme, token) = token.trim().split_once(' ')?;
-        let token = Some(token.trim()).filter(|_| scheme.eq_ignore_ascii_case("bearer"))?;
+        let token = token_of(token)?;
         let claims = self.verifier.verify(token, TokenUse::PasskeyStep, now)?;
         Some(claims.sid)
     }

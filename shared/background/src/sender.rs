@@ -124,7 +124,7 @@ impl MessageSender {
                 "the number has opted out".to_owned(),
             )),
             None => Plan::Skip(SendOutcome::Failed(
-                Cause::CarrierRefused,
+                Cause::Expired,
                 "the text is missing or expired".to_owned(),
             )),
             Some(text) => Plan::Send(TextMessage {

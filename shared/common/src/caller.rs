@@ -141,7 +141,12 @@ pub fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (Some(value), None) = (values.next(), values.next()) else {
         return None;
     };
-    let (scheme, token) = value.to_str().ok()?.trim().split_once(' ')?;
+    token_of(value.to_str().ok()?)
+}
+
+/// The token in `authorization`, the value of such a header; `None` when its scheme is not Bearer.
+pub fn token_of(authorization: &str) -> Option<&str> {
+    let (scheme, token) = authorization.trim().split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 

@@ -34,7 +34,7 @@ pub mod rights;
 mod routes;
 mod throttle;
 
-pub use caller::{Now, SignedIn, SuperAdmin, Verified, bearer};
+pub use caller::{Now, SignedIn, SuperAdmin, Verified, bearer, token_of};
 pub use client::Client;
 pub use codes::{ErrorCode, Message};
 pub use cursor::{Cursors, Paging};
