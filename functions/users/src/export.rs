@@ -27,9 +27,11 @@ use crate::Users;
 
 /// Entries per page of a list; the store ends pages at 1 MB.
 const PAGE: u16 = 1000;
-/// Bytes of the largest export in a response, as part of the JSON string that Lambda makes of the body and limits to
-/// 6 MB (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
+/// Bytes of the largest export in a response.
 const MAX_INLINE: usize = 4_000_000;
+/// The same in the JSON string that Lambda makes of the body, in which quotation marks and backslashes have two bytes,
+/// and which it limits to 6 MB (<https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html>).
+const MAX_ESCAPED: usize = 5_500_000;
 /// How long the lists are read; with the upload of at most 8 seconds it fits into the function's timeout of 29. This is
 /// the only limit on the size: at an estimated 5 MB per second an export can have 100 MB, which is 200,000 text
 /// messages. The function then holds it as entries and as text, about 400 of its 1,024 MB.
@@ -80,8 +82,9 @@ pub(crate) async fn export(
         Err(StoreError::Unavailable(cause))
     });
     let text = to_raw_value(&read?)?;
+    let bytes = text.get().len();
     let escaped = text.get().bytes().filter(|byte| b"\"\\".contains(byte));
-    let export = if text.get().len() + escaped.count() <= MAX_INLINE {
+    let export = if bytes <= MAX_INLINE && bytes + escaped.count() <= MAX_ESCAPED {
         ExportView::Inline(text)
     } else {
         users.export_link(text, now).await?

@@ -160,12 +160,7 @@ async fn run(mode: Mode) -> Result<(), LocalError> {
     let clock = Clock::default();
     settings.tell(&cloud, &folder)?;
     let setup = settings.setup(clock.clone())?;
-    let email = settings
-        .get("LOCAL_ADMIN_EMAIL")
-        .unwrap_or_else(|| "admin@example.org".to_owned());
-    let password = settings
-        .get("LOCAL_ADMIN_PASSWORD")
-        .unwrap_or_else(|| "local-admin-passphrase".to_owned());
+    let [email, password] = settings.administrator();
     home::bootstrap(&setup, &email, &password.clone().into()).await?;
     if let Mode::Seed { asks } = mode {
         if asks && is_used && !seed::is_there(&setup.store).await? {

@@ -268,14 +268,14 @@ impl MessageSender {
         };
         match leased.await {
             Ok(leased) => leased,
-            // It would stay the first of its list.
-            Err(failure @ StoreError::Unexpected(_)) => {
-                self.postpone(due, &failure.into()).await;
-                None
-            }
             Err(failure) => {
-                tracing::warn!(%failure, %what, "leasing a message failed");
-                // The message stays first in its list, and the store may be throttling.
+                if matches!(failure, StoreError::Unexpected(_)) {
+                    // No retry will remove it, and the message would stay the first of its list.
+                    self.postpone(due, &failure.into()).await;
+                } else {
+                    tracing::warn!(%failure, %what, "leasing a message failed");
+                }
+                // The store may be throttling.
                 sleep(LEASE_RETRY_DELAY).await;
                 None
             }

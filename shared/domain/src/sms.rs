@@ -46,7 +46,7 @@ choice! {
         OptedOut "RECIPIENT_OPTED_OUT"
         /// The carrier rejected the message permanently.
         CarrierRefused "CARRIER_REFUSED"
-        /// The carrier did not accept it within [`LIFE`] of the first attempt.
+        /// The carrier did not accept it within [`LIFE`] of the first attempt, or its text was deleted before its turn.
         Expired "EXPIRED"
         /// The sender's account was deactivated or erased before the message was sent.
         SenderClosed "SENDER_CLOSED"

@@ -139,7 +139,8 @@ impl Store {
 
     /// Postpones the message of `due` to `until` without claiming it, so that no other process picks it up in the
     /// meantime and it stays `QUEUED` if this process crashes. A message of a batch moves to the list of those whose turn
-    /// has come. Returns the postponed work; `None` when the message is claimed or another process was faster. After an error it may have been postponed.
+    /// has come. Returns the postponed work; `None` when the message is claimed or another process was faster. After an
+    /// error it may have been postponed.
     pub async fn lease(&self, due: &Due, until: Instant) -> Result<Option<Due>, StoreError> {
         let list = if due.is_in(BULK_DUE) {
             shard(STARTED_DUE, &due.pk)
