@@ -1,13 +1,13 @@
 //! `POST /auth/passwordless`: sends a sign-in code. `GET /auth/passwordless`: signs in with it.
 
-use accounts::{VerifiedCode, email_challenge};
+use accounts::{VerifiedCode, email_challenge, may_use};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Input, Message, Now, QueryInput,
     input, success, text,
 };
 use domain::{
-    CommitteeId, Email, Instant, Line, UserId,
+    Email, Instant, Line, UserId,
     amr::Method,
     code::{Challenge, CodeKind, SendMethod},
     outbox::Notification,
@@ -18,7 +18,7 @@ use identity::{
     token::TokenUse,
 };
 use serde::Serialize;
-use store::{EmailOwner, Part, StoreError};
+use store::{Part, StoreError};
 
 use crate::{
     Auth,
@@ -49,30 +49,21 @@ pub(crate) async fn request(
             .reserve_send(CodeKind::Passwordless, request.email.as_str(), now),
         auth.store.email_owner(&request.email)
     );
-    let no_owner = EmailOwner {
-        user_id: UserId::NONE,
-        committee_id: CommitteeId::NONE,
+    let reservation = reservation?;
+    let (kind, challenge) = (CodeKind::Passwordless, email_challenge(&request.email));
+    let sent = async {
+        let owner = owner?.map_or(UserId::NONE, |owner| owner.user_id);
+        let user = auth.store.user(owner).await?;
+        let user = user.filter(|user| user.is_active && user.email == request.email);
+        if reservation.is_none() {
+            return Ok(());
+        }
+        auth.codes
+            .send(kind, challenge, user.as_ref(), request.method, now)
+            .await
     };
-    let (reservation, owner) = (reservation?, owner?.unwrap_or(no_owner));
-    let user = auth
-        .store
-        .user(owner.user_id)
-        .await?
-        .filter(|user| user.is_active && user.email == request.email);
-    let challenge = email_challenge(&request.email);
-    if let Some(reservation) = reservation {
-        let sent = auth
-            .codes
-            .send(
-                CodeKind::Passwordless,
-                challenge,
-                user.as_ref(),
-                request.method,
-                now,
-            )
-            .await;
-        auth.codes.release_unless_sent(reservation, sent).await?;
-    }
+    let sent = sent.await;
+    auth.codes.release_unless_sent(reservation, sent).await?;
     success(
         Message::PasswordlessSent,
         PasswordlessResponse {
@@ -125,7 +116,7 @@ pub(crate) async fn sign_in_with_code(
             .find(verified.user_id, verified.committee_id, now)
             .await?;
         let found = found.filter(|account| {
-            account.user.may_use(&verified) && email_challenge(&account.user.email) == challenge
+            may_use(&account.user, &verified) && email_challenge(&account.user.email) == challenge
         });
         let mut account = found.ok_or(ErrorCode::BadAuthCombination)?;
         let mut tx = auth.store.transaction();

@@ -203,7 +203,9 @@ impl Otp {
             last_step: step,
             recovery,
         };
-        let user = self.enable(person, &enrolment, &stored, now).await?;
+        let enabled = self.enable(person, &enrolment, &stored, now);
+        let counters = attempts::of_change_ending_codes(id);
+        let user = attempts::counted(&self.store, &counters, now, enabled).await?;
         Ok(VerifyOtpResponse {
             user,
             recovery_codes: Some(recovery_codes),

@@ -176,6 +176,10 @@ impl Team {
             let may_keep = request.email.is_some() || user.rights() == before.rights();
             user.pending_email = with_email.pending_email.filter(|_| may_keep);
         });
+        // A sign-in reads the committee beside the account, in as many requests as for an unknown address.
+        if after.committee_id != before.committee_id {
+            tx.update_email_committee(&after);
+        }
         self.codes
             .notify_phone_change(tx, before, &after.phone, now)?;
         Ok(after)

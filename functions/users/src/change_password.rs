@@ -40,17 +40,12 @@ pub(crate) async fn change_password(
 
     let changed = async {
         users.check_new_password(&user, &request.new, Some(&request.old))?;
-        let counters = attempts::of_password_change(user.user_id);
-        let counted = attempts::reserve(&users.store, &counters, now).await?;
+        let counters = attempts::of_change_ending_codes(user.user_id);
         let changed = async {
             let new_hash = users.hasher.hash(&request.new.password).await?;
             replace(&users, user, &session, &old_hash, &new_hash, now).await
         };
-        let changed = changed.await;
-        if changed.is_err() {
-            let _ = users.store.release(counted).await;
-        }
-        changed
+        attempts::counted(&users.store, &counters, now, changed).await
     };
     // If the release fails, the counter expires with its window.
     let (changed, _) = tokio::join!(changed, users.store.release(reserved));

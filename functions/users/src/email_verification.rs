@@ -1,6 +1,6 @@
 //! `POST /users/email-verification`: sends a code to the caller's mailbox. `PUT`: verifies the mailbox with it.
 
-use accounts::{VerifiedCode, email_challenge, pending_email_challenge};
+use accounts::{VerifiedCode, email_challenge, may_use, pending_email_challenge};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, SignedIn, input, success,
@@ -33,12 +33,17 @@ pub(crate) async fn request(
             .reserve_send(CodeKind::Email, user.email.as_str(), now),
         users.store.email_owner(email)
     );
-    // Another account may have taken the pending address in the meantime.
-    let is_taken = owner?.is_some_and(|owner| owner.user_id != user.user_id);
-    if let Some(reserved) = reserved?.filter(|_| !is_taken) {
-        let sent = users.codes.send_to_mailbox(user, email, now).await;
-        users.codes.release_unless_sent(reserved, sent).await?;
-    }
+    let reserved = reserved?;
+    let sent = async {
+        // Another account may have taken the pending address in the meantime.
+        let is_taken = owner?.is_some_and(|owner| owner.user_id != user.user_id);
+        if is_taken || reserved.is_none() {
+            return Ok(());
+        }
+        users.codes.send_to_mailbox(user, email, now).await
+    };
+    let sent = sent.await;
+    users.codes.release_unless_sent(reserved, sent).await?;
     success(Message::VerificationSent, Empty {})
 }
 
@@ -108,7 +113,7 @@ async fn verify_mailbox(
         let is_change = challenge == pending_email_challenge(email, user.user_id)
             && user.pending_email.as_ref() == Some(email);
         let is_current = user.email == *email && challenge == email_challenge(email);
-        if !user.may_use(code) || !(is_change || is_current) {
+        if !may_use(user, code) || !(is_change || is_current) {
             return Err(invalid());
         }
         tx.use_code(CodeKind::Email, challenge, code, now);

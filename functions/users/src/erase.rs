@@ -8,13 +8,14 @@ use common::{
 use domain::{
     Instant, Profile, UserId,
     audit::{Action, AuditEntry},
+    session::Session,
     user::User,
 };
 use identity::random;
 use secrecy::SecretString;
 use store::{Part, Transaction};
 
-use crate::Users;
+use crate::{Users, change::condition_error};
 
 input! {
     pub(crate) struct DeleteUserRequest {
@@ -38,11 +39,11 @@ pub(crate) async fn erase(
         let reserved = users
             .verify_own_password(&caller.user, password, &client, now)
             .await?;
-        let (erased, _) = tokio::join!(users.erase(id, actor, now), users.store.release(reserved));
+        let (erased, _) = tokio::join!(users.erase_own(caller, now), users.store.release(reserved));
         erased?;
     } else if caller.user.profile == Profile::SuperAdmin {
         caller.require_verified()?;
-        users.erase(id, actor, now).await?;
+        users.erase_other(id, actor, now).await?;
     } else {
         users.require_self(&caller, id).await?;
     }
@@ -50,16 +51,35 @@ pub(crate) async fn erase(
 }
 
 impl Users {
-    async fn erase(&self, id: UserId, actor: UserId, now: Instant) -> Result<User, ApiError> {
+    /// Erases the account of the caller, unless the session has ended since the password was verified.
+    async fn erase_own(&self, caller: SignedIn, now: Instant) -> Result<(), ApiError> {
+        let verified = caller.session.epoch;
+        let erase = |user: &User, session: &Session, tx: &mut Transaction| {
+            // The password may have been changed since it was verified.
+            if session.epoch != verified {
+                return Err(ErrorCode::Conflict.into());
+            }
+            Ok(tx.erase(user, now)?)
+        };
+        let condition_error = |part| match part {
+            Part::Admins => ErrorCode::LastAdmin.into(),
+            part => condition_error(part),
+        };
+        let (user, session) = (caller.user, caller.session);
+        let erased = self
+            .store
+            .update_own(user, session, now, erase, condition_error);
+        erased.await.map(drop)
+    }
+
+    async fn erase_other(&self, id: UserId, actor: UserId, now: Instant) -> Result<User, ApiError> {
         let user = self.store.user(id).await?.ok_or(ErrorCode::UserNotFound)?;
         let erase = |before: &User, tx: &mut Transaction| {
             let after = tx.erase(before, now)?;
-            if id != actor {
-                let (audit_id, action) = (random::id(now), Action::UserDeleted);
-                tx.record_audit(&AuditEntry::of_user(
-                    audit_id, actor, action, before, &after, now,
-                ));
-            }
+            let (audit_id, action) = (random::id(now), Action::UserDeleted);
+            tx.record_audit(&AuditEntry::of_user(
+                audit_id, actor, action, before, &after, now,
+            ));
             Ok(after)
         };
         let condition_error = |part| match part {

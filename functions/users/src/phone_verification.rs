@@ -1,6 +1,6 @@
 //! `POST /users/phone-verification`: sends a code to the caller's phone. `PUT`: verifies the number with it.
 
-use accounts::{VerifiedCode, phone_challenge};
+use accounts::{VerifiedCode, may_use, phone_challenge};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, Verified, input, success,
@@ -32,7 +32,10 @@ pub(crate) async fn request(
         .await?
     {
         let sent = users.codes.send_to_phone(user, &client, now).await;
-        users.codes.release_unless_sent(reserved, sent).await?;
+        users
+            .codes
+            .release_unless_sent(Some(reserved), sent)
+            .await?;
     }
     success(Message::VerificationSent, Empty {})
 }
@@ -78,7 +81,7 @@ async fn verify_number(
 ) -> Result<User, ApiError> {
     let (id, phone) = (user.user_id, user.phone.clone());
     let verify = |user: &User, tx: &mut Transaction| {
-        if user.phone != phone || !user.may_use(code) {
+        if user.phone != phone || !may_use(user, code) {
             return Err(ErrorCode::VerificationInvalid.into());
         }
         let challenge = phone_challenge(id, &phone);

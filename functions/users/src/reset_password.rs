@@ -1,6 +1,6 @@
 //! `GET /users/reset-password`: sends a code. `POST`: sets a new password with it.
 
-use accounts::{VerifiedCode, email_challenge};
+use accounts::{VerifiedCode, email_challenge, may_use};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, Empty, ErrorCode, Input, Message, Now, QueryInput, input, success,
@@ -36,28 +36,22 @@ pub(crate) async fn request(
             .reserve_send(CodeKind::Reset, request.email.as_str(), now),
         users.store.email_owner(&request.email)
     );
-    let (reserved, owner) = (
-        reserved?,
-        owner?.map_or(UserId::NONE, |owner| owner.user_id),
-    );
-    let user = users
-        .store
-        .user(owner)
-        .await?
-        .filter(|user| user.is_active && user.email == request.email);
-    if let Some(reserved) = reserved {
-        let sent = users
+    let reserved = reserved?;
+    let (kind, challenge) = (CodeKind::Reset, email_challenge(&request.email));
+    let sent = async {
+        let owner = owner?.map_or(UserId::NONE, |owner| owner.user_id);
+        let user = users.store.user(owner).await?;
+        let user = user.filter(|user| user.is_active && user.email == request.email);
+        if reserved.is_none() {
+            return Ok(());
+        }
+        users
             .codes
-            .send(
-                CodeKind::Reset,
-                email_challenge(&request.email),
-                user.as_ref(),
-                request.method,
-                now,
-            )
-            .await;
-        users.codes.release_unless_sent(reserved, sent).await?;
-    }
+            .send(kind, challenge, user.as_ref(), request.method, now)
+            .await
+    };
+    let sent = sent.await;
+    users.codes.release_unless_sent(reserved, sent).await?;
     success(Message::ResetCodeSent, Empty {})
 }
 
@@ -110,7 +104,7 @@ async fn replace(
             users.store.user(code.user_id),
             users.store.credentials(code.user_id)
         );
-        let is_meant = |user: &User| user.may_use(code) && user.email == request.email;
+        let is_meant = |user: &User| may_use(user, code) && user.email == request.email;
         let user = user?.filter(is_meant).ok_or(ErrorCode::ResetCodeInvalid)?;
         let old_hash = credentials?.map(|credentials| credentials.password_hash);
         users.check_new_password(&user, &request.new, None)?;

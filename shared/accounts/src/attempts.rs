@@ -118,9 +118,9 @@ pub fn of_avatar(user: UserId) -> [Counter; 1] {
     }]
 }
 
-/// Limit of password changes of `user`: 10 in an hour. Each of them ends all sent codes, so that somebody who knows the
-/// password could otherwise prevent its reset for ever.
-pub fn of_password_change(user: UserId) -> [Counter; 1] {
+/// Limit of changes of `user` that end all sent codes, which are password changes and enrolments of one-time passwords:
+/// 10 in an hour. Somebody who knows the password could otherwise prevent its reset for ever.
+pub fn of_change_ending_codes(user: UserId) -> [Counter; 1] {
     [Counter {
         name: "password-change",
         key: user.to_string(),
@@ -137,6 +137,24 @@ pub fn of_export(user: UserId) -> [Counter; 1] {
         max: 10,
         window: HOUR,
     }]
+}
+
+/// Counts `work` by `counters`, unless it fails.
+///
+/// # Errors
+/// `TOO_MANY_ATTEMPTS_MESSAGE` when a limit is reached, and those of `work`.
+pub async fn counted<T>(
+    store: &Store,
+    counters: &[Counter],
+    now: Instant,
+    work: impl Future<Output = Result<T, ApiError>>,
+) -> Result<T, ApiError> {
+    let reserved = reserve(store, counters, now).await?;
+    let done = work.await;
+    if done.is_err() {
+        let _ = store.release(reserved).await;
+    }
+    done
 }
 
 /// Records the `outcome` of a reserved attempt. A successful one is returned with its reservation, which the caller

@@ -96,11 +96,11 @@ impl Codes {
     /// That of `sent`.
     pub async fn release_unless_sent(
         &self,
-        reservation: Reservation,
+        reservation: Option<Reservation>,
         sent: Result<(), ApiError>,
     ) -> Result<(), ApiError> {
         if sent.is_err() {
-            let _ = self.store.release(reservation).await;
+            self.release(reservation).await;
         }
         sent
     }
@@ -143,7 +143,7 @@ impl Codes {
             (_, to) => to,
         };
         let sent = self.issue_and_commit(kind, challenge, user, to, now).await;
-        self.release_unless_sent(reservation, sent).await
+        self.release_unless_sent(Some(reservation), sent).await
     }
 
     /// Checks that the phone number of `user` can receive a code: a mobile number of one of `SMS_COUNTRY_CODES`. Texts
@@ -208,7 +208,8 @@ impl Codes {
             return Ok(());
         };
         let sent = self.issue_and_commit(kind, challenge, Some(user), to, now);
-        self.release_unless_sent(reservation, sent.await).await
+        self.release_unless_sent(Some(reservation), sent.await)
+            .await
     }
 
     async fn issue_and_commit(
@@ -236,8 +237,7 @@ impl Codes {
         to: Recipient,
         now: Instant,
     ) -> Result<(), ApiError> {
-        let is_mail = !matches!(to, Recipient::Sms(_));
-        let (stored, NewCode { digits, link }) = self.new_code(kind, challenge, user, is_mail, now);
+        let (stored, NewCode { digits, link }) = self.new_code(kind, challenge, user, &to, now);
         transaction.put_code(kind, challenge, &stored);
         // Text that a person chose goes only to a mailbox that is known to be theirs.
         let is_theirs =
@@ -271,8 +271,9 @@ impl Codes {
         let (removal, hash) = removal_code();
         user.removal_code = Some(hash);
         let (kind, challenge) = (CodeKind::Email, email_challenge(&user.email));
+        let to = Recipient::Mail(user.email.clone());
         let (stored, NewCode { digits, link }) =
-            self.new_code(kind, challenge, Some(user), true, now);
+            self.new_code(kind, challenge, Some(user), &to, now);
         transaction.put_code(kind, challenge, &stored);
         let notification = Notification::Code {
             kind,
@@ -290,20 +291,25 @@ impl Codes {
         kind: CodeKind,
         challenge: Challenge,
         user: Option<&User>,
-        by_mail: bool,
+        to: &Recipient,
         now: Instant,
     ) -> (Code, NewCode) {
         let new = issue(challenge);
         let mac = |text: &str| self.sealer.mac(PURPOSE, &mac_input(kind, challenge, text));
         let unused_id = || UserId::new(random::id(now));
         let unused_committee = || CommitteeId::new(random::id(now));
+        let number = match (user, to) {
+            (Some(user), Recipient::Sms(phone)) => Some(phone_challenge(user.user_id, phone).id),
+            _ => None,
+        };
         let stored = Code {
             user_id: user.map_or_else(unused_id, |user| user.user_id),
             committee_id: user.map_or_else(unused_committee, |user| user.committee_id),
             epoch: Some(user.map_or(1, |user| user.epoch)),
             digits: mac(&new.digits),
             link: mac(&new.link),
-            by_mail,
+            by_mail: number.is_none(),
+            number,
             expires_at: now.after(code::LIFE),
             tries: 0,
             networks: BTreeMap::new(),
@@ -315,6 +321,17 @@ impl Codes {
     pub const fn outbox(&self) -> &OutboxSealer {
         &self.outbox
     }
+}
+
+/// Whether `user` may use `code`: the account is active, and neither its epoch nor the number to which the code was
+/// texted has changed since it was sent.
+pub fn may_use(user: &User, code: &Code) -> bool {
+    code.user_id == user.user_id
+        && user.is_active
+        && code.epoch.is_none_or(|epoch| epoch == user.epoch)
+        && code
+            .number
+            .is_none_or(|number| number == phone_challenge(user.user_id, &user.phone).id)
 }
 
 /// The purpose of the HMACs of codes.

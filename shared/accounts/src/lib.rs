@@ -15,7 +15,7 @@ mod sessions;
 mod verify;
 
 pub use administrator::Administrator;
-pub use codes::{Codes, email_challenge, pending_email_challenge, phone_challenge};
+pub use codes::{Codes, email_challenge, may_use, pending_email_challenge, phone_challenge};
 pub use registration::Registration;
 pub use sessions::{AccountContext, Sessions};
 pub use verify::VerifiedCode;

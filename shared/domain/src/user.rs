@@ -8,7 +8,7 @@ pub use self::views::{Account, Card, EditableAccount, MaskedSecrets, OwnAccount}
 
 use crate::{
     CommitteeId, CountryCodes, Email, Instant, Line, Name, Permissions, Phone, Profile, UserId,
-    ValueError, code::Code, outbox::Recipient, permissions::Rights,
+    ValueError, outbox::Recipient, permissions::Rights,
 };
 
 /// Path of the default avatar.
@@ -196,13 +196,6 @@ impl User {
             self.passkeys = 0;
             self.passkey_series += 1;
         }
-    }
-
-    /// Whether the account may use `code`: it is active, and its epoch has not changed since the code was sent.
-    pub fn may_use(&self, code: &Code) -> bool {
-        code.user_id == self.user_id
-            && self.is_active
-            && code.epoch.is_none_or(|epoch| epoch == self.epoch)
     }
 
     /// Sets `is_verified` as an administrator decided.

@@ -158,6 +158,17 @@ impl Transaction {
         self.put_new(Part::Email, owner);
     }
 
+    /// Records at the address of `user` that they are of their committee now. The condition fails (`Part::Email`) when
+    /// another account owns the address.
+    pub fn update_email_committee(&mut self, user: &User) {
+        let update = Write::at(&keys::email(&user.email))
+            .when("userID = :id")
+            .expression("SET committeeID = :committee")
+            .value(":id", &user.user_id)
+            .value(":committee", &user.committee_id);
+        self.update(Part::Email, update);
+    }
+
     /// Makes `email` available again.
     pub fn release_email(&mut self, email: &Email) {
         self.remove(Part::Email, &keys::email(email))

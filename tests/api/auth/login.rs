@@ -715,3 +715,21 @@ fn weak_hash() -> String {
         .unwrap();
     data_encoding::BASE64_NOPAD.encode(&output)
 }
+
+#[tokio::test]
+async fn wrong_password_costs_the_same_after_a_change_of_committee() {
+    let world = World::new().await;
+    let member = world.account(&NewPerson::with(Profile::Member)).await;
+    let sfax = world.another_committee("Sfax", true).await;
+    let path = format!("/team/{}", member.user_id);
+    let moved = world.admin().await;
+    let moved = moved.put(&path, json!({ "committeeID": sfax })).await;
+    moved.expect_success(Message::TeamMemberUpdated);
+    let mut costs = Vec::new();
+    for email in [member.email.as_str(), "inconnu@example.org"] {
+        let refused = world.anonymous().login(email, "mauvais mot de passe").await;
+        refused.expect_error(ErrorCode::BadAuthCombination);
+        costs.push((refused.cost.round_trips, refused.cost.requests));
+    }
+    assert_eq!(costs[0], costs[1]);
+}

@@ -487,16 +487,19 @@ async fn account_closed_after_request_cannot_sign_in() {
 
 #[tokio::test]
 async fn request_after_503_is_sent_without_waiting() {
-    let world = World::new().await;
-    world.inject_fault(Fault::new(Mode::Refuse).on("TransactWriteItems"));
-    ask(&world.anonymous(), "admin@example.org")
-        .await
-        .expect_error(ErrorCode::Unavailable);
-    world.clear_faults();
-    ask(&world.anonymous(), "admin@example.org")
-        .await
-        .expect_success(Message::PasswordlessSent);
-    assert_eq!(world.mails("admin@example.org").await.len(), 1);
+    for operation in ["TransactWriteItems", "GetItem"] {
+        let world = World::new().await;
+        world.inject_fault(Fault::new(Mode::Refuse).on(operation));
+        ask(&world.anonymous(), "admin@example.org")
+            .await
+            .expect_error(ErrorCode::Unavailable);
+        world.clear_faults();
+        ask(&world.anonymous(), "admin@example.org")
+            .await
+            .expect_success(Message::PasswordlessSent);
+        let mails = world.mails("admin@example.org").await.len();
+        assert_eq!(mails, 1, "{operation}");
+    }
 }
 
 #[tokio::test]

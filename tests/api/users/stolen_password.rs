@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use common::{ErrorCode, Message};
 use domain::Profile;
+use http::Method;
 use local::faults::{Fault, Mode};
 use serde_json::json;
-use tests::{Answer, NewPerson, PASSWORD, Person, World};
+use tests::{Answer, NewPerson, PASSWORD, Person, TotpApp, World};
 
 const NEW: &str = "le phare de Kelibia";
 
@@ -95,6 +96,78 @@ async fn change_of_address_under_way_fails_after_the_reset() {
         .unwrap()
         .expect_error(ErrorCode::BadAuthCombination);
     assert!(world.mails("voleur@example.org").await.is_empty());
+}
+
+#[tokio::test]
+async fn erasure_under_way_fails_after_the_reset() {
+    let world = World::new().await;
+    let member = world.member().await;
+    let email = member.user().email.to_string();
+    world.inject_fault(Fault {
+        delay_ms: Some(500),
+        ..Fault::new(Mode::Slow).on("TransactWriteItems").times(1)
+    });
+    let path = format!("/api/v1/users/{}", member.user().user_id);
+    let erasing = tokio::spawn(async move {
+        let body = json!({ "password": PASSWORD }).to_string().into();
+        member.json().send(Method::DELETE, &path, body).await
+    });
+    while !world.cloud().faults().left().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    reset(&world, &email)
+        .await
+        .expect_success(Message::PasswordChanged);
+    erasing
+        .await
+        .unwrap()
+        .expect_error(ErrorCode::BadAuthCombination);
+    let owner = world.anonymous().login(&email, NEW).await;
+    owner.expect_success(Message::LoginSuccess);
+}
+
+#[tokio::test]
+async fn code_texted_to_a_former_number_is_invalid() {
+    let world = World::new().await;
+    let member = member_with_number(&world).await;
+    let email = member.user().email.to_string();
+    let anonymous = world.anonymous();
+    let body = json!({ "email": email, "sendMethode": "sms" });
+    let asked = anonymous.post("/auth/passwordless", body).await;
+    let token = asked.expect_success(Message::PasswordlessSent)["token"].clone();
+    let sign_in = world.texted_code("+21620123456").await;
+    let path = format!("/users/reset-password?sendMethode=sms&email={email}");
+    let asked = anonymous.get(&path).await;
+    asked.expect_success(Message::ResetCodeSent);
+    let reset = world.texted_code("+21620123456").await;
+    let path = format!("/users/{}", member.user().user_id);
+    let body = json!({ "phoneCode": "216", "phone": "20123457", "password": PASSWORD });
+    let changed = member.put(&path, body).await;
+    changed.expect_success(Message::UserUpdated);
+    let signed_in = anonymous
+        .with_token(token.as_str().unwrap())
+        .get(&format!("/auth/passwordless?code={sign_in}"))
+        .await;
+    signed_in.expect_error(ErrorCode::BadAuthCombination);
+    let body = json!({ "email": email, "code": reset, "newPassword": NEW, "confirmPassword": NEW });
+    let changed = anonymous.post("/users/reset-password", body).await;
+    changed.expect_error(ErrorCode::ResetCodeInvalid);
+}
+
+#[tokio::test]
+async fn enrolments_end_codes_ten_times_an_hour_at_most() {
+    let world = World::new().await;
+    let member = world.member().await;
+    for _ in 0..10 {
+        TotpApp::enrolled_by(&world, &member).await;
+    }
+    let app = TotpApp::pending_of(&member).await;
+    let body = json!({ "code": app.code(&world) });
+    let refused = member.post("/otp/verify", body.clone()).await;
+    refused.expect_error(ErrorCode::TooManyAttempts);
+    reset(&world, member.user().email.as_str())
+        .await
+        .expect_success(Message::PasswordChanged);
 }
 
 #[tokio::test]

@@ -80,7 +80,7 @@ pub const COSTS: &[Budget] = &[
     costs("POST /users/not-me", 4, 2.0, 14.0),
     costs("GET /users/{userId}", 2, 4.0, 1.0),
     costs("PUT /users/{userId}", 2, 3.0, 5.0),
-    costs("DELETE /users/{userId}", 4, 5.0, 17.0),
+    costs("DELETE /users/{userId}", 3, 4.0, 17.0),
     // with the counter of exports
     costs("GET /users/{userId}/export", 3, 9.5, 2.0),
     // as POST /auth/passwordless
