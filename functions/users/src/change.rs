@@ -122,7 +122,7 @@ impl Users {
         applied
     }
 
-    /// Writes the fields of `request`, unless the session has ended since the authentication. Concurrent changes to
+    /// Writes the fields of `request`, unless all sessions were ended since the authentication. Concurrent changes to
     /// other fields are kept. `may_send` is whether a code may be mailed to a new address; `None` when the password was
     /// not verified.
     ///

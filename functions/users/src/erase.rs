@@ -51,7 +51,7 @@ pub(crate) async fn erase(
 }
 
 impl Users {
-    /// Erases the account of the caller, unless the session has ended since the password was verified.
+    /// Erases the account of the caller, unless all its sessions were ended since the password was verified.
     async fn erase_own(&self, caller: SignedIn, now: Instant) -> Result<(), ApiError> {
         let verified = caller.session.epoch;
         let erase = |user: &User, session: &Session, tx: &mut Transaction| {

@@ -24,7 +24,7 @@ input! {
     }
 }
 
-/// Makes the same reads and writes, of the same size, whether an account has the address or not.
+/// Makes the same reads and writes, of as many units, whether an account has the address or not.
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,

@@ -299,7 +299,9 @@ impl Codes {
         let unused_id = || UserId::new(random::id(now));
         let unused_committee = || CommitteeId::new(random::id(now));
         let number = match (user, to) {
-            (Some(user), Recipient::Sms(phone)) => Some(phone_challenge(user.user_id, phone).id),
+            (Some(user), Recipient::Sms(phone)) if kind != CodeKind::Phone => {
+                Some(phone_challenge(user.user_id, phone).id)
+            }
             _ => None,
         };
         let stored = Code {
@@ -308,7 +310,7 @@ impl Codes {
             epoch: Some(user.map_or(1, |user| user.epoch)),
             digits: mac(&new.digits),
             link: mac(&new.link),
-            by_mail: number.is_none(),
+            by_mail: !matches!(to, Recipient::Sms(_)),
             number,
             expires_at: now.after(code::LIFE),
             tries: 0,
@@ -323,15 +325,15 @@ impl Codes {
     }
 }
 
-/// Whether `user` may use `code`: the account is active, and neither its epoch nor the number to which the code was
-/// texted has changed since it was sent.
+/// Whether `user` may use `code`: the account is active, and neither its epoch nor the verified number to which the code
+/// was texted has changed since it was sent.
 pub fn may_use(user: &User, code: &Code) -> bool {
+    let is_number =
+        |number| user.is_phone_verified && number == phone_challenge(user.user_id, &user.phone).id;
     code.user_id == user.user_id
         && user.is_active
         && code.epoch.is_none_or(|epoch| epoch == user.epoch)
-        && code
-            .number
-            .is_none_or(|number| number == phone_challenge(user.user_id, &user.phone).id)
+        && code.number.is_none_or(is_number)
 }
 
 /// The purpose of the HMACs of codes.

@@ -105,7 +105,8 @@ pub struct Code {
     /// The account's epoch when the code was sent; `None` in codes older than this field.
     #[serde(default)]
     pub epoch: Option<u64>,
-    /// The challenge of the number to which the code was texted; `None` for mails, and in codes older than this field.
+    /// The challenge of the verified number to which the code was texted; `None` for mails, for codes that verify a number,
+    /// and in codes older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<Uuid>,
     /// HMAC of the six digits.

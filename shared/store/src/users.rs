@@ -25,7 +25,7 @@ pub struct EmailOwner {
     /// The user who has the address.
     #[serde(rename = "userID")]
     pub user_id: UserId,
-    /// The owner's committee when the address was taken; may be outdated.
+    /// The owner's committee; may be outdated in items of earlier versions.
     #[serde(rename = "committeeID")]
     pub committee_id: CommitteeId,
 }
