@@ -1,6 +1,8 @@
 //! A virtual user: their role, and the state that the service must have after their actions. Only this user changes
 //! their own data, so every difference is an error of the service.
 
+use std::time::Instant;
+
 use local::{random::SeededRandom, recorder::Recorder};
 
 use crate::{
@@ -35,6 +37,8 @@ pub(crate) struct VirtualUser {
     pub(crate) batches: Vec<ExpectedBatch>,
     /// Numbers, and whether they are on the opt-out list.
     pub(crate) opt_outs: Vec<(String, Expected<bool>)>,
+    /// When one of them was changed last.
+    pub(crate) opt_outs_changed: Instant,
     pub(crate) audited: Vec<AuditedAction>,
     pub(crate) subdomains: Vec<(String, Outcome)>,
     /// Words of rejected requests, which must not be stored.
@@ -72,6 +76,7 @@ impl VirtualUser {
             texts: Vec::new(),
             batches: Vec::new(),
             opt_outs: opt_outs.collect(),
+            opt_outs_changed: Instant::now(),
             audited: Vec::new(),
             subdomains: Vec::new(),
             refused: Vec::new(),
