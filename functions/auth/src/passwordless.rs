@@ -4,7 +4,7 @@ use accounts::{VerifiedCode, email_challenge, may_use};
 use axum::extract::State;
 use common::{
     ApiError, ApiResult, Client, ErrorCode, Fields, FromFields, Input, Message, Now, QueryInput,
-    input, success, text,
+    bearer, input, success, text,
 };
 use domain::{
     Email, Instant, Line, UserId,
@@ -12,7 +12,7 @@ use domain::{
     code::{Challenge, CodeKind, SendMethod},
     outbox::Notification,
 };
-use http::{HeaderMap, header};
+use http::HeaderMap;
 use identity::{
     code::{id_of_link, is_digits},
     token::TokenUse,
@@ -171,7 +171,7 @@ fn requested_challenge(
         .claims(headers, TokenUse::PasswordlessStep, now)
     {
         Some(claims) => Ok(claims.sub.uuid().into()),
-        None if headers.contains_key(header::AUTHORIZATION) => Err(ApiError::invalid_token()),
+        None if bearer(headers).is_some() => Err(ApiError::invalid_token()),
         None => Err(ErrorCode::BadAuthCombination.into()),
     }
 }

@@ -33,12 +33,13 @@ async fn six_digit_code_with_its_token_signs_in_once() {
     let world = World::new().await;
     let person = pending(&world, "admin@example.org").await;
     let code = world.mailed_code("admin@example.org").await;
-    let without_token = sign_in(&world.anonymous(), &code).await;
-    without_token.expect_error(ErrorCode::BadAuthCombination);
-    assert_eq!(
-        without_token.header("www-authenticate"),
-        "Bearer realm=\"halqa\""
-    );
+    let anonymous = world.anonymous();
+    let other_scheme = anonymous.with("authorization", "Basic YTpi");
+    for without_token in [anonymous, other_scheme] {
+        let refused = sign_in(&without_token, &code).await;
+        refused.expect_error(ErrorCode::BadAuthCombination);
+        assert_eq!(refused.header("www-authenticate"), "Bearer realm=\"halqa\"");
+    }
     let answer = sign_in(&person, &code).await;
     let view = answer.expect_success(Message::LoginSuccess);
     assert_eq!(
