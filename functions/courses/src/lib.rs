@@ -17,7 +17,7 @@ use axum::{
     Router,
     routing::{get, post},
 };
-use common::{ApiError, Cursors, ErrorCode, FieldError, Routes, SignedIn, effect};
+use common::{ApiError, Cursors, ErrorCode, FieldError, InvalidValue, Routes, SignedIn, effect};
 use domain::{
     CourseId, Instant,
     audit::AuditEntry,
@@ -143,7 +143,10 @@ fn publication_errors(course: &Course) -> Vec<FieldError> {
     course
         .unready()
         .into_iter()
-        .map(|(field, error)| FieldError::new(field, error))
+        .map(|(field, error, constraint)| {
+            let code = error.into();
+            FieldError::new(field, InvalidValue { code, constraint })
+        })
         .collect()
 }
 

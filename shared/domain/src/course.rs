@@ -5,8 +5,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    CommitteeId, CourseId, E164, Email, Instant, Line, Name, Price, Prose, UserId, ValueError,
-    Word, choice::choice, permissions::Right, words,
+    CommitteeId, Constrained, Constraint, CourseId, E164, Email, Instant, Line, Name, Price, Prose,
+    Unit, UserId, ValueError, Word, choice::choice, permissions::Right, words,
 };
 
 choice! {
@@ -154,7 +154,7 @@ pub struct CourseSummary {
 #[serde(rename_all = "camelCase")]
 pub struct CourseDetails {
     /// Description.
-    pub description: Option<Prose<20_000>>,
+    pub description: Option<Prose<MAX_DESCRIPTION>>,
     /// Name of the contact person.
     pub contact_person: Option<Name>,
     /// Phone number of the contact.
@@ -176,6 +176,8 @@ pub struct Course {
 
 /// Shortest description of a published course, in code points.
 const MIN_DESCRIPTION: usize = 20;
+/// Longest description, in code points.
+const MAX_DESCRIPTION: usize = 20_000;
 /// Most search words of a course.
 const MAX_WORDS: usize = 40;
 
@@ -200,38 +202,54 @@ impl CourseSummary {
 }
 
 impl Course {
-    /// The fields that prevent publication, with the error of each; empty if the course may be published. The committee
-    /// must also be active, which is not checked here.
-    pub fn unready(&self) -> Vec<(&'static str, ValueError)> {
+    /// The fields that prevent publication, with the error of each and the constraint that a valid value fulfils; empty if
+    /// the course may be published. The committee must also be active, which is not checked here.
+    pub fn unready(&self) -> Vec<(&'static str, ValueError, Constraint)> {
         let Self { outline, details } = self;
         let mut errors = Vec::new();
-        let mut check =
-            |field, error: Option<ValueError>| errors.extend(error.map(|error| (field, error)));
-        let missing = |is_present: bool| (!is_present).then_some(ValueError::Required);
-        check(
-            "description",
-            match &details.description {
-                None => Some(ValueError::Required),
-                Some(text) => (text.as_str().trim().chars().count() < MIN_DESCRIPTION)
-                    .then_some(ValueError::Length),
-            },
+        let mut require = |field, is_present: bool, constraint| {
+            if !is_present {
+                errors.push((field, ValueError::Required, constraint));
+            }
+        };
+        require(
+            "courseType",
+            outline.course_type.is_some(),
+            CourseType::constraint(),
         );
-        check("courseType", missing(outline.course_type.is_some()));
-        check(
+        require(
             "sectionOfMatter",
-            missing(outline.section_of_matter.is_some()),
+            outline.section_of_matter.is_some(),
+            Line::<100>::constraint(),
         );
         let is_reachable = details.contact_person.is_some()
             || details.contact_phone.is_some()
             || details.contact_email.is_some();
-        check("contactEmail", missing(is_reachable));
+        require("contactEmail", is_reachable, Email::constraint());
         if matches!(
             outline.course_type,
             Some(CourseType::Onsite | CourseType::Hybrid)
         ) {
-            check("region", missing(outline.region.is_some()));
-            check("city", missing(outline.city.is_some()));
-            check("location", missing(outline.location.is_some()));
+            require(
+                "region",
+                outline.region.is_some(),
+                Line::<100>::constraint(),
+            );
+            require("city", outline.city.is_some(), Line::<100>::constraint());
+            require(
+                "location",
+                outline.location.is_some(),
+                Line::<300>::constraint(),
+            );
+        }
+        let error = match &details.description {
+            None => Some(ValueError::Required),
+            Some(text) => (text.as_str().trim().chars().count() < MIN_DESCRIPTION)
+                .then_some(ValueError::Length),
+        };
+        if let Some(error) = error {
+            let constraint = Constraint::length(MIN_DESCRIPTION, MAX_DESCRIPTION, Unit::Characters);
+            errors.insert(0, ("description", error, constraint));
         }
         errors
     }

@@ -68,6 +68,11 @@ async fn missing_fields_are_all_reported() {
         errors,
         expected.map(|(field, code)| (field.to_owned(), code.to_owned()))
     );
+    let elements = &refused.json()["errors"];
+    let bounds = |at: usize| (&elements[at]["min"], &elements[at]["max"]);
+    assert_eq!(bounds(0), (&json!(20), &json!(20_000)));
+    assert_eq!(bounds(1), (&json!(1), &json!(100)));
+    assert_eq!(elements[2]["format"], "email");
     let mut one = payload("x");
     one["contactEmail"] = json!(null);
     let id = id_of(&created_course(&trainer, one).await);

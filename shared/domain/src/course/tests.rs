@@ -37,7 +37,7 @@ fn course_unready_lists_fields_missing_for_publication() {
         course
             .unready()
             .into_iter()
-            .map(|(field, _)| field)
+            .map(|(field, ..)| field)
             .collect::<Vec<_>>()
     };
     assert_eq!(
@@ -53,13 +53,15 @@ fn course_unready_lists_fields_missing_for_publication() {
     course.outline.course_type = Some(CourseType::Hybrid);
     course.outline.section_of_matter = Some("Énergie".parse().unwrap());
     course.details.contact_person = Some("Amel".parse().unwrap());
+    let length = Constraint::length(20, 20_000, Unit::Characters);
+    let line = Line::<100>::constraint;
     assert_eq!(
         course.unready(),
         [
-            ("description", ValueError::Length),
-            ("region", ValueError::Required),
-            ("city", ValueError::Required),
-            ("location", ValueError::Required)
+            ("description", ValueError::Length, length),
+            ("region", ValueError::Required, line()),
+            ("city", ValueError::Required, line()),
+            ("location", ValueError::Required, Line::<300>::constraint())
         ]
     );
     course.details.description = Some("x".repeat(20).parse().unwrap());
