@@ -135,7 +135,7 @@ fn setup(address: SocketAddr) -> Setup {
             "PUBLIC_URL" => "https://front.example.org".to_owned(),
             "RATE_LIMIT" | "REGISTER_PER_HOUR" => "1000000000".to_owned(),
             "SMS_SENDER_IDS" => "Halqa".to_owned(),
-            "EDGE" => "on".to_owned(),
+            "EDGE" => "optional".to_owned(),
             "TOKEN_PUBLIC_KEYS" => PublicKey::of(&signing).to_string(),
             "TOKEN_SIGNING_KEY" | "SEALING_KEYS" | "CURSOR_KEYS" | "OUTBOX_KEYS"
             | "EDGE_SECRETS" => key("k"),
