@@ -7,7 +7,7 @@ use common::{
     bearer, input, success, text,
 };
 use domain::{
-    Email, Instant, Line, UserId,
+    Email, Instant, Line,
     amr::Method,
     code::{Challenge, CodeKind, SendMethod},
     outbox::Notification,
@@ -44,26 +44,11 @@ pub(crate) async fn request(
     Now(now): Now,
     Input(request): Input<PasswordlessRequest>,
 ) -> ApiResult<PasswordlessResponse> {
-    let (reservation, owner) = tokio::join!(
-        auth.codes
-            .reserve_send(CodeKind::Passwordless, request.email.as_str(), now),
-        auth.store.email_owner(&request.email)
-    );
-    let reservation = reservation?;
-    let (kind, challenge) = (CodeKind::Passwordless, email_challenge(&request.email));
-    let sent = async {
-        let owner = owner?.map_or(UserId::NONE, |owner| owner.user_id);
-        let user = auth.store.user(owner).await?;
-        let user = user.filter(|user| user.is_active && user.email == request.email);
-        if reservation.is_none() {
-            return Ok(());
-        }
-        auth.codes
-            .send(kind, challenge, user.as_ref(), request.method, now)
-            .await
-    };
-    let sent = sent.await;
-    auth.codes.release_unless_sent(reservation, sent).await?;
+    let kind = CodeKind::Passwordless;
+    auth.codes
+        .send_to_owner(kind, &request.email, request.method, now)
+        .await?;
+    let challenge = email_challenge(&request.email);
     success(
         Message::PasswordlessSent,
         PasswordlessResponse {

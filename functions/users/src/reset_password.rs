@@ -7,7 +7,7 @@ use common::{
     text,
 };
 use domain::{
-    Email, Instant, Line, UserId,
+    Email, Instant, Line,
     code::{Code, CodeKind, SendMethod},
     outbox::Notification,
     user::User,
@@ -24,34 +24,15 @@ input! {
     }
 }
 
-/// Makes the same reads and writes, of as many units, whether an account has the address or not.
 pub(crate) async fn request(
     State(users): State<Users>,
     Now(now): Now,
     QueryInput(request): QueryInput<ResetCodeQuery>,
 ) -> ApiResult<Empty> {
-    let (reserved, owner) = tokio::join!(
-        users
-            .codes
-            .reserve_send(CodeKind::Reset, request.email.as_str(), now),
-        users.store.email_owner(&request.email)
-    );
-    let reserved = reserved?;
-    let (kind, challenge) = (CodeKind::Reset, email_challenge(&request.email));
-    let sent = async {
-        let owner = owner?.map_or(UserId::NONE, |owner| owner.user_id);
-        let user = users.store.user(owner).await?;
-        let user = user.filter(|user| user.is_active && user.email == request.email);
-        if reserved.is_none() {
-            return Ok(());
-        }
-        users
-            .codes
-            .send(kind, challenge, user.as_ref(), request.method, now)
-            .await
-    };
-    let sent = sent.await;
-    users.codes.release_unless_sent(reserved, sent).await?;
+    users
+        .codes
+        .send_to_owner(CodeKind::Reset, &request.email, request.method, now)
+        .await?;
     success(Message::ResetCodeSent, Empty {})
 }
 

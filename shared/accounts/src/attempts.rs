@@ -119,7 +119,7 @@ pub fn of_avatar(user: UserId) -> [Counter; 1] {
 }
 
 /// Limit of changes of `user` that end all sent codes, which are password changes and enrolments of one-time passwords:
-/// 10 in an hour. Somebody who knows the password could otherwise prevent its reset for ever.
+/// 10 in an hour. Otherwise an attacker who knows the password could always prevent its reset.
 pub fn of_change_ending_codes(user: UserId) -> [Counter; 1] {
     [Counter {
         name: "password-change",

@@ -113,10 +113,39 @@ impl Codes {
         }
     }
 
+    /// Sends a code of `kind` to the active account that has `email`, by `method` and within the limits of
+    /// [`reserve_send`](Self::reserve_send). Makes the same reads and writes, of as many units, whether an account has the
+    /// address or not.
+    pub async fn send_to_owner(
+        &self,
+        kind: CodeKind,
+        email: &Email,
+        method: SendMethod,
+        now: Instant,
+    ) -> Result<(), ApiError> {
+        let (reserved, owner) = tokio::join!(
+            self.reserve_send(kind, email.as_str(), now),
+            self.store.email_owner(email)
+        );
+        let reserved = reserved?;
+        let sent = async {
+            let owner = owner?.map_or(UserId::NONE, |owner| owner.user_id);
+            let user = self.store.user(owner).await?;
+            let user = user.filter(|user| user.is_active && user.email == *email);
+            if reserved.is_none() {
+                return Ok(());
+            }
+            self.send(kind, email_challenge(email), user.as_ref(), method, now)
+                .await
+        };
+        let sent = sent.await;
+        self.release_unless_sent(reserved, sent).await
+    }
+
     /// Sends a new code of `kind` for `challenge` to `user` by `method`. For `None` it makes the same writes without a
     /// recipient. Text messages go to verified numbers only, at most five codes a day per account and number; otherwise
     /// the code goes by mail. On an error an earlier code stays valid.
-    pub async fn send(
+    async fn send(
         &self,
         kind: CodeKind,
         challenge: Challenge,

@@ -71,30 +71,36 @@ async fn number_gets_no_codes_after_reset_by_mail_or_deactivation() {
     }
 }
 
-#[tokio::test]
-async fn change_of_address_under_way_fails_after_the_reset() {
-    let world = World::new().await;
-    let member = world.member().await;
-    let email = member.user().email.to_string();
+/// The answer to `request`, whose transaction waits until the password of the account was reset.
+async fn answer_after_reset(
+    world: &World,
+    email: &str,
+    request: impl Future<Output = Answer>,
+) -> Answer {
     world.inject_fault(Fault {
         delay_ms: Some(500),
         ..Fault::new(Mode::Slow).on("TransactWriteItems").times(1)
     });
+    let resetting = async {
+        while !world.cloud().faults().left().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        reset(world, email)
+            .await
+            .expect_success(Message::PasswordChanged);
+    };
+    tokio::join!(request, resetting).0
+}
+
+#[tokio::test]
+async fn change_of_address_under_way_fails_after_the_reset() {
+    let world = World::new().await;
+    let member = world.member().await;
     let path = format!("/users/{}", member.user().user_id);
-    let changing = tokio::spawn(async move {
-        let body = json!({ "email": "voleur@example.org", "password": PASSWORD });
-        member.put(&path, body).await
-    });
-    while !world.cloud().faults().left().is_empty() {
-        tokio::task::yield_now().await;
-    }
-    reset(&world, &email)
-        .await
-        .expect_success(Message::PasswordChanged);
-    changing
-        .await
-        .unwrap()
-        .expect_error(ErrorCode::BadAuthCombination);
+    let body = json!({ "email": "voleur@example.org", "password": PASSWORD });
+    let email = member.user().email.as_str();
+    let changed = answer_after_reset(&world, email, member.put(&path, body)).await;
+    changed.expect_error(ErrorCode::BadAuthCombination);
     assert!(world.mails("voleur@example.org").await.is_empty());
 }
 
@@ -102,27 +108,13 @@ async fn change_of_address_under_way_fails_after_the_reset() {
 async fn erasure_under_way_fails_after_the_reset() {
     let world = World::new().await;
     let member = world.member().await;
-    let email = member.user().email.to_string();
-    world.inject_fault(Fault {
-        delay_ms: Some(500),
-        ..Fault::new(Mode::Slow).on("TransactWriteItems").times(1)
-    });
     let path = format!("/api/v1/users/{}", member.user().user_id);
-    let erasing = tokio::spawn(async move {
-        let body = json!({ "password": PASSWORD }).to_string().into();
-        member.json().send(Method::DELETE, &path, body).await
-    });
-    while !world.cloud().faults().left().is_empty() {
-        tokio::task::yield_now().await;
-    }
-    reset(&world, &email)
-        .await
-        .expect_success(Message::PasswordChanged);
-    erasing
-        .await
-        .unwrap()
-        .expect_error(ErrorCode::BadAuthCombination);
-    let owner = world.anonymous().login(&email, NEW).await;
+    let body = json!({ "password": PASSWORD }).to_string().into();
+    let (person, email) = (member.json(), member.user().email.as_str());
+    let erasing = person.send(Method::DELETE, &path, body);
+    let erased = answer_after_reset(&world, email, erasing).await;
+    erased.expect_error(ErrorCode::BadAuthCombination);
+    let owner = world.anonymous().login(email, NEW).await;
     owner.expect_success(Message::LoginSuccess);
 }
 
