@@ -192,7 +192,11 @@ impl Inner {
                 if before.is_none()
                     && input["ConditionExpression"]
                         .as_str()
-                        .is_some_and(|condition| condition.contains("attribute_exists("))
+                        .is_some_and(|condition| {
+                            // The second one is that of an attempt at a code.
+                            condition.contains("attribute_exists(")
+                                || condition.starts_with("expiresAt > ")
+                        })
                 {
                     return None;
                 }
